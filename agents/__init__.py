@@ -1,0 +1,1 @@
+"""Who decides: global schedulers, local schedulers and the brokers between them."""

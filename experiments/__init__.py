@@ -1,0 +1,1 @@
+"""What people run: scenarios, the command line, the live dashboard and the papers."""

@@ -1,0 +1,1 @@
+"""The world of a multicluster: jobs, workloads, clusters, links and the event kernel."""

@@ -1,0 +1,58 @@
+"""Jobs: the record every part of the product shares, and what may be said of one.
+
+A rigid parallel job is the 4-tuple (arrival, size, execution time on each cluster, soft deadline)
+of `muscle`, section 2, with the fields that co-allocation and queue policies need beside it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+MAX_COMPONENTS = 16
+"""Most components a job request may name."""
+
+TOTAL, UNORDERED, ORDERED = 0, 1, 2
+REQUEST_KINDS = ("total", "unordered", "ordered")
+"""How a request names its components (`maxutil`): only their sum, in any order, or by cluster."""
+
+ANYWHERE = -1
+"""Origin of a job that its user submitted to the global scheduler."""
+
+JOB = np.dtype(
+    [
+        ("number", np.int64),  # as in the input
+        ("arrival", np.float64),  # s
+        ("size", np.int64),  # processors
+        ("runtime", np.float64),  # s, on a cluster of rate 1
+        ("deadline", np.float64),  # s, absolute; inf without one
+        ("requested_time", np.float64),  # s, on a cluster of rate 1
+        ("origin", np.int64),  # index of the cluster it was submitted through, or ANYWHERE
+        ("request", np.int64),  # index into REQUEST_KINDS
+        ("components", np.int64, (MAX_COMPONENTS,)),  # processors each, 0 after the last
+        ("computation_fraction", np.float64),  # share of the run time spent computing
+        ("ppbw", np.float64),  # Mbit/s, bandwidth that each processor needs
+    ],
+    align=True,
+)
+
+JobArray = npt.NDArray[np.void]
+"""A structured array of dtype `JOB`: one row a job, one named column a property."""
+
+
+def job_table(count: int) -> JobArray:
+    """Return `count` rows of jobs with every optional property at its neutral value.
+
+    Examples
+    --------
+    >>> jobs = job_table(2)
+    >>> jobs["number"].tolist(), jobs["deadline"].tolist(), jobs["origin"].tolist()
+    ([1, 2], [inf, inf], [-1, -1])
+    """
+    jobs = np.zeros(count, JOB)
+    jobs["number"] = np.arange(1, count + 1)
+    jobs["deadline"] = np.inf
+    jobs["requested_time"] = np.inf
+    jobs["origin"] = ANYWHERE
+    jobs["computation_fraction"] = 1.0
+    return jobs

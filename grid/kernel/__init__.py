@@ -1,0 +1,1 @@
+"""The one resumable, compiled event loop and what it stands on."""

@@ -1,0 +1,46 @@
+"""What every source of jobs offers to the world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from grid.jobs import JobArray
+
+CHUNK = 16384
+"""Rows handed over at once, so that memory does not grow with the length of a stream."""
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """What was done to the records of a log before they became jobs.
+
+    Attributes
+    ----------
+    records : int
+        Records read.
+    rules : dict of str to int
+        For each rule, in words, how many records it changed or removed; only rules that applied.
+    dropped : int
+        Records removed by a rule.
+    """
+
+    records: int = 0
+    rules: dict[str, int] = field(default_factory=dict)
+    dropped: int = 0
+
+
+class Workload(Protocol):
+    """A source of jobs."""
+
+    @property
+    def count(self) -> int:
+        """Jobs the source will give in all."""
+
+    @property
+    def cleaning(self) -> Cleaning:
+        """What cleaning did; nothing for a synthetic source."""
+
+    def chunks(self) -> Iterator[JobArray]:
+        """Yield jobs in order of arrival, at most `CHUNK` rows at once."""
