@@ -6,7 +6,6 @@ a resumable loop is spent in it, and nothing compiled here allocates. It is kept
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 from collections.abc import Callable
@@ -23,13 +22,15 @@ def _cache_folder() -> Path | None:
     """Return a writable folder for compiled code, or None.
 
     numba's own cache does not notice a change in a module that a compiled function calls, so the
-    folder is keyed by a hash of every source file of the distribution that may hold such code.
+    folder is keyed by a hash of every source file of the distribution that holds such code.
     """
     root = Path(__file__).resolve().parents[2]
     digest = hashlib.sha256(numba.__version__.encode())
     for package in ("grid", "agents"):
-        for source in sorted((root / package).rglob("*.py")):
-            digest.update(source.read_bytes())
+        for path in sorted((root / package).rglob("*.py")):
+            source = path.read_bytes()
+            if b"grid.kernel.compile" in source:
+                digest.update(source)
     folder = Path(platformdirs.user_cache_dir("metasched")) / "compiled" / digest.hexdigest()[:16]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -64,33 +65,50 @@ def compiled(*signature: Any, **options: Any) -> Callable[[Callable[..., Any]], 
     return numba.njit(*signature, **(_OPTIONS | options))
 
 
+_PART: dict[str, Any] = _OPTIONS | {
+    "cache": False,  # the entry points hold it all
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+
+
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a helper of the kernel into each of its callers."""
-    return numba.njit(forceinline=True, **_OPTIONS)(function)
+    """Compile a small helper into each of its callers."""
+    return numba.njit(forceinline=True, **_PART)(function)
 
 
-@functools.cache
-def function_at(function_type: types.FunctionType) -> Any:
-    """Return an intrinsic that turns an address into a callable of `function_type`.
+def part(function: Callable[..., Any]) -> Any:
+    """Compile a large helper once, to be called from other compiled functions."""
+    return numba.njit(**_PART)(function)
+
+
+def caller(return_type: Any) -> Any:
+    """Return an intrinsic ``call(address, *arguments)`` that calls a compiled function.
 
     The kernel calls decisions by an address kept in its state, so that a new policy recompiles
-    nothing and the compile cache serves every process.
+    nothing and the compile cache serves every process. An exception raised by the function goes on
+    to the caller.
     """
 
     @intrinsic
-    def at(typing_context: Any, address: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            function = cgutils.create_struct_proxy(function_type)(context, builder)
-            null = context.get_constant_null(types.voidptr)
-            function.jit_addr = builder.inttoptr(
-                arguments[0], context.get_value_type(types.voidptr)
+    def call(typing_context: Any, address: Any, *arguments: Any) -> Any:
+        types_of_arguments = arguments[0].types if len(arguments) == 1 else arguments
+
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            convention = context.call_conv
+            pointer = convention.get_function_type(return_type, types_of_arguments).as_pointer()
+            function = builder.inttoptr(values[0], pointer)
+            packed = cgutils.unpack_tuple(builder, values[1], len(types_of_arguments))
+            status, result = convention.call_function(
+                builder, function, return_type, types_of_arguments, packed
             )
-            function.c_addr = function.py_addr = null
-            return function._getvalue()
+            with cgutils.if_unlikely(builder, status.is_error):
+                convention.return_status_propagate(builder, status)
+            return result
 
-        return function_type(types.int64), codegen
+        return return_type(types.int64, types.StarArgTuple(types_of_arguments)), codegen
 
-    return at
+    return call
 
 
 def address_of(dispatcher: Any, signature: Any) -> int:

@@ -1,0 +1,169 @@
+"""Orders of jobs as the genetic algorithm varies them, compiled.
+
+Each operator works on arrays; `next_generation` applies all of them to a whole population. The
+random numbers are drawn operator by operator (all selections, all crossovers, all mutations), as
+a loop over individuals does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from agents.decoding import score
+from grid.kernel.compile import compiled
+from grid.streams import below, uniform
+
+
+@compiled()
+def first_generation(orders: Any, cps: Any, first: int, s: Any, stream: Any) -> None:
+    """Shuffle the rows of `orders` from `first` on, and score every row into `cps`."""
+    jobs = orders.shape[1]
+    for i in range(len(orders)):
+        if i >= first:
+            for position in range(jobs - 1, 0, -1):
+                other = below(stream, position + 1)
+                job = orders[i, position]
+                orders[i, position] = orders[i, other]
+                orders[i, other] = job
+        cps[i] = score(orders[i], s)
+
+
+@compiled()
+def spin(cps: Any, chosen: Any, wheel: Any, stream: Any) -> None:
+    """Fill `chosen` with rows drawn by roulette on the fitness of `muscle`, eq. 2.
+
+    The denominator of eq. 2 scales the whole wheel and is left out. Equal CPs: uniform.
+    """
+    worst = cps[0]
+    for i in range(len(cps)):
+        worst = max(worst, cps[i])
+    total = 0.0
+    for i in range(len(cps)):
+        total += worst - cps[i]
+        wheel[i] = total
+    for k in range(len(chosen)):
+        if total == 0.0:
+            chosen[k] = below(stream, len(cps))
+            continue
+        ball = uniform(stream) * total
+        low, high = 0, len(cps) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if wheel[middle] > ball:
+                high = middle
+            else:
+                low = middle + 1
+        chosen[k] = low
+
+
+@compiled()
+def _inherit(one: Any, other: Any, child: Any, begin: int, end: int, used: Any) -> None:
+    # Jobs [begin, end) of `one` in place, the rest in the cyclic order of `other` from `end` on.
+    jobs = len(one)
+    for job in range(jobs):
+        used[job] = 0
+    for position in range(begin, end):
+        child[position] = one[position]
+        used[one[position]] = 1
+    gap = end % jobs
+    position = gap
+    for _ in range(jobs):
+        job = other[position]
+        position = position + 1 if position + 1 < jobs else 0
+        if used[job] == 0:
+            child[gap] = job
+            gap = gap + 1 if gap + 1 < jobs else 0
+
+
+@compiled()
+def cross(a: Any, b: Any, child_a: Any, child_b: Any, used: Any, stream: Any) -> None:
+    """Write the two children of an order crossover (OX) of `a` and `b`."""
+    begin = below(stream, len(a))
+    end = below(stream, len(a))
+    begin, end = min(begin, end), max(begin, end) + 1
+    _inherit(a, b, child_a, begin, end, used)
+    _inherit(b, a, child_b, begin, end, used)
+
+
+@compiled()
+def perturb(order: Any, stream: Any) -> None:
+    """Swap two jobs or move one, and again with probability 1/2.
+
+    Both moves together search better than either alone, and repeated ones leave local optima.
+    """
+    jobs = len(order)
+    more = True
+    while more:
+        swap = uniform(stream) < 0.5
+        origin = below(stream, jobs)
+        target = below(stream, jobs)
+        job = order[origin]
+        if swap:
+            order[origin] = order[target]
+        else:
+            while origin < target:
+                order[origin] = order[origin + 1]
+                origin += 1
+            while origin > target:
+                order[origin] = order[origin - 1]
+                origin -= 1
+        order[target] = job
+        more = uniform(stream) < 0.5
+
+
+@compiled()
+def chance(stream: Any, probability: float) -> Any:
+    """Return whether an event of this probability happens."""
+    return uniform(stream) < probability
+
+
+@compiled()
+def next_generation(
+    parents: Any,
+    cps: Any,
+    children: Any,
+    child_cps: Any,
+    elite: int,
+    crossover: float,
+    mutation: float,
+    s: Any,
+    wheel: Any,
+    chosen: Any,
+    used: Any,
+    stream: Any,
+) -> None:
+    """Breed `children` from `parents` and score them.
+
+    First the elite unchanged, best first, then the children of a roulette. `s` is a `Scoring`;
+    `wheel`, `chosen` (one a row) and `used` (one a job) are scratch.
+    """
+    population, jobs = parents.shape
+    kept = 0
+    bound = -np.inf
+    while kept < elite:  # the best of each distinct CP: copies would stall the search
+        best = -1
+        for i in range(population):
+            if cps[i] > bound and (best < 0 or cps[i] < cps[best]):
+                best = i
+        if best < 0:
+            break
+        bound = cps[best]
+        child_cps[kept] = bound
+        for position in range(jobs):
+            children[kept, position] = parents[best, position]
+        kept += 1
+    spin(cps, chosen[kept:], wheel, stream)
+    for i in range(kept, population):
+        for position in range(jobs):
+            children[i, position] = parents[chosen[i], position]
+    for i in range(kept, population - 1, 2):
+        if chance(stream, crossover):
+            a, b = parents[chosen[i]], parents[chosen[i + 1]]
+            cross(a, b, children[i], children[i + 1], used, stream)
+    for i in range(kept, population):
+        if chance(stream, mutation):
+            perturb(children[i], stream)
+    for i in range(kept, population):
+        child_cps[i] = score(children[i], s)

@@ -1,0 +1,139 @@
+"""TITAN, the local scheduler that orders a cluster's jobs (`muscle`, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from deap import base
+
+from agents.decoding import Problem, schedule
+from agents.genetic import Settings, evolve
+from agents.schedule import Placement
+from grid.errors import GridError
+from grid.streams import Stream, stream
+
+CODINGS = ("order",)
+"""How an individual codes a schedule."""
+
+
+@dataclass(frozen=True)
+class Optimised:
+    """A schedule that TITAN found.
+
+    Attributes
+    ----------
+    schedule : list of Placement
+        Every job once, in the order of decoding.
+    cp : float
+        Its comprehensive performance, seconds.
+    generations : int
+        Generations bred after the first.
+    history : list of float
+        Best CP of each generation, the first included.
+    """
+
+    schedule: list[Placement]
+    cp: float
+    generations: int
+    history: list[float]
+
+
+def optimise(
+    sizes: npt.ArrayLike,
+    execution_times: npt.ArrayLike,
+    deadlines: npt.ArrayLike,
+    processors: int,
+    weights: Sequence[float] = (4, 3, 1),
+    seed_schedule: Sequence[Placement] | None = None,
+    coding: str = "order",
+    generations: int | None = None,
+    rng: np.random.Generator | int | None = None,
+    *,
+    population: int = Settings.population,
+    patience: int = Settings.patience,
+    threshold: float = Settings.threshold,
+    idle: str = Settings.idle,
+    release: npt.ArrayLike | None = None,
+    toolbox: base.Toolbox | None = None,
+) -> Optimised:
+    """Schedule jobs on one cluster by TITAN's genetic algorithm.
+
+    Parameters
+    ----------
+    sizes, execution_times, deadlines : array_like, shape (jobs,)
+        Processors, seconds, and seconds after the dispatch (inf: none).
+    processors : int
+        Of the cluster.
+    weights : sequence of float
+        (Wo, Wm, Wi) of over-deadline, makespan and idle-time.
+    seed_schedule : sequence of Placement, optional
+        A schedule of all the jobs to start from, such as MUSCLE's; the result is never worse.
+    coding : {"order"}
+        How an individual codes a schedule.
+    generations : int, optional
+        Most generations; by default as many as `Settings.effort` allows.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; 0 by default.
+    population, patience, threshold, idle
+        As in `Settings`.
+    release : array_like, shape (processors,), optional
+        When each processor is free, seconds after the dispatch; by default at once.
+    toolbox : deap.base.Toolbox, optional
+        Operators of the user's, as for `evolve`.
+
+    Raises
+    ------
+    GridError
+        For an argument that cannot be used; the message names it.
+
+    Notes
+    -----
+    `muscle`, section 3, with the order of jobs alone as coding.
+
+    Examples
+    --------
+    >>> result = optimise([2, 1, 1], [4.0, 3.0, 1.0], [9.0, 9.0, 1.0], processors=2)
+    >>> [(placement.job, placement.start) for placement in result.schedule], result.cp
+    ([(1, 0.0), (2, 0.0), (0, 3.0)], 2.875)
+    """
+    if coding not in CODINGS:
+        raise GridError(f"coding: found {coding!r}; accepted are {', '.join(CODINGS)}")
+    if not isinstance(processors, (int, np.integer)) or processors < 1:
+        raise GridError(f"processors: found {processors!r}; accepted is an integer >= 1")
+    free = np.zeros(processors) if release is None else np.asarray(release, np.float64)
+    if free.shape != (processors,):
+        raise GridError(f"release: found shape {free.shape}; accepted is ({processors},)")
+    problem = Problem(np.asarray(sizes), np.asarray(execution_times), np.asarray(deadlines), free)
+    settings = Settings(
+        population=population,
+        patience=patience,
+        threshold=threshold,
+        generations=generations,
+        weights=weights,
+        idle=idle,
+    )
+    order = None if seed_schedule is None else order_by_start(seed_schedule)
+    outcome = evolve(problem, settings, _stream(rng), order, toolbox)
+    return Optimised(
+        schedule(problem, outcome.order),
+        outcome.cp,
+        outcome.generations,
+        outcome.logbook.select("min"),
+    )
+
+
+def order_by_start(placements: Sequence[Placement]) -> list[int]:
+    """Return the jobs of a schedule by start; those of one start as the schedule has them."""
+    return [placement.job for placement in sorted(placements, key=lambda each: each.start)]
+
+
+def _stream(rng: np.random.Generator | int | None) -> Stream:
+    if isinstance(rng, np.random.Generator):
+        return stream(int(rng.bit_generator.random_raw()), "titan")
+    seed = 0 if rng is None else rng
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise GridError(f"rng: found {rng!r}; accepted are a Generator, an integer >= 0 and None")
+    return stream(int(seed), "titan")

@@ -1,0 +1,237 @@
+"""The event loop: one, resumable, for every policy and every view of a run.
+
+At each instant, in this order: completions, repairs and failures, what brokers deliver, arrivals;
+then decisions about jobs that the global scheduler knows, ranks for jobs that landed on clusters,
+and starts. The loop returns whenever somebody outside must act, and goes on from there: results
+do not depend on how often it is interrupted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grid.kernel.bandwidth import next_sliding_end
+from grid.kernel.compile import compiled, inlined
+from grid.kernel.decisions import call_place, call_priority
+from grid.kernel.events import remove_next
+from grid.kernel.lifecycle import (
+    advertise,
+    become_known,
+    complete,
+    enqueue,
+    fail,
+    land,
+    learn,
+    repair,
+    send,
+    start_as_taken,
+    start_waiting,
+    submit,
+)
+from grid.kernel.queues import after
+from grid.kernel.state import (
+    ADVERTISEMENT,
+    BROKEN,
+    COLLECTED,
+    DRAIN,
+    END,
+    FAIL,
+    FEED,
+    FULL,
+    LANDED,
+    METADATA,
+    NONE,
+    OVER,
+    PLACE,
+    RANK,
+    REPAIR,
+    START,
+    TIME,
+    WAIT,
+)
+
+GO_ON = -1
+
+
+@inlined
+def _placeable(state: Any, slot: Any, answer: int) -> bool:
+    """Tell whether the answer of `place` is one that the grid can carry out."""
+    if answer == WAIT:
+        return True
+    if answer == START:
+        taken = 0
+        for cluster in range(len(state.take)):
+            count = state.take[cluster]
+            if count != 0 and (
+                cluster >= state.clusters or count < 0 or count > state.free[cluster]
+            ):
+                return False
+            taken += count
+        return taken == slot.size
+    return 0 <= answer < state.clusters and slot.size <= state.size[answer]
+
+
+@inlined
+def _happen(
+    state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, finished: Any
+) -> None:
+    """Let the events of this instant happen that stand in the heap or slide."""
+    while state.events > 0 and events[0].time == state.now:
+        kind, subject, serial = events[0].kind, events[0].subject, events[0].serial
+        if kind == END:
+            remove_next(state, events)
+            if slots[subject].end_event == serial:
+                slots[subject].end_event = NONE
+                complete(state, slots, processors, turns, sliding, finished, subject)
+        else:
+            break
+    while state.sliding > 0:
+        row = next_sliding_end(state, sliding)
+        if sliding[row].end > state.now:
+            break
+        complete(state, slots, processors, turns, sliding, finished, sliding[row].job)
+    while state.events > 0 and events[0].time == state.now:
+        kind, subject = events[0].kind, events[0].subject
+        work, jobs = events[0].work, events[0].jobs
+        free, waiting = events[0].free, events[0].waiting
+        remove_next(state, events)
+        if kind == REPAIR:
+            repair(state, slots, processors, turns, subject)
+        elif kind == FAIL:
+            fail(state, slots, processors, turns, sliding, finished, subject)
+        elif kind == ADVERTISEMENT:
+            sent = state.now - state.latency[subject]
+            learn(state, subject, sent, work, jobs, free, waiting)
+        elif kind == METADATA:
+            become_known(state, slots, subject)
+        else:
+            land(state, slots, subject)
+
+
+@compiled()
+def _settle(
+    state: Any,
+    slots: Any,
+    events: Any,
+    processors: Any,
+    turns: Any,
+    sliding: Any,
+    memory: Any,
+) -> int:
+    """Take every decision that is open at this instant, and start what can start."""
+    queue = len(state.take)
+    while state.cursor != NONE:
+        job = state.cursor
+        if state.answered == 1:
+            answer = int(state.answer)
+            state.answered = 0
+        elif state.place_at != 0:
+            answer = call_place(state.place_at, state, slots[job], memory)
+        else:
+            state.job = job
+            return PLACE
+        if not _placeable(state, slots[job], answer):
+            state.job = job
+            state.answer = answer
+            return BROKEN
+        if answer == START and state.sliding == len(sliding):
+            state.answer = START
+            state.answered = 1
+            return FULL
+        if answer == WAIT and state.stop_at_wait == 1:
+            state.cursor = NONE
+        else:
+            state.cursor = after(state, slots, queue, job)
+        if answer == START:
+            start_as_taken(state, slots, events, processors, turns, sliding, job)
+        elif answer != WAIT:
+            send(state, slots, events, job, answer)
+    while state.landing_first != NONE:
+        job = state.landing_first
+        cluster = slots[job].cluster
+        if state.planned[cluster] == 1:
+            rank = np.inf
+        elif state.answered == 1:
+            rank = state.answer
+            state.answered = 0
+        elif state.priority_at[cluster] != 0:
+            rank = call_priority(state.priority_at[cluster], state, slots[job], cluster)
+        else:
+            state.job = job
+            return RANK
+        if not rank <= np.inf:
+            state.job = job
+            return BROKEN
+        enqueue(state, slots, job, rank)
+    if state.replan_any == 1:
+        return LANDED
+    for index in range(state.touched_count):
+        start_waiting(state, slots, events, processors, turns, state.touched_list[index])
+    return GO_ON
+
+
+@compiled()
+def advance(
+    box: Any,
+    slots: Any,
+    events: Any,
+    chunk: Any,
+    finished: Any,
+    processors: Any,
+    turns: Any,
+    sliding: Any,
+    memory: Any,
+    until: float,
+) -> int:
+    state = box[0]
+    while True:
+        if state.mid_instant == 0:
+            reason = _settle(state, slots, events, processors, turns, sliding, memory)
+            if reason != GO_ON:
+                return reason
+            for index in range(state.touched_count):
+                cluster = state.touched_list[index]
+                state.touched[cluster] = 0
+                advertise(state, events, cluster)
+            state.touched_count = 0
+            if state.collected > 0 and state.notify == 1:
+                return COLLECTED
+            # At most one event a live job is added before this point is reached again.
+            if state.events + len(slots) + 2 * len(state.take) > len(events):
+                return FULL
+        if state.finished + len(slots) > len(finished):
+            return DRAIN
+        if state.fed == state.chunk_length and state.exhausted == 0:
+            return FEED
+        time = np.inf
+        if state.events > 0:
+            time = events[0].time
+        if state.sliding > 0:
+            time = min(time, sliding[next_sliding_end(state, sliding)].end)
+        arriving = state.fed < state.chunk_length
+        if arriving and chunk[state.fed].arrival <= time:
+            time = chunk[state.fed].arrival
+        if state.mid_instant == 1 and time > state.now:
+            state.mid_instant = 0
+            continue
+        if time == np.inf:
+            return OVER
+        if time > until:
+            state.now = max(state.now, until)
+            return TIME
+        if state.mid_instant == 0:
+            state.instants += 1
+            state.now = max(state.now, time)
+            state.mid_instant = 1
+            _happen(state, slots, events, processors, turns, sliding, finished)
+        while state.fed < state.chunk_length and chunk[state.fed].arrival <= state.now:
+            if state.vacant == NONE:
+                return FULL
+            if state.finished == len(finished):
+                return DRAIN
+            submit(state, slots, events, finished, chunk[state.fed])
+            state.fed += 1
+        if state.fed < state.chunk_length or state.exhausted == 1:
+            state.mid_instant = 0

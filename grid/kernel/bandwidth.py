@@ -1,0 +1,106 @@
+"""Co-allocated jobs: they share links, so their ends slide forward and backward (`beosim`, 3.3-3.7).
+
+`grid.bandwidth` says the same plainly, for reading and for testing this against.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grid.kernel.compile import inlined, part
+from grid.kernel.state import NONE
+
+TOLERANCE = 1e-9
+"""Relative difference below which a link counts as just full, and two links as equally full."""
+
+
+@inlined
+def set_demand(state: Any, row: Any, size: int, ppbw: float) -> None:
+    """Compute the bandwidth a job needs on each link (`beosim`, eq. 1, on a tree).
+
+    Of the messages of an all-to-all job of n nodes, those between the s nodes on one side of a
+    link and the n - s on the other cross it: s (n - s) / (n - 1) x PPBW.
+    """
+    for link in range(state.links):
+        state.node_count[link] = row.take[link] if link < state.clusters else 0
+    for link in range(state.links):
+        side = state.node_count[link]
+        row.demand[link] = side * (size - side) / (size - 1.0) * ppbw
+        if state.parent[link] != NONE:
+            state.node_count[state.parent[link]] += side
+
+
+@part
+def _allot(state: Any, sliding: Any) -> None:
+    """Share the links among the co-allocated jobs: the saturation algorithm (`beosim`, 3.5).
+
+    The demand of a link is summed afresh each time: subtracting what ended would leave an emptied
+    link looking used. The most saturated link binds its jobs at its current ratio (eq. 4), and what
+    they are allotted is no longer available to the others.
+    """
+    for link in range(state.links):
+        state.demand[link] = 0.0
+        state.available[link] = state.capacity[link]
+    for index in range(state.sliding):
+        row = sliding[index]
+        row.constrained = 0
+        row.allotted = 1.0
+        for link in range(state.links):
+            state.demand[link] += row.demand[link]
+    for link in range(state.links):
+        state.unconstrained[link] = state.demand[link]
+    while True:
+        tightest, ratio = NONE, 1.0 - TOLERANCE
+        for link in range(state.links):
+            if state.unconstrained[link] > 0.0:
+                candidate = state.available[link] / state.unconstrained[link]
+                if candidate < ratio * (1.0 - TOLERANCE):
+                    tightest, ratio = link, candidate
+        if tightest == NONE:
+            break
+        for index in range(state.sliding):
+            row = sliding[index]
+            if row.constrained == 0 and row.demand[tightest] > 0.0:
+                row.constrained = 1
+                row.allotted = ratio
+        for link in range(state.links):
+            state.available[link] = state.capacity[link]
+            state.unconstrained[link] = 0.0
+        for index in range(state.sliding):
+            row = sliding[index]
+            for link in range(state.links):
+                if row.constrained == 1:
+                    state.available[link] -= row.demand[link] * row.allotted
+                else:
+                    state.unconstrained[link] += row.demand[link]
+
+
+@part
+def slide(state: Any, slots: Any, sliding: Any) -> None:
+    """Share the links afresh and move the ends of the jobs whose share changed (eqs. 5-7)."""
+    _allot(state, sliding)
+    for index in range(state.sliding):
+        row = sliding[index]
+        if row.allotted != row.ratio or row.end == np.inf:
+            left = row.computation_left + row.communication_left
+            past = (state.now - row.since) / left if left > 0.0 else 0.0
+            row.computation_left -= past * row.computation_left
+            row.communication_left -= past * row.communication_left
+            # Residual communication is in stretched time: back by the old ratio, then the new.
+            row.communication_left *= row.ratio / row.allotted
+            row.ratio = row.allotted
+            row.since = state.now
+            row.end = state.now + row.computation_left + row.communication_left
+            slots[row.job].end = row.end
+
+
+@inlined
+def next_sliding_end(state: Any, sliding: Any) -> int:
+    """Return the row of the co-allocated job that ends first (the first started of equals)."""
+    best = NONE
+    for index in range(state.sliding):
+        if best == NONE or sliding[index].end < sliding[best].end:
+            best = index
+    return best

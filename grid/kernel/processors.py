@@ -1,0 +1,244 @@
+"""Processors: how many are free everywhere, and which ones where a plan or a failure must know.
+
+A plan with processor sets gives each processor a list of turns. A job of the plan is ready when on
+each of its processors the turn is its own and the processor is free. Whatever else happens to a
+processor (a failure, a co-allocated job that took it) only makes that turn due again, so plans,
+failures and jobs with sliding ends meet in two functions: `hold` and `release`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grid.kernel.compile import compiled, inlined, part
+from grid.kernel.queues import first, join, leave
+from grid.kernel.state import DOWN, FREE, NONE
+
+
+@inlined
+def touch(state: Any, cluster: int) -> None:
+    """Note that something changed on a cluster at this instant."""
+    if state.touched[cluster] == 0:
+        state.touched[cluster] = 1
+        state.touched_list[state.touched_count] = cluster
+        state.touched_count += 1
+
+
+@inlined
+def account(state: Any, cluster: int) -> None:
+    """Bring the processor-seconds held on a cluster up to now."""
+    busy = state.up[cluster] - state.free[cluster]
+    state.area[cluster] += busy * (state.now - state.changed[cluster])
+    state.changed[cluster] = state.now
+
+
+@inlined
+def _changed(state: Any, cluster: int) -> None:
+    """Note a change of a cluster's free processors; without latency the global broker knows."""
+    touch(state, cluster)
+    if state.latency[cluster] == 0.0:
+        state.known_free[cluster] = state.free[cluster]
+
+
+@inlined
+def ask_for_plan(state: Any, cluster: int) -> None:
+    """Ask the cluster's planner for a new plan at the end of this instant."""
+    if state.planned[cluster] == 1:
+        state.replan[cluster] = 1
+        state.replan_any = 1
+
+
+@inlined
+def _rekey(state: Any, slots: Any, cluster: int, job: int, key: float) -> None:
+    leave(state, slots, cluster, job)
+    slots[job].key = key
+    join(state, slots, cluster, job)
+
+
+@inlined
+def _turn_lost(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+    """The processor is no longer free: the job whose turn it is must wait."""
+    turn = processors[processor].turn
+    if turn != NONE:
+        job = turns[turn].job
+        if slots[job].turns_due == 0:
+            _rekey(state, slots, processors[processor].cluster, job, np.inf)
+        slots[job].turns_due += 1
+
+
+@inlined
+def _turn_come(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+    """The processor is free: the job whose turn it is may be ready."""
+    turn = processors[processor].turn
+    if turn != NONE:
+        job = turns[turn].job
+        slots[job].turns_due -= 1
+        if slots[job].turns_due == 0:
+            _rekey(state, slots, processors[processor].cluster, job, slots[job].plan_rank)
+
+
+@inlined
+def _occupy(slots: Any, processors: Any, processor: int, job: int) -> None:
+    processors[processor].holder = job
+    processors[processor].next = slots[job].first_processor
+    slots[job].first_processor = processor
+
+
+@part
+def take_turns(state: Any, slots: Any, processors: Any, turns: Any, job: int) -> None:
+    """Put a ready job of a plan on its processors; their next turns stay due."""
+    turn = slots[job].first_turn
+    while turn != NONE:
+        processor = turns[turn].processor
+        processors[processor].turn = turns[turn].next
+        _occupy(slots, processors, processor, job)
+        sibling = turns[turn].sibling
+        turns[turn].next = state.vacant_turn
+        state.vacant_turn = turn
+        turn = sibling
+    slots[job].first_turn = NONE
+
+
+@part
+def hold(
+    state: Any, slots: Any, processors: Any, turns: Any, cluster: int, job: int, count: int
+) -> None:
+    """Put a job on `count` processors of a cluster, the free ones of lowest index."""
+    account(state, cluster)
+    state.free[cluster] -= count
+    if state.tracked == 1:
+        if slots[job].first_turn != NONE:
+            take_turns(state, slots, processors, turns, job)
+        else:
+            processor = state.first_processor[cluster]
+            while count > 0:
+                if processors[processor].holder == FREE:
+                    _turn_lost(state, slots, processors, turns, processor)
+                    _occupy(slots, processors, processor, job)
+                    count -= 1
+                processor += 1
+    _changed(state, cluster)
+
+
+@part
+def release(
+    state: Any, slots: Any, processors: Any, turns: Any, cluster: int, job: int, count: int
+) -> None:
+    """Free the `count` processors that a job holds on a cluster.
+
+    With identities, all the processors of the job are freed by the first call: a co-allocated
+    job's processors form one list, and only the counts are kept for each cluster.
+    """
+    account(state, cluster)
+    state.free[cluster] += count
+    if state.tracked == 1:
+        processor = slots[job].first_processor
+        slots[job].first_processor = NONE
+        while processor != NONE:
+            processors[processor].holder = FREE
+            _turn_come(state, slots, processors, turns, processor)
+            processor = processors[processor].next
+    _changed(state, cluster)
+
+
+@part
+def take_down(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+    """Make a free processor unavailable."""
+    cluster = processors[processor].cluster
+    account(state, cluster)
+    _turn_lost(state, slots, processors, turns, processor)
+    processors[processor].holder = DOWN
+    state.free[cluster] -= 1
+    state.up[cluster] -= 1
+    _changed(state, cluster)
+    ask_for_plan(state, cluster)
+
+
+@part
+def bring_up(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+    """Make a failed processor available again."""
+    cluster = processors[processor].cluster
+    account(state, cluster)
+    processors[processor].holder = FREE
+    state.free[cluster] += 1
+    state.up[cluster] += 1
+    _turn_come(state, slots, processors, turns, processor)
+    _changed(state, cluster)
+    ask_for_plan(state, cluster)
+
+
+@inlined
+def _forget_plan(state: Any, slots: Any, processors: Any, turns: Any, cluster: int) -> None:
+    """Make every waiting job of a cluster wait for a plan."""
+    while True:
+        job = first(state, slots, cluster)
+        if job == NONE or slots[job].key == np.inf:
+            break
+        _rekey(state, slots, cluster, job, np.inf)
+    if state.tracked == 1:
+        begin = state.first_processor[cluster]
+        for processor in range(begin, begin + state.size[cluster]):
+            turn = processors[processor].turn
+            processors[processor].turn = NONE
+            while turn != NONE:
+                slots[turns[turn].job].first_turn = NONE
+                slots[turns[turn].job].turns_due = 0
+                following = turns[turn].next
+                turns[turn].next = state.vacant_turn
+                state.vacant_turn = turn
+                turn = following
+
+
+@compiled()
+def set_plan(
+    box: Any, slots: Any, processors: Any, turns: Any, cluster: int, order: Any, resources: Any
+) -> None:
+    """Replace the plan of a cluster.
+
+    Parameters
+    ----------
+    box, slots, processors, turns
+        Tables of the kernel.
+    cluster : int
+        Index of the cluster.
+    order : array of int64, shape (jobs,)
+        Slots of waiting jobs, in the order in which they shall start.
+    resources : array of int64, shape (sum of sizes,)
+        Processors (0-based in the cluster) of each job, one job after the other; empty for a plan
+        that names no processors.
+    """
+    state = box[0]
+    _forget_plan(state, slots, processors, turns, cluster)
+    if len(resources) == 0:
+        for rank in range(len(order)):
+            _rekey(state, slots, cluster, order[rank], float(rank))
+    else:
+        # Backwards, so that each turn is put before those that follow it.
+        end = len(resources)
+        for rank in range(len(order) - 1, -1, -1):
+            job = order[rank]
+            slots[job].plan_rank = rank
+            for place in range(end - slots[job].size, end):
+                processor = state.first_processor[cluster] + resources[place]
+                turn = state.vacant_turn
+                state.vacant_turn = turns[turn].next
+                turns[turn].job = job
+                turns[turn].processor = processor
+                turns[turn].next = processors[processor].turn
+                turns[turn].sibling = slots[job].first_turn
+                slots[job].first_turn = turn
+                processors[processor].turn = turn
+            end -= slots[job].size
+        for rank in range(len(order)):
+            job = order[rank]
+            turn = slots[job].first_turn
+            while turn != NONE:
+                processor = turns[turn].processor
+                if processors[processor].turn != turn or processors[processor].holder != FREE:
+                    slots[job].turns_due += 1
+                turn = turns[turn].sibling
+            if slots[job].turns_due == 0:
+                _rekey(state, slots, cluster, job, float(rank))
+    touch(state, cluster)

@@ -1,0 +1,121 @@
+"""Waiting jobs: one queue for each cluster and a global one, indexed by the order of service.
+
+A queue is a randomised search tree (treap) over job slots, ordered by `key` and then `serial`:
+joining, leaving and finding the first cost O(log n) whatever the discipline, and walking it in
+order needs no copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grid.kernel.compile import inlined
+from grid.kernel.state import NONE
+
+
+@inlined
+def _mixed(serial: int) -> np.uint64:
+    """Return a well-spread rank for a serial number (splitmix64)."""
+    x = np.uint64(serial) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@inlined
+def _before(slots: Any, a: int, b: int) -> bool:
+    if slots[a].key != slots[b].key:
+        return slots[a].key < slots[b].key
+    return slots[a].serial < slots[b].serial
+
+
+@inlined
+def _hang(state: Any, slots: Any, queue: int, parent: int, to_left: bool, node: int) -> None:
+    if parent == NONE:
+        state.root[queue] = node
+    elif to_left:
+        slots[parent].left = node
+    else:
+        slots[parent].right = node
+
+
+@inlined
+def join(state: Any, slots: Any, queue: int, job: int) -> None:
+    """Put a job into a queue, at the place of its `key` and `serial`."""
+    rank = _mixed(slots[job].serial)
+    slots[job].rank = rank
+    slots[job].left = NONE
+    slots[job].right = NONE
+    parent, to_left, node = NONE, False, state.root[queue]
+    while node != NONE and slots[node].rank >= rank:
+        parent = node
+        to_left = _before(slots, job, node)
+        node = slots[node].left if to_left else slots[node].right
+    _hang(state, slots, queue, parent, to_left, job)
+    # What stood here is split into what comes before the job and what comes after it.
+    smaller, larger = NONE, NONE
+    while node != NONE:
+        if _before(slots, node, job):
+            if smaller == NONE:
+                slots[job].left = node
+            else:
+                slots[smaller].right = node
+            smaller = node
+            node = slots[node].right
+        else:
+            if larger == NONE:
+                slots[job].right = node
+            else:
+                slots[larger].left = node
+            larger = node
+            node = slots[node].left
+    if smaller != NONE:
+        slots[smaller].right = NONE
+    if larger != NONE:
+        slots[larger].left = NONE
+    state.waiting[queue] += 1
+
+
+@inlined
+def leave(state: Any, slots: Any, queue: int, job: int) -> None:
+    """Take a job out of the queue that it is in."""
+    parent, to_left, node = NONE, False, state.root[queue]
+    while node != job:
+        parent = node
+        to_left = _before(slots, job, node)
+        node = slots[node].left if to_left else slots[node].right
+    left, right = slots[job].left, slots[job].right
+    while left != NONE and right != NONE:
+        if slots[left].rank >= slots[right].rank:
+            _hang(state, slots, queue, parent, to_left, left)
+            parent, to_left, left = left, False, slots[left].right
+        else:
+            _hang(state, slots, queue, parent, to_left, right)
+            parent, to_left, right = right, True, slots[right].left
+    _hang(state, slots, queue, parent, to_left, left if left != NONE else right)
+    state.waiting[queue] -= 1
+
+
+@inlined
+def first(state: Any, slots: Any, queue: int) -> int:
+    """Return the job at the head of a queue, or NONE."""
+    node = state.root[queue]
+    if node != NONE:
+        while slots[node].left != NONE:
+            node = slots[node].left
+    return node
+
+
+@inlined
+def after(state: Any, slots: Any, queue: int, job: int) -> int:
+    """Return the job that follows `job` (which need not be in the queue any more), or NONE."""
+    node, found = state.root[queue], NONE
+    while node != NONE:
+        if _before(slots, job, node):
+            found = node
+            node = slots[node].left
+        else:
+            node = slots[node].right
+    return found

@@ -1,0 +1,230 @@
+"""What the kernel knows at an instant: every array it works on, one comment and unit a field.
+
+One record holds the scalars and, as contiguous columns, what is kept for each cluster, link and
+queue. Columns have room for `capacity` clusters and links, so that one compiled kernel serves
+every multicluster up to that capacity.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from grid.jobs import JOB
+
+NONE = -1
+CAPACITIES = (16, 128, 1024, 8192)
+"""Room for clusters (and links) that kernels are compiled for."""
+
+# Why the loop returned.
+TIME, OVER, FEED, FULL, DRAIN, PLACE, RANK, COLLECTED, LANDED, BROKEN = range(10)
+
+# Where a job is.
+VACANT, ANNOUNCED, GLOBAL, TRANSIT, LANDING, LOCAL, RUNNING, COALLOCATED = range(8)
+
+# What a decision about a job may answer, beside the index of the cluster to send it to.
+WAIT, START = -1, -2
+
+# Kinds of event, in the order in which they happen at one instant.
+END, REPAIR, FAIL, ADVERTISEMENT, METADATA, TRANSFER = range(6)
+MESSAGE_KINDS = ("submission", "metadata", "order", "transfer", "advertisement")
+SUBMISSION, METADATA_SENT, ORDER, TRANSFER_SENT, ADVERTISED = range(5)
+
+# What holds a processor, beside a job's slot.
+FREE, DOWN = -1, -2
+
+SLOT = np.dtype(
+    [
+        *((name, *JOB.fields[name][:1]) for name in JOB.names or ()),  # type: ignore[index]
+        ("status", np.int64),  # where the job is
+        ("cluster", np.int64),  # index it is sent to or runs on, NONE before
+        ("execution_time", np.float64),  # s on that cluster
+        ("start", np.float64),  # s
+        ("end", np.float64),  # s, expected
+        ("restarts", np.int64),  # times a failure threw it back
+        ("placed", np.int64),  # 1: the global scheduler itself started it
+        ("end_event", np.int64),  # serial of its end event; another serial is stale
+        ("sliding", np.int64),  # its row among the jobs with sliding ends, or NONE
+        # its place in a queue: a search tree ordered by (key, serial), balanced by rank
+        ("key", np.float64),
+        ("serial", np.int64),
+        ("rank", np.uint64),
+        ("left", np.int64),
+        ("right", np.int64),
+        # its place in a list: vacant slots, landing jobs, running jobs of a cluster
+        ("next", np.int64),
+        ("previous", np.int64),
+        # identities of processors, where they are kept
+        ("first_processor", np.int64),  # head of the list of processors it holds
+        ("first_turn", np.int64),  # head of the list of its turns in a plan, or NONE
+        ("turns_due", np.int64),  # of those, turns that have not come
+        ("plan_rank", np.float64),  # its place in the plan
+    ],
+    align=True,
+)
+
+EVENT = np.dtype(
+    [
+        ("time", np.float64),  # s
+        ("kind", np.int64),
+        ("serial", np.int64),  # order of scheduling
+        ("subject", np.int64),  # slot, processor or cluster
+        ("work", np.float64),  # processor-seconds finished, told by an advertisement
+        ("jobs", np.int64),  # jobs finished, told by an advertisement
+        ("free", np.int64),  # free processors, told by an advertisement
+        ("waiting", np.int64),  # waiting jobs, told by an advertisement
+    ],
+    align=True,
+)
+
+PROCESSOR = np.dtype(
+    [
+        ("holder", np.int64),  # slot of the job on it, FREE or DOWN
+        ("next", np.int64),  # next processor that the same job holds
+        ("cluster", np.int64),
+        ("turn", np.int64),  # its first turn in the plan that has not been taken, or NONE
+    ],
+    align=True,
+)
+
+TURN = np.dtype(
+    [
+        ("job", np.int64),  # slot
+        ("processor", np.int64),
+        ("next", np.int64),  # the turn that follows on this processor, or the next vacant turn
+        ("sibling", np.int64),  # the next turn of the same job
+    ],
+    align=True,
+)
+"""In a plan with processor sets: one job's turn on one processor."""
+
+
+@functools.cache
+def state_dtype(capacity: int) -> np.dtype[np.void]:
+    """Return the dtype of the state record with room for `capacity` clusters and links."""
+    clusters, queues = (capacity,), (capacity + 1,)
+    return np.dtype(
+        [
+            ("now", np.float64),  # s
+            ("clusters", np.int64),
+            ("links", np.int64),
+            ("tracked", np.int64),  # 1: identities of processors are kept
+            ("mid_instant", np.int64),  # 1: events of this instant are still to come
+            # arrivals
+            ("fed", np.int64),  # rows of the chunk already taken
+            ("chunk_length", np.int64),
+            ("exhausted", np.int64),  # 1: no chunk will follow
+            # tables
+            ("vacant", np.int64),  # first vacant slot
+            ("vacant_turn", np.int64),  # first vacant turn of plans
+            ("live", np.int64),  # slots in use
+            ("events", np.int64),  # length of the event heap
+            ("serial", np.int64),
+            ("landing_first", np.int64),  # jobs that reached a cluster and wait for a rank
+            ("landing_last", np.int64),
+            ("finished", np.int64),  # rows of the table of finished jobs
+            # the global scheduler
+            ("place_at", np.int64),  # address of its compiled decision, 0 for Python
+            ("collect", np.int64),  # 1: jobs are collected for rounds, never offered one by one
+            ("notify", np.int64),  # 1: return when jobs were collected
+            ("collected", np.int64),  # jobs collected since the scheduler was told
+            ("stop_at_wait", np.int64),  # 1: a job that waits blocks those behind (FCFS)
+            ("cursor", np.int64),  # next job of the global queue to be offered, or NONE
+            ("answered", np.int64),  # 1: the answer of Python is there
+            ("job", np.int64),  # slot that a decision is about
+            ("answer", np.float64),
+            ("take", np.int64, clusters),  # processors that START takes from each cluster
+            ("largest", np.int64),  # processors of the largest job that can ever run
+            ("stream", np.uint64, (4,)),  # random numbers of the global scheduler
+            # counts
+            ("submitted", np.int64),
+            ("started", np.int64),
+            ("completed", np.int64),
+            ("rejected", np.int64),
+            ("restarted", np.int64),
+            ("instants", np.int64),
+            ("messages", np.int64, (len(MESSAGE_KINDS),)),
+            # queues: one for each cluster, then the global one
+            ("root", np.int64, queues),
+            ("waiting", np.int64, queues),  # jobs
+            # clusters
+            ("size", np.int64, clusters),  # processors
+            ("rate", np.float64, clusters),  # speed relative to rate 1
+            ("up", np.int64, clusters),  # processors not failed
+            ("free", np.int64, clusters),  # processors
+            ("area", np.float64, clusters),  # processor-seconds held until `changed`
+            ("changed", np.float64, clusters),  # s
+            ("running", np.int64, clusters),  # first running job, a list
+            ("running_count", np.int64, clusters),
+            ("done", np.int64, clusters),  # jobs completed
+            ("touched", np.int64, clusters),  # 1: something changed at this instant
+            ("touched_list", np.int64, clusters),
+            ("touched_count", np.int64),
+            ("priority_at", np.int64, clusters),  # address of the compiled rank, 0 for Python
+            ("planned", np.int64, clusters),  # 1: jobs start only when a plan names them
+            ("replan", np.int64, clusters),  # 1: jobs or processors changed under the plan
+            ("replan_any", np.int64),
+            ("first_processor", np.int64, clusters),  # index of its first processor
+            ("latency", np.float64, clusters),  # s, one message to or from the global broker
+            # what the global broker knows of each cluster
+            ("load", np.float64, clusters),  # processor-seconds sent there, not known finished
+            ("unfinished", np.int64, clusters),  # jobs sent there, not known finished
+            ("known_free", np.int64, clusters),
+            ("known_waiting", np.int64, clusters),
+            ("known_at", np.float64, clusters),  # s, when that was the truth
+            ("finished_work", np.float64, clusters),  # processor-seconds not yet advertised
+            ("finished_jobs", np.int64, clusters),
+            # links: link i joins node i (clusters first, then switches) to its parent node
+            ("parent", np.int64, clusters),  # node, or NONE for the central switch
+            ("capacity", np.float64, clusters),  # Mbit/s
+            ("demand", np.float64, clusters),  # Mbit/s
+            ("available", np.float64, clusters),  # scratch of the saturation algorithm
+            ("unconstrained", np.float64, clusters),
+            ("node_count", np.int64, clusters),
+            ("sliding", np.int64),  # co-allocated jobs running
+        ],
+        align=True,
+    )
+
+
+@functools.cache
+def sliding_dtype(capacity: int) -> np.dtype[np.void]:
+    """Return the dtype of a running co-allocated job, whose end slides."""
+    return np.dtype(
+        [
+            ("job", np.int64),  # slot
+            ("computation_left", np.float64),  # s
+            ("communication_left", np.float64),  # s, stretched by the ratio (`beosim`, eq. 6)
+            ("ratio", np.float64),  # allotted over required bandwidth (`beosim`, eq. 5)
+            ("since", np.float64),  # s, when the residual times were true
+            ("end", np.float64),  # s
+            ("allotted", np.float64),  # the ratio that the saturation algorithm finds
+            ("constrained", np.int64),  # 1: a link binds the job
+            ("take", np.int64, (capacity,)),  # processors on each cluster
+            ("demand", np.float64, (capacity,)),  # Mbit/s on each link
+        ],
+        align=True,
+    )
+
+
+@functools.cache
+def finished_dtype(capacity: int) -> np.dtype[np.void]:
+    """Return the dtype of a job that left: completed, or rejected (start is NaN)."""
+    return np.dtype(
+        [
+            ("number", np.int64),
+            ("arrival", np.float64),
+            ("size", np.int64),
+            ("runtime", np.float64),
+            ("deadline", np.float64),
+            ("start", np.float64),
+            ("finish", np.float64),
+            ("execution_time", np.float64),
+            ("origin", np.int64),
+            ("restarts", np.int64),
+            ("cluster", np.int64),  # NONE: co-allocated as `take` says, or rejected
+            ("take", np.int32, (capacity,)),
+        ],
+        align=True,
+    )

@@ -1,0 +1,182 @@
+"""Comprehensive performance: how a schedule is judged (`muscle`, eqs. 1, 7 and 8)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.errors import GridError
+from grid.kernel.compile import inlined
+
+IDLE_TIMES = ("total", "mean")
+"""Readings of idle-time: summed over the processors, or per processor."""
+
+
+class Weights(NamedTuple):
+    """Weights of the three metrics, in the paper's order (Wo, Wm, Wi)."""
+
+    over_deadline: float
+    makespan: float
+    idle: float
+
+
+def check_weights(weights: Sequence[float]) -> Weights:
+    """Return `weights` as `Weights`.
+
+    Raises
+    ------
+    GridError
+        Unless there are three finite, non-negative numbers, not all of them zero.
+    """
+    try:
+        checked = Weights(*(float(weight) for weight in weights))
+    except (TypeError, ValueError):
+        checked = Weights(math.nan, math.nan, math.nan)
+    if not (all(weight >= 0 for weight in checked) and 0 < sum(checked) < math.inf):
+        raise GridError(
+            f"weights: found {weights!r}; accepted are three finite numbers (Wo, Wm, Wi), "
+            "none negative and not all zero"
+        )
+    return checked
+
+
+@inlined
+def combine(over_deadline: float, makespan: float, idle: float, weights: Any) -> Any:
+    """Return eq. 1 of `muscle`; compiled into whoever scores schedules."""
+    total = weights[0] + weights[1] + weights[2]
+    return (weights[0] * over_deadline + weights[1] * makespan + weights[2] * idle) / total
+
+
+def comprehensive_performance(
+    over_deadline: float, makespan: float, idle: float, weights: Sequence[float] = (4, 3, 1)
+) -> float:
+    """Return the comprehensive performance CP of a schedule; lower is better.
+
+    The printed eq. 1 swaps two weights: here each metric has its own.
+
+    Parameters
+    ----------
+    over_deadline, makespan, idle : float
+        The three metrics, seconds (idle-time: processor-seconds when `total`).
+    weights : sequence of float
+        (Wo, Wm, Wi).
+
+    Raises
+    ------
+    GridError
+        As `check_weights`.
+
+    Notes
+    -----
+    `muscle`, eq. 1.
+
+    Examples
+    --------
+    >>> comprehensive_performance(over_deadline=2.0, makespan=10.0, idle=6.0)
+    5.5
+    """
+    return float(combine.py_func(over_deadline, makespan, idle, check_weights(weights)))
+
+
+def over_deadline(finishes: npt.ArrayLike, deadlines: npt.ArrayLike) -> float:
+    """Return the sum over the jobs of the time each ends after its deadline, seconds.
+
+    Examples
+    --------
+    >>> over_deadline([3.0, 5.0, 9.0], [4.0, 4.0, float("inf")])
+    1.0
+    """
+    excess = np.asarray(finishes, np.float64) - np.asarray(deadlines, np.float64)
+    return float(np.maximum(excess, 0.0).sum())
+
+
+def idle_time(release: npt.ArrayLike, makespan: float, work: float, kind: str = "total") -> float:
+    """Return the idle-time of a cluster from the dispatch up to the makespan.
+
+    Parameters
+    ----------
+    release : array_like, shape (processors,)
+        When each processor is free, seconds after the dispatch; held by earlier jobs until then,
+        it counts as busy.
+    makespan : float
+        Latest end of the dispatched jobs, seconds after the dispatch.
+    work : float
+        Processor-seconds of the dispatched jobs.
+    kind : {"total", "mean"}
+        Summed over the processors, or per processor.
+
+    Raises
+    ------
+    GridError
+        For an unknown `kind`.
+
+    Examples
+    --------
+    >>> idle_time([0.0, 0.0, 4.0], makespan=10.0, work=20.0)
+    6.0
+    >>> idle_time([0.0, 0.0, 4.0], makespan=10.0, work=20.0, kind="mean")
+    2.0
+    """
+    check_idle(kind)
+    release = np.asarray(release, np.float64)
+    held = float(np.minimum(release, makespan).sum())
+    total = max(0.0, len(release) * makespan - held - work)
+    return total / len(release) if kind == "mean" else total
+
+
+def check_idle(kind: str) -> None:
+    """Raise `GridError` unless `kind` is one of `IDLE_TIMES`."""
+    if kind not in IDLE_TIMES:
+        raise GridError(f"idle: found {kind!r}; accepted are {', '.join(IDLE_TIMES)}")
+
+
+def mean_comprehensive_performance(cps: npt.ArrayLike, jobs: npt.ArrayLike) -> float:
+    """Return MCP, the mean of the clusters' CP weighted by their numbers of jobs.
+
+    Parameters
+    ----------
+    cps : array_like, shape (clusters,)
+        CP of each cluster, seconds.
+    jobs : array_like, shape (clusters,)
+        Jobs allocated to each cluster; without any job MCP is 0.
+
+    Notes
+    -----
+    `muscle`, eq. 7.
+
+    Examples
+    --------
+    >>> mean_comprehensive_performance([10.0, 20.0], [3, 1])
+    12.5
+    """
+    shares = np.asarray(jobs, np.float64)
+    total = float(shares.sum())
+    return float((np.asarray(cps, np.float64) * shares).sum()) / total if total else 0.0
+
+
+def performance_balance(cps: npt.ArrayLike, jobs: npt.ArrayLike) -> float:
+    """Return PB, the spread of the clusters' CP around MCP; 0 for a single cluster.
+
+    Parameters
+    ----------
+    cps, jobs : array_like, shape (clusters,)
+        As for `mean_comprehensive_performance`.
+
+    Notes
+    -----
+    `muscle`, eq. 8: the weighted mean of eq. 7, and n - 1.
+
+    Examples
+    --------
+    >>> performance_balance([8.0, 12.0, 12.0, 8.0, 10.0], [1, 1, 1, 1, 1])
+    2.0
+    """
+    values = np.asarray(cps, np.float64)
+    if len(values) < 2:
+        return 0.0
+    deviations = values - mean_comprehensive_performance(values, jobs)
+    return math.sqrt(float((deviations**2).sum()) / (len(values) - 1))

@@ -1,0 +1,279 @@
+"""The multicluster: its clusters, and the network that joins them, from Python or from TOML."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from os import PathLike
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+from grid.errors import PlatformError
+from grid.topology import CENTRE, Link, check_name, clusters_of, network, number, per_cluster, star
+from grid.topology import validate as validate_network
+
+MAX_SIZE = 2**31 - 1
+"""Most processors of one cluster, so that no sum over clusters overflows."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster of equal processors.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its platform.
+    size : int
+        Processors, at least 1.
+    rate : float
+        Service rate ratio (`muscle`, Table 3), positive: a job's execution time here is its run
+        time at rate 1 divided by it.
+
+    Raises
+    ------
+    PlatformError
+        If a value is outside its range.
+    """
+
+    name: str
+    size: int
+    rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_name("cluster", self.name)
+        size_is_integer = isinstance(self.size, Integral) and not isinstance(self.size, bool)
+        if not size_is_integer or not 1 <= self.size <= MAX_SIZE:
+            raise PlatformError(
+                f"cluster {self.name}: size is {self.size!r}; "
+                f"accepted: an integer from 1 to {MAX_SIZE}"
+            )
+        if not 0 < number(self.rate) < math.inf:
+            raise PlatformError(
+                f"cluster {self.name}: rate is {self.rate!r}; accepted: a positive finite number"
+            )
+        # Plain numbers, whatever the caller had, so that a cluster can be written as JSON.
+        object.__setattr__(self, "size", int(self.size))
+        object.__setattr__(self, "rate", number(self.rate))
+
+
+@dataclass(frozen=True)
+class Platform:
+    """Clusters and the network between them.
+
+    Attributes
+    ----------
+    clusters : tuple of Cluster
+        At least one; their order is that of every array over clusters.
+    graph : networkx.Graph
+        Their network, as `grid.topology` builds it.
+
+    Raises
+    ------
+    PlatformError
+        If there is no cluster, the graph is not a valid network, or its clusters are others.
+
+    Examples
+    --------
+    >>> platform = Platform.star([20, 16, 12, 10], [1.0, 1.2, 1.4, 1.6])
+    >>> platform.names
+    ('C1', 'C2', 'C3', 'C4')
+    >>> platform.index("C3"), platform.sizes.sum().item()
+    (2, 58)
+    """
+
+    clusters: tuple[Cluster, ...]
+    graph: nx.Graph
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clusters", tuple(self.clusters))
+        if not self.clusters:
+            raise PlatformError("clusters: none; accepted: at least one cluster")
+        validate_network(self.graph)
+        if clusters_of(self.graph) != list(self.names):
+            raise PlatformError(
+                f"network: its clusters are {', '.join(clusters_of(self.graph)) or 'none'}; "
+                f"accepted: {', '.join(self.names)}"
+            )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the clusters."""
+        return tuple(cluster.name for cluster in self.clusters)
+
+    @cached_property
+    def _index_of(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self.names)}
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Processors of each cluster: shape (clusters,)."""
+        return np.array([cluster.size for cluster in self.clusters], np.int64)
+
+    @property
+    def rates(self) -> npt.NDArray[np.float64]:
+        """Service rate ratio of each cluster: shape (clusters,)."""
+        return np.array([cluster.rate for cluster in self.clusters], np.float64)
+
+    def index(self, name: str) -> int:
+        """Return the position of a cluster, from 0.
+
+        Raises
+        ------
+        PlatformError
+            If no cluster has that name; the message lists those that exist.
+        """
+        try:
+            return self._index_of[name]
+        except KeyError:
+            known = ", ".join(self.names)
+            raise PlatformError(f"cluster {name!r}: unknown; accepted: {known}") from None
+
+    @classmethod
+    def star(
+        cls,
+        sizes: Sequence[int],
+        rates: float | Sequence[float] = 1.0,
+        capacity: float | Sequence[float] = 1000.0,
+        latency: float | Sequence[float] = 0.0,
+    ) -> Platform:
+        """Return clusters C1, C2, ... around the central switch.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            Processors of each cluster.
+        rates : float or sequence of float
+            Service rate ratios, one for all or one each; so too the next two.
+        capacity : float or sequence of float
+            Capacity of the links, Mbit/s.
+        latency : float or sequence of float
+            Latency of the links, s.
+
+        Raises
+        ------
+        PlatformError
+            If a value is outside its range or the lengths differ.
+        """
+        names = [f"C{index + 1}" for index in range(len(sizes))]
+        clusters = tuple(map(Cluster, names, sizes, per_cluster(rates, len(sizes), "rates")))
+        return cls(clusters, star(names, capacity, latency))
+
+    @classmethod
+    def from_toml(cls, path: str | PathLike[str]) -> Platform:
+        """Read a platform from a TOML file with the tables of `from_dict`.
+
+        Raises
+        ------
+        PlatformError
+            If the file cannot be read, is not TOML, or describes no usable platform.
+        """
+        try:
+            with open(path, "rb") as file:
+                mapping = tomllib.load(file)
+        except OSError as error:
+            raise PlatformError(f"{path}: {error.strerror}; accepted: a TOML file") from None
+        except (ValueError, RecursionError) as error:  # malformed, not UTF-8, nested too deep
+            raise PlatformError(f"{path}: {error}; accepted: a TOML file") from None
+        return cls.from_dict(mapping, str(path))
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any], where: str = "platform") -> Platform:
+        """Build a platform from plain tables.
+
+        Parameters
+        ----------
+        mapping : mapping
+            Lists of tables: `clusters` (`name`, `size`, `rate` = 1.0) and optionally `switches`
+            (`name`). Each of these may say what its link towards the central switch is: `switch`
+            (the node it hangs on, by default the central "switch"), `capacity` (Mbit/s, 1000 by
+            default) and `latency` (s, 0 by default). Or a list `links` gives every link
+            instead: `between` (two names), `capacity`, `latency`.
+        where : str
+            What begins every message, such as the name of the file.
+
+        Raises
+        ------
+        PlatformError
+            Naming the key or the element, what was found and what is accepted.
+
+        Examples
+        --------
+        >>> platform = Platform.from_dict({"clusters": [{"name": "A", "size": 8, "latency": 0.1}]})
+        >>> platform.clusters
+        (Cluster(name='A', size=8, rate=1.0),)
+        """
+        try:
+            return cls(*_parts(mapping))
+        except PlatformError as error:
+            raise PlatformError(f"{where}: {error}") from None
+
+
+_LINK_KEYS = {"capacity", "latency"}
+
+
+def _parts(mapping: Mapping[str, Any]) -> tuple[tuple[Cluster, ...], nx.Graph]:
+    """Return the clusters and the graph that plain tables describe."""
+    _refuse_unknown("platform", mapping, {"clusters", "switches", "links"})
+    uplink_keys = set() if "links" in mapping else {"switch"} | _LINK_KEYS
+    nodes = {
+        "clusters": list(_tables(mapping, "clusters", {"name", "size"}, {"rate"} | uplink_keys)),
+        "switches": list(_tables(mapping, "switches", {"name"}, uplink_keys)),
+    }
+    if "links" in mapping:
+        tables = list(_tables(mapping, "links", {"between"}, _LINK_KEYS))
+        links = [Link(*_ends(table["between"]), **_chosen(table, _LINK_KEYS)) for table in tables]
+    else:
+        links = [
+            Link(table["name"], table.get("switch", CENTRE), **_chosen(table, _LINK_KEYS))
+            for table in nodes["clusters"] + nodes["switches"]
+        ]
+    clusters = tuple(
+        Cluster(**_chosen(table, {"name", "size", "rate"})) for table in nodes["clusters"]
+    )
+    switches = [table["name"] for table in nodes["switches"]]
+    return clusters, network([cluster.name for cluster in clusters], links, switches)
+
+
+def _tables(
+    mapping: Mapping[str, Any], section: str, required: set[str], optional: set[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the tables of a section, their keys checked."""
+    tables = mapping.get(section, [])
+    if not isinstance(tables, list):
+        raise PlatformError(f"{section}: {tables!r} found; accepted: a list, [[{section}]]")
+    for count, table in enumerate(tables, 1):
+        place = f"[[{section}]] number {count}"
+        if not isinstance(table, Mapping):
+            raise PlatformError(f"{place}: {table!r} found; accepted: a table")
+        _refuse_unknown(place, table, required | optional)
+        for key in sorted(required - set(table)):
+            raise PlatformError(f"{place}: key {key!r} is missing; required: {_listed(required)}")
+        yield table
+
+
+def _refuse_unknown(place: str, table: Mapping[str, Any], accepted: set[str]) -> None:
+    for key in table:
+        if key not in accepted:
+            raise PlatformError(f"{place}: unknown key {key!r}; accepted: {_listed(accepted)}")
+
+
+def _ends(between: object) -> tuple[str, str]:
+    if not isinstance(between, list) or len(between) != 2:
+        raise PlatformError(f"links: between is {between!r}; accepted: a list of two names")
+    return between[0], between[1]
+
+
+def _chosen(table: Mapping[str, Any], keys: set[str]) -> dict[str, Any]:
+    return {key: table[key] for key in table if key in keys}
+
+
+def _listed(keys: set[str]) -> str:
+    return ", ".join(sorted(keys))

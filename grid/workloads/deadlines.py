@@ -1,0 +1,112 @@
+"""Soft deadlines for jobs that came without one (`muscle`, eq. 5 and section 2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.distributions import require
+from grid.jobs import JobArray
+from grid.kernel.compile import compiled
+from grid.streams import Stream, stream, uniform
+
+
+@dataclass(frozen=True)
+class ServiceClass:
+    """A class of service, such as gold or silver, with its range of deadlines.
+
+    Parameters
+    ----------
+    name : str
+    share : float
+        Probability that a job falls into the class, above 0; those of all classes sum to 1. A
+        single class of share 1 is plain eq. 5.
+    min_ratio, max_ratio : float
+        MIN_DR and MAX_DR, the range of the deadline ratio dr: 0 <= min_ratio <= max_ratio.
+    """
+
+    name: str
+    share: float
+    min_ratio: float
+    max_ratio: float
+
+    def __post_init__(self) -> None:
+        where = f"service class {self.name}"
+        require(0 < self.share <= 1, f"{where}, share", self.share, "a number above 0, at most 1")
+        require(
+            0 <= self.min_ratio < math.inf, f"{where}, min_ratio", self.min_ratio, "a number from 0"
+        )
+        require(
+            self.min_ratio <= self.max_ratio < math.inf,
+            f"{where}, max_ratio",
+            self.max_ratio,
+            f"a number from min_ratio, {self.min_ratio}",
+        )
+
+
+def assign_deadlines(
+    jobs: JobArray, slowest_rate: float, classes: Sequence[ServiceClass], seed: int
+) -> JobArray:
+    """Return the jobs with a deadline for each that had none.
+
+    The deadline is eq. 5 of `muscle` made absolute by adding the arrival time: arrival + the
+    execution time on the slowest cluster x (1 + dr), with dr uniform on the range of the class
+    into which the job falls. Every job draws, so that the deadlines some bring change no other.
+
+    Parameters
+    ----------
+    jobs : JobArray
+    slowest_rate : float
+        Rate of the slowest cluster, above 0.
+    classes : sequence of ServiceClass
+        At least one.
+    seed : int
+        Seed of the run; the streams are ``"classes"`` and ``"deadlines"``.
+
+    Raises
+    ------
+    WorkloadError
+        If the rate or the classes cannot be used.
+    """
+    require(0 < slowest_rate < math.inf, "slowest rate", slowest_rate, "a number above 0")
+    table = class_table(classes)
+    jobs = jobs.copy()
+    fill_deadlines(jobs, slowest_rate, table, stream(seed, "classes"), stream(seed, "deadlines"))
+    return jobs
+
+
+def class_table(classes: Sequence[ServiceClass]) -> npt.NDArray[np.float64]:
+    """Return for each class the sum of shares so far, min_ratio and max_ratio: shape (n, 3)."""
+    names = [one.name for one in classes]
+    require(len(set(names)) == len(names), "service classes", names, "different names")
+    total = math.fsum(one.share for one in classes)
+    require(abs(total - 1) <= 1e-9, "sum of the shares of service classes", total, "1")
+    shares = np.cumsum([one.share for one in classes])
+    shares[-1] = 1.0  # whatever rounding says, every job falls into a class
+    ratios = [(one.min_ratio, one.max_ratio) for one in classes]
+    return np.column_stack([shares, ratios])
+
+
+@compiled()
+def fill_deadlines(
+    jobs: JobArray,
+    slowest_rate: float,
+    classes: npt.NDArray[np.float64],
+    class_draws: Stream,
+    ratio_draws: Stream,
+) -> None:
+    """Draw a deadline for each job in turn and keep it where there is none (compiled)."""
+    for row in range(len(jobs)):
+        job = jobs[row]
+        u = uniform(class_draws)
+        drawn = 0
+        while u >= classes[drawn, 0]:
+            drawn += 1
+        least, most = classes[drawn, 1], classes[drawn, 2]
+        ratio = least + (most - least) * uniform(ratio_draws)
+        if job.deadline == np.inf:
+            job.deadline = job.arrival + job.runtime / slowest_rate * (1.0 + ratio)

@@ -1,0 +1,281 @@
+"""Synthetic jobs: Poisson arrivals, or batches, with sizes and run times drawn from laws.
+
+Each purpose has its own stream of random numbers, drawn in order of arrival, so that a workload
+depends on its parameters alone: not on the size of chunks, and on no scheduler.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.distributions import (
+    RuntimeDistribution,
+    SizeDistribution,
+    exponential_at,
+    require,
+    runtime_at,
+    size_at,
+)
+from grid.jobs import JobArray, job_table
+from grid.kernel.compile import compiled
+from grid.streams import Stream, stream, uniform
+from grid.workloads.deadlines import ServiceClass, class_table, fill_deadlines
+from grid.workloads.origins import cumulative_shares, fill_origins
+from grid.workloads.source import CHUNK, Cleaning
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobMix:
+    """What synthetic jobs look like, whenever they arrive.
+
+    Parameters
+    ----------
+    count : int
+        Jobs in all, at least 1.
+    sizes : SizeDistribution
+        Law of the number of processors.
+    runtimes : RuntimeDistribution
+        Law of the run time on a cluster of rate 1, s; independent of the size.
+    classes : sequence of ServiceClass
+        Classes of service for deadlines (`muscle`, eq. 5); none leaves jobs without deadlines.
+    origins : sequence of float
+        Share of jobs submitted through each cluster, by index, at most 1 in all; the rest goes
+        to the global scheduler.
+    slowest_rate : float
+        Rate of the slowest cluster, above 0: its execution times set the deadlines.
+    seed : int
+        Seed of the run, from 0.
+
+    Raises
+    ------
+    WorkloadError
+        Naming the parameter that cannot be used.
+    """
+
+    count: int
+    sizes: SizeDistribution
+    runtimes: RuntimeDistribution
+    classes: Sequence[ServiceClass] = ()
+    origins: Sequence[float] = ()
+    slowest_rate: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require(
+            self.count >= 1 and self.count == int(self.count),
+            "count of jobs",
+            self.count,
+            "a whole number from 1",
+        )
+        require(
+            0 < self.slowest_rate < math.inf, "slowest rate", self.slowest_rate, "a number above 0"
+        )
+        require(
+            self.seed >= 0 and self.seed == int(self.seed),
+            "seed",
+            self.seed,
+            "a whole number from 0",
+        )
+        cumulative_shares(self.origins)
+        if self.classes:
+            class_table(self.classes)
+
+    @property
+    def cleaning(self) -> Cleaning:
+        """Nothing: jobs are made to measure."""
+        return Cleaning()
+
+
+class JobDraws:
+    """Where the draws of a mix have got to; arrivals are the caller's."""
+
+    def __init__(self, mix: JobMix) -> None:
+        self.mix = mix
+        self.given = 0
+        self._minimum = int(mix.sizes.minimum)
+        self._sizes = mix.sizes.cumulative()
+        self._runtimes = mix.runtimes.law()
+        self._classes = class_table(mix.classes) if mix.classes else None
+        self._origins = cumulative_shares(mix.origins)
+        purposes = ("sizes", "runtimes", "classes", "deadlines", "origins")
+        self._streams = {purpose: stream(mix.seed, purpose) for purpose in purposes}
+
+    def following(self, count: int) -> JobArray:
+        """Return the next `count` jobs, numbered from where the last ended, but not drawn yet."""
+        jobs = job_table(count)
+        jobs["number"] += self.given
+        self.given += count
+        return jobs
+
+    def fill(self, jobs: JobArray) -> None:
+        """Draw everything but the arrivals, which deadlines count from, of the following jobs."""
+        streams = self._streams
+        _fill(
+            jobs,
+            self._minimum,
+            self._sizes,
+            self._runtimes,
+            streams["sizes"],
+            streams["runtimes"],
+        )
+        if self._classes is not None:
+            fill_deadlines(
+                jobs,
+                float(self.mix.slowest_rate),
+                self._classes,
+                streams["classes"],
+                streams["deadlines"],
+            )
+        if len(self._origins):
+            fill_origins(jobs, self._origins, streams["origins"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntheticWorkload(JobMix):
+    """Jobs that arrive by a Poisson process; chunk by chunk, so that memory stays constant.
+
+    Parameters
+    ----------
+    rate : float
+        Mean arrivals per second, above 0; the first job arrives after one exponential gap.
+
+    Examples
+    --------
+    >>> from grid.distributions import Exponential, UniformSizes
+    >>> workload = SyntheticWorkload(
+    ...     count=3, rate=0.1, sizes=UniformSizes(1, 8), runtimes=Exponential(60)
+    ... )
+    >>> [len(jobs) for jobs in workload.chunks()]
+    [3]
+    """
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(0 < self.rate < math.inf, "arrival rate", self.rate, "jobs per second, above 0")
+
+    def chunks(self) -> Iterator[JobArray]:
+        """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""
+        draws = JobDraws(self)
+        arrivals = stream(self.seed, "arrivals")
+        now = 0.0
+        while draws.given < self.count:
+            jobs = draws.following(min(CHUNK, self.count - draws.given))
+            now = _fill_arrivals(jobs, now, float(self.rate), arrivals)
+            draws.fill(jobs)
+            yield jobs
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchWorkload(JobMix):
+    """Jobs dispatched in rounds, all of a round at the instant its caller names.
+
+    This is the mode `batch` of the experiments of `muscle`. A round without jobs would be no
+    round, so the number of jobs is Poisson on the condition that it is not 0; the last round has
+    what is left of `count`.
+
+    Parameters
+    ----------
+    mean_batch : float
+        N, the mean of the Poisson law before the condition, above 0. The mean number of jobs is
+        N / (1 - exp(-N)): N for all purposes from 10 up.
+    """
+
+    mean_batch: float
+    _draws: JobDraws = field(init=False, repr=False, compare=False)
+    _batches: Stream = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(0 < self.mean_batch < math.inf, "mean batch", self.mean_batch, "jobs, above 0")
+        object.__setattr__(self, "_draws", JobDraws(self))
+        object.__setattr__(self, "_batches", stream(self.seed, "batches"))
+
+    def next_batch(self, now: float) -> JobArray:
+        """Return the jobs of the next round; none once `count` have been given.
+
+        Parameters
+        ----------
+        now : float
+            The instant of dispatch, s, which is their arrival and from which deadlines count.
+        """
+        left = self.count - self._draws.given
+        size = _batch_size(float(self.mean_batch), left, self._batches) if left else 0
+        jobs = self._draws.following(size)
+        jobs["arrival"] = now
+        self._draws.fill(jobs)
+        return jobs
+
+
+def arrival_rate(
+    load: float,
+    sizes: SizeDistribution,
+    runtimes: RuntimeDistribution,
+    processors: Sequence[int],
+    rates: Sequence[float],
+) -> float:
+    """Return the arrival rate at which jobs offer the clusters a load, jobs/s.
+
+    The load is arrival rate x mean size x mean run time / sum of processors x rate: sizes and
+    run times are independent.
+
+    Parameters
+    ----------
+    load : float
+        Above 0; 1 is as much work as all clusters can do.
+    sizes, runtimes
+        Laws of the jobs.
+    processors, rates : sequence
+        Of each cluster.
+
+    Examples
+    --------
+    >>> from grid.distributions import Exponential, UniformSizes
+    >>> arrival_rate(0.5, UniformSizes(1, 9), Exponential(10), [40, 60], [1.0, 1.0])
+    1.0
+    """
+    require(0 < load < math.inf, "offered load", load, "a number above 0")
+    speed = math.fsum(m * rate for m, rate in zip(processors, rates, strict=True))
+    require(0 < speed < math.inf, "sum of processors x rate", speed, "a number above 0")
+    return load * speed / (sizes.mean * runtimes.mean)
+
+
+@compiled()
+def _fill(
+    jobs: JobArray,
+    minimum: int,
+    cumulative: npt.NDArray[np.float64],
+    law: npt.NDArray[np.float64],
+    size_draws: Stream,
+    runtime_draws: Stream,
+) -> None:
+    for row in range(len(jobs)):
+        job = jobs[row]
+        job.size = size_at(cumulative, minimum, uniform(size_draws))
+        job.runtime = runtime_at(law, uniform(runtime_draws))
+
+
+@compiled()
+def _fill_arrivals(jobs: JobArray, now: float, rate: float, draws: Stream) -> float:
+    for row in range(len(jobs)):
+        now += exponential_at(uniform(draws)) / rate
+        jobs[row].arrival = now
+    return now
+
+
+@compiled()
+def _batch_size(mean: float, most: int, draws: Stream) -> int:
+    """Count the arrivals of a Poisson process of rate 1 by time `mean`, the first one given."""
+    elapsed = exponential_at(-math.expm1(-mean) * uniform(draws))
+    count = 1
+    elapsed += exponential_at(uniform(draws))
+    while elapsed <= mean and count < most:
+        count += 1
+        elapsed += exponential_at(uniform(draws))
+    return count

@@ -1,0 +1,69 @@
+"""A workload whose jobs are all at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from grid.errors import WorkloadError
+from grid.jobs import JOB, JobArray
+from grid.workloads.source import CHUNK, Cleaning
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Jobs of a log, or any others held in one array.
+
+    Parameters
+    ----------
+    jobs : JobArray
+        At least one job, in order of arrival.
+    cleaning : Cleaning
+        What was done to the records they come from.
+
+    Raises
+    ------
+    WorkloadError
+        If there is no job, or one that no world could hold: named by its number.
+
+    Examples
+    --------
+    >>> from grid.jobs import job_table
+    >>> jobs = job_table(2)
+    >>> jobs["size"], jobs["runtime"], jobs["arrival"] = 4, 60.0, [0.0, 5.0]
+    >>> Table(jobs).count
+    2
+    """
+
+    jobs: JobArray
+    cleaning: Cleaning = field(default_factory=Cleaning)
+
+    def __post_init__(self) -> None:
+        jobs = self.jobs
+        if jobs.dtype != JOB or jobs.ndim != 1:
+            raise WorkloadError(f"jobs: found {jobs.dtype}; accepted: rows of grid.jobs.JOB")
+        if not len(jobs):
+            raise WorkloadError("empty workload: found no job; accepted: at least one")
+        arrival, before = jobs["arrival"], np.concatenate(([0.0], jobs["arrival"][:-1]))
+        for column, good, accepted in (
+            ("arrival", (arrival >= before) & (arrival < np.inf), "seconds in increasing order"),
+            ("size", jobs["size"] >= 1, "at least 1"),
+            ("runtime", (jobs["runtime"] > 0) & (jobs["runtime"] < np.inf), "seconds above 0"),
+        ):
+            if not good.all():
+                bad = jobs[np.argmin(good)]
+                raise WorkloadError(
+                    f"job {bad['number']}: {column} is {bad[column]}; accepted: {accepted}"
+                )
+
+    @property
+    def count(self) -> int:
+        """Jobs in the table."""
+        return len(self.jobs)
+
+    def chunks(self) -> Iterator[JobArray]:
+        """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""
+        for first in range(0, len(self.jobs), CHUNK):
+            yield self.jobs[first : first + CHUNK]

@@ -1,0 +1,68 @@
+"""Changes to the times of jobs; each returns new jobs. Deadlines keep their distance."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from grid.distributions import require
+from grid.errors import WorkloadError
+from grid.jobs import JobArray
+
+
+def scale_load(jobs: JobArray, factor: float) -> JobArray:
+    """Return the jobs with arrival times divided by `factor`, which multiplies the load.
+
+    Parameters
+    ----------
+    jobs : JobArray
+    factor : float
+        Above 0; 2 makes jobs arrive twice as fast.
+
+    Raises
+    ------
+    WorkloadError
+        If the factor is not a number above 0.
+    """
+    require(0 < factor < math.inf, "load scaling", factor, "a number above 0")
+    jobs = jobs.copy()
+    arrival = jobs["arrival"] / factor
+    jobs["deadline"] += arrival - jobs["arrival"]
+    jobs["arrival"] = arrival
+    return jobs
+
+
+def window(jobs: JobArray, start: float, end: float = math.inf) -> JobArray:
+    """Return the jobs that arrive in [start, end), with time beginning at `start`.
+
+    Parameters
+    ----------
+    jobs : JobArray
+        In order of arrival.
+    start, end : float
+        Seconds from the first arrival: 0 <= start < end.
+
+    Raises
+    ------
+    WorkloadError
+        If the window cannot be used or no job arrives in it.
+    """
+    require(0 <= start < math.inf, "start of the window", start, "seconds from 0")
+    require(start < end, "end of the window", end, f"seconds above the start, {start}")
+    since = jobs["arrival"] - jobs["arrival"][0]
+    kept = jobs[(since >= start) & (since < end)]
+    if not len(kept):
+        raise WorkloadError(
+            f"empty workload: found none of {len(jobs)} jobs in the window from {start} to {end} "
+            f"s; accepted: a window that begins by {since[-1]} s, the last arrival"
+        )
+    return moved(kept, jobs["arrival"][0] + start)
+
+
+def moved(jobs: JobArray, zero: float) -> JobArray:
+    """Return the jobs with time counted from `zero`."""
+    jobs = jobs.copy()
+    jobs["arrival"] = np.maximum(jobs["arrival"] - zero, 0.0)  # rounding makes none negative
+    jobs["deadline"] -= zero
+    return jobs

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grid.errors import WorkloadError
+from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, job_table
+from grid.workloads import cleaning
+from grid.workloads.job_csv import COLUMNS, read_csv, write_csv
+
+CLUSTERS = ["C1", "C2", "north, old"]
+
+
+def read(tmp_path, text):
+    path = tmp_path / "jobs.csv"
+    path.write_text(text, newline="")
+    return read_csv(path, CLUSTERS)
+
+
+def refusal(tmp_path, text):
+    with pytest.raises(WorkloadError) as caught:
+        read(tmp_path, text)
+    message = str(caught.value)
+    assert "accepted:" in message
+    assert "\n" not in message
+    return message.removeprefix(f"{tmp_path}/jobs.csv:")
+
+
+def test_every_column(tmp_path):
+    table = read(
+        tmp_path,
+        ",".join(COLUMNS)
+        + '\n41,0,13,10.5,12,"north, old",8+3+2,ordered,0.75,100,99.5\n42,1,2,3,,,,,,,\n',
+    )
+    first, second = table.jobs
+    assert first["number"] == 41
+    assert first["size"] == 13
+    assert first["runtime"] == 10.5
+    assert first["requested_time"] == 12
+    assert first["origin"] == 2
+    assert first["components"].tolist() == [8, 3, 2] + [0] * (MAX_COMPONENTS - 3)
+    assert REQUEST_KINDS[first["request"]] == "ordered"
+    assert first["computation_fraction"] == 0.75
+    assert first["ppbw"] == 100
+    assert first["deadline"] == 99.5
+    neutral = job_table(42)[41].copy()
+    neutral["arrival"], neutral["size"], neutral["runtime"] = 1, 2, 3
+    assert second == neutral
+
+
+def test_order_numbers_and_rules(tmp_path):
+    table = read(
+        tmp_path,
+        "runtime, size ,arrival,requested_time\r\n5,1,9,4\r\n\r\n 0 ,2.0,1,\r\n5,3,9,5\r\n",
+    )
+    assert table.jobs["number"].tolist() == [2, 1, 3]
+    assert table.jobs["arrival"].tolist() == [1, 9, 9]
+    assert table.jobs["size"].tolist() == [2, 1, 3]
+    assert table.jobs["runtime"].tolist() == [1, 5, 5]
+    assert table.jobs["requested_time"].tolist() == [math.inf, 5, 5]
+    assert table.cleaning == cleaning.Cleaning(
+        3, {cleaning.ZERO_RUNTIME: 1, cleaning.LOW_REQUEST: 1}, 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        ("job", "x"),
+        ("job", "1.5"),
+        ("job", ""),
+        ("arrival", "-1"),
+        ("arrival", "nan"),
+        ("arrival", ""),
+        ("size", "0"),
+        ("size", "1.5"),
+        ("size", "-3"),
+        ("size", ""),
+        ("runtime", "-1"),
+        ("runtime", "inf"),
+        ("runtime", "ten"),
+        ("runtime", "1_0"),
+        ("requested_time", "-1"),
+        ("origin", "C9"),
+        ("origin", "0"),
+        ("components", "8+3"),
+        ("components", "13+0"),
+        ("components", "8++5"),
+        ("components", "+".join(["1"] * 17)),
+        ("request", "Ordered"),
+        ("request", "ordered"),
+        ("computation_fraction", "1.01"),
+        ("computation_fraction", "-0.1"),
+        ("computation_fraction", "nan"),
+        ("ppbw", "-5"),
+        ("deadline", "soon"),
+    ],
+)
+def test_bad_cells_are_named(tmp_path, column, cell):
+    good = {"arrival": "0", "size": "13", "runtime": "10"}
+    row = good | {column: cell}
+    header = ",".join(row)
+    if column not in good:
+        good[column] = {"components": "6+7", "job": "1"}.get(column, "")
+    text = f"{header}\n{','.join(good.values())}\n\n{','.join(row.values())}\n"
+    message = refusal(tmp_path, text)
+    assert message.startswith("4: ")
+    assert column in message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("arrival,size,runtime,color\n1,1,1,1", "1: unknown column 'color'"),
+        ("\narrival,size,runtime,size\n1,1,1,1", "2: column size found 2 times"),
+        ("arrival,size\n1,1", "1: no column runtime among arrival, size"),
+        ("arrival,size,runtime\n1,1", "2: found 2 cells; accepted: 3"),
+        ("arrival,size,runtime\n1,1,1\n1,1,1,1", "3: found 4 cells; accepted: 3"),
+        ('arrival,size,runtime\n1,1,"1"x', "2: found ',' expected"),
+        ("arrival,size,runtime\n", " empty workload"),
+        ("", " empty workload"),
+    ],
+)
+def test_bad_files(tmp_path, text, message):
+    assert refusal(tmp_path, text).startswith(message)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(WorkloadError, match=r"none\.csv: cannot be read"):
+        read_csv(tmp_path / "none.csv", CLUSTERS)
+
+
+def test_spreadsheets_and_packed_files(tmp_path):
+    import gzip
+
+    path = tmp_path / "jobs.csv.gz"
+    path.write_bytes(gzip.compress("\ufeffarrival,size,runtime\r\n0,1,1\r\n".encode()))
+    assert read_csv(path, CLUSTERS).count == 1
+
+
+seconds = st.floats(0, 1e12)
+splits = st.lists(st.integers(1, 10**6), min_size=1, max_size=MAX_COMPONENTS)
+
+
+@st.composite
+def job_rows(draw):
+    rows = job_table(draw(st.integers(1, 6)))
+    rows["arrival"] = sorted(draw(seconds) for _ in rows)
+    for row in rows:
+        row["number"] = draw(st.integers(-5, 2**53 - 1))
+        row["runtime"] = draw(st.floats(0, 1e9, exclude_min=True))
+        row["requested_time"] = row["runtime"] * draw(st.sampled_from([1.0, 1.7, math.inf]))
+        row["deadline"] = draw(st.one_of(seconds, st.just(math.inf)))
+        row["origin"] = draw(st.integers(-1, len(CLUSTERS) - 1))
+        row["computation_fraction"] = draw(st.floats(0, 1))
+        row["ppbw"] = draw(st.floats(0, 1e4))
+        parts = draw(splits)
+        row["size"] = sum(parts)
+        if draw(st.booleans()):
+            row["components"][: len(parts)] = parts
+            row["request"] = draw(st.integers(0, len(REQUEST_KINDS) - 1))
+    return rows
+
+
+@given(rows=job_rows())
+@settings(deadline=None)
+def test_what_is_written_reads_back_exactly(tmp_path_factory, rows):
+    stream = io.StringIO()
+    write_csv(stream, rows, CLUSTERS)
+    path = tmp_path_factory.getbasetemp() / "round.csv"
+    path.write_text(stream.getvalue())
+    table = read_csv(path, CLUSTERS)
+    assert table.cleaning.rules == {}
+    for name in rows.dtype.names:
+        assert np.array_equal(table.jobs[name], rows[name]), name
+
+
+def test_columns_without_content_are_left_out():
+    rows = job_table(1)
+    rows["size"], rows["runtime"] = 1, 1.5
+    stream = io.StringIO()
+    write_csv(stream, rows, CLUSTERS)
+    assert stream.getvalue() == "job,arrival,size,runtime\n1,0.0,1,1.5\n"

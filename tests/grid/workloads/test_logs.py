@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grid.errors import WorkloadError
+from grid.workloads import cleaning
+from grid.workloads.logs import read_log, read_site_logs
+
+CLUSTERS = ("C1", "C2")
+LINE = "{} {} -1 {} 4 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"
+
+
+@pytest.fixture
+def swf(tmp_path):
+    path = tmp_path / "North.SWF"
+    path.write_text(LINE.format(1, 50, 0) + LINE.format(2, 60, -1) + LINE.format(3, 70, 9))
+    return path
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "south.csv"
+    path.write_text("job,arrival,size,runtime\n1,5,1,0\n2,6,1,2\n")
+    return path
+
+
+def test_files_are_told_by_their_names(swf, table):
+    assert read_log(swf, CLUSTERS).jobs["size"].tolist() == [4, 4]
+    assert read_log(str(table), CLUSTERS).jobs["size"].tolist() == [1, 1]
+    with pytest.raises(WorkloadError, match=r"log\.txt: unknown kind of workload"):
+        read_log("log.txt", CLUSTERS)
+
+
+def test_site_logs(swf, table):
+    merged = read_site_logs({"C2": swf, "C1": table}, CLUSTERS)
+    assert merged.jobs["arrival"].tolist() == [0, 0, 1, 20]
+    assert merged.jobs["origin"].tolist() == [0, 1, 0, 1]
+    assert merged.jobs["number"].tolist() == [1, 11, 2, 13]
+    assert merged.cleaning == cleaning.Cleaning(
+        5, {cleaning.ZERO_RUNTIME: 2, cleaning.NO_RUNTIME: 1}, 1
+    )
+
+
+def test_unknown_site(swf):
+    with pytest.raises(WorkloadError, match="log of site 'C3': unknown cluster; accepted: C1, C2"):
+        read_site_logs({"C3": swf}, CLUSTERS)
+
+
+def test_two_real_sites(traces):
+    paths = {
+        "C1": traces / "swf/KTH-SP2-1996-2.1-cln.swf.gz",
+        "C2": traces / "swf/DAS2-fs1-2003-1.swf.gz",
+    }
+    merged = read_site_logs(paths, CLUSTERS)
+    assert merged.count == 28_475 + 39_356
+    assert merged.cleaning.dropped == 1 + 959
+    assert len(np.unique(merged.jobs["number"])) == merged.count
+    for site in (0, 1):
+        assert merged.jobs["arrival"][merged.jobs["origin"] == site][0] == 0

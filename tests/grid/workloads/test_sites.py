@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from grid.errors import WorkloadError
+from grid.jobs import job_table
+from grid.workloads.sites import merge_sites
+
+
+def log(numbers, arrivals, deadlines=None):
+    rows = job_table(len(numbers))
+    rows["size"], rows["runtime"] = 1, 1.0
+    rows["number"], rows["arrival"] = numbers, arrivals
+    if deadlines:
+        rows["deadline"] = deadlines
+    return rows
+
+
+def test_sites_are_aligned_and_keep_their_numbers():
+    north, south = log([5, 6, 7], [1000, 1010, 1020], [1005, math.inf, 1100]), log([1, 2], [0, 10])
+    merged = merge_sites({3: north, 0: south})
+    assert merged["number"].tolist() == [1, 5, 2, 6, 7]  # ties by index of the site
+    assert merged["arrival"].tolist() == [0, 0, 10, 10, 20]
+    assert merged["origin"].tolist() == [0, 3, 0, 3, 3]
+    assert merged["deadline"].tolist() == [math.inf, 5, math.inf, math.inf, 100]
+    assert north["arrival"][0] == 1000
+
+
+def test_colliding_numbers_are_told_apart():
+    logs = {2: log([1, 7], [0, 1]), 0: log([7, 150], [0, 1]), 1: log([900, 900], [0, 1])}
+    merged = merge_sites(logs)
+    by_site = {site: merged["number"][merged["origin"] == site].tolist() for site in (0, 1, 2)}
+    assert by_site == {0: [7, 150], 1: [1900, 1900], 2: [2001, 2007]}
+
+
+def test_a_number_twice_at_one_site_is_no_collision():
+    merged = merge_sites({0: log([4, 4], [0, 1]), 1: log([5], [0])})
+    assert sorted(merged["number"].tolist()) == [4, 4, 5]
+
+
+def test_nothing_to_merge():
+    with pytest.raises(WorkloadError, match="logs of sites: found 0"):
+        merge_sites({})
+    with pytest.raises(WorkloadError, match="jobs of site 1: found 0"):
+        merge_sites({1: job_table(0)})
