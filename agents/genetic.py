@@ -65,13 +65,13 @@ class Settings:
     """
 
     population: int = 50
-    patience: int = 300
+    patience: int = 500
     threshold: float = 1e-4
     generations: int | None = None
     effort: int = 4_000_000
     elite: float = 0.4
     crossover: float = 0.3
-    mutation: float = 0.9
+    mutation: float = 1.0
     weights: Sequence[float] = (4.0, 3.0, 1.0)
     idle: str = "total"
 

@@ -310,9 +310,9 @@ def exponential_at(u: float) -> float:
 @inlined
 def runtime_at(law: npt.NDArray[np.float64], u: float) -> float:
     """Return the run time at level `u` in [0, 1) of a law, s (compiled)."""
-    kind, scale = law[0], float(law[1])
+    kind, value = law[0], float(law[1])
     if kind == EXPONENTIAL:
-        return scale * exponential_at(u)
-    if kind == PARETO:
-        return scale * math.exp(exponential_at(u * law[2]) / law[3])
-    return scale
+        value *= exponential_at(u)
+    elif kind == PARETO:
+        value *= math.exp(exponential_at(u * float(law[2])) / float(law[3]))
+    return value

@@ -185,6 +185,22 @@ def advance(
     memory: Any,
     until: float,
 ) -> int:
+    """Let everything happen up to and including `until`, or until somebody outside must act.
+
+    Parameters
+    ----------
+    box, slots, events, chunk, finished, processors, turns, sliding : structured arrays
+        The tables of `grid.kernel.state`; the first holds one state record.
+    memory : array of float64
+        Belongs to the global scheduler's policy.
+    until : float
+        Simulated time, s.
+
+    Returns
+    -------
+    int
+        The reason, one of ``TIME`` to ``BROKEN`` of `grid.kernel.state`.
+    """
     state = box[0]
     while True:
         if state.mid_instant == 0:

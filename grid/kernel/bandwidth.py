@@ -1,4 +1,4 @@
-"""Co-allocated jobs: they share links, so their ends slide forward and backward (`beosim`, 3.3-3.7).
+"""Co-allocated jobs: they share links, so their ends slide both ways (`beosim`, 3.3-3.7).
 
 `grid.bandwidth` says the same plainly, for reading and for testing this against.
 """
@@ -25,7 +25,8 @@ def set_demand(state: Any, row: Any, size: int, ppbw: float) -> None:
     """
     for link in range(state.links):
         state.node_count[link] = row.take[link] if link < state.clusters else 0
-    for link in range(state.links):
+    for index in range(state.links):
+        link = state.deep_first[index]
         side = state.node_count[link]
         row.demand[link] = side * (size - side) / (size - 1.0) * ppbw
         if state.parent[link] != NONE:

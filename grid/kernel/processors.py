@@ -59,7 +59,7 @@ def _rekey(state: Any, slots: Any, cluster: int, job: int, key: float) -> None:
 
 @inlined
 def _turn_lost(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
-    """The processor is no longer free: the job whose turn it is must wait."""
+    """Have the job whose turn it is wait: the processor is no longer free."""
     turn = processors[processor].turn
     if turn != NONE:
         job = turns[turn].job
@@ -70,7 +70,7 @@ def _turn_lost(state: Any, slots: Any, processors: Any, turns: Any, processor: i
 
 @inlined
 def _turn_come(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
-    """The processor is free: the job whose turn it is may be ready."""
+    """Tell the job whose turn it is that the processor is free: it may be ready."""
     turn = processors[processor].turn
     if turn != NONE:
         job = turns[turn].job

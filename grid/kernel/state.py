@@ -177,6 +177,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("finished_jobs", np.int64, clusters),
             # links: link i joins node i (clusters first, then switches) to its parent node
             ("parent", np.int64, clusters),  # node, or NONE for the central switch
+            ("deep_first", np.int64, clusters),  # links, those farthest from the centre first
             ("capacity", np.float64, clusters),  # Mbit/s
             ("demand", np.float64, clusters),  # Mbit/s
             ("available", np.float64, clusters),  # scratch of the saturation algorithm

@@ -40,14 +40,19 @@ def test_the_case_study_follows_algorithm_4():
 
 
 def test_an_alternative_stands_in_for_an_allocated_job():
-    """One cluster of 4, jobs of sizes 1, 3, 1, by hand.
+    """Clusters of 1 and 3, jobs of sizes 1, 1, 2, by hand; row 1 is J1 J2, row 3 is J3;J1.
 
-    Row 4 is J2;J1 (J3;J2 would repeat J2), so J2 and J1 start at 0, on 0-2 and on 3. J1 ends
-    first: 1 processor at 1, row 1, J3.
+    C1 is idle, so it comes first and takes J1; then its e is 4, and C2 with its backlog has 1/3.
+    In row 3 J3 is free; J1 is allocated, so row 1 is searched, where J2 stands in for it.
     """
-    assert seed_schedules([1, 3, 1], [[1.0], [5.0], [1.0]], [9.0] * 3, [4]) == [
-        [Placement(1, 0.0, (0, 1, 2)), Placement(0, 0.0, (3,)), Placement(2, 1.0, (3,))]
-    ]
+    backlog = [[0.0] * 4, [1.0] * 4]
+    allocation = allocate(
+        [1, 1, 2], [[4.0, 1.0]] * 3, [5.0] * 3, [1, 3], [[0.0], [0.0] * 3], backlog, stream(0, "x")
+    )
+    assert allocation.order.tolist() == [0, 2, 1]
+    assert allocation.cluster.tolist() == [0, 1, 1]
+    assert allocation.first.tolist() == [0, 2, 0]
+    assert allocation.start.tolist() == [0.0, 0.0, 0.0]
 
 
 def check(sizes, times, deadlines, clusters, release, backlog, allocation):

@@ -101,14 +101,13 @@ def test_a_log_is_given_the_same_origins_and_deadlines():
 def test_one_draw_is_pinned():
     """Any change in how jobs are drawn changes every result that users have kept."""
     jobs = jobs_of(replace(OPEN, count=3))
-    assert jobs["size"].tolist() == PINNED_SIZES
-    assert jobs["arrival"].tolist() == pytest.approx(PINNED_ARRIVALS, rel=1e-12)
-    assert jobs["runtime"].tolist() == pytest.approx(PINNED_RUNTIMES, rel=1e-12)
-
-
-PINNED_SIZES = []
-PINNED_ARRIVALS = []
-PINNED_RUNTIMES = []
+    assert jobs["size"].tolist() == [8, 5, 7]
+    assert jobs["arrival"].tolist() == pytest.approx(
+        [1.4919228296251197, 1.7468865975014336, 2.4306102183224603], rel=1e-12
+    )
+    assert jobs["runtime"].tolist() == pytest.approx(
+        [15.024829446750163, 19.256761485250927, 17.788426558032462], rel=1e-12
+    )
 
 
 def test_batches_hold_the_jobs_of_the_mix():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -62,6 +63,6 @@ def test_window_refuses(jobs, start, end, named):
 def test_windows_part_a_log(jobs):
     jobs["arrival"] = np.array([0.1, 0.2, 0.3, 0.7, 1.1]) + 1e6 / 3
     edges = [0, 0.1, 0.25, 1.0, math.inf]
-    parts = [window(jobs, a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [window(jobs, a, b) for a, b in itertools.pairwise(edges)]
     assert np.concatenate(parts)["number"].tolist() == [1, 2, 3, 4, 5]
     assert all(part["arrival"].min() >= 0 for part in parts)

@@ -1,0 +1,53 @@
+"""What the world asks of the kernel's tables between two runs of the loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grid.kernel.compile import compiled
+from grid.kernel.events import schedule
+from grid.kernel.lifecycle import send
+from grid.kernel.queues import after, first
+from grid.kernel.state import NONE
+
+
+@compiled()
+def queued(box: Any, slots: Any, queue: int, out: Any) -> None:
+    """Write the slots of a queue's jobs, in order of service, into `out` of its length."""
+    state = box[0]
+    job = first(state, slots, queue)
+    for index in range(len(out)):
+        out[index] = job
+        job = after(state, slots, queue, job)
+
+
+@compiled()
+def running(box: Any, slots: Any, sliding: Any, cluster: int, out: Any, counts: Any) -> None:
+    """Write the slots of the jobs running on a cluster, and their processors there."""
+    state = box[0]
+    index = 0
+    job = state.running[cluster]
+    while job != NONE:
+        out[index] = job
+        counts[index] = slots[job].size
+        index += 1
+        job = slots[job].next
+    for row in range(state.sliding):
+        if sliding[row].take[cluster] > 0:
+            out[index] = sliding[row].job
+            counts[index] = sliding[row].take[cluster]
+            index += 1
+
+
+@compiled()
+def send_all(box: Any, slots: Any, events: Any, jobs: Any, clusters: Any) -> None:
+    """Send jobs of the global queue to clusters, in the order given."""
+    state = box[0]
+    for index in range(len(jobs)):
+        send(state, slots, events, jobs[index], clusters[index])
+
+
+@compiled()
+def add_event(box: Any, events: Any, time: float, kind: int, subject: int) -> None:
+    """Schedule a failure or a repair."""
+    schedule(box[0], events, time, kind, subject)
