@@ -157,7 +157,7 @@ def _pack_row(row: int, sizes: Ints, table: CompositionTable, packing: Packing) 
         k = _choose(row, table, packing)
         if k < 0:
             for i in range(held):
-                pass
+                holder[packing.held[i]] = FREE
                 _count(packing.held[i], -1, table, packing)
             return 0
         position[row] = table.starts[row, k]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +12,16 @@ from deap import base
 
 from agents.decoding import Problem, schedule
 from agents.genetic import Settings, evolve
+from agents.messages import Message, Reminder, ScheduleReport, SeedSchedule
 from agents.schedule import Placement
+from agents.schedulers import PlanningScheduler
 from grid.errors import GridError
+from grid.kernel.state import LOCAL
 from grid.streams import Stream, stream
+
+if TYPE_CHECKING:
+    from agents.cluster import ClusterAgent
+    from agents.model import GridModel
 
 CODINGS = ("order",)
 """How an individual codes a schedule."""
@@ -137,3 +145,120 @@ def _stream(rng: np.random.Generator | int | None) -> Stream:
     if not isinstance(seed, (int, np.integer)) or seed < 0:
         raise GridError(f"rng: found {rng!r}; accepted are a Generator, an integer >= 0 and None")
     return stream(int(seed), "titan")
+
+
+class TitanScheduler(PlanningScheduler):
+    """Orders the jobs of its cluster by a genetic algorithm, from MUSCLE's seed schedule if any.
+
+    Whenever jobs arrive it optimises all those that have not started, and tells the global
+    scheduler how far the cluster is then booked; again when what is left falls to the threshold
+    at which the next round may start.
+
+    Attributes
+    ----------
+    settings : Settings
+        How it searches.
+    toolbox : deap.base.Toolbox
+        Operators registered here (mate, mutate, select, evaluate) replace TITAN's own.
+    cp : float
+        Comprehensive performance of the present schedule, s after the last dispatch.
+    history : list of float
+        Best CP of each generation of the last search.
+    """
+
+    paper = "muscle"
+
+    def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
+        super().__init__(model, cluster)
+        self.settings = replace(
+            model.titan, weights=model.weights[cluster.index], idle=model.idle
+        )
+        self.toolbox = base.Toolbox()
+        self.cp = 0.0
+        self.history: list[float] = []
+        self._stream = stream(model.seed, "titan", cluster.index)
+        self._seeds: list[SeedSchedule] = []
+        self._round = 0
+        self._plans = 0
+
+    def receive(self, message: Message) -> None:
+        """Take a seed schedule, or the reminder that the cluster is about to run dry."""
+        if isinstance(message, SeedSchedule):
+            self._seeds.append(message)
+        elif isinstance(message, Reminder) and message.plan == self._plans:
+            self._report(None)
+
+    def act(self) -> None:
+        """Plan, if a seed schedule has come and its jobs are there."""
+        if self._seeds:
+            self.replan()
+
+    def replan(self) -> None:
+        """Optimise the order of the jobs that have not started; wait for those announced."""
+        world, cluster = self.model.world, self.cluster
+        announced = [slot for seed in self._seeds for slot in seed.slots]
+        if any(world.jobs["status"][slot] != LOCAL for slot in announced):
+            return
+        waiting = world.queue(cluster.index).tolist()
+        if not waiting:
+            return
+        keys = world.jobs["key"]
+        planned = [slot for slot in waiting if keys[slot] < np.inf]
+        known = set(planned) | set(announced)
+        slots = [*planned, *announced, *(slot for slot in waiting if slot not in known)]
+        problem = Problem(
+            world.jobs["size"][slots],
+            self.model.pace.predict(world.jobs["runtime"][slots])[:, cluster.index],
+            world.jobs["deadline"][slots] - world.now,
+            cluster.release_times(),
+        )
+        seeded = bool(announced) or self.model.list_seed
+        order = range(len(slots)) if seeded else None
+        outcome = evolve(problem, self.settings, self._stream, order, self.toolbox)
+        chosen = [slots[index] for index in outcome.order]
+        world.plan(cluster.index, chosen)
+        self._plans += 1
+        self.cp = outcome.cp
+        self.history = outcome.logbook.select("min")
+        jobs = len(announced) or len(slots)
+        if self._seeds:
+            self._round = self._seeds[-1].round
+            self._seeds = []
+        self._book(problem, outcome.order, chosen)
+        self._report(outcome.cp, jobs)
+
+    def _book(self, problem: Problem, order: Sequence[int], slots: Sequence[int]) -> None:
+        """Note how far the cluster is booked by the new plan and by the jobs that run."""
+        world, now = self.model.world, self.model.now
+        jobs, release = world.jobs, problem.release.copy()
+        running, counts = world.running(self.cluster.index)
+        unfinished = [
+            (jobs["end"][slot], jobs["execution_time"][slot], count, jobs["deadline"][slot])
+            for slot, count in zip(running, counts, strict=True)
+        ]
+        for placement, slot in zip(schedule(problem, order), slots, strict=True):
+            time = problem.execution_times[placement.job]
+            release[list(placement.resources)] = placement.start + time
+            finish = now + placement.start + time
+            unfinished.append((finish, time, jobs["size"][slot], jobs["deadline"][slot]))
+        self._release = np.sort(now + release)
+        self._unfinished = np.array(unfinished, np.float64).reshape(-1, 4)
+        dry = float(self._release[-1]) - self.model.round_threshold
+        if self.model.scheduler.collects and dry > now:
+            self.model.remind(self, dry, self._plans)
+
+    def _report(self, cp: float | None, jobs: int = 0) -> None:
+        """Tell the global scheduler how far the cluster is booked."""
+        if not self.model.scheduler.collects:
+            return
+        self.cluster.broker.send(
+            ScheduleReport,
+            self.model.broker,
+            cluster=self.cluster.index,
+            round=self._round,
+            jobs=jobs,
+            makespan=max(0.0, float(self._release[-1]) - self.model.now),
+            cp=cp,
+            release=self._release,
+            unfinished=self._unfinished,
+        )

@@ -54,6 +54,8 @@ class World:
     ----------
     slots : structured array
         The live jobs, by slot (dtype `grid.kernel.state.SLOT`).
+    jobs : dict of str to array
+        The columns of `slots`; the same dict for ever.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class World:
         self.capacity = rooms[0]
         self._box = np.zeros(1, k.state_dtype(self.capacity))
         self.slots = np.zeros(0, k.SLOT)
+        self.jobs: dict[str, npt.NDArray[Any]] = {}
         self._events = np.zeros(0, k.EVENT)
         self._finished = np.zeros(0, k.finished_dtype(self.capacity))
         self._sliding = np.zeros(8, k.sliding_dtype(self.capacity))
@@ -144,6 +147,7 @@ class World:
             self.slots["next"][old:] = np.arange(old + 1, size + 1)
             self.slots["next"][-1] = self._box["vacant"][0]
             self._box["vacant"] = old
+            self.jobs.update({name: self.slots[name] for name in k.SLOT.names or ()})
             finished = self._finished
             self._finished = np.zeros(max(CHUNK, 2 * size), finished.dtype)
             self._finished[: len(finished)] = finished
@@ -257,6 +261,11 @@ class World:
         else:
             self._chunk = np.ascontiguousarray(chunk)
             self._box["fed"], self._box["chunk_length"] = 0, len(chunk)
+
+    @property
+    def in_flight(self) -> int:
+        """Messages about jobs and resources that are on their way."""
+        return self.count("in_flight")
 
     # Time ---------------------------------------------------------------------------------------
 
@@ -447,6 +456,10 @@ class World:
             access.add_event(self._box, self._events, repaired, k.REPAIR, index)
 
     # Jobs out -----------------------------------------------------------------------------------
+
+    def wait(self, until: float) -> None:
+        """Let time pass in which nothing happens, after `advance` said ``OVER``."""
+        self._box["now"] = max(self.now, until)
 
     def _drain(self) -> None:
         count = int(self._box["finished"][0])

@@ -102,11 +102,14 @@ def _happen(
         elif kind == FAIL:
             fail(state, slots, processors, turns, sliding, finished, subject)
         elif kind == ADVERTISEMENT:
+            state.in_flight -= 1
             sent = state.now - state.latency[subject]
             learn(state, subject, sent, work, jobs, free, waiting)
         elif kind == METADATA:
+            state.in_flight -= 1
             become_known(state, slots, subject)
         else:
+            state.in_flight -= 1
             land(state, slots, subject)
 
 

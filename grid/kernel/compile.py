@@ -65,11 +65,7 @@ def compiled(*signature: Any, **options: Any) -> Callable[[Callable[..., Any]], 
     return numba.njit(*signature, **(_OPTIONS | options))
 
 
-_PART: dict[str, Any] = _OPTIONS | {
-    "cache": False,  # the entry points hold it all
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
+_PART: dict[str, Any] = _OPTIONS | {"cache": False}  # the entry points' cache holds it all
 
 
 def inlined(function: Callable[..., Any]) -> Any:

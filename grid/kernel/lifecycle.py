@@ -109,7 +109,8 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
         delay = state.latency[slot.origin]
         if delay > 0.0:
             slot.status = ANNOUNCED
-            schedule(state, events, state.now + delay, METADATA, job)
+            state.in_flight += 1
+        schedule(state, events, state.now + delay, METADATA, job)
             return
     become_known(state, slots, job)
 
@@ -152,6 +153,7 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
             delay += 2.0 * state.latency[slot.origin]
     if delay > 0.0:
         slot.status = TRANSIT
+        state.in_flight += 1
         schedule(state, events, state.now + delay, TRANSFER, job)
     else:
         land(state, slots, job)
@@ -410,6 +412,7 @@ def advertise(state: Any, events: Any, cluster: int) -> None:
     state.messages[ADVERTISED] += 1
     delay = state.latency[cluster]
     if delay > 0.0:
+        state.in_flight += 1
         at = schedule(state, events, state.now + delay, ADVERTISEMENT, cluster)
         events[at].work = work
         events[at].jobs = jobs

@@ -144,6 +144,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("rejected", np.int64),
             ("restarted", np.int64),
             ("instants", np.int64),
+            ("in_flight", np.int64),  # messages on their way
             ("messages", np.int64, (len(MESSAGE_KINDS),)),
             # queues: one for each cluster, then the global one
             ("root", np.int64, queues),

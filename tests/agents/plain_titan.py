@@ -56,23 +56,6 @@ class _Order(list):
         self.fitness = _Fitness()
 
 
-def _quick_cp(sizes, times, deadlines, work, release, order, weights):
-    # The decoder as one writes it for speed in Python: free times only, kept sorted.
-    free = sorted(release)
-    makespan = over = 0.0
-    for job in order:
-        size = sizes[job]
-        finish = free[size - 1] + times[job]
-        free[:size] = [finish] * size
-        free.sort()
-        makespan = max(makespan, finish)
-        over += max(0.0, finish - deadlines[job])
-    held = sum(min(each, makespan) for each in release)
-    wo, wm, wi = weights
-    idle = len(release) * makespan - held - work
-    return (wo * over + wm * makespan + wi * idle) / (wo + wm + wi)
-
-
 def evolve(
     sizes,
     times,
@@ -92,7 +75,14 @@ def evolve(
     work = sum(size * time for size, time in zip(sizes, times, strict=True))
 
     def evaluate(order):
-        return (_quick_cp(sizes, times, deadlines, work, release, order, weights),)
+        placed = decode(sizes, times, release, order)
+        finish = {job: start + times[job] for job, (start, _) in placed.items()}
+        makespan = max(finish.values())
+        over = sum(max(0.0, finish[job] - deadlines[job]) for job in order)
+        held = sum(min(each, makespan) for each in release)
+        wo, wm, wi = weights
+        idle = len(release) * makespan - held - work
+        return ((wo * over + wm * makespan + wi * idle) / (wo + wm + wi),)
 
     def select(orders, k):
         worst = max(order.fitness.values[0] for order in orders)
@@ -142,7 +132,7 @@ def evolve(
         for order in sorted(orders, key=lambda order: order.fitness.values):
             distinct.setdefault(order.fitness.values, order)
         kept = list(distinct.values())[:elite]
-        children = [_Order(o) for o in toolbox.select(orders, population - len(kept))]
+        children = [toolbox.clone(o) for o in toolbox.select(orders, population - len(kept))]
         for a, b in zip(children[::2], children[1::2], strict=False):
             if rng.random() < crossover:
                 toolbox.mate(a, b)

@@ -114,6 +114,12 @@ def test_sizes_invert_the_cdf(minimum, width, u):
     assert size == minimum or law.cdf(size - 1) <= u + 1e-12
 
 
+def test_levels_at_the_steps_of_the_cdf_belong_to_the_next_size():
+    table = UniformSizes(3, 6).cumulative()
+    levels = (0.0, 0.249, 0.25, 0.5, 0.75, 0.999)
+    assert [size_level(table, 3, u) for u in levels] == [3, 3, 4, 5, 6, 6]
+
+
 def test_means_in_closed_form():
     assert BoundedPareto(5, 100).mean == pytest.approx(5 * 100 / 95 * math.log(20))
     two = (2 / (1 - 0.05**2)) * (5 - 25 / 100)  # exponent 2

@@ -68,6 +68,15 @@ def test_order_numbers_and_rules(tmp_path):
     )
 
 
+def test_jobs_of_one_instant_keep_their_order(tmp_path):
+    arrivals = [i * 7 % 5 for i in range(200)]
+    rows = "".join(f"{arrival},1,1\n" for arrival in arrivals)
+    jobs = read(tmp_path, "arrival,size,runtime\n" + rows).jobs
+    assert jobs["number"].tolist() == [
+        i + 1 for i in sorted(range(200), key=lambda i: (arrivals[i], i))
+    ]
+
+
 @pytest.mark.parametrize(
     ("column", "cell"),
     [

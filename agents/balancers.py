@@ -1,0 +1,112 @@
+"""Global schedulers that send each job to a cluster the moment they know of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agents.schedulers import Answer, GlobalScheduler
+from agents.view import Job
+from grid.kernel.compile import compiled
+from grid.streams import uniform
+
+if TYPE_CHECKING:
+    from agents.model import GridModel
+
+
+class DynamicLeastLoadScheduler(GlobalScheduler):
+    """DLL: to the cluster with the least load L = sum(e s / m) that can hold the job (eq. 6)."""
+
+    paper = "muscle"
+
+    @compiled()
+    def place(state: Any, job: Any, memory: Any) -> int:  # noqa: N805
+        """Choose the least loaded cluster; of equals, the one of lowest index."""
+        best, least = -1, np.inf
+        for cluster in range(state.clusters):
+            if job.size <= state.size[cluster]:
+                load = state.load[cluster] / state.size[cluster]
+                if load < least:
+                    best, least = cluster, load
+        return best
+
+
+class WeightedRandomScheduler(GlobalScheduler):
+    """WRAND: at random, with probability proportional to processing capability m u."""
+
+    paper = "muscle"
+
+    @compiled()
+    def place(state: Any, job: Any, memory: Any) -> int:  # noqa: N805
+        """Draw one of the clusters that can hold the job."""
+        total = 0.0
+        for cluster in range(state.clusters):
+            if job.size <= state.size[cluster]:
+                total += state.size[cluster] * state.rate[cluster]
+        left = uniform(state.stream) * total
+        chosen = -1
+        for cluster in range(state.clusters):
+            if job.size <= state.size[cluster]:
+                chosen = cluster
+                left -= state.size[cluster] * state.rate[cluster]
+                if left < 0.0:
+                    break
+        return chosen
+
+
+class RoundRobinScheduler(GlobalScheduler):
+    """To each cluster in turn, passing over those that cannot hold the job."""
+
+    @compiled()
+    def place(state: Any, job: Any, memory: Any) -> int:  # noqa: N805
+        """Choose the next cluster that can hold the job; the memory holds whose turn it is."""
+        turn = int(memory[0])
+        for step in range(state.clusters):
+            cluster = (turn + step) % state.clusters
+            if job.size <= state.size[cluster]:
+                memory[0] = cluster + 1
+                return cluster
+        return -1
+
+
+@compiled()
+def _book(free_at: Any, size: int, now: float, execution_time: float, commit: bool) -> float:
+    """Return when a job would end on the processors first free, and book it if asked to.
+
+    `free_at` is kept in increasing order.
+    """
+    end = max(now, free_at[size - 1]) + execution_time
+    if commit:
+        place = size
+        while place < len(free_at) and free_at[place] < end:
+            free_at[place - size] = free_at[place]
+            place += 1
+        free_at[place - size : place] = end
+    return end
+
+
+class EarliestCompletionScheduler(GlobalScheduler):
+    """ECT: to the cluster where the job is expected to end first.
+
+    It keeps its own book of when each processor will be free, as if every cluster served its jobs
+    first come, first served, from the predictions of PACE.
+    """
+
+    def __init__(self, model: GridModel) -> None:
+        super().__init__(model)
+        self._free_at = [np.zeros(cluster.size) for cluster in self.clusters]
+
+    def place(self, job: Job) -> Answer:
+        """Choose the cluster of earliest completion; of equals, the one of lowest index."""
+        now, size, runtime = self.model.now, job.size, job.runtime
+        best, earliest = None, np.inf
+        for cluster in self.clusters:
+            if size <= cluster.size:
+                time = runtime / cluster.rate
+                end = _book(self._free_at[cluster.index], size, now, time, False)
+                if end < earliest:
+                    best, earliest = cluster, end
+        if best is not None:
+            _book(self._free_at[best.index], size, now, runtime / best.rate, True)
+        return best

@@ -1,0 +1,77 @@
+"""A cluster: processors, the queue before them, and the scheduler that serves it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mesa
+import numpy as np
+
+if TYPE_CHECKING:
+    from agents.broker import A4Broker
+    from agents.model import GridModel
+    from agents.schedulers import LocalScheduler
+
+
+class ClusterAgent(mesa.Agent):  # type: ignore[misc]
+    """One cluster of the grid: a view of the world's arrays.
+
+    Attributes
+    ----------
+    index : int
+        Its place in every array over clusters.
+    name : str
+    size : int
+        Processors.
+    rate : float
+        Speed relative to rate 1.
+    scheduler : LocalScheduler
+    broker : A4Broker
+    """
+
+    scheduler: LocalScheduler
+
+    def __init__(self, model: GridModel, index: int, broker: A4Broker) -> None:
+        super().__init__(model)
+        cluster = model.world.platform.clusters[index]
+        self.index = index
+        self.name = cluster.name
+        self.size = cluster.size
+        self.rate = cluster.rate
+        self.broker = broker
+
+    @property
+    def free(self) -> int:
+        """Free processors."""
+        return int(self.model.world.free[self.index])
+
+    @property
+    def busy(self) -> int:
+        """Processors that run jobs."""
+        return int(self.model.world.up[self.index]) - self.free
+
+    @property
+    def running(self) -> int:
+        """Jobs that run."""
+        return int(self.model.world.running_count[self.index])
+
+    @property
+    def waiting(self) -> int:
+        """Jobs in the queue."""
+        return int(self.model.world.waiting[self.index])
+
+    @property
+    def utilization(self) -> float:
+        """Share of the processors' time held until now."""
+        world = self.model.world
+        return float(world.busy_area()[self.index] / (self.size * world.now)) if world.now else 0.0
+
+    def release_times(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return when each processor will be free, seconds from now, in increasing order."""
+        world = self.model.world
+        slots, counts = world.running(self.index)
+        left = np.zeros(int(world.up[self.index]))
+        if len(slots):
+            held = np.repeat(world.jobs["end"][slots] - world.now, counts)
+            left[len(left) - len(held) :] = np.sort(held)
+        return left

@@ -1,0 +1,175 @@
+"""What agents tell each other: typed, immutable messages, each of which can say itself in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+_NAMED = 4
+"""Jobs that a message names in words before it only counts them."""
+
+
+def name_jobs(numbers: tuple[int, ...]) -> str:
+    """Return a few job numbers in words.
+
+    Examples
+    --------
+    >>> name_jobs((3,)), name_jobs((3, 5)), name_jobs(tuple(range(9)))
+    ('job 3', 'jobs 3, 5', '9 jobs (0, 1, 2, 3, ...)')
+    """
+    if len(numbers) == 1:
+        return f"job {numbers[0]}"
+    named = ", ".join(map(str, numbers[:_NAMED]))
+    if len(numbers) <= _NAMED:
+        return f"jobs {named}"
+    return f"{len(numbers)} jobs ({named}, ...)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What every message has.
+
+    Attributes
+    ----------
+    sender, receiver : str
+        Names of the agents between which brokers carry it.
+    sent, due : float
+        When it leaves and when it arrives, s.
+    """
+
+    sender: str
+    receiver: str
+    sent: float
+    due: float
+
+    def __str__(self) -> str:
+        return f"{self.sender} -> {self.receiver}: {self.words()}"
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        return type(self).__name__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSubmitted(Message):
+    """A user submits jobs to a scheduler."""
+
+    jobs: tuple[int, ...]
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        return f"submits {name_jobs(self.jobs)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobMetadata(Message):
+    """A broker tells the global scheduler of jobs submitted through its cluster."""
+
+    jobs: tuple[int, ...]
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        return f"metadata of {name_jobs(self.jobs)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTransfer(Message):
+    """A broker sends jobs themselves to the cluster that shall run them."""
+
+    jobs: tuple[int, ...]
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        return f"transfers {name_jobs(self.jobs)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedSchedule(Message):
+    """A global scheduler's schedule for the jobs that it allocated to one cluster.
+
+    Attributes
+    ----------
+    round : int
+        Round in which the jobs were allocated, from 1.
+    jobs : tuple of int
+        Job numbers, in order of start.
+    slots : tuple of int
+        Where the world keeps them.
+    starts : tuple of float
+        Seconds after the dispatch.
+    """
+
+    round: int
+    jobs: tuple[int, ...]
+    slots: tuple[int, ...]
+    starts: tuple[float, ...]
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        return f"seed schedule of round {self.round}, {name_jobs(self.jobs)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleReport(Message):
+    """A local scheduler tells the global one how far its cluster is booked.
+
+    Attributes
+    ----------
+    cluster : int
+        Index of the cluster.
+    round : int
+        Latest round whose seed schedule it has seen.
+    jobs : int
+        Jobs of that round.
+    makespan : float
+        Expected makespan of what is left, s after `sent`.
+    cp : float or None
+        Comprehensive performance of the new schedule; None when there is none to tell.
+    release : array, shape (processors,)
+        When each processor is expected to be free for more, s, absolute, in increasing order.
+    unfinished : array, shape (jobs, 4)
+        Of each unfinished job: expected finish (s, absolute), execution time (s), processors,
+        deadline (s, absolute).
+    """
+
+    cluster: int
+    round: int
+    jobs: int
+    makespan: float
+    cp: float | None
+    release: Floats = field(repr=False)
+    unfinished: Floats = field(repr=False)
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        left = f"makespan left {self.makespan:.1f} s, {len(self.unfinished)} jobs unfinished"
+        return left if self.cp is None else f"{left}, CP {self.cp:.1f} s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceAdvertisement(Message):
+    """A broker tells the global one what its cluster has free."""
+
+    free: int
+    waiting: int
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        return f"{self.free} processors free, {self.waiting} jobs waiting"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reminder(Message):
+    """A scheduler's note to itself, which no broker carries.
+
+    Attributes
+    ----------
+    plan : int
+        The plan that it is about.
+    """
+
+    plan: int

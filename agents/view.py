@@ -1,0 +1,88 @@
+"""What a scheduler sees: a job, and the clusters as the brokers know them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grid.world import World
+
+
+def _job(name: str, doc: str) -> Any:
+    def read(self: Job) -> Any:
+        return self._columns[name].item(self.slot)
+
+    read.__doc__ = doc
+    return property(read)
+
+
+class Job:
+    """A job in the grid, read where the world keeps it, for as long as it is there."""
+
+    __slots__ = ("_columns", "slot")
+
+    def __init__(self, world: World, slot: int) -> None:
+        self._columns = world.jobs
+        self.slot = slot
+
+    number = _job("number", "Number, as in the workload.")
+    arrival = _job("arrival", "Arrival, s.")
+    size = _job("size", "Processors.")
+    runtime = _job("runtime", "Run time on a cluster of rate 1, s.")
+    deadline = _job("deadline", "Soft deadline, s; infinite without one.")
+    requested_time = _job("requested_time", "Requested time on a cluster of rate 1, s.")
+    origin = _job("origin", "Index of the cluster it was submitted through, or -1.")
+    execution_time = _job("execution_time", "Run time on the cluster it was sent to, s.")
+    computation_fraction = _job("computation_fraction", "Share of the run time spent computing.")
+    ppbw = _job("ppbw", "Bandwidth that each processor needs, Mbit/s.")
+
+    def __repr__(self) -> str:
+        return f"Job({self.number}, size={self.size}, runtime={self.runtime})"
+
+
+class KnownCluster:
+    """A cluster, as far as the global scheduler's broker knows it.
+
+    Attributes
+    ----------
+    index : int
+        Its place in every array over clusters.
+    name : str
+    size : int
+        Processors.
+    rate : float
+        Speed relative to rate 1.
+    """
+
+    __slots__ = ("_world", "index", "name", "rate", "size")
+
+    def __init__(self, world: World, index: int) -> None:
+        cluster = world.platform.clusters[index]
+        self._world = world
+        self.index = index
+        self.name = cluster.name
+        self.size = cluster.size
+        self.rate = cluster.rate
+
+    def __repr__(self) -> str:
+        return f"KnownCluster({self.name!r}, size={self.size}, rate={self.rate})"
+
+    @property
+    def load(self) -> float:
+        """Work sent here and not known finished, processor-seconds for each processor."""
+        work: float = self._world.load.item(self.index)
+        return work / self.size
+
+    @property
+    def free(self) -> int:
+        """Free processors."""
+        return int(self._world.known_free.item(self.index))
+
+    @property
+    def waiting(self) -> int:
+        """Waiting jobs."""
+        return int(self._world.known_waiting.item(self.index))
+
+    @property
+    def age(self) -> float:
+        """How long ago the cluster was last heard of, s."""
+        return float(self._world.now - self._world.known_at.item(self.index))

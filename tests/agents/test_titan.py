@@ -1,0 +1,115 @@
+"""The public optimiser: schedules, seeds, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from deap import base
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.schedule import Placement
+from agents.titan import optimise, order_by_start
+from grid.errors import GridError
+
+from . import plain_titan
+
+SIZES = [3, 1, 4, 2, 2, 5, 1, 3, 2]
+TIMES = [4.0, 9.0, 2.0, 6.5, 3.0, 8.0, 1.0, 5.0, 7.0]
+DEADLINES = [9.0, 30.0, 4.0, 8.0, 20.0, 12.0, 2.0, 40.0, float("inf")]
+BRIEF = {"generations": 30, "population": 12}
+
+
+def check_schedule(schedule, sizes, times, release):
+    """Every job once, on as many processors as its size, none of them held twice."""
+    assert sorted(placement.job for placement in schedule) == list(range(len(sizes)))
+    free = list(release)
+    for job, start, resources in sorted(schedule, key=lambda placement: placement.start):
+        assert len(set(resources)) == len(resources) == sizes[job]
+        for processor in resources:
+            assert free[processor] <= start
+            free[processor] = start + times[job]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 6), st.floats(0.1, 50), st.floats(0, 90)), max_size=9),
+    st.lists(st.floats(0, 20), min_size=6, max_size=6),
+    st.integers(0, 99),
+)
+@settings(deadline=None)  # the first example compiles
+def test_schedules_are_feasible_and_as_good_as_they_say(jobs, release, seed):
+    sizes, times, deadlines = zip(*jobs, strict=True) if jobs else ((), (), ())
+    result = optimise(sizes, times, deadlines, 6, rng=seed, release=release, **BRIEF)
+    check_schedule(result.schedule, sizes, times, release)
+    order = [placement.job for placement in result.schedule]
+    assert result.cp == pytest.approx(plain_titan.cp(sizes, times, deadlines, release, order))
+    assert len(result.history) == result.generations + 1
+    assert result.history[-1] == result.cp
+
+
+def test_a_seed_schedule_is_ordered_by_start_and_ties_stay():
+    seed = [Placement(2, 5.0, (0,)), Placement(0, 1.0, (1,)), Placement(1, 5.0, (2,))]
+    assert order_by_start(seed) == [0, 2, 1]
+
+
+def test_the_result_is_never_worse_than_the_seed_schedule():
+    order = [6, 2, 3, 5, 0, 4, 1, 7, 8]
+    placed = plain_titan.decode(SIZES, TIMES, [0.0] * 5, order)
+    seed = [Placement(job, *placed[job]) for job in order]
+    start = plain_titan.cp(SIZES, TIMES, DEADLINES, [0.0] * 5, order)
+    result = optimise(SIZES, TIMES, DEADLINES, 5, seed_schedule=seed, generations=0, population=2)
+    assert result.generations == 0
+    assert result.cp <= start
+    assert optimise(SIZES, TIMES, DEADLINES, 5, seed_schedule=seed).cp < start
+
+
+def test_the_mean_idle_time_weighs_less_than_the_total():
+    total = optimise(SIZES, TIMES, DEADLINES, 5, weights=(0, 0, 1))
+    mean = optimise(SIZES, TIMES, DEADLINES, 5, weights=(0, 0, 1), idle="mean")
+    assert mean.cp == pytest.approx(total.cp / 5)
+
+
+def test_randomness_comes_from_the_argument_alone():
+    def run(rng):
+        return optimise(SIZES, TIMES, DEADLINES, 5, rng=rng, **BRIEF)
+
+    assert run(None) == run(0) == run(np.int64(0))
+    assert run(np.random.default_rng(7)) == run(np.random.default_rng(7))
+    assert len({tuple(run(seed).history) for seed in range(5)}) > 1
+    generator = np.random.default_rng(7)
+    assert run(generator).history != run(generator).history
+
+
+def test_a_toolbox_of_the_user_is_used():
+    toolbox = base.Toolbox()
+    toolbox.register("evaluate", lambda order: (float(sum(j != k for j, k in enumerate(order))),))
+    result = optimise(SIZES, TIMES, DEADLINES, 5, toolbox=toolbox)
+    assert [placement.job for placement in result.schedule] == list(range(9))
+    assert result.cp == 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"coding": "three"}, "coding: found 'three'; accepted are order"),
+        ({"processors": 0}, "processors: found 0;"),
+        ({"processors": 4}, r"sizes\[5\]: found 5; accepted is an integer from 1 to 4"),
+        ({"weights": (0, 0, 0)}, "weights: found"),
+        ({"rng": -1}, "rng: found -1;"),
+        ({"rng": "x"}, "rng: found 'x';"),
+        ({"release": [0.0]}, r"release: found shape \(1,\); accepted is \(5,\)"),
+        ({"seed_schedule": [Placement(0, 0.0, (0,))]}, "seed_order: found"),
+        ({"generations": -5}, "generations: found -5;"),
+        ({"population": 1}, "population: found 1;"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_line(change, message):
+    arguments = {
+        "sizes": SIZES,
+        "execution_times": TIMES,
+        "deadlines": DEADLINES,
+        "processors": 5,
+    } | change
+    with pytest.raises(GridError, match=message) as caught:
+        optimise(**arguments)
+    assert "\n" not in str(caught.value)
