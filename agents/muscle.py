@@ -1,197 +1,28 @@
-"""MUSCLE: seed schedules for the clusters of a multicluster (`muscle`, Algorithm 4 and eq. 3)."""
+"""MUSCLE, the global scheduler that packs jobs and hands out seed schedules (`muscle`, section 4).
+
+The steps are in files of their own: `agents.composition` (Algorithm 1), `agents.packing`
+(Algorithms 2 and 3) and `agents.allocation` (Algorithm 4 and eq. 3).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.composition import Ints, build_table, checked_sizes
-from agents.packing import Floats, earliest_space, new_packing, pack
+from agents.allocation import allocate
+from agents.composition import checked_sizes
+from agents.messages import Message, ScheduleReport, SeedSchedule
+from agents.packing import Floats
 from agents.schedule import Placement
-from grid.errors import PlacementError, PlatformError, WorkloadError
-from grid.kernel.compile import compiled, part
-from grid.streams import Stream, below, stream
+from agents.schedulers import GlobalScheduler
+from grid.errors import PlatformError, WorkloadError
+from grid.streams import stream
 
-
-class Allocation(NamedTuple):
-    """What one round of MUSCLE decides.
-
-    Attributes
-    ----------
-    cluster, first : int64 arrays of shape (jobs,)
-        The cluster of each job, and the first of its adjacent processors there.
-    start : float64 array of shape (jobs,)
-        Starting times, seconds after dispatch.
-    order : int64 array of shape (jobs,)
-        The jobs in the order in which they were allocated.
-    """
-
-    cluster: Ints
-    first: Ints
-    start: Floats
-    order: Ints
-
-
-@compiled()
-def workload_level(attributes: Floats, resources: int) -> float:
-    """Return e, the level of a cluster's workload; the cluster with the least is served first.
-
-    The formula of `muscle`, eq. 3; the prose above it, which is inverted, is not followed. Where
-    the paper is silent: e is 0 for a cluster without jobs, and infinite when slacks do not sum
-    to a positive number.
-
-    Parameters
-    ----------
-    attributes : float64 array of shape (4,)
-        Of the jobs allocated to the cluster: their number p, the sums of their execution times
-        (etSum, s), sizes (sizeSum) and slacks (slkSum, s).
-    resources : int
-        Processors of the cluster.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> workload_level(np.array([2.0, 10.0, 4.0, 20.0]), 4)
-    1.0
-    """
-    numerator = attributes[0] * attributes[1] * attributes[2]
-    if numerator == 0.0:
-        return 0.0
-    if attributes[3] <= 0.0:
-        return np.inf
-    return float(numerator / (attributes[3] * resources))
-
-
-@part
-def _next_cluster(
-    attributes: Floats, cluster_sizes: Ints, smallest: int, tied: Ints, random: Stream
-) -> int:
-    """Return the cluster with the least e of those that could hold the smallest job.
-
-    Ties go to the larger cluster, then to chance; `tied` is scratch, one element a cluster.
-    """
-    n, least, size = 0, np.inf, 0
-    for c in range(len(cluster_sizes)):
-        if cluster_sizes[c] < smallest:
-            continue
-        e = workload_level(attributes[c], cluster_sizes[c])
-        if n == 0 or e < least or (e == least and cluster_sizes[c] > size):
-            n, least, size = 0, e, cluster_sizes[c]
-        if e == least and cluster_sizes[c] == size:
-            tied[n] = c
-            n += 1
-    return int(tied[below(random, n)] if n > 1 else tied[0])
-
-
-@compiled(_nrt=True)
-def _allocate(
-    sizes: Ints,
-    execution_times: Floats,
-    deadlines: Floats,
-    cluster_sizes: Ints,
-    release: Floats,
-    attributes: Floats,
-    random: Stream,
-) -> Allocation:
-    """Run one round; `release`, cluster after cluster, and `attributes` are brought up to date."""
-    jobs, clusters = len(sizes), len(cluster_sizes)
-    largest = total = 0
-    offsets = np.zeros(clusters + 1, np.int64)
-    for c in range(clusters):
-        offsets[c + 1] = offsets[c] + cluster_sizes[c]
-        largest = max(largest, cluster_sizes[c])
-    for size in sizes:
-        total += size
-    # All jobs together fill no longer row, so this keeps a round of one job short.
-    largest = min(largest, total)
-    table = build_table(sizes, largest)
-    packing = new_packing(jobs, largest)
-    unallocated = np.zeros(largest + 1, np.int64)  # jobs of each size
-    for size in sizes:
-        unallocated[size] += 1
-    tied = np.empty(clusters, np.int64)
-    cluster, first = np.empty(jobs, np.int64), np.empty(jobs, np.int64)
-    start, order = np.empty(jobs, np.float64), np.empty(jobs, np.int64)
-    done, smallest = 0, 1
-    while done < jobs:
-        while unallocated[smallest] == 0:
-            smallest += 1
-        c = _next_cluster(attributes, cluster_sizes, smallest, tied, random)
-        processors = release[offsets[c] : offsets[c + 1]]
-        time, resource, space = earliest_space(processors, smallest)
-        for job in packing.queue[: pack(space, sizes, table, packing)]:
-            size, execution = sizes[job], execution_times[job, c]
-            cluster[job], first[job], start[job], order[done] = c, resource, time, job
-            processors[resource : resource + size] = time + execution
-            resource += size
-            attributes[c, 0] += 1
-            attributes[c, 1] += execution
-            attributes[c, 2] += size
-            attributes[c, 3] += deadlines[job] - execution
-            unallocated[size] -= 1
-            done += 1
-    return Allocation(cluster, first, start, order)
-
-
-def allocate(
-    sizes: npt.ArrayLike,
-    execution_times: npt.ArrayLike,
-    deadlines: npt.ArrayLike,
-    cluster_sizes: npt.ArrayLike,
-    release: Sequence[npt.ArrayLike],
-    backlog: npt.ArrayLike,
-    stream: Stream,
-) -> Allocation:
-    """Allocate the jobs of one round to the clusters (`muscle`, Algorithm 4, steps 3 to 10).
-
-    Where the paper is departed from: see `workload_level`, `earliest_space`, `pack` and
-    `build_table`. A cluster smaller than every remaining job is passed over, and e counts the
-    cluster's unfinished earlier jobs too. Nothing given is changed but the state of `stream`.
-
-    Parameters
-    ----------
-    sizes : array of shape (jobs,)
-        Processors each job needs, at least 1.
-    execution_times : array of shape (jobs, clusters)
-        Seconds each job runs on each cluster.
-    deadlines : array of shape (jobs,)
-        Seconds after dispatch; a job's slack is its deadline less its execution time.
-    cluster_sizes : array of shape (clusters,)
-        Processors of each cluster.
-    release : one array of shape (processors,) for each cluster
-        When each processor becomes free, seconds after dispatch, 0 for now.
-    backlog : array of shape (clusters, 4)
-        p, etSum, sizeSum and slkSum of eq. 3 for the cluster's unfinished earlier jobs.
-    stream : Stream
-        Chooses between clusters of equal e and equal size.
-
-    Raises
-    ------
-    PlacementError
-        If no cluster can hold a job.
-    """
-    sizes = np.ascontiguousarray(sizes, np.int64)
-    cluster_sizes = np.ascontiguousarray(cluster_sizes, np.int64)
-    largest = cluster_sizes.max()
-    if (sizes > largest).any():
-        job = int(np.argmax(sizes > largest))
-        raise PlacementError(
-            f"job {job}: found size {sizes[job]}, accepted is at most {largest}, "
-            "the size of the largest cluster"
-        )
-    allocation: Allocation = _allocate(
-        sizes,
-        np.ascontiguousarray(execution_times, np.float64),
-        np.ascontiguousarray(deadlines, np.float64),
-        cluster_sizes,
-        np.concatenate(release, dtype=np.float64),
-        np.array(backlog, np.float64),
-        stream,
-    )
-    return allocation
+if TYPE_CHECKING:
+    from agents.model import GridModel
 
 
 def _numbers(name: str, values: npt.ArrayLike, shape: tuple[int, ...]) -> Floats:
@@ -281,3 +112,119 @@ def seed_schedules(
             Placement(job, float(allocation.start[job]), resources)
         )
     return schedules
+
+
+@dataclass
+class Booking:
+    """What MUSCLE has been told, or assumes since, of one cluster.
+
+    Attributes
+    ----------
+    release : array, shape (processors,)
+        When each processor is expected to be free, s, absolute.
+    unfinished : array, shape (jobs, 4)
+        Expected finish (s, absolute), execution time (s), processors and deadline (s, absolute)
+        of each job not known to be finished.
+    makespan : float
+        Makespan of what was left when last heard, s.
+    round : int
+        Last round in which the cluster got jobs.
+    """
+
+    release: Floats
+    unfinished: Floats = field(default_factory=lambda: np.empty((0, 4)))
+    makespan: float = 0.0
+    round: int = 0
+
+    def attributes(self, now: float) -> Floats:
+        """Return p, etSum, sizeSum and slkSum (eq. 3) of the jobs unfinished at `now`."""
+        left = self.unfinished[self.unfinished[:, 0] > now]
+        slack = left[:, 3] - now - left[:, 1]
+        return np.array([len(left), left[:, 1].sum(), left[:, 2].sum(), slack.sum()])
+
+
+class MuscleScheduler(GlobalScheduler):
+    """MUSCLE: collects jobs, packs them in rounds, sends each cluster a seed schedule.
+
+    A round starts as soon as jobs are there and the TITAN of at least one cluster has told that
+    the makespan of what it has left is down to the model's `round_threshold` (Algorithm 4,
+    step 1). Until a TITAN has answered a seed schedule, MUSCLE takes its cluster to be booked as
+    that schedule says.
+    """
+
+    paper = "muscle"
+    collects = True
+
+    def __init__(self, model: GridModel) -> None:
+        super().__init__(model)
+        self.round = 0
+        self.bookings = [Booking(np.zeros(cluster.size)) for cluster in self.clusters]
+
+    def receive(self, message: Message) -> None:
+        """Note what a TITAN reports, unless it answers an older round than the last."""
+        if isinstance(message, ScheduleReport):
+            booking = self.bookings[message.cluster]
+            if message.cp is not None:
+                self.model.note_performance(message)
+            if message.round >= booking.round:
+                booking.release = message.release
+                booking.unfinished = message.unfinished
+                booking.makespan = message.makespan
+
+    def act(self) -> None:
+        """Start a round, if jobs wait and a cluster is about to run dry."""
+        threshold = self.model.round_threshold
+        if any(booking.makespan <= threshold for booking in self.bookings):
+            jobs = self.model.world.collected()
+            if len(jobs):
+                self.dispatch(jobs)
+
+    def dispatch(self, slots: npt.NDArray[np.int64]) -> None:
+        """Allocate jobs to the clusters and send them there, with a seed schedule each."""
+        world, now = self.model.world, self.model.now
+        jobs = world.jobs
+        sizes = jobs["size"][slots]
+        times = self.model.pace.predict(jobs["runtime"][slots])
+        deadlines = jobs["deadline"][slots]
+        result = allocate(
+            sizes,
+            times,
+            deadlines - now,
+            world.platform.sizes,
+            [np.maximum(0.0, booking.release - now) for booking in self.bookings],
+            [booking.attributes(now) for booking in self.bookings],
+            self.stream,
+        )
+        self.round += 1
+        share = np.bincount(result.cluster, minlength=len(self.clusters))
+        self.model.begin_round(self.round, share)
+        world.send(slots[result.order], result.cluster[result.order])
+        in_order = result.order[np.argsort(result.start[result.order], kind="stable")]
+        for cluster in np.flatnonzero(share).tolist():
+            chosen = in_order[result.cluster[in_order] == cluster]
+            starts, durations = result.start[chosen], times[chosen, cluster]
+            numbers = tuple(jobs["number"][slots[chosen]].tolist())
+            self._book(cluster, result.first[chosen], starts, durations, sizes[chosen])
+            rows = (now + starts + durations, durations, sizes[chosen], deadlines[chosen])
+            booking = self.bookings[cluster]
+            booking.unfinished = np.concatenate([booking.unfinished, np.column_stack(rows)])
+            self.model.broker.send(
+                SeedSchedule,
+                self.model.clusters[cluster].broker,
+                round=self.round,
+                jobs=numbers,
+                slots=tuple(slots[chosen].tolist()),
+                starts=tuple(starts.tolist()),
+            )
+
+    def _book(
+        self, cluster: int, first: Floats, starts: Floats, durations: Floats, sizes: Floats
+    ) -> None:
+        """Take a cluster to be booked as its new seed schedule says."""
+        booking, now = self.bookings[cluster], self.model.now
+        release = booking.release.copy()
+        for resource, start, time, size in zip(first, starts, durations, sizes, strict=True):
+            release[resource : resource + size] = now + start + time
+        booking.release = release
+        booking.makespan = float(release.max()) - now
+        booking.round = self.round

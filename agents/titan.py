@@ -170,9 +170,7 @@ class TitanScheduler(PlanningScheduler):
 
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
         super().__init__(model, cluster)
-        self.settings = replace(
-            model.titan, weights=model.weights[cluster.index], idle=model.idle
-        )
+        self.settings = replace(model.titan, weights=model.weights[cluster.index], idle=model.idle)
         self.toolbox = base.Toolbox()
         self.cp = 0.0
         self.history: list[float] = []

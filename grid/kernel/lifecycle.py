@@ -110,7 +110,7 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
         if delay > 0.0:
             slot.status = ANNOUNCED
             state.in_flight += 1
-        schedule(state, events, state.now + delay, METADATA, job)
+            schedule(state, events, state.now + delay, METADATA, job)
             return
     become_known(state, slots, job)
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.muscle import allocate, seed_schedules, workload_level
+from agents.allocation import allocate, workload_level
+from agents.muscle import seed_schedules
 from agents.packing import earliest_space
 from agents.schedule import Placement
 from grid.errors import PlacementError, PlatformError, WorkloadError

@@ -1,0 +1,363 @@
+"""The Mesa model of a grid: its agents, its clock, and the messages between them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import mesa
+import numpy as np
+import numpy.typing as npt
+
+from agents.broker import A4Broker, Mail
+from agents.cluster import ClusterAgent
+from agents.genetic import Settings
+from agents.messages import (
+    JobMetadata,
+    JobSubmitted,
+    Message,
+    Reminder,
+    ScheduleReport,
+)
+from agents.pace import PacePredictor
+from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
+from agents.view import Job
+from grid.errors import GridError, PlacementError
+from grid.jobs import ANYWHERE
+from grid.kernel.decisions import place_address, priority_address
+from grid.kernel.state import COLLECTED, LANDED, OVER
+from grid.performance import Weights, check_weights
+from grid.platform import Platform
+from grid.workloads.source import Workload
+from grid.workloads.synthetic import BatchWorkload
+from grid.world import World
+
+MESSAGES_KEPT = 200
+"""Last messages that a model remembers."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of a global scheduler that works in rounds.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    dispatched : float
+        When, s.
+    jobs : array, shape (clusters,)
+        Jobs allocated to each cluster.
+    cps : array, shape (clusters,)
+        CP that each TITAN expects of its new schedule, s; 0 for a cluster without jobs, NaN until
+        it has told.
+    """
+
+    number: int
+    dispatched: float
+    jobs: npt.NDArray[np.int64]
+    cps: npt.NDArray[np.float64]
+
+
+class GridModel(mesa.Model):  # type: ignore[misc]
+    """A grid of clusters under a global scheduler and one local scheduler each.
+
+    One `step` lets `interval` seconds pass. What happens does not depend on the interval, which
+    only says how often agents are looked at from outside.
+
+    Parameters
+    ----------
+    platform : Platform
+        Clusters and links.
+    workload : Workload or BatchWorkload
+        Jobs that arrive by themselves, or batches that are dispatched one after the other, each
+        when nothing is left of the one before.
+    global_scheduler : callable
+        Makes the global scheduler of a model; usually its class.
+    local_scheduler : callable
+        Makes the local scheduler of a model and a cluster; usually its class.
+    interval : float
+        Simulated time of one step, s.
+    latency : float
+        Time that a message between a cluster's broker and the centre takes, beside the latency of
+        the links on its way, s.
+    seed : int
+        Of every random stream.
+    weights : sequence of float, or one for each cluster
+        (Wo, Wm, Wi) of comprehensive performance (`muscle`, eq. 1).
+    idle : {"total", "mean"}
+        Reading of idle-time.
+    titan : Settings
+        How TITANs search; their weights and idle-time are the model's.
+    list_seed : bool
+        TITANs that get no seed schedule start from the jobs in order of landing, not at random.
+    round_threshold : float
+        A round may start when the makespan of what some cluster has left is down to this, s
+        (`muscle`, Algorithm 4, step 1).
+    tracked : bool
+        Keep the identity of every processor (`World`).
+
+    Attributes
+    ----------
+    world : World
+    scheduler : GlobalScheduler
+    clusters : list of ClusterAgent
+    broker : A4Broker
+        The global scheduler's.
+    pace : PacePredictor
+    rounds : list of Round
+    said : deque of Message
+        The last messages that agents exchanged.
+    """
+
+    def __init__(
+        self,
+        platform: Platform,
+        workload: Workload | BatchWorkload,
+        global_scheduler: Callable[[GridModel], GlobalScheduler],
+        local_scheduler: Callable[[GridModel, ClusterAgent], LocalScheduler],
+        *,
+        interval: float = 60.0,
+        latency: float = 0.0,
+        seed: int = 0,
+        weights: Sequence[float] | Sequence[Sequence[float]] = (4.0, 3.0, 1.0),
+        idle: str = "mean",
+        titan: Settings | None = None,
+        list_seed: bool = True,
+        round_threshold: float = 0.0,
+        tracked: bool = False,
+    ) -> None:
+        super().__init__(rng=seed)
+        self.seed = seed
+        self.interval = interval
+        self.workload = workload
+        self.idle = idle
+        self.weights = _per_cluster(weights, len(platform.clusters))
+        self.titan = titan or Settings()
+        self.list_seed = list_seed
+        self.round_threshold = round_threshold
+        self.rounds: list[Round] = []
+        self.said: deque[Message] = deque(maxlen=MESSAGES_KEPT)
+        self.messages_posted = 0
+        self._mail = Mail()
+        self._receivers: dict[str, Scheduler] = {}
+        self._collected_serial = -1
+        self._told = 0
+        self.world = World(platform, latency, tracked, self._place, self._rank)
+        self._create(global_scheduler, local_scheduler)
+        if isinstance(workload, BatchWorkload):
+            self.world.submit(workload.next_batch(0.0))
+        else:
+            self.world.feed(workload.chunks())
+        self.datacollector = mesa.DataCollector(
+            model_reporters={
+                "now": "now",
+                "completed": lambda model: model.world.count("completed"),
+                "busy": lambda model: (model.world.up - model.world.free).tolist(),
+                "waiting": lambda model: model.world.waiting[: model.world.clusters].tolist(),
+                "queued": lambda model: int(model.world.waiting[-1]),
+                "messages": lambda model: model.messages,
+            }
+        )
+
+    def _create(
+        self,
+        global_scheduler: Callable[[GridModel], GlobalScheduler],
+        local_scheduler: Callable[[GridModel, ClusterAgent], LocalScheduler],
+    ) -> None:
+        world = self.world
+        self.pace = PacePredictor(self)
+        self.scheduler = global_scheduler(self)
+        self.broker = A4Broker(self, self.scheduler.name, 0.0)
+        self._receivers[self.scheduler.name] = self.scheduler
+        place = self.scheduler._compiled("place")
+        world.set_global(
+            place_address(place, world.capacity) if place else 0,
+            self.scheduler.memory(),
+            self.scheduler.stream,
+            collect=self.scheduler.collects,
+            in_order=self.scheduler.in_order,
+            spans=self.scheduler.spans,
+        )
+        world.notify(self.scheduler.collects)
+        self.clusters: list[ClusterAgent] = []
+        for index, name in enumerate(world.platform.names):
+            broker = A4Broker(self, name, float(world.latency[index]))
+            cluster = ClusterAgent(self, index, broker)
+            cluster.scheduler = local_scheduler(self, cluster)
+            self._receivers[name] = cluster.scheduler
+            priority = cluster.scheduler._compiled("priority")
+            address = priority_address(priority, world.capacity) if priority else 0
+            world.set_local(index, address, planned=cluster.scheduler.plans)
+            self.clusters.append(cluster)
+
+    @property
+    def now(self) -> float:
+        """Simulated time, s."""
+        return self.world.now
+
+    @property
+    def messages(self) -> int:
+        """Messages sent so far, of every kind."""
+        return self.messages_posted + sum(self.world.messages.values())
+
+    @property
+    def in_flight(self) -> int:
+        """Messages on their way, of every kind."""
+        return len(self._mail) + self.world.in_flight
+
+    # Time ---------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Let one interval of simulated time pass, and look at the grid."""
+        self._run_until((self.steps) * self.interval)
+        instants = self.world.count("instants")
+        if instants != self._told or not self.running:
+            self._told = instants
+            self.datacollector.collect(self)
+
+    def run(self) -> None:
+        """Step until nothing is left to happen."""
+        while self.running:
+            self.step()
+
+    def _run_until(self, end: float) -> None:
+        world = self.world
+        while True:
+            due = self._mail.next_due()
+            reason = self._advance(min(end, due))
+            if reason == COLLECTED:
+                self._submissions()
+            elif reason == LANDED:
+                self._deliver()
+                for index in world.wanting_plans():
+                    scheduler = self.clusters[index].scheduler
+                    assert isinstance(scheduler, PlanningScheduler)
+                    self._told_by(scheduler, scheduler.replan)
+            elif due <= end:
+                world.wait(due)
+                self._deliver()
+            elif reason == OVER and due == np.inf and not self._next_batch():
+                self.running = False
+                return
+            elif reason != OVER or due < np.inf:
+                world.wait(end)
+                return
+
+    def _advance(self, until: float) -> int:
+        try:
+            return self.world.advance(until)
+        except PlacementError as error:
+            deciding = self.scheduler
+            raise PlacementError(f"{deciding.name} at {self.now:g} s: {error}") from None
+
+    def _next_batch(self) -> bool:
+        if not isinstance(self.workload, BatchWorkload):
+            return False
+        batch = self.workload.next_batch(self.now)
+        self.world.submit(batch)
+        return len(batch) > 0
+
+    # Messages -----------------------------------------------------------------------------------
+
+    def post(self, message: Message) -> None:
+        """Take a message of an agent to be delivered when it is due."""
+        self.messages_posted += 1
+        self.said.append(message)
+        self._mail.post(message)
+
+    def remind(self, scheduler: Scheduler, time: float, plan: int) -> None:
+        """Have a scheduler reminded of one of its plans at a time, s."""
+        name = scheduler.cluster.name
+        self._mail.post(Reminder(sender=name, receiver=name, sent=self.now, due=time, plan=plan))
+
+    def _deliver(self) -> None:
+        """Deliver what is due to the schedulers, and then have each of them act."""
+        acting = {}
+        for message in self._mail.deliver(self.now):
+            scheduler = self._receivers[message.receiver]
+            self._told_by(scheduler, scheduler.receive, message)
+            acting[message.receiver] = scheduler
+        for scheduler in acting.values():
+            self._told_by(scheduler, scheduler.act)
+
+    def _submissions(self) -> None:
+        """Tell a global scheduler that works in rounds of the jobs that were collected."""
+        jobs = self.world.jobs
+        slots = self.world.collected()
+        new = slots[jobs["serial"][slots] > self._collected_serial]
+        self._collected_serial = int(jobs["serial"][slots].max())
+        origins = jobs["origin"][new]
+        for origin in np.unique(origins).tolist():
+            numbers = tuple(jobs["number"][new[origins == origin]].tolist())
+            if origin == ANYWHERE:
+                kind: type[Message] = JobSubmitted
+                sender, delay = "users", 0.0
+            else:
+                kind = JobMetadata
+                sender, delay = self.clusters[origin].name, self.clusters[origin].broker.latency
+            message = kind(
+                sender=sender,
+                receiver=self.scheduler.name,
+                sent=self.now - delay,
+                due=self.now,
+                jobs=numbers,
+            )
+            self.said.append(message)
+            self._told_by(self.scheduler, self.scheduler.receive, message)
+        self._told_by(self.scheduler, self.scheduler.act)
+
+    # Decisions ----------------------------------------------------------------------------------
+
+    def _told_by(self, scheduler: Scheduler, call: Callable[..., object], *given: object) -> object:
+        """Call a scheduler's method; say in any exception whose it was, and when."""
+        try:
+            return call(*given)
+        except GridError as error:
+            kind = type(error)
+            raise kind(f"{scheduler.name} at {self.now:g} s: {error}") from None
+        except Exception as error:
+            error.add_note(f"raised by {scheduler.name} at simulated time {self.now:g} s")
+            raise
+
+    def _place(self, slot: int) -> int:
+        try:
+            return self.scheduler.answer(slot)
+        except GridError:
+            raise
+        except Exception as error:
+            name = self.scheduler.name
+            error.add_note(f"raised by {name} at simulated time {self.now:g} s")
+            raise
+
+    def _rank(self, slot: int) -> float:
+        scheduler = self.clusters[int(self.world.jobs["cluster"][slot])].scheduler
+        rank = self._told_by(scheduler, scheduler.priority, Job(self.world, slot))
+        return float(rank)  # type: ignore[arg-type]
+
+    # Rounds -------------------------------------------------------------------------------------
+
+    def begin_round(self, number: int, jobs: npt.NDArray[np.int64]) -> None:
+        """Note a round that the global scheduler dispatches now."""
+        cps = np.where(jobs > 0, np.nan, 0.0)
+        self.rounds.append(Round(number, self.now, jobs, cps))
+
+    def note_performance(self, report: ScheduleReport) -> None:
+        """Note the CP that a TITAN expects of the schedule it made for a round."""
+        if 0 < report.round <= len(self.rounds):
+            self.rounds[report.round - 1].cps[report.cluster] = report.cp
+
+
+def _per_cluster(
+    weights: Sequence[float] | Sequence[Sequence[float]], clusters: int
+) -> list[Weights]:
+    """Return the weights of each cluster, given once for all or one by one."""
+    if len(weights) and isinstance(weights[0], Sequence):
+        if len(weights) != clusters:
+            raise GridError(
+                f"weights: found {len(weights)} triples; accepted are one for all clusters, or "
+                f"one for each of {clusters}"
+            )
+        return [check_weights(each) for each in weights]  # type: ignore[arg-type]
+    return [check_weights(weights)] * clusters  # type: ignore[arg-type]

@@ -1,0 +1,77 @@
+"""Schedulers by name: the built-in ones, and a user's own as ``module:Class``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
+from grid.errors import GridError
+
+GLOBAL = {
+    "muscle": "agents.muscle:MuscleScheduler",
+    "dll": "agents.balancers:DynamicLeastLoadScheduler",
+    "wrand": "agents.balancers:WeightedRandomScheduler",
+    "round-robin": "agents.balancers:RoundRobinScheduler",
+    "ect": "agents.balancers:EarliestCompletionScheduler",
+}
+"""Built-in global schedulers."""
+
+LOCAL = {
+    "titan": "agents.titan:TitanScheduler",
+    "fcfs": "agents.disciplines:FcfsScheduler",
+    "sjf": "agents.disciplines:SjfScheduler",
+}
+"""Built-in local schedulers."""
+
+
+def global_scheduler(name: str) -> type[GlobalScheduler]:
+    """Return the class of a global scheduler.
+
+    Parameters
+    ----------
+    name : str
+        A key of `GLOBAL`, or ``module:Class`` with the module importable from the current folder.
+
+    Raises
+    ------
+    GridError
+        If there is none of that name, or it is no `GlobalScheduler`.
+    """
+    return _load(name, GLOBAL, GlobalScheduler)  # type: ignore[return-value]
+
+
+def local_scheduler(name: str) -> type[LocalScheduler]:
+    """Return the class of a local scheduler, as `global_scheduler` does for the other kind."""
+    return _load(name, LOCAL, LocalScheduler)  # type: ignore[return-value]
+
+
+def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Scheduler]:
+    module_name, separator, class_name = known.get(name, name).partition(":")
+    kind = "global" if base is GlobalScheduler else "local"
+    accepted = f"accepted: {', '.join(known)}, or module:Class"
+    if not separator:
+        raise GridError(f"{kind} scheduler {name!r}: unknown; {accepted}")
+    here = str(Path.cwd())
+    if name not in known and here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module_name.startswith(error.name):
+            raise
+        raise GridError(f"{kind} scheduler {name!r}: no module {module_name!r}") from None
+    found: Any = getattr(module, class_name, None)
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise GridError(
+            f"{kind} scheduler {name!r}: {module_name}.{class_name} is {found!r}; accepted: a "
+            f"subclass of agents.schedulers.{base.__name__}"
+        )
+    return found
+
+
+def summary(target: type[Scheduler]) -> str:
+    """Return the first line of a scheduler's description."""
+    return (target.__doc__ or "").strip().partition("\n")[0]
