@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.composition import Ints, build_table, checked_sizes
+from agents.composition import Ints, build_table
 from agents.packing import Floats, earliest_space, new_packing, pack
 from grid.errors import PlacementError
 from grid.kernel.compile import compiled, part

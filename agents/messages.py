@@ -99,14 +99,18 @@ class SeedSchedule(Message):
         Job numbers, in order of start.
     slots : tuple of int
         Where the world keeps them.
-    starts : tuple of float
+    starts, finishes : tuple of float
         Seconds after the dispatch.
+    resources : tuple of tuple of int
+        The adjacent processors on which MUSCLE packed each job, from 0.
     """
 
     round: int
     jobs: tuple[int, ...]
     slots: tuple[int, ...]
     starts: tuple[float, ...]
+    finishes: tuple[float, ...]
+    resources: tuple[tuple[int, ...], ...]
 
     def words(self) -> str:
         """Return what the message says, for people."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import mesa
 import numpy as np
@@ -109,6 +109,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     rounds : list of Round
     said : deque of Message
         The last messages that agents exchanged.
+    listeners : list of callable
+        Each is called with every message, when it is sent (or made known, for submissions).
     """
 
     def __init__(
@@ -139,6 +141,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.round_threshold = round_threshold
         self.rounds: list[Round] = []
         self.said: deque[Message] = deque(maxlen=MESSAGES_KEPT)
+        self.listeners: list[Callable[[Message], None]] = []
         self.messages_posted = 0
         self._mail = Mail()
         self._receivers: dict[str, Scheduler] = {}
@@ -211,7 +214,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def step(self) -> None:
         """Let one interval of simulated time pass, and look at the grid."""
-        self._run_until((self.steps) * self.interval)
+        self._run_until(self.steps * self.interval)
         instants = self.world.count("instants")
         if instants != self._told or not self.running:
             self._told = instants
@@ -264,8 +267,13 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     def post(self, message: Message) -> None:
         """Take a message of an agent to be delivered when it is due."""
         self.messages_posted += 1
-        self.said.append(message)
+        self._note(message)
         self._mail.post(message)
+
+    def _note(self, message: Message) -> None:
+        self.said.append(message)
+        for listener in self.listeners:
+            listener(message)
 
     def remind(self, scheduler: Scheduler, time: float, plan: int) -> None:
         """Have a scheduler reminded of one of its plans at a time, s."""
@@ -304,7 +312,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
                 due=self.now,
                 jobs=numbers,
             )
-            self.said.append(message)
+            self._note(message)
             self._told_by(self.scheduler, self.scheduler.receive, message)
         self._told_by(self.scheduler, self.scheduler.act)
 

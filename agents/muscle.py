@@ -215,6 +215,13 @@ class MuscleScheduler(GlobalScheduler):
                 jobs=numbers,
                 slots=tuple(slots[chosen].tolist()),
                 starts=tuple(starts.tolist()),
+                finishes=tuple((starts + durations).tolist()),
+                resources=tuple(
+                    tuple(range(first, first + size))
+                    for first, size in zip(
+                        result.first[chosen].tolist(), sizes[chosen].tolist(), strict=True
+                    )
+                ),
             )
 
     def _book(

@@ -258,5 +258,5 @@ class TitanScheduler(PlanningScheduler):
             makespan=max(0.0, float(self._release[-1]) - self.model.now),
             cp=cp,
             release=self._release,
-            unfinished=self._unfinished,
+            unfinished=self._unfinished[self._unfinished[:, 0] > self.model.now],
         )

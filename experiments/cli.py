@@ -1,0 +1,168 @@
+"""The command `metasched`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from experiments.scenario import Scenario
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+def refusing_bad_input(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn an error that the user can mend into one line on stderr and exit status 2."""
+
+    @wraps(command)
+    def guarded(*arguments: Any, **options: Any) -> Any:
+        from grid.errors import GridError
+
+        try:
+            return command(*arguments, **options)
+        except GridError as error:
+            click.echo(f"metasched: {error}", err=True)
+            sys.exit(BAD_INPUT)
+
+    return guarded
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="metasched")
+def main() -> None:
+    """Schedule parallel jobs in multiclusters on two levels, with agents."""
+
+
+def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what a scenario is to be run with."""
+    for option in reversed(
+        (
+            click.argument("scenario"),
+            click.option(
+                "--workload",
+                multiple=True,
+                metavar="FILE",
+                help="A log (.swf, .swf.gz) or table of jobs (.csv); or CLUSTER=FILE for each site.",
+            ),
+            click.option("--platform", metavar="FILE", help="Clusters and links (.toml)."),
+            click.option(
+                "--global", "global_", metavar="NAME", help="Global scheduler, or module:Class."
+            ),
+            click.option("--local", metavar="NAME", help="Local scheduler, or module:Class."),
+            click.option(
+                "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
+            ),
+            click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_scenario(
+    scenario: str,
+    workload: tuple[str, ...],
+    platform: str | None,
+    global_: str | None,
+    local: str | None,
+    settings: tuple[str, ...],
+) -> Scenario:
+    """Return the scenario that the options describe."""
+    from experiments.scenario import Scenario
+    from grid.platform import Platform
+
+    changes: dict[str, Any] = {}
+    if workload:
+        single = len(workload) == 1 and not _is_site_log(workload[0])
+        changes["workload"] = workload[0] if single else workload
+    if platform is not None:
+        changes["platform"] = Platform.from_toml(platform)
+    if global_ is not None:
+        changes["global_scheduler"] = global_
+    if local is not None:
+        changes["local_scheduler"] = local
+    return Scenario.load(scenario).changed(settings, **changes)
+
+
+def _is_site_log(entry: str) -> bool:
+    from pathlib import Path
+
+    return "=" in entry and not Path(entry).is_file()
+
+
+@main.command()
+@scenario_options
+@click.option("--live/--no-live", default=None, help="Show the dashboard (default: in a terminal).")
+@click.option("--out", metavar="DIR", help="Write summary.json and jobs.csv there.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, alone on stdout.")
+@refusing_bad_input
+def run(
+    seed: int, live: bool | None, out: str | None, as_json: bool, scenario: str, **options: Any
+) -> None:
+    """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file."""
+    from experiments.run import run as run_scenario
+    from experiments.run import say_when_compiling
+
+    chosen = chosen_scenario(scenario, **options)
+    say_when_compiling()
+    result = run_scenario(chosen, seed, False if as_json else live)
+    if out is not None:
+        result.write(out)
+    if as_json:
+        click.echo(json.dumps(result.summary(), allow_nan=False))
+    else:
+        from rich.console import Console
+
+        result.print(Console())
+    if result.interrupted:
+        sys.exit(INTERRUPTED)
+
+
+@main.command()
+@scenario_options
+@refusing_bad_input
+def validate(seed: int, scenario: str, **options: Any) -> None:
+    """Check SCENARIO without running it, and list its parameters."""
+    from experiments.listing import print_parameters
+
+    chosen = chosen_scenario(scenario, **options)
+    chosen.model(seed)
+    print_parameters(chosen)
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@refusing_bad_input
+def scenarios(as_json: bool) -> None:
+    """List the scenarios that come with metasched."""
+    from experiments.listing import list_scenarios, print_table
+
+    print_table(list_scenarios(), as_json)
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@refusing_bad_input
+def policies(as_json: bool) -> None:
+    """List the global and local schedulers that come with metasched."""
+    from experiments.listing import list_policies, print_table
+
+    print_table(list_policies(), as_json)
+
+
+@main.command()
+@click.argument("what", type=click.Choice(["kernel", "titan"]))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@refusing_bad_input
+def bench(what: str, as_json: bool) -> None:
+    """Measure the kernel or TITAN on this machine."""
+    from experiments import bench as benchmarks
+
+    measure = benchmarks.bench_kernel if what == "kernel" else benchmarks.bench_titan
+    benchmarks.show(measure(), as_json)

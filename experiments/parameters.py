@@ -1,0 +1,96 @@
+"""The parameters that a scenario publishes: their meaning, unit, range and default."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Triple = tuple[NonNegative, NonNegative, NonNegative]
+
+
+class ServiceClassTable(BaseModel):
+    """A service class: its share of the jobs and its range of deadline ratios."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    share: Share
+    min_ratio: NonNegative
+    max_ratio: NonNegative
+
+
+class Parameters(BaseModel):
+    """Everything that can be set in a scenario, and changed by ``--set name=value``."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+    step: Positive | Literal["auto"] = "auto"
+    """Observation interval, simulated seconds; auto: a few hundred a run. Changes no result."""
+
+    mode: Literal["batch", "open"] = "batch"
+    """batch: rounds of jobs, each dispatched when the last has ended; open: jobs arrive."""
+    jobs: Annotated[int, Field(ge=1)] = 1000
+    """Synthetic jobs in all."""
+    queue: Positive = 40.0
+    """Mean number of jobs in the queue, N: in mode batch a round dispatches Poisson(N) jobs."""
+    load: Positive = 0.7
+    """Offered load in mode open, of which the arrival rate follows; 1 is all the clusters do."""
+
+    sizes: Literal["uniform", "normal", "log-uniform"] = "uniform"
+    """Distribution of job sizes."""
+    min_size: Annotated[int, Field(ge=1)] = 1
+    """Smallest job, processors."""
+    max_size: Annotated[int, Field(ge=1)] = 10
+    """Largest job, processors."""
+    runtimes: Literal["bounded-pareto", "exponential", "deterministic"] = "bounded-pareto"
+    """Distribution of run times on a cluster of rate 1."""
+    min_runtime: Positive = 5.0
+    """Lower limit of the bounded Pareto distribution, s."""
+    max_runtime: Positive = 100.0
+    """Upper limit of the bounded Pareto distribution, s."""
+    pareto_exponent: Positive = 1.0
+    """Exponent of the bounded Pareto distribution."""
+    mean_runtime: Positive = 16.0
+    """Mean of the exponential distribution, or the deterministic run time, s."""
+
+    min_deadline_ratio: NonNegative = 0.0
+    """Deadline = arrival + slowest execution time x (1 + dr): least dr."""
+    max_deadline_ratio: NonNegative = 5.0
+    """Greatest dr."""
+    service_classes: tuple[ServiceClassTable, ...] = ()
+    """Service classes, which take the place of the one range of dr."""
+    assign_deadlines: bool = True
+    """Give jobs without a deadline (of a log, or synthetic) one by the range or the classes."""
+
+    local_share: Share = 0.0
+    """Share of the jobs that users submit through the local schedulers, equally among clusters."""
+    latency: NonNegative = 0.0
+    """Time of a message between a cluster's broker and the centre, beside its links' latency, s."""
+    weights: Triple | tuple[Triple, ...] = (4.0, 3.0, 1.0)
+    """(Wo, Wm, Wi) of over-deadline, makespan and idle-time, once or for each cluster."""
+    idle: Literal["mean", "total"] = "mean"
+    """Idle-time per processor, or summed over a cluster's processors."""
+    round_threshold: NonNegative = 0.0
+    """MUSCLE may start a round when some cluster has this makespan left, s."""
+
+    population: Annotated[int, Field(ge=2)] = 50
+    """TITAN: schedules in a generation."""
+    patience: Annotated[int, Field(ge=1)] = 500
+    """TITAN: generations without an improvement after which it stops."""
+    threshold: Annotated[float, Field(ge=0, lt=1)] = 1e-4
+    """TITAN: least relative decrease of CP that counts as an improvement."""
+    start: Literal["list", "random"] = "list"
+    """TITAN without a seed schedule starts from the jobs in order of arrival, or at random."""
+
+    load_factor: Positive = 1.0
+    """Logs: arrivals come this many times as fast."""
+    window_start: NonNegative = 0.0
+    """Logs: leave out what was submitted before, s after the first submission."""
+    window_end: Positive | None = None
+    """Logs: leave out what was submitted from then on, s after the first submission."""

@@ -1,0 +1,124 @@
+"""Running a model to its end, watched or not, and stopping it in order."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from agents.messages import Message, SeedSchedule
+from agents.model import GridModel
+from experiments.results import Result
+from experiments.scenario import Scenario
+from grid.kernel.compile import CACHE_FOLDER
+
+LONG_ENOUGH_TO_SEE = 1.0
+"""Wall seconds after which a run in a terminal is shown live unless told otherwise."""
+
+
+@contextmanager
+def _stop_in_order() -> Iterator[Callable[[], bool]]:
+    """Turn the first Ctrl-C into a wish to stop after this step; the second one is for real."""
+    wanted = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal wanted
+        if wanted:
+            raise KeyboardInterrupt
+        wanted = True
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: wanted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def say_when_compiling() -> None:
+    """Say once that the first run compiles."""
+    if CACHE_FOLDER is None or not any(CACHE_FOLDER.iterdir()):
+        print("Compiling the kernel: once after each installation, about 20 s.", file=sys.stderr)
+
+
+def run(scenario: Scenario, seed: int = 0, live: bool | None = False) -> Result:
+    """Run a scenario and return its result.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    seed : int
+        Of every random stream.
+    live : bool or None
+        Show the dashboard; None: when stdout is a terminal and the run is long enough to see.
+    """
+    model = scenario.model(seed)
+    extras: dict[str, Any] = {}
+    if "seed_schedules" in scenario.outputs:
+        extras["seed_schedules"] = _collect_seeds(model)
+    began = time.perf_counter()
+    interrupted = False
+    with _stop_in_order() as stopping, _watched(model, scenario, live) as update:
+        while model.running and not interrupted:
+            model.step()
+            update()
+            interrupted = stopping()
+    wall = time.perf_counter() - began
+    return Result.of(
+        model,
+        scenario.name,
+        wall,
+        interrupted=interrupted and model.running,
+        extras=extras,
+    )
+
+
+@contextmanager
+def _watched(
+    model: GridModel, scenario: Scenario, live: bool | None
+) -> Iterator[Callable[[], None]]:
+    """Give what is to be called after each step, to keep the dashboard up to date."""
+    if live is False or (live is None and not sys.stdout.isatty()):
+        yield lambda: None
+        return
+    from experiments.dashboard import Dashboard
+
+    dashboard = Dashboard(model, scenario.name)
+    show_from = time.perf_counter() + (LONG_ENOUGH_TO_SEE if live is None else 0.0)
+    shown = False
+
+    def update() -> None:
+        nonlocal shown
+        if not shown and time.perf_counter() >= show_from:
+            dashboard.__enter__()
+            shown = True
+        if shown:
+            dashboard.update()
+
+    try:
+        yield update
+    finally:
+        if shown:
+            dashboard.__exit__(None, None, None)
+
+
+def _collect_seeds(model: GridModel) -> list[list[dict[str, Any]]]:
+    """Return a list for each cluster that fills with the seed schedules it is sent."""
+    seeds: list[list[dict[str, Any]]] = [[] for _ in model.clusters]
+    index = {cluster.name: cluster.index for cluster in model.clusters}
+
+    def note(message: Message) -> None:
+        if isinstance(message, SeedSchedule):
+            rows = zip(
+                message.jobs, message.starts, message.finishes, message.resources, strict=True
+            )
+            seeds[index[message.receiver]] += [
+                {"job": job, "start": start, "finish": finish, "resources": list(resources)}
+                for job, start, finish, resources in rows
+            ]
+
+    model.listeners.append(note)
+    return seeds

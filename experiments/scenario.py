@@ -1,0 +1,246 @@
+"""Scenarios: a platform, a workload, the schedulers and parameters, from a file or a script."""
+
+from __future__ import annotations
+
+import dataclasses
+import runpy
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pydantic
+
+from agents.genetic import Settings
+from agents.model import GridModel
+from agents.registry import global_scheduler, local_scheduler
+from agents.schedulers import GlobalScheduler, LocalScheduler
+from experiments.parameters import Parameters
+from experiments.workload import Duration, build_workload
+from grid.errors import GridError
+from grid.platform import Platform
+
+PACKAGED = resources.files("experiments") / "scenarios"
+KEYS = ("title", "paper", "global", "local", "workload", "outputs", "parameters")
+PLATFORM_KEYS = ("clusters", "switches", "links")
+OUTPUTS = ("seed_schedules",)
+
+STEPS = 400
+"""Steps that a run has, roughly, when its step is chosen automatically."""
+
+
+class ScenarioError(GridError):
+    """A scenario that cannot be used; the message names the file and the key."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What to run.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in results.
+    platform : Platform
+        Clusters and links.
+    parameters : Parameters or mapping
+        Values of parameters; the others keep their defaults.
+    global_scheduler, local_scheduler : str or class
+        A built-in policy, ``module:Class``, or a class.
+    workload : path, sequence of ``name=path``, or None
+        A log, or one for each site; None for synthetic jobs.
+    title, paper : str
+        One line for people; the key of the paper it comes from.
+    outputs : sequence of str
+        What a result holds beside the usual: ``"seed_schedules"``.
+
+    Raises
+    ------
+    ScenarioError
+        If a parameter is unknown or out of range.
+
+    Examples
+    --------
+    >>> scenario = Scenario("two", Platform.star([8, 4]), {"jobs": 5}, "dll", "fcfs")
+    >>> model = scenario.model(seed=1)
+    >>> model.run()
+    >>> model.world.count("completed")
+    5
+    """
+
+    name: str
+    platform: Platform
+    parameters: Parameters | Mapping[str, Any] = field(default_factory=Parameters)
+    global_scheduler: str | type[GlobalScheduler] = "muscle"
+    local_scheduler: str | type[LocalScheduler] = "titan"
+    workload: str | Path | Sequence[str] | None = None
+    title: str = ""
+    paper: str = ""
+    outputs: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parameters, Parameters):
+            object.__setattr__(self, "parameters", checked(dict(self.parameters), self.name))
+
+    @classmethod
+    def load(cls, name: str) -> Scenario:
+        """Return a packaged scenario by name, or a user's by path (``.toml`` or ``.py``).
+
+        A ``.py`` file is a script that leaves a `Scenario` in its variable ``scenario``.
+
+        Raises
+        ------
+        ScenarioError
+            If there is none, or the file is not a scenario.
+        """
+        packaged = PACKAGED / f"{name}.toml"
+        if packaged.is_file():
+            return cls._from_toml(Path(str(packaged)), name)
+        path = Path(name)
+        if path.suffix not in (".toml", ".py"):
+            raise ScenarioError(
+                f"scenario {name!r}: unknown; accepted: {', '.join(packaged_names())}, or the path "
+                "of a .toml or .py file"
+            )
+        if not path.is_file():
+            raise ScenarioError(f"{path}: no such file")
+        if path.suffix == ".toml":
+            return cls._from_toml(path, path.stem)
+        found = runpy.run_path(str(path)).get("scenario")
+        if not isinstance(found, cls):
+            raise ScenarioError(f"{path}: variable `scenario` is {found!r}; accepted: a Scenario")
+        return found
+
+    @classmethod
+    def _from_toml(cls, path: Path, name: str) -> Scenario:
+        try:
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+            raise ScenarioError(f"{path}: {error}; accepted: a TOML file") from None
+        for key in table:
+            if key not in KEYS + PLATFORM_KEYS:
+                accepted = ", ".join(KEYS + PLATFORM_KEYS)
+                raise ScenarioError(f"{path}: {key}: unknown key; accepted: {accepted}")
+        text = {"title": "", "paper": "", "global": "muscle", "local": "titan", "workload": ""}
+        for key, default in text.items():
+            text[key] = table.get(key, default)
+            if not isinstance(text[key], str):
+                raise ScenarioError(f"{path}: {key}: found {text[key]!r}; accepted: a string")
+        outputs = table.get("outputs", [])
+        if not isinstance(outputs, list) or any(each not in OUTPUTS for each in outputs):
+            accepted = ", ".join(OUTPUTS)
+            raise ScenarioError(
+                f"{path}: outputs: found {outputs!r}; accepted: a list of {accepted}"
+            )
+        if not isinstance(table.get("parameters", {}), dict):
+            raise ScenarioError(f"{path}: parameters: accepted: a table [parameters]")
+        platform = {key: table[key] for key in PLATFORM_KEYS if key in table}
+        return cls(
+            name=name,
+            platform=Platform.from_dict(platform, str(path)),
+            parameters=checked(table.get("parameters", {}), str(path)),
+            global_scheduler=text["global"],
+            local_scheduler=text["local"],
+            workload=path.parent / text["workload"] if text["workload"] else None,
+            title=text["title"],
+            paper=text["paper"],
+            outputs=tuple(outputs),
+        )
+
+    def changed(self, settings: Sequence[str] = (), **changes: Any) -> Scenario:
+        """Return the scenario with fields replaced and parameters set as ``name=value``."""
+        assert isinstance(self.parameters, Parameters)
+        values = self.parameters.model_dump(exclude_unset=True)
+        for setting in settings:
+            key, separator, text = setting.partition("=")
+            if not separator:
+                raise ScenarioError(f"--set {setting}: accepted: name=value")
+            values[key.strip()] = _value(text.strip())
+        parameters = checked(values, "--set") if settings else self.parameters
+        return dataclasses.replace(self, parameters=parameters, **changes)
+
+    def model(self, seed: int = 0) -> GridModel:
+        """Return a model of the scenario, ready to step.
+
+        Raises
+        ------
+        GridError
+            For schedulers, a workload or parameters that cannot be used together.
+        """
+        parameters = self.parameters
+        assert isinstance(parameters, Parameters)
+        workload, duration = build_workload(self.workload, parameters, self.platform, seed)
+        return GridModel(
+            self.platform,
+            workload,
+            _class(self.global_scheduler, global_scheduler),
+            _class(self.local_scheduler, local_scheduler),
+            interval=_step(parameters, duration),
+            latency=parameters.latency,
+            seed=seed,
+            weights=parameters.weights,
+            idle=parameters.idle,
+            titan=Settings(
+                population=parameters.population,
+                patience=parameters.patience,
+                threshold=parameters.threshold,
+            ),
+            list_seed=parameters.start == "list",
+            round_threshold=parameters.round_threshold,
+        )
+
+
+def packaged_names() -> list[str]:
+    """Return the names of the scenarios that come with the product."""
+    return sorted(
+        p.name.removesuffix(".toml") for p in PACKAGED.iterdir() if p.name.endswith("toml")
+    )
+
+
+def _class(given: Any, find: Any) -> Any:
+    return find(given) if isinstance(given, str) else given
+
+
+def _step(parameters: Parameters, duration: Duration) -> float:
+    if parameters.step != "auto":
+        return float(parameters.step)
+    step = max(duration / STEPS, 1e-3)
+    # A round number is easier to read on a clock.
+    return float(f"{step:.1g}")
+
+
+def _value(text: str) -> Any:
+    """Return the TOML value that `text` is, or `text` itself."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def checked(values: Mapping[str, Any], where: str) -> Parameters:
+    """Return parameters of these values.
+
+    Raises
+    ------
+    ScenarioError
+        Naming the first key that is unknown or whose value is not accepted.
+    """
+    try:
+        return Parameters(**values)
+    except pydantic.ValidationError as failure:
+        error = failure.errors()[0]
+        place = ".".join(str(part) for part in error["loc"] if not _is_branch(str(part)))
+        if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+            accepted = ", ".join(Parameters.model_fields)
+            raise ScenarioError(
+                f"{where}: {place}: unknown parameter; accepted: {accepted}"
+            ) from None
+        reason = error["msg"][0].lower() + error["msg"][1:]
+        raise ScenarioError(f"{where}: {place}: found {error['input']!r}; {reason}") from None
+
+
+def _is_branch(part: str) -> bool:
+    """Tell whether a part of an error's place names a branch of a union, not a key."""
+    return not part.isdigit() and part not in Parameters.model_fields and not part.isidentifier()

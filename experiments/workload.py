@@ -1,0 +1,134 @@
+"""The workload that a scenario's parameters describe, synthetic or from logs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from experiments.parameters import Parameters
+from grid.distributions import (
+    BoundedPareto,
+    Deterministic,
+    Exponential,
+    LogUniformSizes,
+    NormalSizes,
+    RuntimeDistribution,
+    SizeDistribution,
+    UniformSizes,
+)
+from grid.errors import WorkloadError
+from grid.jobs import ANYWHERE
+from grid.platform import Platform
+from grid.workloads.deadlines import ServiceClass, assign_deadlines
+from grid.workloads.logs import read_log, read_site_logs
+from grid.workloads.origins import assign_origins
+from grid.workloads.source import Workload
+from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload, arrival_rate
+from grid.workloads.table import Table
+from grid.workloads.transform import scale_load, window
+
+Duration = float
+"""Rough simulated time that a workload will take, s."""
+
+SIZES = {"uniform": UniformSizes, "normal": NormalSizes, "log-uniform": LogUniformSizes}
+
+
+def build_workload(
+    source: str | Path | Sequence[str] | None,
+    parameters: Parameters,
+    platform: Platform,
+    seed: int,
+) -> tuple[Workload | BatchWorkload, Duration]:
+    """Return the workload, and roughly how long it will take.
+
+    Parameters
+    ----------
+    source : path, sequence of ``name=path``, or None
+        A log, or one for each site; None for synthetic jobs.
+    parameters : Parameters
+    platform : Platform
+    seed : int
+
+    Raises
+    ------
+    WorkloadError
+        If a file or a parameter cannot be used.
+    """
+    if source is not None:
+        return _from_logs(source, parameters, platform, seed)
+    sizes, runtimes = _sizes(parameters), _runtimes(parameters)
+    clusters = len(platform.clusters)
+    mix = {
+        "count": parameters.jobs,
+        "sizes": sizes,
+        "runtimes": runtimes,
+        "classes": _classes(parameters) if parameters.assign_deadlines else (),
+        "origins": (parameters.local_share / clusters,) * clusters,
+        "slowest_rate": float(platform.rates.min()),
+        "seed": seed,
+    }
+    full_rate = arrival_rate(1.0, sizes, runtimes, platform.sizes.tolist(), platform.rates.tolist())
+    if parameters.mode == "batch":
+        # Rounds leave clusters idle towards their ends: they take about twice the work.
+        return (
+            BatchWorkload(mean_batch=parameters.queue, **mix),
+            2 * parameters.jobs / full_rate,
+        )
+    rate = parameters.load * full_rate
+    return SyntheticWorkload(rate=rate, **mix), parameters.jobs / rate
+
+
+def _from_logs(
+    source: str | Path | Sequence[str], parameters: Parameters, platform: Platform, seed: int
+) -> tuple[Table, Duration]:
+    if isinstance(source, (str, Path)):
+        table = read_log(source, platform.names)
+    else:
+        paths: dict[str, str] = {}
+        for entry in source:
+            site, separator, path = entry.partition("=")
+            if not separator:
+                raise WorkloadError(
+                    f"--workload {entry}: several logs are given; accepted: cluster=file for each"
+                )
+            if site in paths:
+                raise WorkloadError(f"--workload {entry}: a second log of {site}")
+            paths[site] = path
+        table = read_site_logs(paths, platform.names)
+    jobs = np.concatenate(list(table.chunks()))
+    end = math.inf if parameters.window_end is None else parameters.window_end
+    if parameters.window_start > 0 or end < math.inf:
+        jobs = window(jobs, parameters.window_start, end)
+    if parameters.load_factor != 1:
+        jobs = scale_load(jobs, parameters.load_factor)
+    if parameters.local_share > 0 and (jobs["origin"] == ANYWHERE).all():
+        clusters = len(platform.clusters)
+        jobs = assign_origins(jobs, (parameters.local_share / clusters,) * clusters, seed)
+    if parameters.assign_deadlines:
+        slowest = float(platform.rates.min())
+        jobs = assign_deadlines(jobs, slowest, _classes(parameters), seed)
+    last = float(jobs["arrival"].max()) if len(jobs) else 0.0
+    longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
+    return Table(jobs, table.cleaning), last or longest
+
+
+def _sizes(parameters: Parameters) -> SizeDistribution:
+    return SIZES[parameters.sizes](parameters.min_size, parameters.max_size)
+
+
+def _runtimes(parameters: Parameters) -> RuntimeDistribution:
+    if parameters.runtimes == "exponential":
+        return Exponential(parameters.mean_runtime)
+    if parameters.runtimes == "deterministic":
+        return Deterministic(parameters.mean_runtime)
+    return BoundedPareto(parameters.min_runtime, parameters.max_runtime, parameters.pareto_exponent)
+
+
+def _classes(parameters: Parameters) -> tuple[ServiceClass, ...]:
+    if parameters.service_classes:
+        return tuple(ServiceClass(**dict(each)) for each in parameters.service_classes)
+    low, high = parameters.min_deadline_ratio, parameters.max_deadline_ratio
+    return (ServiceClass("all", 1.0, low, high),)
