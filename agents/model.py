@@ -300,7 +300,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         for origin in np.unique(origins).tolist():
             numbers = tuple(jobs["number"][new[origins == origin]].tolist())
             if origin == ANYWHERE:
-                kind: type[Message] = JobSubmitted
+                kind: type[JobSubmitted] | type[JobMetadata] = JobSubmitted
                 sender, delay = "users", 0.0
             else:
                 kind = JobMetadata

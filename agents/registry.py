@@ -40,12 +40,12 @@ def global_scheduler(name: str) -> type[GlobalScheduler]:
     GridError
         If there is none of that name, or it is no `GlobalScheduler`.
     """
-    return _load(name, GLOBAL, GlobalScheduler)  # type: ignore[return-value]
+    return _load(name, GLOBAL, GlobalScheduler)
 
 
 def local_scheduler(name: str) -> type[LocalScheduler]:
     """Return the class of a local scheduler, as `global_scheduler` does for the other kind."""
-    return _load(name, LOCAL, LocalScheduler)  # type: ignore[return-value]
+    return _load(name, LOCAL, LocalScheduler)
 
 
 def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Scheduler]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def build_workload(
         return _from_logs(source, parameters, platform, seed)
     sizes, runtimes = _sizes(parameters), _runtimes(parameters)
     clusters = len(platform.clusters)
-    mix = {
+    mix: dict[str, Any] = {
         "count": parameters.jobs,
         "sizes": sizes,
         "runtimes": runtimes,

@@ -39,7 +39,8 @@ def stream(seed: int, purpose: str, index: int = 0) -> Stream:
     False
     """
     key = (zlib.crc32(purpose.encode()), index)
-    return np.random.SeedSequence(seed, spawn_key=key).generate_state(4, np.uint64)
+    words: Stream = np.random.SeedSequence(seed, spawn_key=key).generate_state(4, np.uint64)  # type: ignore[assignment]
+    return words
 
 
 @inlined

@@ -466,6 +466,13 @@ class World:
         self._records.append(self._finished[:count].copy())
         self._box["finished"] = 0
 
+    def latest(self, count: int) -> npt.NDArray[np.void]:
+        """Return the rows of the last `count` jobs that left, at most `CHUNK`, oldest first."""
+        rows = self._finished[: int(self._box["finished"][0])]
+        if len(rows) < count and self._records:
+            rows = np.concatenate([self._records[-1][-count:], rows])
+        return rows[max(0, len(rows) - count) :].copy()
+
     def records(self) -> npt.NDArray[np.void]:
         """Return a row for each job that left, in order of leaving (`finished_dtype`)."""
         self._drain()

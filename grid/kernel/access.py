@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from grid.kernel.arrival import send
 from grid.kernel.compile import compiled
 from grid.kernel.events import schedule
-from grid.kernel.lifecycle import send
 from grid.kernel.queues import after, first
 from grid.kernel.state import NONE
 

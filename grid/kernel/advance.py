@@ -12,24 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from grid.kernel.arrival import become_known, enqueue, land, send, submit
 from grid.kernel.bandwidth import next_sliding_end
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.decisions import call_place, call_priority
 from grid.kernel.events import remove_next
-from grid.kernel.lifecycle import (
-    advertise,
-    become_known,
-    complete,
-    enqueue,
-    fail,
-    land,
-    learn,
-    repair,
-    send,
-    start_as_taken,
-    start_waiting,
-    submit,
-)
+from grid.kernel.execution import complete, fail, repair, start_as_taken, start_waiting
+from grid.kernel.knowledge import advertise, learn
 from grid.kernel.queues import after
 from grid.kernel.state import (
     ADVERTISEMENT,

@@ -1,0 +1,129 @@
+"""What happened in a model, in sentences: messages, and the starts and ends of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from agents.messages import Message
+from agents.model import GridModel
+from grid.jobs import ANYWHERE
+from grid.kernel.state import NONE
+
+KEPT = 100
+"""Last happenings that are kept."""
+
+_ENDS, _MESSAGE, _STARTS = range(3)
+"""Order in which things happen at one instant: processors fall free, agents talk, jobs start."""
+
+
+class Happening(NamedTuple):
+    """Something that happened: when (s), its place among what happened then, and in words."""
+
+    time: float
+    order: int
+    words: str
+
+
+def _placement(parts: dict[str, int]) -> str:
+    """Return where a job runs: the cluster alone, or its processors on each of several."""
+    if len(parts) == 1:
+        return next(iter(parts))
+    return "+".join(f"{name}:{count}" for name, count in parts.items())
+
+
+class Happenings:
+    """The last things that happened in a model, seen by looking at it now and then.
+
+    A look costs no more for all that happened since the one before than for the last of it.
+
+    Parameters
+    ----------
+    model : GridModel
+
+    Attributes
+    ----------
+    last : list of Happening
+        The last `KEPT` of them, oldest first.
+    """
+
+    def __init__(self, model: GridModel) -> None:
+        self.last: list[Happening] = []
+        self._model = model
+        self._looked = -np.inf
+        self._started = self._left = 0
+        self._heard: Message | None = None
+
+    def look(self) -> None:
+        """See what happened since the last look."""
+        new = [*self._ends(), *self._messages(), *self._starts()]
+        self._looked = self._model.now
+        self.last = sorted([*self.last, *new], key=itemgetter(0, 1))[-KEPT:]
+
+    def _messages(self) -> Iterator[Happening]:
+        said = self._model.said
+        new = list(takewhile(lambda message: message is not self._heard, reversed(said)))
+        self._heard = said[-1] if said else None
+        for message in reversed(new[:KEPT]):
+            yield Happening(message.sent, _MESSAGE, str(message))
+
+    def _ends(self) -> Iterator[Happening]:
+        """Yield the jobs that left; those that were not yet seen to start, as started too."""
+        world = self._model.world
+        left = world.count("completed") + world.count("rejected")
+        rows = world.latest(min(left - self._left, KEPT))
+        self._left = left
+        names = world.platform.names
+        for row in rows:
+            if np.isnan(row["start"]):
+                words = f"job {row['number']} is rejected: too large, {row['size']} processors"
+                yield Happening(float(row["arrival"]), _ENDS, words)
+                continue
+            parts = {names[row["cluster"]]: int(row["size"])}
+            if row["cluster"] == NONE:
+                parts = {names[i]: int(row["take"][i]) for i in np.flatnonzero(row["take"])}
+            if row["start"] > self._looked:
+                yield self._start(row, parts)
+            yield Happening(float(row["finish"]), _ENDS, self._end(row, parts))
+
+    def _starts(self) -> Iterator[Happening]:
+        """Yield the jobs that started and are still running."""
+        world = self._model.world
+        started = world.count("started")
+        if started == self._started:
+            return
+        self._started = started
+        starts, names = world.jobs["start"], world.platform.names
+        found: dict[int, dict[str, int]] = {}
+        for cluster in np.flatnonzero(world.running_count).tolist():
+            slots, counts = world.running(cluster)
+            new = starts[slots] > self._looked
+            for slot, count in zip(slots[new].tolist(), counts[new].tolist(), strict=True):
+                found.setdefault(slot, {})[names[cluster]] = count
+        for slot in sorted(found, key=starts.item)[-KEPT:]:
+            yield self._start(world.slots[slot], found[slot])
+
+    def _start(self, job: np.void, parts: dict[str, int]) -> Happening:
+        """Tell the start of a job, a row of the world's slots or of those that left."""
+        names = self._model.world.platform.names
+        verb = "restarts" if job["restarts"] else "starts"
+        origin = int(job["origin"])
+        source = "" if origin == ANYWHERE or names[origin] in parts else f" from {names[origin]}"
+        processors = "1 processor" if job["size"] == 1 else f"{job['size']} processors"
+        start = float(job["start"])
+        words = (
+            f"{_placement(parts)} {verb} job {job['number']}{source} on {processors}, "
+            f"{start - job['arrival']:,.1f} s after its arrival"
+        )
+        return Happening(start, _STARTS, words)
+
+    def _end(self, job: np.void, parts: dict[str, int]) -> str:
+        words = f"{_placement(parts)} finishes job {job['number']}"
+        early = job["deadline"] - job["finish"]
+        if early == np.inf:
+            return f"{words} after {job['finish'] - job['start']:,.1f} s"
+        return f"{words}, {abs(early):,.1f} s {'before' if early >= 0 else 'after'} its deadline"

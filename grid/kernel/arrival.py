@@ -1,0 +1,152 @@
+"""A job's way in: submitted, known to the global scheduler, sent to a cluster, landed, queued."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grid.jobs import ANYWHERE
+from grid.kernel.compile import inlined, part
+from grid.kernel.events import schedule
+from grid.kernel.leaving import record, vacate
+from grid.kernel.processors import ask_for_plan, touch
+from grid.kernel.queues import first, join, leave
+from grid.kernel.state import (
+    ANNOUNCED,
+    GLOBAL,
+    LANDING,
+    LOCAL,
+    METADATA,
+    METADATA_SENT,
+    NONE,
+    ORDER,
+    SUBMISSION,
+    TRANSFER,
+    TRANSFER_SENT,
+    TRANSIT,
+)
+
+
+@part
+def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None:
+    """Take a row of the workload into the grid, at its arrival."""
+    job = state.vacant
+    slot = slots[job]
+    state.vacant = slot.next
+    state.live += 1
+    state.submitted += 1
+    state.messages[SUBMISSION] += 1
+    slot.number = row.number
+    slot.arrival = row.arrival
+    slot.size = row.size
+    slot.runtime = row.runtime
+    slot.deadline = row.deadline
+    slot.requested_time = row.requested_time
+    slot.origin = row.origin
+    slot.request = row.request
+    for index in range(len(slot.components)):
+        slot.components[index] = row.components[index]
+    slot.computation_fraction = row.computation_fraction
+    slot.ppbw = row.ppbw
+    slot.cluster = NONE
+    slot.execution_time = np.nan
+    slot.restarts = 0
+    slot.placed = 0
+    slot.first_processor = NONE
+    slot.first_turn = NONE
+    slot.turns_due = 0
+    if slot.size > state.largest:
+        state.rejected += 1
+        record(state, slots, finished, job, np.nan, np.nan)
+        vacate(state, slots, job)
+        return
+    if slot.origin != ANYWHERE:
+        # Submitted through a cluster's local scheduler: its broker tells the global one.
+        state.messages[METADATA_SENT] += 1
+        delay = state.latency[slot.origin]
+        if delay > 0.0:
+            slot.status = ANNOUNCED
+            state.in_flight += 1
+            schedule(state, events, state.now + delay, METADATA, job)
+            return
+    become_known(state, slots, job)
+
+
+@inlined
+def become_known(state: Any, slots: Any, job: int) -> None:
+    """Put a job into the global queue and have the global scheduler asked about it."""
+    slot = slots[job]
+    queue = len(state.take)
+    blocked = state.stop_at_wait == 1 and state.waiting[queue] > 0
+    if slot.restarts == 0:
+        state.serial += 1
+        slot.serial = state.serial
+    slot.key = 0.0
+    slot.status = GLOBAL
+    join(state, slots, queue, job)
+    if state.collect == 1:
+        state.collected += 1
+    elif state.cursor == NONE and not blocked:
+        state.cursor = job
+
+
+@inlined
+def offer_again(state: Any, slots: Any) -> None:
+    """Have every job of the global queue offered again, from its head."""
+    if state.collect == 0:
+        state.cursor = first(state, slots, len(state.take))
+
+
+@part
+def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
+    """Send a job from the global queue to the local scheduler of a cluster."""
+    slot = slots[job]
+    leave(state, slots, len(state.take), job)
+    slot.cluster = cluster
+    slot.execution_time = slot.runtime / state.rate[cluster]
+    state.load[cluster] += slot.execution_time * slot.size
+    state.unfinished[cluster] += 1
+    delay = state.latency[cluster]
+    if slot.origin == ANYWHERE:
+        state.messages[TRANSFER_SENT] += 1
+    else:
+        # The job's data are with its origin, which is told to transfer them.
+        state.messages[ORDER] += 1
+        if slot.origin != cluster:
+            state.messages[TRANSFER_SENT] += 1
+            delay += 2.0 * state.latency[slot.origin]
+    if delay > 0.0:
+        slot.status = TRANSIT
+        state.in_flight += 1
+        schedule(state, events, state.now + delay, TRANSFER, job)
+    else:
+        land(state, slots, job)
+
+
+@inlined
+def land(state: Any, slots: Any, job: int) -> None:
+    """Queue a job for its rank at the cluster that it was sent to."""
+    slots[job].status = LANDING
+    slots[job].next = NONE
+    if state.landing_first == NONE:
+        state.landing_first = job
+    else:
+        slots[state.landing_last].next = job
+    state.landing_last = job
+
+
+@inlined
+def enqueue(state: Any, slots: Any, job: int, key: float) -> None:
+    """Put a landed job, the first in line, into its cluster's queue with the rank given."""
+    slot = slots[job]
+    cluster = slot.cluster
+    state.landing_first = slot.next
+    if slot.restarts == 0:
+        state.serial += 1
+        slot.serial = state.serial
+    slot.key = key
+    slot.status = LOCAL
+    join(state, slots, cluster, job)
+    touch(state, cluster)
+    ask_for_plan(state, cluster)

@@ -1,0 +1,205 @@
+"""A job's way through: started on one cluster or several, and off by its end or a failure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grid.kernel.arrival import become_known, land, offer_again
+from grid.kernel.bandwidth import set_demand, slide
+from grid.kernel.compile import inlined, part
+from grid.kernel.events import schedule
+from grid.kernel.knowledge import learn_finished
+from grid.kernel.leaving import record, vacate
+from grid.kernel.processors import bring_up, hold, release, take_down
+from grid.kernel.queues import first, leave
+from grid.kernel.state import COALLOCATED, DOWN, END, FREE, NONE, RUNNING
+
+
+@inlined
+def start_waiting(
+    state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int
+) -> None:
+    """Start jobs from the head of a cluster's queue while they fit."""
+    while state.waiting[cluster] > 0:
+        job = first(state, slots, cluster)
+        slot = slots[job]
+        if slot.key == np.inf or slot.size > state.free[cluster]:
+            break
+        leave(state, slots, cluster, job)
+        start(state, slots, events, processors, turns, job)
+
+
+@part
+def start(state: Any, slots: Any, events: Any, processors: Any, turns: Any, job: int) -> None:
+    """Start a job on the cluster that it was sent to."""
+    slot = slots[job]
+    cluster = slot.cluster
+    hold(state, slots, processors, turns, cluster, job, slot.size)
+    slot.status = RUNNING
+    slot.start = state.now
+    slot.end = state.now + slot.execution_time
+    at = schedule(state, events, slot.end, END, job)
+    slot.end_event = events[at].serial
+    slot.previous = NONE
+    slot.next = state.running[cluster]
+    if slot.next != NONE:
+        slots[slot.next].previous = job
+    state.running[cluster] = job
+    state.running_count[cluster] += 1
+    state.started += 1
+
+
+@part
+def start_as_taken(
+    state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, job: int
+) -> None:
+    """Start a job of the global queue on the processors that `state.take` names."""
+    slot = slots[job]
+    leave(state, slots, len(state.take), job)
+    parts, last, rate = 0, 0, np.inf
+    for cluster in range(state.clusters):
+        if state.take[cluster] > 0:
+            parts += 1
+            last = cluster
+            rate = min(rate, state.rate[cluster])
+    slot.execution_time = slot.runtime / rate
+    slot.placed = 1
+    if parts == 1:
+        slot.cluster = last
+        state.load[last] += slot.execution_time * slot.size
+        state.unfinished[last] += 1
+        start(state, slots, events, processors, turns, job)
+        return
+    row = sliding[state.sliding]
+    slot.sliding = state.sliding
+    state.sliding += 1
+    slot.status = COALLOCATED
+    slot.cluster = NONE
+    slot.start = state.now
+    row.job = job
+    row.since = state.now
+    row.ratio = 1.0
+    row.end = np.inf
+    row.computation_left = slot.execution_time * slot.computation_fraction
+    row.communication_left = slot.execution_time - row.computation_left
+    for cluster in range(state.clusters):
+        count = state.take[cluster]
+        row.take[cluster] = count
+        if count > 0:
+            state.load[cluster] += slot.execution_time * count
+            state.unfinished[cluster] += 1
+            state.running_count[cluster] += 1
+            hold(state, slots, processors, turns, cluster, job, count)
+    set_demand(state, row, slot.size, slot.ppbw)
+    slide(state, slots, sliding)
+    state.started += 1
+
+
+@inlined
+def _leave_cluster(
+    state: Any,
+    slots: Any,
+    processors: Any,
+    turns: Any,
+    cluster: int,
+    job: int,
+    count: int,
+    keeps: bool,
+) -> None:
+    """Take a job off `count` processors of a cluster, which keeps it or is through with it."""
+    release(state, slots, processors, turns, cluster, job, count)
+    state.running_count[cluster] -= 1
+    if keeps:
+        return
+    work = slots[job].execution_time * count
+    if state.latency[cluster] > 0.0:
+        state.finished_work[cluster] += work
+        state.finished_jobs[cluster] += 1
+    else:
+        learn_finished(state, cluster, work, 1)
+
+
+@part
+def take_off(
+    state: Any,
+    slots: Any,
+    processors: Any,
+    turns: Any,
+    sliding: Any,
+    finished: Any,
+    job: int,
+    keeps: bool,
+) -> None:
+    """Take a running job off all its processors; its cluster may keep it, to start it again.
+
+    The next row of `finished` gets the placement of a co-allocated job.
+    """
+    slot = slots[job]
+    if slot.status == RUNNING:
+        if slot.previous == NONE:
+            state.running[slot.cluster] = slot.next
+        else:
+            slots[slot.previous].next = slot.next
+        if slot.next != NONE:
+            slots[slot.next].previous = slot.previous
+        _leave_cluster(state, slots, processors, turns, slot.cluster, job, slot.size, keeps)
+        return
+    take = sliding[slot.sliding].take
+    for cluster in range(state.clusters):
+        finished[state.finished].take[cluster] = take[cluster]
+        if take[cluster] > 0:
+            _leave_cluster(state, slots, processors, turns, cluster, job, take[cluster], False)
+    # Rows stay in order of start, which settles ties.
+    state.sliding -= 1
+    for index in range(slot.sliding, state.sliding):
+        sliding[index] = sliding[index + 1]
+        slots[sliding[index].job].sliding = index
+    slide(state, slots, sliding)
+
+
+@part
+def complete(
+    state: Any, slots: Any, processors: Any, turns: Any, sliding: Any, finished: Any, job: int
+) -> None:
+    """End a job that ran to completion."""
+    slot = slots[job]
+    take_off(state, slots, processors, turns, sliding, finished, job, False)
+    record(state, slots, finished, job, slot.start, state.now)
+    if slot.cluster != NONE:
+        state.done[slot.cluster] += 1
+    vacate(state, slots, job)
+    state.completed += 1
+    offer_again(state, slots)
+
+
+@part
+def fail(
+    state: Any, slots: Any, processors: Any, turns: Any, sliding: Any, finished: Any, processor: int
+) -> None:
+    """Fail a processor; the job on it goes back to the queue that it was started from."""
+    job = processors[processor].holder
+    if job == DOWN:
+        return
+    if job != FREE:
+        slot = slots[job]
+        take_off(state, slots, processors, turns, sliding, finished, job, slot.placed == 0)
+        slot.end_event = NONE
+        slot.restarts += 1
+        state.restarted += 1
+        if slot.placed == 1:
+            slot.cluster = NONE
+            become_known(state, slots, job)
+        else:
+            land(state, slots, job)
+    take_down(state, slots, processors, turns, processor)
+    offer_again(state, slots)
+
+
+@part
+def repair(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+    """Bring a failed processor back."""
+    if processors[processor].holder == DOWN:
+        bring_up(state, slots, processors, turns, processor)
+        offer_again(state, slots)

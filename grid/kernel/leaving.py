@@ -1,0 +1,36 @@
+"""How a job leaves the grid: its row in the table of finished jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grid.kernel.compile import inlined
+from grid.kernel.state import VACANT
+
+
+@inlined
+def record(state: Any, slots: Any, finished: Any, job: int, start: float, finish: float) -> None:
+    """Write the row of a job that leaves."""
+    slot = slots[job]
+    row = finished[state.finished]
+    state.finished += 1
+    row.number = slot.number
+    row.arrival = slot.arrival
+    row.size = slot.size
+    row.runtime = slot.runtime
+    row.deadline = slot.deadline
+    row.start = start
+    row.finish = finish
+    row.execution_time = slot.execution_time
+    row.origin = slot.origin
+    row.restarts = slot.restarts
+    row.cluster = slot.cluster
+
+
+@inlined
+def vacate(state: Any, slots: Any, job: int) -> None:
+    """Give a job's slot back."""
+    slots[job].status = VACANT
+    slots[job].next = state.vacant
+    state.vacant = job
+    state.live -= 1
