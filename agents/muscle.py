@@ -6,6 +6,7 @@ The steps are in files of their own: `agents.composition` (Algorithm 1), `agents
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -140,7 +141,9 @@ class Booking:
         """Return p, etSum, sizeSum and slkSum (eq. 3) of the jobs unfinished at `now`."""
         left = self.unfinished[self.unfinished[:, 0] > now]
         slack = left[:, 3] - now - left[:, 1]
-        return np.array([len(left), left[:, 1].sum(), left[:, 2].sum(), slack.sum()])
+        # Exact sums: the same on every version and machine.
+        sums = [math.fsum(column.tolist()) for column in (left[:, 1], left[:, 2], slack)]
+        return np.array([len(left), *sums])
 
 
 class MuscleScheduler(GlobalScheduler):

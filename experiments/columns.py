@@ -40,7 +40,7 @@ class Glyphs:
     levels: str
 
 
-UNICODE = Glyphs("█", "░", "×", "─", "…", "▁▂▃▄▅▆▇█")
+UNICODE = Glyphs("▇", "·", "×", "─", "…", "▁▂▃▄▅▆▇█")
 ASCII = Glyphs("#", ".", "x", "-", "...", "_.-=+*%#")
 
 
@@ -124,6 +124,23 @@ def fit(items: Sequence[str], width: int, separator: str = "   ") -> str:
     return line
 
 
+def fill(items: Sequence[str], width: int) -> list[str]:
+    """Return the items, each whole, separated by commas, in as many lines as they take.
+
+    Examples
+    --------
+    >>> fill(["order 421", "transfer 932", "schedule 52"], 25)
+    ['order 421, transfer 932,', 'schedule 52']
+    """
+    lines: list[str] = []
+    for item in items:
+        if lines and cell_len(f"{lines[-1]}, {item},") <= width:
+            lines[-1] += f", {item}"
+        else:
+            lines.append(item)
+    return [f"{line}," for line in lines[:-1]] + lines[-1:]
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table.
@@ -202,6 +219,23 @@ def _line(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[str 
         line.append(cell)
         end += width + GAP
     return line
+
+
+def rule(words: str, width: int, glyphs: Glyphs, style: str = "bold") -> Text:
+    """Return a line across the console that carries a heading."""
+    line = Text.assemble(
+        (glyphs.rule * 2, "dim"), " ", (shorten(words, width - 6, glyphs), style), " "
+    )
+    return line.append(glyphs.rule * max(0, width - line.cell_len), "dim")
+
+
+def beside(left: Sequence[Text], right: Sequence[Text], start: int) -> list[Text]:
+    """Return two panels beside each other, the right one from a column on."""
+    lines = []
+    for row in range(max(len(left), len(right))):
+        line = pad(left[row], start) if row < len(left) else Text(" " * start)
+        lines.append(line.append(right[row]) if row < len(right) else line)
+    return lines
 
 
 def pad(line: Text, width: int) -> Text:

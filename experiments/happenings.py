@@ -83,9 +83,10 @@ class Happenings:
                 words = f"job {row['number']} is rejected: too large, {row['size']} processors"
                 yield Happening(float(row["arrival"]), _ENDS, words)
                 continue
-            parts = {names[row["cluster"]]: int(row["size"])}
             if row["cluster"] == NONE:
                 parts = {names[i]: int(row["take"][i]) for i in np.flatnonzero(row["take"])}
+            else:
+                parts = {names[row["cluster"]]: int(row["size"])}
             if row["start"] > self._looked:
                 yield self._start(row, parts)
             yield Happening(float(row["finish"]), _ENDS, self._end(row, parts))

@@ -1,0 +1,167 @@
+"""A live picture of a running model on the console, and the same picture as a file."""
+
+from __future__ import annotations
+
+import io
+from collections import deque
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from agents.model import GridModel
+from experiments.happenings import Happenings
+from experiments.picture import Picture, Progress, jobs_done
+
+SHARE = 0.03
+"""Share of the wall time that drawing may take; a slow console is drawn less often."""
+
+PLAIN_PERIOD = 5.0
+"""Wall time between two lines, s, where the console cannot redraw a picture."""
+
+SAMPLES = 120
+"""Pictures over which the rate of jobs is taken, so that it forgets a slow beginning."""
+
+SVG_HEIGHT = 32
+"""Lines of a picture that is saved."""
+
+
+class Dashboard:
+    """A live picture of a running model, to be drawn between its steps.
+
+    Where the console cannot move its cursor (a file, or ``TERM=dumb``), a line now and then tells
+    how far the run is, and the picture is drawn once, at the end.
+
+    Parameters
+    ----------
+    model : GridModel
+    title : str
+        What runs.
+    console : Console, optional
+        By default standard output.
+    refresh : float
+        Most pictures a second of wall time.
+
+    Examples
+    --------
+    Run a model and watch it::
+
+        with Dashboard(model, "quickstart") as dashboard:
+            while model.running:
+                model.step()
+                dashboard.update()
+    """
+
+    def __init__(
+        self,
+        model: GridModel,
+        title: str,
+        console: Console | None = None,
+        refresh: float = 4.0,
+    ) -> None:
+        self.model = model
+        self.console = console or Console()
+        self._can_redraw = self.console.is_terminal and not self.console.is_dumb_terminal
+        self._period = 1.0 / refresh if self._can_redraw else PLAIN_PERIOD
+        self._happenings = Happenings(model)
+        self._picture = Picture(model, title, self.console.options.ascii_only)
+        self._size = self.console.size
+        self._began = self._due = perf_counter()
+        self._samples = deque([(self._began, jobs_done(model))], maxlen=SAMPLES)
+        self._live = Live(
+            console=self.console,
+            auto_refresh=False,
+            vertical_overflow="crop",
+            get_renderable=self.render,
+        )
+
+    def __enter__(self) -> Dashboard:
+        self._live.start()
+        self.update()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Draw the picture once more, and leave it there."""
+        self._happenings.look()
+        self._live.stop()
+
+    def update(self) -> None:
+        """Draw the picture anew if that is due."""
+        if perf_counter() >= self._due:
+            self._draw()
+
+    def render(self) -> RenderableType:
+        """Return the picture as of the last look, for the size that the console has now."""
+        width, height = self.console.size
+        # One line is left for the prompt that follows the last picture.
+        return _unwrapped(self._picture.lines(self._progress(), width, height - 1))
+
+    def _draw(self) -> None:
+        begin = perf_counter()
+        self._happenings.look()
+        self._samples.append((begin, jobs_done(self.model)))
+        if not self._can_redraw:
+            status = self._picture.status(self._progress(), self.console.width)
+            self.console.print(_unwrapped([status]))
+        else:
+            if self.console.size != self._size:
+                # The terminal has moved what it showed about; start again on a clean one.
+                self._size = self.console.size
+                self.console.clear()
+            self._live.refresh()
+        end = perf_counter()
+        self._due = max(begin + self._period, end + (end - begin) * (1.0 / SHARE - 1.0))
+
+    def _progress(self) -> Progress:
+        now = perf_counter()
+        since, before = self._samples[0]
+        done = jobs_done(self.model) - before
+        rate = done / (now - since) if done else None
+        return Progress(self._happenings.last, now - self._began, rate)
+
+
+def _unwrapped(lines: list[Text]) -> Group:
+    for line in lines:
+        line.no_wrap, line.overflow = True, "crop"
+    return Group(*lines)
+
+
+def save_svg(
+    model: GridModel, title: str, path: Path, width: int = 100, elapsed: float | None = None
+) -> None:
+    """Save a picture of a model, as the dashboard shows it, as an SVG.
+
+    Parameters
+    ----------
+    model : GridModel
+    title : str
+        What runs.
+    path : Path
+        File to write.
+    width : int
+        Columns of the console.
+    elapsed : float, optional
+        Wall time of the run so far, s; without it the picture tells no rate.
+    """
+    happenings = Happenings(model)
+    happenings.look()
+    rate = jobs_done(model) / elapsed if elapsed else None
+    progress = Progress(happenings.last, elapsed, rate)
+    console = Console(
+        record=True,
+        width=width,
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+        no_color=False,
+    )
+    console.print(_unwrapped(Picture(model, title).lines(progress, width, SVG_HEIGHT)))
+    console.save_svg(str(path), title=f"metasched: {title}")

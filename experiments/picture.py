@@ -1,0 +1,150 @@
+"""The dashboard's picture of a model, for a console of a known size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.text import Text
+
+from agents.model import GridModel
+from experiments.columns import ASCII, UNICODE, bar, beside, fit, rule
+from experiments.happenings import Happening
+from experiments.panels import clusters_panel, links_panel, messages_panel
+from grid.topology import uplinks
+
+WIDE = 150
+"""From this width on, the links stand beside the clusters."""
+
+_LEAST_MESSAGES = 6
+"""Lines that the panel of messages keeps while clusters and links are cut to the height."""
+
+
+class Progress(NamedTuple):
+    """What a picture shows that the model does not know.
+
+    Attributes
+    ----------
+    happenings : sequence of Happening
+        What happened last, oldest first.
+    elapsed : float or None
+        Wall time of the run so far, s, if known.
+    rate : float or None
+        Jobs done a second of wall time, if known.
+    """
+
+    happenings: Sequence[Happening]
+    elapsed: float | None
+    rate: float | None
+
+
+def clock(seconds: float) -> str:
+    """Return a time as days, hours, minutes and seconds.
+
+    Examples
+    --------
+    >>> clock(75), clock(200_000)
+    ('0:01:15', '2 d 07:33:20')
+    """
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    days, hour = divmod(hours, 24)
+    if days:
+        return f"{days:,} d {hour:02}:{minute:02}:{second:02}"
+    return f"{hour}:{minute:02}:{second:02}"
+
+
+def jobs_done(model: GridModel) -> int:
+    """Return how many jobs are through: completed or rejected."""
+    return model.world.count("completed") + model.world.count("rejected")
+
+
+class Picture:
+    """A picture of a model, to be looked at again and again.
+
+    Parameters
+    ----------
+    model : GridModel
+    title : str
+        What runs.
+    ascii_only : bool
+        Use no other characters.
+    """
+
+    def __init__(self, model: GridModel, title: str, ascii_only: bool = False) -> None:
+        self.model = model
+        self.title = title
+        self._glyphs = ASCII if ascii_only else UNICODE
+        self._total = model.workload.count
+        self._links = [" - ".join(ends) for ends in uplinks(model.world.platform.graph)]
+
+    def lines(self, progress: Progress, width: int, height: int) -> list[Text]:
+        """Return the model as it is now, in `height` lines that are at most `width` cells wide.
+
+        What does not fit is summed up: first messages give way, then links and clusters.
+        """
+        model, glyphs = self.model, self._glyphs
+        lines = [
+            rule(self.title, width, glyphs, "bold cyan"),
+            Text(fit(self._times(progress), width)),
+            self._bar(progress, width),
+        ]
+        clusters, links = 2 + len(model.clusters), 2 + len(self._links)
+        room = max(height - len(lines) - _LEAST_MESSAGES, 3)
+        if width >= WIDE:
+            left = width * 3 // 5
+            lines += beside(
+                clusters_panel(model, glyphs, left, min(clusters, room)),
+                links_panel(model, self._links, glyphs, width - left - 3, min(links, room)),
+                left + 3,
+            )
+        else:
+            lower = links_panel(
+                model, self._links, glyphs, width, min(links, max(room // 3, room - clusters))
+            )
+            lines += clusters_panel(model, glyphs, width, min(clusters, room - len(lower)))
+            lines += lower
+        lines += messages_panel(model, progress.happenings, glyphs, width, height - len(lines))
+        return lines[:height] + [Text()] * (height - len(lines))
+
+    def status(self, progress: Progress, width: int) -> Text:
+        """Return a single line: how far the run is."""
+        return Text(fit([*self._jobs(progress), *self._times(progress)], width))
+
+    def _times(self, progress: Progress) -> list[str]:
+        model = self.model
+        now = f"time {model.now:,.1f} s"
+        if model.now >= 3600:
+            now += f" ({clock(model.now)})"
+        items = [now, f"global queue {model.world.waiting[-1]:,}"]
+        if model.rounds:
+            last = model.rounds[-1]
+            jobs = int(last.jobs.sum())
+            items.append(f"round {last.number:,}: {jobs:,} {'job' if jobs == 1 else 'jobs'}")
+        if progress.elapsed is not None:
+            items.append(f"running for {clock(progress.elapsed)}")
+        return items
+
+    def _jobs(self, progress: Progress) -> list[str]:
+        """Return how far the run is, in words, and when it may be through."""
+        done, rate = jobs_done(self.model), progress.rate
+        items = [f"{done:,} of {self._total:,} jobs done ({100 * done // self._total} %)"]
+        if done >= self._total:
+            items.append("all done")
+        elif rate:
+            items.append(f"ETA {clock((self._total - done) / rate + 0.5)}")
+        else:
+            items.append("ETA unknown")
+        if rate is not None:
+            items.append(f"{rate:,.{0 if rate >= 100 else 1}f} jobs/s")
+        if rejected := self.model.world.count("rejected"):
+            items.append(f"{rejected:,} rejected")
+        return items
+
+    def _bar(self, progress: Progress, width: int) -> Text:
+        words = fit(self._jobs(progress), width)
+        room = min(40, width - len(words) - 3)
+        if room < 4:
+            return Text(words)
+        done = bar(jobs_done(self.model), self._total, room, self._glyphs)
+        return done.append("   ").append(words)

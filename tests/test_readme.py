@@ -1,0 +1,84 @@
+"""Every code block of the README and of docs/ runs as it stands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCKS = [
+    pytest.param(language, code, id=f"{page.stem}-{number}-{language}")
+    for page in PAGES
+    for number, (language, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
+]
+SHORTER = ["--set", "jobs=60"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder with the files that the pages' commands name."""
+    for _, code in (block.values for block in BLOCKS):
+        named = re.match(r"# (\w+\.py)\n", code)
+        if named:
+            (tmp_path / named[1]).write_text(code)
+    for log in ("my_log.swf", "first.swf", "second.swf"):
+        lines = [f"{j} {7 * j} 0 {5 + j} 2 -1 -1 2 60 " + "-1 " * 9 for j in range(1, 30)]
+        (tmp_path / log).write_text("\n".join(lines))
+    import gzip
+
+    (tmp_path / "my_log.swf.gz").write_bytes(gzip.compress((tmp_path / "my_log.swf").read_bytes()))
+    (tmp_path / "my_site.toml").write_text('[[clusters]]\nname = "C1"\nsize = 8\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for module in ("least_waiting", "least_waiting_compiled", "deadlines", "my_titan"):
+        sys.modules.pop(module, None)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("language", "code"), BLOCKS)
+def test_block_runs(language, code, folder):
+    if language == "python":
+        exec(compile(code, "block.py", "exec"), {"__name__": "__main__"})
+    elif language == "toml":
+        (folder / "scenario.toml").write_text(code)
+        assert CliRunner().invoke(main, ["validate", "scenario.toml"]).exit_code == 0
+    elif language == "console":
+        for line in code.splitlines():
+            if line.startswith("metasched "):
+                words = shlex.split(line)[1:]
+                if words[0] == "run" and "--workload" not in words and "case-study" not in line:
+                    words += SHORTER
+                result = CliRunner().invoke(main, words)
+                assert result.exit_code == 0, (line, result.output, result.exception)
+    else:
+        raise AssertionError(f"a block in {language!r} that nothing runs")
+
+
+def test_install_commands_are_there():
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert ".venv/bin/metasched run quickstart" in page
+    assert '.venv/bin/pip install -q ".[test]" && .venv/bin/python -m pytest' in page
+
+
+@pytest.mark.parametrize(
+    ("option", "policy"),
+    [
+        ("--global", "least_waiting:LeastWaiting"),
+        ("--global", "least_waiting_compiled:LeastWaiting"),
+        ("--local", "deadlines:EarliestDeadline"),
+        ("--local", "deadlines:WidestFirst"),
+        ("--local", "my_titan:MyTitan"),
+    ],
+)
+def test_extensions_run(option, policy, folder):
+    result = CliRunner().invoke(main, ["run", "quickstart", option, policy, "--json", *SHORTER])
+    assert result.exit_code == 0, (result.output, result.exception)
