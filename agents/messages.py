@@ -127,8 +127,6 @@ class ScheduleReport(Message):
         Index of the cluster.
     round : int
         Latest round whose seed schedule it has seen.
-    jobs : int
-        Jobs of that round.
     makespan : float
         Expected makespan of what is left, s after `sent`.
     cp : float or None
@@ -142,7 +140,6 @@ class ScheduleReport(Message):
 
     cluster: int
     round: int
-    jobs: int
     makespan: float
     cp: float | None
     release: Floats = field(repr=False)

@@ -179,6 +179,9 @@ class MuscleScheduler(GlobalScheduler):
         threshold = self.model.round_threshold
         if any(booking.makespan <= threshold for booking in self.bookings):
             jobs = self.model.world.collected()
+            # A job larger than what any TITAN has told to be up waits for repairs.
+            largest = max(len(booking.release) for booking in self.bookings)
+            jobs = jobs[self.model.world.jobs["size"][jobs] <= largest]
             if len(jobs):
                 self.dispatch(jobs)
 
@@ -193,7 +196,7 @@ class MuscleScheduler(GlobalScheduler):
             sizes,
             times,
             deadlines - now,
-            world.platform.sizes,
+            [len(booking.release) for booking in self.bookings],
             [np.maximum(0.0, booking.release - now) for booking in self.bookings],
             [booking.attributes(now) for booking in self.bookings],
             self.stream,

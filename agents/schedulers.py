@@ -25,10 +25,11 @@ import mesa
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from agents.messages import Message
+from agents.booking import Booked
+from agents.messages import Message, Reminder, ScheduleReport, SeedSchedule
 from agents.view import Job, KnownCluster
 from grid.errors import PlacementError
-from grid.kernel.state import START, WAIT
+from grid.kernel.state import LANDING, LOCAL, START, TRANSIT, WAIT
 from grid.streams import Stream, stream
 
 if TYPE_CHECKING:
@@ -130,20 +131,31 @@ class GlobalScheduler(Scheduler):
 class LocalScheduler(Scheduler):
     """Orders the jobs of one cluster.
 
+    To a global scheduler that works in rounds it reports how far the cluster is booked: when it
+    gets a seed schedule, and again when what is left falls to the threshold at which the next
+    round may start.
+
     Attributes
     ----------
     cluster : ClusterAgent
         The cluster that it serves.
+    cp : float or None
+        Comprehensive performance that it expects of its present schedule, s after the last
+        dispatch; None for a scheduler that does not say.
     """
 
     plans: ClassVar[bool] = False
     """Jobs start only as a plan says."""
+
+    cp: float | None = None
 
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
         super().__init__(model)
         self.cluster = cluster
         kind = type(self).__name__.removesuffix("Scheduler").upper()
         self.name = f"{kind} {cluster.name}"
+        self._seeds: list[SeedSchedule] = []
+        self._booked = Booked.nothing(cluster.size)
 
     def priority(self, job: Job) -> float:
         """Return the rank of a job that landed on the cluster: the lowest is served first.
@@ -153,11 +165,55 @@ class LocalScheduler(Scheduler):
         """
         raise PlacementError(f"{type(self).__name__}: no method `priority`")
 
+    def receive(self, message: Message) -> None:
+        """Take a seed schedule, or the reminder that the cluster is about to run dry."""
+        if isinstance(message, SeedSchedule):
+            self._seeds.append(message)
+        elif isinstance(message, Reminder) and message.plan == self._booked.plan:
+            self._report()
+
+    def act(self) -> None:
+        """Report how far the cluster is booked, now that a seed schedule has come."""
+        if self._seeds:
+            queued = self.model.world.queue(self.cluster.index).tolist()
+            status = self.model.world.jobs["status"]
+            coming = [slot for slot in self._announced() if status[slot] in (TRANSIT, LANDING)]
+            self._book(queued + coming)
+
+    def _announced(self) -> list[int]:
+        """Return the slots of the jobs of the seed schedules that were not dealt with yet."""
+        return [slot for seed in self._seeds for slot in seed.slots]
+
+    def _book(self, order: Sequence[int], cp: float | None = None) -> None:
+        """Note, and report, how far these jobs in this order and the running ones book it."""
+        if not self.model.scheduler.collects:
+            return
+        seeds, self._seeds = self._seeds, []
+        self._booked = Booked.by(self.cluster, order, self._booked, seeds)
+        self._report(cp)
+        dry = float(self._booked.release[-1]) - self.model.round_threshold
+        if dry > self.model.now:
+            self.model.remind(self, dry, self._booked.plan)
+
+    def _report(self, cp: float | None = None) -> None:
+        booked, now = self._booked, self.model.now
+        self.cluster.broker.send(
+            ScheduleReport,
+            self.model.broker,
+            cluster=self.cluster.index,
+            round=booked.round,
+            makespan=max(0.0, float(booked.release[-1]) - now),
+            cp=cp,
+            release=booked.release,
+            unfinished=booked.unfinished[booked.unfinished[:, 0] > now],
+        )
+
 
 class PlanningScheduler(LocalScheduler):
     """Orders all the waiting jobs of one cluster at once, whenever jobs land or processors change.
 
-    The jobs start in the order of the plan, each as soon as enough processors are free.
+    The jobs start in the order of the plan, each as soon as enough processors are free. Of a seed
+    schedule it first waits for all the jobs.
     """
 
     plans = True
@@ -168,15 +224,36 @@ class PlanningScheduler(LocalScheduler):
         Parameters
         ----------
         jobs : sequence of Job
-            The waiting jobs: those of the plan so far in its order, then the new ones.
+            The waiting jobs: those of the plan so far in its order, then those of new seed
+            schedules in theirs, then others in order of landing.
         release : array, shape (processors,)
             When each processor will be free, seconds from now, in increasing order.
         """
         raise PlacementError(f"{type(self).__name__}: no method `plan`")
 
+    def act(self) -> None:
+        """Plan, if a seed schedule has come and its jobs are there."""
+        if self._seeds:
+            self.replan()
+
     def replan(self) -> None:
-        """Make a new plan and hand it to the cluster."""
-        world = self.model.world
-        jobs = [Job(world, slot) for slot in world.queue(self.cluster.index).tolist()]
-        order = self.plan(jobs, self.cluster.release_times())
-        world.plan(self.cluster.index, [job.slot for job in order])
+        """Make a new plan and hand it to the cluster; wait for jobs that are announced."""
+        world, index = self.model.world, self.cluster.index
+        announced = self._announced()
+        if any(world.jobs["status"][slot] != LOCAL for slot in announced):
+            return
+        release = self.cluster.release_times()
+        keys, sizes = world.jobs["key"], world.jobs["size"]
+        # A job larger than what is up waits for repairs, and for the plan that they bring.
+        waiting = [slot for slot in world.queue(index).tolist() if sizes[slot] <= len(release)]
+        planned = [slot for slot in waiting if keys[slot] < np.inf]
+        known = {*planned, *announced}
+        slots = planned + [slot for slot in announced if slot in waiting]
+        slots += [slot for slot in waiting if slot not in known]
+        if not slots:
+            if len(release) != len(self._booked.release):
+                self._book([])
+            return
+        order = [job.slot for job in self.plan([Job(world, slot) for slot in slots], release)]
+        world.plan(index, order)
+        self._book(order, self.cp)

@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 from deap import base
 
+from agents.booking import problem_of
 from agents.decoding import Problem, schedule
 from agents.genetic import Settings, evolve
-from agents.messages import Message, Reminder, ScheduleReport, SeedSchedule
 from agents.schedule import Placement
 from agents.schedulers import PlanningScheduler
 from grid.errors import GridError
-from grid.kernel.state import LOCAL
 from grid.streams import Stream, stream
 
 if TYPE_CHECKING:
     from agents.cluster import ClusterAgent
     from agents.model import GridModel
+    from agents.view import Job
 
 CODINGS = ("order",)
 """How an individual codes a schedule."""
@@ -150,9 +150,7 @@ def _stream(rng: np.random.Generator | int | None) -> Stream:
 class TitanScheduler(PlanningScheduler):
     """Orders the jobs of its cluster by a genetic algorithm, from MUSCLE's seed schedule if any.
 
-    Whenever jobs arrive it optimises all those that have not started, and tells the global
-    scheduler how far the cluster is then booked; again when what is left falls to the threshold
-    at which the next round may start.
+    Whenever jobs arrive it optimises all those that have not started.
 
     Attributes
     ----------
@@ -160,8 +158,6 @@ class TitanScheduler(PlanningScheduler):
         How it searches.
     toolbox : deap.base.Toolbox
         Operators registered here (mate, mutate, select, evaluate) replace TITAN's own.
-    cp : float
-        Comprehensive performance of the present schedule, s after the last dispatch.
     history : list of float
         Best CP of each generation of the last search.
     """
@@ -172,91 +168,18 @@ class TitanScheduler(PlanningScheduler):
         super().__init__(model, cluster)
         self.settings = replace(model.titan, weights=model.weights[cluster.index], idle=model.idle)
         self.toolbox = base.Toolbox()
-        self.cp = 0.0
         self.history: list[float] = []
         self._stream = stream(model.seed, "titan", cluster.index)
-        self._seeds: list[SeedSchedule] = []
-        self._round = 0
-        self._plans = 0
 
-    def receive(self, message: Message) -> None:
-        """Take a seed schedule, or the reminder that the cluster is about to run dry."""
-        if isinstance(message, SeedSchedule):
-            self._seeds.append(message)
-        elif isinstance(message, Reminder) and message.plan == self._plans:
-            self._report(None)
+    def plan(self, jobs: Sequence[Job], release: npt.NDArray[np.float64]) -> Sequence[Job]:
+        """Return the order of lowest CP that the search finds.
 
-    def act(self) -> None:
-        """Plan, if a seed schedule has come and its jobs are there."""
-        if self._seeds:
-            self.replan()
-
-    def replan(self) -> None:
-        """Optimise the order of the jobs that have not started; wait for those announced."""
-        world, cluster = self.model.world, self.cluster
-        announced = [slot for seed in self._seeds for slot in seed.slots]
-        if any(world.jobs["status"][slot] != LOCAL for slot in announced):
-            return
-        waiting = world.queue(cluster.index).tolist()
-        if not waiting:
-            return
-        keys = world.jobs["key"]
-        planned = [slot for slot in waiting if keys[slot] < np.inf]
-        known = set(planned) | set(announced)
-        slots = [*planned, *announced, *(slot for slot in waiting if slot not in known)]
-        problem = Problem(
-            world.jobs["size"][slots],
-            self.model.pace.predict(world.jobs["runtime"][slots])[:, cluster.index],
-            world.jobs["deadline"][slots] - world.now,
-            cluster.release_times(),
-        )
-        seeded = bool(announced) or self.model.list_seed
-        order = range(len(slots)) if seeded else None
+        It starts from the jobs as they are given, which is MUSCLE's seed schedule put behind the
+        plan so far; without a seed schedule only if the model's `list_seed` says so.
+        """
+        problem = problem_of(self.cluster, [job.slot for job in jobs])
+        order = range(len(jobs)) if self._seeds or self.model.list_seed else None
         outcome = evolve(problem, self.settings, self._stream, order, self.toolbox)
-        chosen = [slots[index] for index in outcome.order]
-        world.plan(cluster.index, chosen)
-        self._plans += 1
         self.cp = outcome.cp
         self.history = outcome.logbook.select("min")
-        jobs = len(announced) or len(slots)
-        if self._seeds:
-            self._round = self._seeds[-1].round
-            self._seeds = []
-        self._book(problem, outcome.order, chosen)
-        self._report(outcome.cp, jobs)
-
-    def _book(self, problem: Problem, order: Sequence[int], slots: Sequence[int]) -> None:
-        """Note how far the cluster is booked by the new plan and by the jobs that run."""
-        world, now = self.model.world, self.model.now
-        jobs, release = world.jobs, problem.release.copy()
-        running, counts = world.running(self.cluster.index)
-        unfinished = [
-            (jobs["end"][slot], jobs["execution_time"][slot], count, jobs["deadline"][slot])
-            for slot, count in zip(running, counts, strict=True)
-        ]
-        for placement, slot in zip(schedule(problem, order), slots, strict=True):
-            time = problem.execution_times[placement.job]
-            release[list(placement.resources)] = placement.start + time
-            finish = now + placement.start + time
-            unfinished.append((finish, time, jobs["size"][slot], jobs["deadline"][slot]))
-        self._release = np.sort(now + release)
-        self._unfinished = np.array(unfinished, np.float64).reshape(-1, 4)
-        dry = float(self._release[-1]) - self.model.round_threshold
-        if self.model.scheduler.collects and dry > now:
-            self.model.remind(self, dry, self._plans)
-
-    def _report(self, cp: float | None, jobs: int = 0) -> None:
-        """Tell the global scheduler how far the cluster is booked."""
-        if not self.model.scheduler.collects:
-            return
-        self.cluster.broker.send(
-            ScheduleReport,
-            self.model.broker,
-            cluster=self.cluster.index,
-            round=self._round,
-            jobs=jobs,
-            makespan=max(0.0, float(self._release[-1]) - self.model.now),
-            cp=cp,
-            release=self._release,
-            unfinished=self._unfinished[self._unfinished[:, 0] > self.model.now],
-        )
+        return [jobs[index] for index in outcome.order]

@@ -16,17 +16,25 @@ def _job(name: str, doc: str) -> Any:
 
 
 class Job:
-    """A job in the grid, read where the world keeps it, for as long as it is there."""
+    """A job in the grid, read where the world keeps it, for as long as it is there.
 
-    __slots__ = ("_columns", "slot")
+    Attributes
+    ----------
+    slot : int
+        Where the world keeps it.
+    size : int
+        Processors; read at once, for schedulers compare it with every cluster.
+    """
+
+    __slots__ = ("_columns", "size", "slot")
 
     def __init__(self, world: World, slot: int) -> None:
         self._columns = world.jobs
         self.slot = slot
+        self.size: int = world.jobs["size"].item(slot)
 
     number = _job("number", "Number, as in the workload.")
     arrival = _job("arrival", "Arrival, s.")
-    size = _job("size", "Processors.")
     runtime = _job("runtime", "Run time on a cluster of rate 1, s.")
     deadline = _job("deadline", "Soft deadline, s; infinite without one.")
     requested_time = _job("requested_time", "Requested time on a cluster of rate 1, s.")

@@ -40,7 +40,7 @@ class Glyphs:
     levels: str
 
 
-UNICODE = Glyphs("▇", "·", "×", "─", "…", "▁▂▃▄▅▆▇█")
+UNICODE = Glyphs("▇", "·", "x", "─", "…", "▁▂▃▄▅▆▇█")
 ASCII = Glyphs("#", ".", "x", "-", "...", "_.-=+*%#")
 
 

@@ -11,11 +11,15 @@ import numpy as np
 
 from agents.messages import Message
 from agents.model import GridModel
+from experiments.columns import shorten
 from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE
 
 KEPT = 100
 """Last happenings that are kept."""
+
+NAME = 18
+"""Cells that the name of an agent may take in a sentence."""
 
 _ENDS, _MESSAGE, _STARTS = range(3)
 """Order in which things happen at one instant: processors fall free, agents talk, jobs start."""
@@ -27,13 +31,6 @@ class Happening(NamedTuple):
     time: float
     order: int
     words: str
-
-
-def _placement(parts: dict[str, int]) -> str:
-    """Return where a job runs: the cluster alone, or its processors on each of several."""
-    if len(parts) == 1:
-        return next(iter(parts))
-    return "+".join(f"{name}:{count}" for name, count in parts.items())
 
 
 class Happenings:
@@ -54,6 +51,7 @@ class Happenings:
     def __init__(self, model: GridModel) -> None:
         self.last: list[Happening] = []
         self._model = model
+        self._names = [shorten(name, NAME) for name in model.world.platform.names]
         self._looked = -np.inf
         self._started = self._left = 0
         self._heard: Message | None = None
@@ -69,7 +67,9 @@ class Happenings:
         new = list(takewhile(lambda message: message is not self._heard, reversed(said)))
         self._heard = said[-1] if said else None
         for message in reversed(new[:KEPT]):
-            yield Happening(message.sent, _MESSAGE, str(message))
+            sender, receiver = shorten(message.sender, NAME), shorten(message.receiver, NAME)
+            words = f"{sender} -> {receiver}: {message.words()}"
+            yield Happening(message.sent, _MESSAGE, words)
 
     def _ends(self) -> Iterator[Happening]:
         """Yield the jobs that left; those that were not yet seen to start, as started too."""
@@ -77,16 +77,15 @@ class Happenings:
         left = world.count("completed") + world.count("rejected")
         rows = world.latest(min(left - self._left, KEPT))
         self._left = left
-        names = world.platform.names
         for row in rows:
             if np.isnan(row["start"]):
                 words = f"job {row['number']} is rejected: too large, {row['size']} processors"
                 yield Happening(float(row["arrival"]), _ENDS, words)
                 continue
             if row["cluster"] == NONE:
-                parts = {names[i]: int(row["take"][i]) for i in np.flatnonzero(row["take"])}
+                parts = {i: int(row["take"][i]) for i in np.flatnonzero(row["take"]).tolist()}
             else:
-                parts = {names[row["cluster"]]: int(row["size"])}
+                parts = {int(row["cluster"]): int(row["size"])}
             if row["start"] > self._looked:
                 yield self._start(row, parts)
             yield Happening(float(row["finish"]), _ENDS, self._end(row, parts))
@@ -98,33 +97,39 @@ class Happenings:
         if started == self._started:
             return
         self._started = started
-        starts, names = world.jobs["start"], world.platform.names
-        found: dict[int, dict[str, int]] = {}
+        starts = world.jobs["start"]
+        found: dict[int, dict[int, int]] = {}
         for cluster in np.flatnonzero(world.running_count).tolist():
             slots, counts = world.running(cluster)
             new = starts[slots] > self._looked
             for slot, count in zip(slots[new].tolist(), counts[new].tolist(), strict=True):
-                found.setdefault(slot, {})[names[cluster]] = count
+                found.setdefault(slot, {})[cluster] = count
         for slot in sorted(found, key=starts.item)[-KEPT:]:
             yield self._start(world.slots[slot], found[slot])
 
-    def _start(self, job: np.void, parts: dict[str, int]) -> Happening:
+    def _start(self, job: np.void, parts: dict[int, int]) -> Happening:
         """Tell the start of a job, a row of the world's slots or of those that left."""
-        names = self._model.world.platform.names
         verb = "restarts" if job["restarts"] else "starts"
         origin = int(job["origin"])
-        source = "" if origin == ANYWHERE or names[origin] in parts else f" from {names[origin]}"
+        elsewhere = origin != ANYWHERE and origin not in parts
+        source = f" from {self._names[origin]}" if elsewhere else ""
         processors = "1 processor" if job["size"] == 1 else f"{job['size']} processors"
         start = float(job["start"])
         words = (
-            f"{_placement(parts)} {verb} job {job['number']}{source} on {processors}, "
+            f"{self._placement(parts)} {verb} job {job['number']}{source} on {processors}, "
             f"{start - job['arrival']:,.1f} s after its arrival"
         )
         return Happening(start, _STARTS, words)
 
-    def _end(self, job: np.void, parts: dict[str, int]) -> str:
-        words = f"{_placement(parts)} finishes job {job['number']}"
+    def _end(self, job: np.void, parts: dict[int, int]) -> str:
+        words = f"{self._placement(parts)} finishes job {job['number']}"
         early = job["deadline"] - job["finish"]
         if early == np.inf:
             return f"{words} after {job['finish'] - job['start']:,.1f} s"
         return f"{words}, {abs(early):,.1f} s {'before' if early >= 0 else 'after'} its deadline"
+
+    def _placement(self, parts: dict[int, int]) -> str:
+        """Return where a job runs: the cluster alone, or its processors on each of several."""
+        if len(parts) == 1:
+            return self._names[next(iter(parts))]
+        return "+".join(f"{self._names[cluster]}:{count}" for cluster, count in parts.items())

@@ -136,7 +136,8 @@ class Picture:
         else:
             items.append("ETA unknown")
         if rate is not None:
-            items.append(f"{rate:,.{0 if rate >= 100 else 1}f} jobs/s")
+            digits = 0 if rate >= 100 else 1 if rate >= 1 else 3
+            items.append(f"{rate:,.{digits}f} jobs/s")
         if rejected := self.model.world.count("rejected"):
             items.append(f"{rejected:,} rejected")
         return items

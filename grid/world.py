@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
+from numba.core import types
 
 from grid import topology
 from grid.errors import PlacementError, PlatformError
@@ -28,7 +31,23 @@ def _column(name: str, doc: str) -> Any:
         return self._columns[name]
 
     column.__doc__ = doc
-    return property(column)
+    return functools.cached_property(column)
+
+
+@functools.cache
+def _loop(capacity: int) -> Callable[..., int]:
+    """Return the kernel's loop for a capacity, as a function that takes its arguments on trust.
+
+    numba's dispatcher looks up the types of all arguments at each call, which takes as long as
+    a short decision in Python.
+    """
+    state, sliding = k.state_dtype(capacity), k.sliding_dtype(capacity)
+    finished = k.finished_dtype(capacity)
+    tables = (state, k.SLOT, k.EVENT, JOB, finished, k.PROCESSOR, k.TURN, sliding)
+    arguments = [numba.from_dtype(table)[::1] for table in tables]
+    signature = types.int64(*arguments, types.float64[::1], types.float64)
+    loop: Callable[..., int] = advance.get_compile_result(signature).entry_point
+    return loop
 
 
 class World:
@@ -290,7 +309,7 @@ class World:
         """
         box, k_place, k_rank = self._box, k.PLACE, k.RANK
         job, answer, answered = box["job"], box["answer"], box["answered"]
-        place, rank = self._place, self._rank
+        place, rank, loop = self._place, self._rank, _loop(self.capacity)
         arguments: tuple[Any, ...] | None = None
         while True:
             if arguments is None:
@@ -298,13 +317,13 @@ class World:
                     box, self.slots, self._events, self._chunk, self._finished,
                     self._processors, self._turns, self._sliding, self.memory, until,
                 )  # fmt: skip
-            reason = advance(*arguments)
+            reason = loop(*arguments)
             if reason == k_place and place is not None:
-                answer[0] = place(int(job[0]))
+                answer[0] = place(job.item())
                 answered[0] = 1
                 continue
             if reason == k_rank and rank is not None:
-                answer[0] = rank(int(job[0]))
+                answer[0] = rank(job.item())
                 answered[0] = 1
                 continue
             arguments = None

@@ -16,7 +16,7 @@ from grid.platform import Cluster, Platform
 from grid.topology import CENTRE, Link, network
 from grid.world import World
 
-from .plain_world import SEND, SEND_WHEN_FREE, SPLIT, START_WHEN_FREE, cases, rows, table
+from .plain_cases import SEND, SEND_WHEN_FREE, SPLIT, START_WHEN_FREE, cases, rows, table
 
 
 @settings(max_examples=200, deadline=None)
@@ -61,7 +61,7 @@ def hilly():
 
 
 @pytest.mark.parametrize(
-    "platform", [Platform.star([500] * 4, capacity=[80, 130, 200, math.inf]), hilly()]
+    "platform", [Platform.star([500] * 4, capacity=[20, 60, 90, math.inf]), hilly()]
 )
 def test_shares_of_many_jobs_on_the_links(platform):
     rng = np.random.default_rng(3)

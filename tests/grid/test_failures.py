@@ -12,7 +12,7 @@ from grid.kernel import state as k
 from grid.platform import Platform
 from grid.world import World
 
-from .plain_world import (
+from .plain_cases import (
     SEND,
     SEND_WHEN_FREE,
     SPLIT,

@@ -15,7 +15,7 @@ from grid.kernel import state as k
 from grid.platform import Platform
 from grid.world import World
 
-from .plain_world import SEND, START_WHEN_FREE, Case, cases, table
+from .plain_cases import SEND, START_WHEN_FREE, Case, cases, table
 
 
 @settings(max_examples=200, deadline=None)

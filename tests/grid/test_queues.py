@@ -15,7 +15,7 @@ from grid.kernel.decisions import place_address, priority_address
 from grid.platform import Platform
 from grid.world import World
 
-from .plain_world import SEND, SEND_WHEN_FREE, START_WHEN_FREE, cases, rows, table
+from .plain_cases import SEND, SEND_WHEN_FREE, START_WHEN_FREE, cases, rows, table
 
 
 @settings(max_examples=200, deadline=None)
