@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.decoding import Problem, schedule
-from agents.messages import SeedSchedule
 
 if TYPE_CHECKING:
     from agents.cluster import ClusterAgent
@@ -18,15 +18,18 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-def problem_of(cluster: ClusterAgent, slots: Sequence[int]) -> Problem:
-    """Return the jobs of these slots as PACE predicts them, and the cluster as it is now."""
+def problem_of(cluster: ClusterAgent, slots: Sequence[int], since: float) -> Problem:
+    """Return the jobs of these slots as PACE predicts them, and the cluster as it is now.
+
+    Times count from `since`, s.
+    """
     model = cluster.model
     jobs = model.world.jobs
     return Problem(
         jobs["size"][slots],
         model.pace.predict(jobs["runtime"][slots])[:, cluster.index],
-        jobs["deadline"][slots] - model.now,
-        cluster.release_times(),
+        jobs["deadline"][slots] - since,
+        cluster.released_at() - since,
     )
 
 
@@ -41,7 +44,8 @@ class Booked:
     round : int
         Latest round whose seed schedule is in it, 0 before the first.
     release : array, shape (processors,)
-        When each processor is expected to be free for more, s, absolute, in increasing order.
+        When each processor that is up is expected to be free for more, s, absolute, in increasing
+        order.
     unfinished : array, shape (jobs, 4)
         Of each job: expected finish (s, absolute), execution time (s), processors, deadline (s,
         absolute).
@@ -62,26 +66,32 @@ class Booked:
         cls,
         cluster: ClusterAgent,
         order: Sequence[int],
-        before: Booked,
-        seeds: Sequence[SeedSchedule],
+        plan: int,
+        round: int,
     ) -> Booked:
         """Return the booking by the running jobs and the jobs of `order` (slots)."""
-        model = cluster.model
-        jobs, now = model.world.jobs, model.now
-        problem = problem_of(cluster, order)
+        world = cluster.model.world
+        jobs = world.jobs
+        # Times since 0, so that each expected end is the very number that the kernel comes to.
+        problem = problem_of(cluster, order, since=0.0)
         release = problem.release.copy()
-        running, counts = model.world.running(cluster.index)
+        running, counts = world.running(cluster.index)
         unfinished = [
             (jobs["end"][slot], jobs["execution_time"][slot], count, jobs["deadline"][slot])
             for slot, count in zip(running, counts, strict=True)
         ]
         for job, start, resources in schedule(problem, range(len(order))):
-            slot, time = order[job], problem.execution_times[job]
+            time = problem.execution_times[job]
             release[list(resources)] = start + time
-            unfinished.append((now + start + time, time, len(resources), jobs["deadline"][slot]))
-        return cls(
-            before.plan + 1,
-            seeds[-1].round if seeds else before.round,
-            np.sort(now + release),
-            np.array(unfinished, np.float64).reshape(-1, 4),
-        )
+            unfinished.append((start + time, time, len(resources), problem.deadlines[job]))
+        return cls(plan, round, np.sort(release), np.array(unfinished, np.float64).reshape(-1, 4))
+
+    def makespan(self, now: float) -> float:
+        """Return the makespan of what is left at `now`, s."""
+        return max(0.0, float(self.release.max(initial=0.0)) - now)
+
+    def down_to(self, threshold: float) -> float:
+        """Return the first time at which the makespan of what is left is at most `threshold`."""
+        time = float(self.release.max(initial=0.0)) - threshold
+        # The difference is rounded.
+        return time if self.makespan(time) <= threshold else math.nextafter(time, math.inf)

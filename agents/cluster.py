@@ -66,12 +66,14 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
         world = self.model.world
         return float(world.busy_area()[self.index] / (self.size * world.now)) if world.now else 0.0
 
-    def release_times(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return when each processor will be free, seconds from now, in increasing order."""
+    def released_at(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return when each processor that is up will be free, s, in increasing order."""
         world = self.model.world
         slots, counts = world.running(self.index)
-        left = np.zeros(int(world.up[self.index]))
-        if len(slots):
-            held = np.repeat(world.jobs["end"][slots] - world.now, counts)
-            left[len(left) - len(held) :] = np.sort(held)
-        return left
+        held = np.repeat(world.jobs["end"][slots], counts)
+        free = np.full(int(world.up[self.index]) - len(held), world.now)
+        return np.concatenate([free, np.sort(held)])
+
+    def release_times(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return when each processor that is up will be free, seconds from now, increasing."""
+        return self.released_at() - self.model.now

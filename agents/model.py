@@ -22,11 +22,10 @@ from agents.messages import (
 )
 from agents.pace import PacePredictor
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
-from agents.view import Job
-from grid.errors import GridError, PlacementError
+from grid.errors import GridError
 from grid.jobs import ANYWHERE
 from grid.kernel.decisions import place_address, priority_address
-from grid.kernel.state import COLLECTED, LANDED, OVER
+from grid.kernel.state import COLLECTED, LANDED, LANDING, OVER
 from grid.performance import Weights, check_weights
 from grid.platform import Platform
 from grid.workloads.source import Workload
@@ -131,6 +130,13 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         tracked: bool = False,
     ) -> None:
         super().__init__(rng=seed)
+        for name, value, accepted, valid in (
+            ("interval", interval, "seconds, above 0", interval > 0),
+            ("latency", latency, "seconds, from 0", 0 <= latency < np.inf),
+            ("round_threshold", round_threshold, "seconds, from 0", round_threshold >= 0),
+        ):
+            if not valid:
+                raise GridError(f"{name}: found {value!r}; accepted: {accepted}")
         self.seed = seed
         self.interval = interval
         self.workload = workload
@@ -233,11 +239,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             if reason == COLLECTED:
                 self._submissions()
             elif reason == LANDED:
-                self._deliver()
-                for index in world.wanting_plans():
-                    scheduler = self.clusters[index].scheduler
-                    assert isinstance(scheduler, PlanningScheduler)
-                    self._told_by(scheduler, scheduler.replan)
+                self._deliver([self.clusters[i].scheduler for i in world.wanting_plans()])
             elif due <= end:
                 world.wait(due)
                 self._deliver()
@@ -251,9 +253,11 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     def _advance(self, until: float) -> int:
         try:
             return self.world.advance(until)
-        except PlacementError as error:
-            deciding = self.scheduler
-            raise PlacementError(f"{deciding.name} at {self.now:g} s: {error}") from None
+        except GridError as error:
+            # Of `_place` or `_rank`, or the kernel's own when it cannot do as it is told.
+            slot = self.world.count("job")
+            landing = self.world.jobs["status"][slot] == LANDING
+            raise self._said_of(self._local(slot) if landing else self.scheduler, error) from None
 
     def _next_batch(self) -> bool:
         if not isinstance(self.workload, BatchWorkload):
@@ -280,15 +284,19 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         name = scheduler.cluster.name
         self._mail.post(Reminder(sender=name, receiver=name, sent=self.now, due=time, plan=plan))
 
-    def _deliver(self) -> None:
-        """Deliver what is due to the schedulers, and then have each of them act."""
+    def _deliver(self, planners: Sequence[Scheduler] = ()) -> None:
+        """Deliver what is due, then have those act who got something, and those plan who shall."""
         acting = {}
         for message in self._mail.deliver(self.now):
             scheduler = self._receivers[message.receiver]
             self._told_by(scheduler, scheduler.receive, message)
             acting[message.receiver] = scheduler
         for scheduler in acting.values():
-            self._told_by(scheduler, scheduler.act)
+            if scheduler not in planners:
+                self._told_by(scheduler, scheduler.act)
+        for planner in planners:
+            assert isinstance(planner, PlanningScheduler)
+            self._told_by(planner, planner.replan)
 
     def _submissions(self) -> None:
         """Tell a global scheduler that works in rounds of the jobs that were collected."""
@@ -323,26 +331,38 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         try:
             return call(*given)
         except GridError as error:
-            kind = type(error)
-            raise kind(f"{scheduler.name} at {self.now:g} s: {error}") from None
+            raise self._said_of(scheduler, error) from None
         except Exception as error:
-            error.add_note(f"raised by {scheduler.name} at simulated time {self.now:g} s")
+            self._note_on(error, scheduler)
             raise
+
+    def _said_of(self, scheduler: Scheduler, error: GridError) -> GridError:
+        return type(error)(f"{scheduler.name} at {self.now:g} s: {error}")
+
+    def _note_on(self, error: Exception, scheduler: Scheduler) -> None:
+        error.add_note(f"raised by {scheduler.name} at simulated time {self.now:g} s")
 
     def _place(self, slot: int) -> int:
         try:
             return self.scheduler.answer(slot)
         except GridError:
-            raise
+            raise  # through the kernel to `_advance`
         except Exception as error:
-            name = self.scheduler.name
-            error.add_note(f"raised by {name} at simulated time {self.now:g} s")
+            self._note_on(error, self.scheduler)
             raise
 
     def _rank(self, slot: int) -> float:
-        scheduler = self.clusters[int(self.world.jobs["cluster"][slot])].scheduler
-        rank = self._told_by(scheduler, scheduler.priority, Job(self.world, slot))
-        return float(rank)  # type: ignore[arg-type]
+        scheduler = self._local(slot)
+        try:
+            return scheduler.rank(slot)
+        except GridError:
+            raise
+        except Exception as error:
+            self._note_on(error, scheduler)
+            raise
+
+    def _local(self, slot: int) -> LocalScheduler:
+        return self.clusters[self.world.jobs["cluster"].item(slot)].scheduler
 
     # Rounds -------------------------------------------------------------------------------------
 

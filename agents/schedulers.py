@@ -18,7 +18,9 @@ and give it `plan`, which sees all waiting jobs at once.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import mesa
@@ -61,6 +63,11 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
 
     def act(self) -> None:
         """Act on the messages of this instant, once all are delivered."""
+
+
+def announced(seeds: Sequence[SeedSchedule]) -> list[int]:
+    """Return the slots of the jobs of seed schedules."""
+    return [slot for seed in seeds for slot in seed.slots]
 
 
 class GlobalScheduler(Scheduler):
@@ -112,15 +119,17 @@ class GlobalScheduler(Scheduler):
         """Have `place` decide and put its answer as the kernel understands it."""
         world = self.model.world
         answer = self.place(Job(world, slot))
-        if type(answer) is KnownCluster:
+        if type(answer) is KnownCluster and answer._world is world:
             return answer.index
         if answer is None:
             return WAIT
-        if not isinstance(answer, Mapping):
-            number = world.jobs["number"][slot]
+        names = world.platform.names
+        if not isinstance(answer, Mapping) or not all(
+            name in names and isinstance(count, Integral) for name, count in answer.items()
+        ):
             raise PlacementError(
-                f"placement of job {number}: {answer!r}; accepted: one of self.clusters, "
-                "a mapping of cluster names to processors, or None"
+                f"placement of job {world.jobs['number'][slot]}: {answer!r}; accepted: one of "
+                f"self.clusters, a mapping of names ({', '.join(names)}) to processors, or None"
             )
         world.take[:] = 0
         for name, count in answer.items():
@@ -165,47 +174,61 @@ class LocalScheduler(Scheduler):
         """
         raise PlacementError(f"{type(self).__name__}: no method `priority`")
 
+    def rank(self, slot: int) -> float:
+        """Have `priority` decide and put its answer as the kernel understands it."""
+        world = self.model.world
+        answer = self.priority(Job(world, slot))
+        if not isinstance(answer, Real):
+            number = world.jobs["number"][slot]
+            raise PlacementError(f"priority of job {number}: {answer!r}; accepted: a number")
+        return float(answer)
+
     def receive(self, message: Message) -> None:
         """Take a seed schedule, or the reminder that the cluster is about to run dry."""
         if isinstance(message, SeedSchedule):
             self._seeds.append(message)
         elif isinstance(message, Reminder) and message.plan == self._booked.plan:
-            self._report()
+            self._book(self._able(self.model.world.queue(self.cluster.index).tolist()))
 
     def act(self) -> None:
         """Report how far the cluster is booked, now that a seed schedule has come."""
         if self._seeds:
             queued = self.model.world.queue(self.cluster.index).tolist()
             status = self.model.world.jobs["status"]
-            coming = [slot for slot in self._announced() if status[slot] in (TRANSIT, LANDING)]
-            self._book(queued + coming)
+            coming = [s for s in announced(self._seeds) if status[s] in (TRANSIT, LANDING)]
+            self._book(self._able(queued + coming), self._seeds)
+            self._seeds = []
 
-    def _announced(self) -> list[int]:
-        """Return the slots of the jobs of the seed schedules that were not dealt with yet."""
-        return [slot for seed in self._seeds for slot in seed.slots]
+    def _able(self, slots: Sequence[int]) -> list[int]:
+        """Return the jobs that can run: one larger than what is up waits for repairs."""
+        world = self.model.world
+        up = world.up[self.cluster.index]
+        return [slot for slot in slots if world.jobs["size"][slot] <= up]
 
-    def _book(self, order: Sequence[int], cp: float | None = None) -> None:
-        """Note, and report, how far these jobs in this order and the running ones book it."""
+    def _book(
+        self, order: Sequence[int], seeds: Sequence[SeedSchedule] = (), cp: float | None = None
+    ) -> None:
+        """Report how far these jobs, new seed schedules among them, and the running ones book it.
+
+        So again as soon as that is down to the threshold of the next round.
+        """
         if not self.model.scheduler.collects:
             return
-        seeds, self._seeds = self._seeds, []
-        self._booked = Booked.by(self.cluster, order, self._booked, seeds)
-        self._report(cp)
-        dry = float(self._booked.release[-1]) - self.model.round_threshold
-        if dry > self.model.now:
-            self.model.remind(self, dry, self._booked.plan)
-
-    def _report(self, cp: float | None = None) -> None:
-        booked, now = self._booked, self.model.now
+        now = self.model.now
+        round = seeds[-1].round if seeds else self._booked.round
+        self._booked = booked = Booked.by(self.cluster, order, self._booked.plan + 1, round)
+        dry = booked.down_to(self.model.round_threshold)
+        if dry > now:
+            self.model.remind(self, dry, booked.plan)
         self.cluster.broker.send(
             ScheduleReport,
             self.model.broker,
             cluster=self.cluster.index,
             round=booked.round,
-            makespan=max(0.0, float(booked.release[-1]) - now),
+            makespan=booked.makespan(now),
             cp=cp,
             release=booked.release,
-            unfinished=booked.unfinished[booked.unfinished[:, 0] > now],
+            unfinished=booked.unfinished,
         )
 
 
@@ -237,23 +260,43 @@ class PlanningScheduler(LocalScheduler):
             self.replan()
 
     def replan(self) -> None:
-        """Make a new plan and hand it to the cluster; wait for jobs that are announced."""
+        """Make a new plan and hand it to the cluster.
+
+        The jobs of a seed schedule are left out until all of them, and of those before, are there.
+        """
         world, index = self.model.world, self.cluster.index
-        announced = self._announced()
-        if any(world.jobs["status"][slot] != LOCAL for slot in announced):
-            return
-        release = self.cluster.release_times()
-        keys, sizes = world.jobs["key"], world.jobs["size"]
-        # A job larger than what is up waits for repairs, and for the plan that they bring.
-        waiting = [slot for slot in world.queue(index).tolist() if sizes[slot] <= len(release)]
+        status, keys = world.jobs["status"], world.jobs["key"]
+        ready = [*takewhile(lambda seed: (status[list(seed.slots)] == LOCAL).all(), self._seeds)]
+        self._seeds, late = ready, self._seeds[len(ready) :]
+        held = set(announced(late))
+        waiting = self._able([slot for slot in world.queue(index).tolist() if slot not in held])
         planned = [slot for slot in waiting if keys[slot] < np.inf]
-        known = {*planned, *announced}
-        slots = planned + [slot for slot in announced if slot in waiting]
-        slots += [slot for slot in waiting if slot not in known]
+        able = set(waiting)
+        seeded = [slot for slot in announced(ready) if slot in able]
+        slots = list(dict.fromkeys([*planned, *seeded, *waiting]))
+        release = self.cluster.release_times()
+        same = len(slots) == len(planned) and len(release) == len(self._booked.release)
+        if ready or not (late and same):
+            order = self._planned(slots, release)
+            world.plan(index, order)
+            self._book(order, ready, self.cp if ready else None)
+        self._seeds = late
+
+    def _planned(self, slots: Sequence[int], release: np.ndarray[Any, Any]) -> list[int]:
+        """Return the slots in the order of a plan of them all."""
         if not slots:
-            if len(release) != len(self._booked.release):
-                self._book([])
-            return
-        order = [job.slot for job in self.plan([Job(world, slot) for slot in slots], release)]
-        world.plan(index, order)
-        self._book(order, self.cp)
+            return []
+        jobs = [Job(self.model.world, slot) for slot in slots]
+        order = self.plan(jobs, release)
+        if not isinstance(order, Iterable):
+            raise PlacementError(f"plan: {order!r}; accepted: a sequence of the jobs given")
+        left = dict.fromkeys(jobs)
+        chosen = []
+        for job in order:
+            if job not in left:
+                raise PlacementError(f"plan: {job!r}; accepted: each of the jobs given, once")
+            del left[job]
+            chosen.append(job.slot)
+        if left:
+            raise PlacementError(f"plan without {next(iter(left))!r}; accepted: all the jobs given")
+        return chosen

@@ -177,7 +177,7 @@ class TitanScheduler(PlanningScheduler):
         It starts from the jobs as they are given, which is MUSCLE's seed schedule put behind the
         plan so far; without a seed schedule only if the model's `list_seed` says so.
         """
-        problem = problem_of(self.cluster, [job.slot for job in jobs])
+        problem = problem_of(self.cluster, [job.slot for job in jobs], self.model.now)
         order = range(len(jobs)) if self._seeds or self.model.list_seed else None
         outcome = evolve(problem, self.settings, self._stream, order, self.toolbox)
         self.cp = outcome.cp

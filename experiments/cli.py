@@ -48,7 +48,7 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--workload",
                 multiple=True,
                 metavar="FILE",
-                help="A log (.swf, .swf.gz) or table of jobs (.csv); or CLUSTER=FILE for each site.",
+                help="A log (.swf, .swf.gz) or table of jobs (.csv); CLUSTER=FILE for each site.",
             ),
             click.option("--platform", metavar="FILE", help="Clusters and links (.toml)."),
             click.option(
@@ -106,10 +106,13 @@ def run(
     seed: int, live: bool | None, out: str | None, as_json: bool, scenario: str, **options: Any
 ) -> None:
     """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file."""
+    from experiments.results import check_folder
     from experiments.run import run as run_scenario
     from experiments.run import say_when_compiling
 
     chosen = chosen_scenario(scenario, **options)
+    if out is not None:
+        check_folder(out)
     say_when_compiling()
     result = run_scenario(chosen, seed, False if as_json else live)
     if out is not None:
@@ -119,7 +122,9 @@ def run(
     else:
         from rich.console import Console
 
-        result.print(Console())
+        from experiments.report import print_result
+
+        print_result(result, Console())
     if result.interrupted:
         sys.exit(INTERRUPTED)
 

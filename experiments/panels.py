@@ -80,7 +80,7 @@ def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Colum
             numbers("first -> last", [_first_last(each) for each in histories], 8),
             numbers("generations", bred, 9),
         ]
-    ages = [f"{known[cluster.index].age:,.1f} s" for cluster in clusters]
+    ages = [f"{_seconds(known[cluster.index].age)} s" for cluster in clusters]
     columns.append(numbers("news age", ages, 5))
     return columns
 
@@ -147,11 +147,16 @@ def _history(cluster: ClusterAgent) -> Sequence[float]:
 def _cp(cluster: ClusterAgent) -> str:
     """Return a cluster's comprehensive performance, a dash if its scheduler knows none."""
     cp: Any = getattr(cluster.scheduler, "cp", None)
-    return "-" if cp is None or np.isnan(cp) else f"{cp:,.1f}"
+    return "-" if cp is None or np.isnan(cp) else _seconds(cp)
 
 
 def _first_last(history: Sequence[float]) -> str:
-    return f"{history[0]:,.1f} -> {history[-1]:,.1f}" if len(history) else "-"
+    return f"{_seconds(history[0])} -> {_seconds(history[-1])}" if len(history) else "-"
+
+
+def _seconds(value: float) -> str:
+    """Return a number of seconds, with a digit behind the point where that tells something."""
+    return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
 
 
 def _capacity(capacity: float) -> str:

@@ -16,22 +16,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from grid.errors import GridError
 from grid.kernel.state import VACANT
-from grid.metrics import (
-    Records,
-    Rounds,
-    cluster_metrics,
-    job_metrics,
-    jobs_table,
-    round_performance,
-    run_performance,
-)
+from grid.metrics import cluster_metrics, job_metrics
 from grid.platform import Platform
+from grid.records import Records, jobs_table
+from grid.rounds import Rounds, round_performance, run_performance
 from grid.workloads.source import Cleaning
 from grid.workloads.synthetic import BatchWorkload
 
@@ -43,9 +34,6 @@ SUMMARY, JOBS = "summary.json", "jobs.csv"
 
 REJECTED_LISTED = 1000
 """Rejected jobs that a summary lists at most; their count has no bound."""
-
-REJECTED_NAMED, CLUSTERS_SHOWN = 10, 20
-"""Rejected jobs and clusters that people are shown at most."""
 
 COLUMNS = ["job", "arrival", "size", "start", "finish", "placement"]
 """Columns of ``jobs.csv``."""
@@ -139,7 +127,7 @@ class Result:
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
-        """One row for each job that left (`grid.metrics.jobs_table`)."""
+        """One row for each job that left (`grid.records.jobs_table`)."""
         return jobs_table(self.records, self.platform)
 
     @property
@@ -256,55 +244,6 @@ class Result:
                 "accepted: a folder that can be written to"
             ) from None
 
-    # For people ---------------------------------------------------------------------------------
-
-    def print(self, console: Console) -> None:
-        """Print the run and its clusters, in plain columns that fit 80 characters."""
-        summary = self.summary()
-        metrics, counts = summary["metrics"], self.counts
-        console.print(f"{self.scenario}, seed {self.seed}", style="bold", **_LITERALLY)
-        table = Table.grid(padding=(0, 2, 0, 0))
-        for label, value in (
-            ("jobs completed", f"{counts['completed']:,} of {counts['submitted']:,} submitted"),
-            ("simulated time", f"{_seconds(self.simulated_s)}, in {_seconds(self.wall_s)}"),
-            ("MCP", _seconds(metrics["mcp"])),
-            ("PB", _seconds(metrics["pb"])),
-            ("  taken of", f"{self.basis} ({metrics['rounds']:,})"),
-            ("mean wait", _seconds(metrics["mean_wait"])),
-            ("longest wait", _seconds(metrics["max_wait"])),
-            ("mean turnaround", _seconds(metrics["mean_turnaround"])),
-            ("mean bounded slowdown", _number(metrics["mean_bounded_slowdown"])),
-            ("over-deadline of all jobs", _seconds(metrics["over_deadline"])),
-            ("deadlines met", _percent(metrics["deadlines_met"])),
-            ("makespan", _seconds(metrics["makespan"])),
-            ("idle-time of a processor", _seconds(metrics["idle_time_mean"])),
-            ("utilization", _percent(metrics["utilization"])),
-            ("messages", f"{sum(self.messages.values()):,}"),
-        ):
-            table.add_row(label, value)
-        console.print(table)
-        console.print()
-        console.print(_clusters_table(summary["clusters"]))
-        console.print("idle: mean of the processors; late: over-deadline, sum of the jobs")
-        for line in self._remarks():
-            console.print(line, **_LITERALLY)
-
-    def _remarks(self) -> Iterator[str]:
-        """Yield in words what the tables do not say."""
-        if (more := len(self.platform.clusters) - CLUSTERS_SHOWN) > 0:
-            yield f"and {more} more clusters"
-        if rejected := self.rejected:
-            named = ", ".join(map(str, rejected[:REJECTED_NAMED]))
-            rest = ", ..." if len(rejected) > REJECTED_NAMED else ""
-            yield f"{_jobs(len(rejected))} rejected, larger than can ever run: {named}{rest}"
-        if self.unfinished:
-            why = "the run was interrupted" if self.interrupted else "no scheduler started them"
-            yield f"{_jobs(self.unfinished)} not finished: {why}"
-        if self.cleaning.rules:
-            yield f"cleaning of {self.cleaning.records:,} records:"
-        for rule, count in self.cleaning.rules.items():
-            yield f"  {count:,}: {rule}"
-
 
 def _performance(model: GridModel, records: Records) -> tuple[Rounds, str]:
     """Return the rounds that a model's performance is taken of, and which these are."""
@@ -328,7 +267,13 @@ def _mean(values: npt.NDArray[np.float64]) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-# Files --------------------------------------------------------------------------------------------
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Raise `GridError` if results cannot be written to a folder, before any work is done."""
+    path = Path(folder)
+    while not path.exists():
+        path = path.parent
+    if not path.is_dir() or not os.access(path, os.W_OK):
+        raise GridError(f"{folder}: accepted: a folder that can be written to, or made")
 
 
 @contextmanager
@@ -357,42 +302,3 @@ def _replace(new: Path, folder: Path) -> None:
             else:
                 (folder / name).unlink(missing_ok=True)
         raise
-
-
-# Words --------------------------------------------------------------------------------------------
-_LITERALLY: dict[str, Any] = {"markup": False, "highlight": False}
-
-
-def _number(value: float | None) -> str:
-    """Return a number in at most ten characters."""
-    if value is None:
-        return "-"
-    if abs(value) < 1e5:
-        return f"{value:,.1f}"
-    return f"{value:,.0f}" if abs(value) < 1e8 else f"{value:.2e}"
-
-
-def _seconds(value: float | None) -> str:
-    return "-" if value is None else f"{_number(value)} s"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}%"
-
-
-def _jobs(count: int) -> str:
-    return "1 job" if count == 1 else f"{count:,} jobs"
-
-
-def _clusters_table(clusters: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("cluster", no_wrap=True, max_width=12)
-    for heading in ("procs", "jobs", "used", "makespan s", "idle s", "late s", "CP s"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in clusters[:CLUSTERS_SHOWN]:
-        seconds = (row[key] for key in ("makespan", "idle_time_mean", "over_deadline", "cp"))
-        used = _percent(row["utilization"])
-        table.add_row(
-            Text(row["name"]), str(row["size"]), str(row["jobs"]), used, *map(_number, seconds)
-        )
-    return table

@@ -71,7 +71,6 @@ def run(scenario: Scenario, seed: int = 0, live: bool | None = False) -> Result:
         model,
         scenario.name,
         wall,
-        interrupted=interrupted and model.running,
         extras=extras,
     )
 

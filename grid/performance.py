@@ -134,15 +134,19 @@ def check_idle(kind: str) -> None:
         raise GridError(f"idle: found {kind!r}; accepted are {', '.join(IDLE_TIMES)}")
 
 
-def mean_comprehensive_performance(cps: npt.ArrayLike, jobs: npt.ArrayLike) -> float:
+def mean_comprehensive_performance(cps: npt.ArrayLike, jobs: npt.ArrayLike) -> Any:
     """Return MCP, the mean of the clusters' CP weighted by their numbers of jobs.
 
     Parameters
     ----------
-    cps : array_like, shape (clusters,)
+    cps : array_like, shape (..., clusters)
         CP of each cluster, seconds.
-    jobs : array_like, shape (clusters,)
+    jobs : array_like, shape (..., clusters)
         Jobs allocated to each cluster; without any job MCP is 0.
+
+    Returns
+    -------
+    float or array, shape (...)
 
     Notes
     -----
@@ -150,21 +154,25 @@ def mean_comprehensive_performance(cps: npt.ArrayLike, jobs: npt.ArrayLike) -> f
 
     Examples
     --------
-    >>> mean_comprehensive_performance([10.0, 20.0], [3, 1])
+    >>> float(mean_comprehensive_performance([10.0, 20.0], [3, 1]))
     12.5
     """
     shares = np.asarray(jobs, np.float64)
-    total = float(shares.sum())
-    return float((np.asarray(cps, np.float64) * shares).sum()) / total if total else 0.0
+    total = shares.sum(axis=-1)
+    return (np.asarray(cps, np.float64) * shares).sum(axis=-1) / np.maximum(total, 1.0)
 
 
-def performance_balance(cps: npt.ArrayLike, jobs: npt.ArrayLike) -> float:
+def performance_balance(cps: npt.ArrayLike, jobs: npt.ArrayLike) -> Any:
     """Return PB, the spread of the clusters' CP around MCP; 0 for a single cluster.
 
     Parameters
     ----------
-    cps, jobs : array_like, shape (clusters,)
+    cps, jobs : array_like, shape (..., clusters)
         As for `mean_comprehensive_performance`.
+
+    Returns
+    -------
+    float or array, shape (...)
 
     Notes
     -----
@@ -172,11 +180,11 @@ def performance_balance(cps: npt.ArrayLike, jobs: npt.ArrayLike) -> float:
 
     Examples
     --------
-    >>> performance_balance([8.0, 12.0, 12.0, 8.0, 10.0], [1, 1, 1, 1, 1])
+    >>> float(performance_balance([8.0, 12.0, 12.0, 8.0, 10.0], [1, 1, 1, 1, 1]))
     2.0
     """
     values = np.asarray(cps, np.float64)
-    if len(values) < 2:
-        return 0.0
-    deviations = values - mean_comprehensive_performance(values, jobs)
-    return math.sqrt(float((deviations**2).sum()) / (len(values) - 1))
+    if values.shape[-1] < 2:
+        return np.zeros(values.shape[:-1])
+    deviations = values - mean_comprehensive_performance(values, jobs)[..., None]
+    return np.sqrt((deviations**2).sum(axis=-1) / (values.shape[-1] - 1))

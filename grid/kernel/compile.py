@@ -102,7 +102,8 @@ def caller(return_type: Any) -> Any:
                 convention.return_status_propagate(builder, status)
             return result
 
-        return return_type(types.int64, types.StarArgTuple(types_of_arguments)), codegen
+        signature = return_type(types.int64, types.StarArgTuple(types_of_arguments))  # type: ignore[attr-defined]
+        return signature, codegen
 
     return call
 

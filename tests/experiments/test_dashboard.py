@@ -162,7 +162,9 @@ def test_long_and_wide_names_are_cut_by_cells(size):
     assert any("[red]C3" in line for line in lines)
     # Sentences about the clusters can still be read.
     assert any("xxxxxx… starts job " in each.words for each in happenings.last)
-    assert any("東京… -> MUSCLE: makespan left" in each.words for each in happenings.last)
+    assert any(
+        "東京の計算センタ… -> MUSCLE: makespan left" in each.words for each in happenings.last
+    )
     # Columns still stand below each other.
     busy = [re.match(r".*/(?=20|16|12)", line) for line in lines[5:8]]
     assert len({cell_len(found[0]) for found in busy}) == 1
@@ -250,7 +252,7 @@ def test_every_number_of_a_known_state_appears():
     assert "time 4,000.0 s (1:06:40)   global queue 0   running for 0:01:15" in text
     assert "3 of 5 jobs done (60 %)   ETA 0:00:50   0.040 jobs/s   1 rejected" in text
     assert "Clusters: 1,100 of 2,100 processors busy" in text
-    age = [f"{world.now - at:,.1f} s" for at in world.known_at]
+    age = [f"{world.now - at:,.0f} s" for at in world.known_at]
     assert re.search(rf"C1 +▇+·+ +1,100/1,200 +1 +1 +- +{age[0]}", text)
     assert re.search(rf"C2 +·+ +0/900 +0 +0 +- +{age[1]}", text)
     assert "Links: 262.5 Mbit/s demanded" in text
@@ -375,6 +377,20 @@ def test_only_the_last_of_many_happenings_are_kept():
     assert times == sorted(times)
     happenings.look()
     assert [each.time for each in happenings.last] == times
+
+
+def test_the_latest_rows_are_the_last_of_all_rows():
+    model = grid_of(4, world=DynamicLeastLoadScheduler, local=FcfsScheduler, count=300)
+    assert len(model.world.latest(5)) == 0
+    while model.running:
+        model.step()
+        before = [model.world.latest(count) for count in (0, 1, 7, 1000)]
+        rows = model.world.records()  # which moves them to another place
+        after = [model.world.latest(count) for count in (0, 1, 7, 1000)]
+        for got in (before, after):
+            assert [len(part) for part in got] == [min(len(rows), n) for n in (0, 1, 7, 1000)]
+            assert all(np.array_equal(part, rows[len(rows) - len(part) :]) for part in got)
+    assert len(rows) == 300
 
 
 def test_a_job_on_two_clusters_is_told_once():

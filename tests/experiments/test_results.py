@@ -13,12 +13,13 @@ from agents.model import GridModel
 from agents.muscle import MuscleScheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.titan import TitanScheduler
+from experiments.report import print_result
 from experiments.results import PLANNED, REALISED, WHOLE, Result
 from grid.distributions import BoundedPareto, UniformSizes
 from grid.errors import GridError
 from grid.jobs import job_table
-from grid.metrics import round_performance
 from grid.platform import Platform
+from grid.rounds import round_performance
 from grid.workloads.deadlines import ServiceClass
 from grid.workloads.source import Cleaning
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload
@@ -89,7 +90,7 @@ def result():
 
 def printed(result):
     console = Console(file=io.StringIO(), width=80)
-    result.print(console)
+    print_result(result, console)
     return console.file.getvalue()
 
 

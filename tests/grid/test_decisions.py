@@ -218,6 +218,17 @@ def test_errors_of_compiled_decisions_go_on_as_they_are(compile_):
     assert rows(world) == [(42, 2, (0, 0, 0), 0, 1.0, 6.0)]
 
 
+@pytest.mark.parametrize("memory", [np.zeros(40, int), np.zeros(40, np.float32), np.zeros(80)[::2]])
+def test_memory_of_another_kind_is_refused(as_told_at, memory):
+    def run():
+        world = waiting(rank=lambda job: 0.0)
+        world.set_global(as_told_at, memory)
+        world.advance(np.inf)
+
+    with pytest.raises((TypeError, ValueError)):
+        run()
+
+
 def test_a_policy_that_goes_by_what_brokers_tell_is_asked_when_they_tell():
     def place(job):
         return 0 if world.known_free[0] >= world.slots["size"][job] else k.WAIT

@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 
 from grid.errors import GridError
 from grid.kernel.state import finished_dtype
-from grid.metrics import (
-    Rounds,
-    cluster_metrics,
-    job_metrics,
-    jobs_table,
-    round_performance,
-    run_performance,
-)
+from grid.metrics import cluster_metrics, job_metrics
 from grid.performance import (
     Weights,
     comprehensive_performance,
@@ -23,6 +16,8 @@ from grid.performance import (
     performance_balance,
 )
 from grid.platform import Platform
+from grid.records import jobs_table
+from grid.rounds import Rounds, round_performance, run_performance
 
 PLATFORM = Platform.star([4, 2, 3], [1.0, 2.0, 1.0])
 PROCESSORS = 9

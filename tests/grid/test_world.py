@@ -131,6 +131,20 @@ def test_two_lots_of_jobs_both_come():
     assert [(row[0], row[4]) for row in rows(world)] == [(1, 0.0), (2, 5.0), (3, 7.0), (4, 8.0)]
 
 
+SWAPPED = [("arrival", float), ("number", np.int64), ("rest", "V192")]
+
+
+@pytest.mark.parametrize("jobs", [np.zeros(3), np.zeros(2, SWAPPED)])
+def test_jobs_of_another_kind_are_refused(jobs):
+    def run():
+        world = World(Platform.star([1]), place=lambda job: 0, rank=lambda job: 0.0)
+        world.submit(jobs)
+        world.advance(0.0)
+
+    with pytest.raises((TypeError, ValueError)):
+        run()
+
+
 def test_time_goes_no_further_than_asked_for():
     world = World(Platform.star([1]), place=lambda job: 0, rank=lambda job: 0.0)
     world.submit(table([1.0], 1, 2.0))
@@ -362,13 +376,13 @@ def test_thousands_are_rejected_at_one_instant(chunk):
 
 @pytest.mark.slow
 def test_more_clusters_than_the_smallest_kernel_has_room_for():
-    count = 100
+    count, rng = 100, np.random.default_rng(7)
+    arrivals, runtimes = np.sort(rng.uniform(0, 14, count)), rng.uniform(5, 15, count)
     case = Case(
         Platform.star([2] * 40, capacity=50.0),
-        table(np.arange(count) / 7, 3, 10.0, computation_fraction=0.3, ppbw=20.0),
+        table(arrivals, 3, runtimes, computation_fraction=0.3, ppbw=20.0, requested_time=0.0),
         [SPLIT] * count,
         [7 * index % 40 for index in range(count)],
         spans=True,
     )
-    case.jobs["requested_time"] = 0.0
     assert case.check(rel=1e-9).capacity == k.CAPACITIES[1]

@@ -1,0 +1,90 @@
+"""Generations per CPU second of TITAN's search, and how long whole searches take."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+
+import numpy as np
+
+from agents.decoding import Problem
+from agents.genetic import Settings, evolve
+from agents.titan import optimise
+from experiments.bench.measurement import Measurement
+from experiments.bench.plain_deap import plain_evolve
+from grid.streams import stream
+
+PROCESSORS = 20
+ROUNDS = 3
+QUEUES = (1, 4, 10, 25, 100)
+INSTANCES = 5
+
+
+def _problem(jobs: int, seed: int) -> Problem:
+    """Return random jobs for an empty cluster, too many to meet all of their deadlines."""
+    draw = np.random.default_rng(seed)
+    times = draw.exponential(100.0, jobs)
+    return Problem(
+        draw.integers(1, PROCESSORS // 2, jobs, endpoint=True),
+        times,
+        times * draw.uniform(1.0, 3.0, jobs),
+        np.zeros(PROCESSORS),
+    )
+
+
+def bench_titan(
+    generations: int = 5000, plain_generations: int = 100, queues: tuple[int, ...] = QUEUES
+) -> list[Measurement]:
+    """Measure TITAN's search with all its records, beside a loop on DEAP in plain Python.
+
+    Parameters
+    ----------
+    generations, plain_generations : int
+        To breed in each run of TITAN's search and of the plain loop.
+    queues : tuple of int
+        Numbers of jobs of the whole searches.
+
+    Returns
+    -------
+    list of Measurement
+        Generations per CPU second of both and their ratio, for a population of 50, 25 jobs and
+        20 processors; then the CPU time of whole searches, stopped as they are by default.
+    """
+    settings = Settings(generations=generations, patience=generations)
+    problem = _problem(25, 0)
+    evolve(problem, Settings(generations=1), stream(0, "titan"))  # compiles
+    ours = plain = math.inf
+    for _ in range(ROUNDS):
+        begin = time.process_time()
+        bred = evolve(problem, settings, stream(0, "titan")).generations
+        middle = time.process_time()
+        plain_evolve(problem, settings.weights, plain_generations)
+        end = time.process_time()
+        ours = min(ours, (middle - begin) / bred)
+        plain = min(plain, (end - middle) / plain_generations)
+    runs = f"population 50, 25 jobs, 20 processors, records included, fastest of {ROUNDS}"
+    unit = "generations/CPU s"
+    return [
+        Measurement("TITAN", 1 / ours, unit, f"{runs}; expected: at least 5,000"),
+        Measurement("DEAP in plain Python", 1 / plain, unit, runs),
+        Measurement("TITAN over plain", plain / ours, "x", "expected: at least 30"),
+        *(_whole_search(jobs) for jobs in queues),
+    ]
+
+
+def _whole_search(jobs: int) -> Measurement:
+    seconds, generations = [], []
+    for seed in range(INSTANCES):
+        problem = _problem(jobs, seed)
+        given = problem.sizes, problem.execution_times, problem.deadlines, PROCESSORS
+        begin = time.process_time()
+        found = optimise(*given, rng=seed)
+        seconds.append(time.process_time() - begin)
+        generations.append(found.generations)
+    return Measurement(
+        f"search, {jobs} job{'s' if jobs > 1 else ''}",
+        1000 * statistics.median(seconds),
+        "CPU ms",
+        f"median of {INSTANCES}; generations bred: {', '.join(map(str, generations))}",
+    )

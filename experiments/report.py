@@ -1,0 +1,101 @@
+"""A result in words and columns, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments.results import Result
+
+REJECTED_NAMED, CLUSTERS_SHOWN = 10, 20
+"""Rejected jobs and clusters that people are shown at most."""
+
+_LITERALLY: dict[str, Any] = {"markup": False, "highlight": False}
+
+
+def print_result(result: Result, console: Console) -> None:
+    """Print the run and its clusters, in plain columns that fit 80 characters."""
+    summary = result.summary()
+    metrics, counts = summary["metrics"], result.counts
+    console.print(f"{result.scenario}, seed {result.seed}", style="bold", **_LITERALLY)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for label, value in (
+        ("jobs completed", f"{counts['completed']:,} of {counts['submitted']:,} submitted"),
+        ("simulated time", f"{_seconds(result.simulated_s)}, in {_seconds(result.wall_s)}"),
+        ("MCP", _seconds(metrics["mcp"])),
+        ("PB", _seconds(metrics["pb"])),
+        ("  taken of", f"{result.basis} ({metrics['rounds']:,})"),
+        ("mean wait", _seconds(metrics["mean_wait"])),
+        ("longest wait", _seconds(metrics["max_wait"])),
+        ("mean turnaround", _seconds(metrics["mean_turnaround"])),
+        ("mean bounded slowdown", _number(metrics["mean_bounded_slowdown"])),
+        ("over-deadline of all jobs", _seconds(metrics["over_deadline"])),
+        ("deadlines met", _percent(metrics["deadlines_met"])),
+        ("makespan", _seconds(metrics["makespan"])),
+        ("idle-time of a processor", _seconds(metrics["idle_time_mean"])),
+        ("utilization", _percent(metrics["utilization"])),
+        ("messages", f"{sum(result.messages.values()):,}"),
+    ):
+        table.add_row(label, value)
+    console.print(table)
+    console.print()
+    console.print(_clusters_table(summary["clusters"]))
+    console.print("idle: mean of the processors; late: over-deadline, sum of the jobs")
+    for line in _remarks(result):
+        console.print(line, **_LITERALLY)
+
+
+def _remarks(result: Result) -> Iterator[str]:
+    """Yield in words what the tables do not say."""
+    if (more := len(result.platform.clusters) - CLUSTERS_SHOWN) > 0:
+        yield f"and {more} more clusters"
+    if rejected := result.rejected:
+        named = ", ".join(map(str, rejected[:REJECTED_NAMED]))
+        rest = ", ..." if len(rejected) > REJECTED_NAMED else ""
+        yield f"{_jobs(len(rejected))} rejected, larger than can ever run: {named}{rest}"
+    if result.unfinished:
+        why = "the run was interrupted" if result.interrupted else "no scheduler started them"
+        yield f"{_jobs(result.unfinished)} not finished: {why}"
+    if result.cleaning.rules:
+        yield f"cleaning of {result.cleaning.records:,} records:"
+    for rule, count in result.cleaning.rules.items():
+        yield f"  {count:,}: {rule}"
+
+
+def _number(value: float | None) -> str:
+    """Return a number in at most ten characters."""
+    if value is None:
+        return "-"
+    if abs(value) < 1e5:
+        return f"{value:,.1f}"
+    return f"{value:,.0f}" if abs(value) < 1e8 else f"{value:.2e}"
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{_number(value)} s"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def _jobs(count: int) -> str:
+    return "1 job" if count == 1 else f"{count:,} jobs"
+
+
+def _clusters_table(clusters: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("cluster", no_wrap=True, max_width=12)
+    for heading in ("procs", "jobs", "used", "makespan s", "idle s", "late s", "CP s"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in clusters[:CLUSTERS_SHOWN]:
+        seconds = (row[key] for key in ("makespan", "idle_time_mean", "over_deadline", "cp"))
+        used = _percent(row["utilization"])
+        table.add_row(
+            Text(row["name"]), str(row["size"]), str(row["jobs"]), used, *map(_number, seconds)
+        )
+    return table

@@ -1,0 +1,274 @@
+"""The command as its users call it: contracts, bad input, machine-readable output."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli import main
+
+QUICK = ["--set", "jobs=40"]
+
+
+def call(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def summary(*words):
+    result = call("run", *words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def start(*words, **options):
+    """Start the command as a process of its own."""
+    command = "import sys; from experiments.cli import main; sys.argv[0] = 'metasched'; main()"
+    root = Path(__file__).resolve().parents[2]
+    environment = os.environ | {"PYTHONPATH": str(root)}
+    return subprocess.Popen(
+        [sys.executable, "-c", command, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        **options,
+    )
+
+
+# Contracts ------------------------------------------------------------------------------------
+
+
+def test_json_holds_the_contract_alone_on_stdout():
+    got = summary("quickstart", *QUICK, "--seed", 3)
+    assert {"scenario", "seed", "jobs", "metrics", "clusters", "wall_s"} <= set(got)
+    assert got["scenario"] == "quickstart"
+    assert got["seed"] == 3
+    assert got["jobs"] == {"submitted": 40, "completed": 40, "rejected": 0, "dropped": 0}
+    assert [cluster["name"] for cluster in got["clusters"]] == ["C1", "C2", "C3", "C4"]
+
+
+def test_same_seed_same_result_and_another_seed_another():
+    first, again, other = (summary("quickstart", *QUICK, "--seed", s) for s in (1, 1, 2))
+    del first["wall_s"], again["wall_s"]
+    assert first == again
+    assert first["metrics"] != other["metrics"]
+
+
+@pytest.mark.parametrize("step", [1, 60, 3600])
+def test_step_changes_nothing(step, tmp_path):
+    call("run", "quickstart", *QUICK, "--out", tmp_path / "auto")
+    call("run", "quickstart", *QUICK, "--set", f"step={step}", "--out", tmp_path / "set")
+    rows = [(tmp_path / which / "jobs.csv").read_bytes() for which in ("auto", "set")]
+    assert rows[0] == rows[1]
+
+
+def test_out_writes_jobs_and_summary(tmp_path):
+    table = tmp_path / "in.csv"
+    table.write_text("job,arrival,size,runtime\n7,0.1,4,10\n9,2.25,99,10\n8,3,2,1e-3\n")
+    got = call("run", "quickstart", "--workload", table, "--out", tmp_path / "out")
+    assert got.exit_code == 0
+    jobs = pd.read_csv(tmp_path / "out" / "jobs.csv")
+    assert list(jobs.columns) == ["job", "arrival", "size", "start", "finish", "placement"]
+    assert jobs["job"].tolist() == [7, 9, 8]
+    assert jobs["arrival"].tolist() == [0.1, 2.25, 3.0]
+    assert jobs.loc[1, ["start", "finish", "placement"]].isna().all()
+    cluster, _, processors = jobs["placement"][0].partition(":")
+    assert cluster in {"C1", "C2", "C3", "C4"}
+    assert processors == "4"
+    counts = json.loads((tmp_path / "out" / "summary.json").read_text())["jobs"]
+    assert counts == {"submitted": 3, "completed": 2, "rejected": 1, "dropped": 0}
+
+
+def test_case_study_has_seed_schedules():
+    seeds = summary("muscle-case-study")["seed_schedules"]
+    assert sorted(row["job"] for cluster in seeds for row in cluster) == [1, 2, 3, 4, 5, 6]
+    sizes = dict(enumerate([2, 1, 4, 3, 1, 2], start=1))
+    times = dict(enumerate([2, 4, 4, 6, 2, 4], start=1))
+    for cluster, size in zip(seeds, (4, 6), strict=True):
+        held = []
+        for row in cluster:
+            assert len(row["resources"]) == sizes[row["job"]]
+            assert row["finish"] - row["start"] == times[row["job"]]
+            assert all(0 <= resource < size for resource in row["resources"])
+            held += [(r, row["start"], row["finish"]) for r in row["resources"]]
+        for r, begin, end in held:
+            assert sum(r == q and begin < f and s < end for q, s, f in held) == 1
+
+
+def test_a_log_for_each_site(tmp_path):
+    for site in (1, 2):
+        rows = [f"{j} {100 * site + 7 * j} 0 5 2 -1 -1 2 60 " + "-1 " * 9 for j in range(1, 6)]
+        (tmp_path / f"{site}.swf").write_text("\n".join(rows))
+    got = summary(
+        "quickstart", "--workload", f"C1={tmp_path}/1.swf", "--workload", f"C3={tmp_path}/2.swf"
+    )
+    assert got["jobs"]["submitted"] == 10
+    assert got["metrics"]["messages"]["metadata"] == 10
+
+
+def test_lists():
+    names = {row["name"] for row in json.loads(call("scenarios", "--json").stdout)}
+    assert {"quickstart", "muscle", "muscle-case-study"} <= names
+    rows = json.loads(call("policies", "--json").stdout)
+    assert {"muscle", "dll", "wrand", "round-robin", "ect", "titan", "fcfs", "sjf"} == {
+        row["name"] for row in rows
+    }
+    assert all(row["title"] for row in rows)
+    assert "quickstart" in call("scenarios").stdout
+    assert "muscle" in call("policies").stdout
+    assert "step" in call("validate", "quickstart").stdout
+
+
+@pytest.mark.parametrize("global_", ["muscle", "dll", "wrand", "round-robin", "ect"])
+@pytest.mark.parametrize("local", ["titan", "fcfs", "sjf"])
+@pytest.mark.parametrize("mode", ["batch", "open"])
+def test_every_pair_of_policies_completes_every_job(global_, local, mode):
+    got = summary(
+        "quickstart", *QUICK, "--global", global_, "--local", local, "--set", f"mode={mode}"
+    )
+    assert got["jobs"]["completed"] == 40
+
+
+# Bad input ------------------------------------------------------------------------------------
+
+PLATFORM = '[[clusters]]\nname = "C1"\nsize = 4\n'
+BAD = {
+    "unknown scenario": (["nosuch"], "nosuch"),
+    "no such file": (["none.toml"], "none.toml"),
+    "malformed scenario": (["bad.toml"], "bad.toml"),
+    "unknown key": (["key.toml"], "colour"),
+    "unknown parameter": (["quickstart", "--set", "colour=1"], "colour"),
+    "no value": (["quickstart", "--set", "jobs"], "jobs"),
+    "out of range": (["quickstart", "--set", "jobs=0"], "jobs"),
+    "not a number": (["quickstart", "--set", "load=nan"], "load"),
+    "too few weights": (["quickstart", "--set", "weights=[1, 2]"], "weights"),
+    "weights all zero": (["quickstart", "--set", "weights=[0, 0, 0]"], "weights"),
+    "sizes upside down": (["quickstart", "--set", "min_size=20"], "size"),
+    "unknown global": (["quickstart", "--global", "best"], "best"),
+    "unknown local": (["quickstart", "--local", "best"], "best"),
+    "no such module": (["quickstart", "--global", "nosuch:Best"], "nosuch"),
+    "no such class": (["quickstart", "--global", "agents.muscle:Best"], "Best"),
+    "local as global": (["quickstart", "--global", "agents.titan:TitanScheduler"], "Titan"),
+    "no such log": (["quickstart", "--workload", "none.swf"], "none.swf"),
+    "malformed log": (["quickstart", "--workload", "bad.swf"], "bad.swf:2"),
+    "empty log": (["quickstart", "--workload", "empty.swf"], "empty.swf"),
+    "job of size 0": (["quickstart", "--workload", "zero.csv"], "zero.csv:3"),
+    "unknown site": (["quickstart", "--workload", "C9=ok.swf"], "C9"),
+    "no such platform": (["quickstart", "--platform", "none.toml"], "none.toml"),
+    "malformed platform": (["quickstart", "--platform", "bad.toml"], "bad.toml"),
+    "negative rate": (["quickstart", "--platform", "rate.toml"], "rate"),
+    "cycle": (["quickstart", "--platform", "cycle.toml"], "cycle"),
+    "disconnected": (["quickstart", "--platform", "apart.toml"], "C2"),
+    "impossible placement": (["quickstart", "--global", "wrong:TooMany"], "TOOMANY"),
+    "wrong cluster": (["quickstart", "--global", "wrong:Elsewhere"], "C99"),
+    "too small a cluster": (["quickstart", "--global", "wrong:TooSmall"], "TOOSMALL"),
+    "not a priority": (["quickstart", "--local", "wrong:NoNumber"], "NONUMBER"),
+    "out is a file": (["quickstart", "--out", "ok.swf"], "ok.swf"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    files = {
+        "bad.toml": "clusters = [",
+        "key.toml": f'colour = "red"\n{PLATFORM}',
+        "bad.swf": "; comment\n1 2 x\n",
+        "empty.swf": "; nothing\n",
+        "ok.swf": "1 0 0 5 2 -1 -1 2 60 " + "-1 " * 9,
+        "zero.csv": "arrival,size,runtime\n0,1,5\n1,0,5\n",
+        "rate.toml": f"{PLATFORM}rate = -1\n",
+        "cycle.toml": "".join(f'[[clusters]]\nname = "C{i}"\nsize = 4\n' for i in (1, 2))
+        + "".join(
+            f'[[links]]\nbetween = ["{a}", "{b}"]\n'
+            for a, b in (("C1", "C2"), ("C2", "switch"), ("switch", "C1"))
+        ),
+        "apart.toml": "".join(f'[[clusters]]\nname = "C{i}"\nsize = 4\n' for i in (1, 2))
+        + '[[links]]\nbetween = ["C1", "switch"]\n',
+        "wrong.py": (
+            "import math\n"
+            "from agents.schedulers import GlobalScheduler, LocalScheduler\n"
+            "class TooMany(GlobalScheduler):\n"
+            "    def place(self, job):\n"
+            "        return {'C1': job.size + 1}\n"
+            "class Elsewhere(GlobalScheduler):\n"
+            "    def place(self, job):\n"
+            "        return {'C99': job.size}\n"
+            "class TooSmall(GlobalScheduler):\n"
+            "    spans = True\n"
+            "    def place(self, job):\n"
+            "        return self.clusters[3] if job.size < 99 else None\n"
+            "class NoNumber(LocalScheduler):\n"
+            "    def priority(self, job):\n"
+            "        return math.nan\n"
+            "class Raises(GlobalScheduler):\n"
+            "    def place(self, job):\n"
+            "        return 1 / 0\n"
+        ),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sys.modules.pop("wrong", None)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("words", "named"), BAD.values(), ids=BAD.keys())
+def test_bad_input_is_one_line_and_writes_nothing(words, named, folder):
+    before = sorted(path.name for path in folder.iterdir())
+    extra = [] if "--out" in words else ["--out", "out"]
+    if "wrong:TooSmall" in words:
+        extra += ["--set", "max_size=12"]
+    got = call("run", *words, *extra, "--json")
+    assert got.exit_code == 2, got.output
+    assert got.stdout == ""
+    assert got.stderr.count("\n") == 1, got.stderr
+    assert got.stderr.startswith("metasched: ")
+    assert named in got.stderr
+    after = [path.name for path in folder.iterdir() if path.name != "__pycache__"]
+    assert sorted(after) == before
+
+
+def test_a_plugins_own_exception_keeps_its_traceback(folder):
+    got = call("run", "quickstart", "--global", "wrong:Raises")
+    assert isinstance(got.exception, ZeroDivisionError)
+    assert any("RAISES" in note and " s" in note for note in got.exception.__notes__)
+
+
+# As a process ---------------------------------------------------------------------------------
+
+
+def test_interrupt_ends_in_order_and_keeps_what_was_computed(tmp_path):
+    process = start(
+        "run", "muscle", "--set", "jobs=200000", "--set", "step=60", "--out", str(tmp_path / "out")
+    )
+    time.sleep(8.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "interrupted" in out
+    kept = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert kept["interrupted"] is True
+    assert 0 < kept["jobs"]["completed"] < 200000
+    assert len(pd.read_csv(tmp_path / "out" / "jobs.csv")) >= kept["jobs"]["completed"]
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from click.testing import CliRunner; from experiments.cli import main;"
+        "assert CliRunner().invoke(main, ['--help']).exit_code == 0;"
+        "heavy = {'numba', 'numpy', 'pandas', 'mesa', 'networkx', 'rich'} & set(sys.modules);"
+        "assert not heavy, heavy"
+    )
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
