@@ -84,6 +84,10 @@ class Booked:
             time = problem.execution_times[job]
             release[list(resources)] = start + time
             unfinished.append((start + time, time, len(resources), problem.deadlines[job]))
+        if not cluster.scheduler.plans:
+            # Nobody would tell of repairs: what failed counts as free when all the rest is.
+            failed = cluster.size - len(release)
+            release = np.append(release, np.full(failed, release.max(initial=cluster.model.now)))
         return cls(plan, round, np.sort(release), np.array(unfinished, np.float64).reshape(-1, 4))
 
     def makespan(self, now: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import mesa
 import numpy as np
@@ -25,7 +26,7 @@ from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from grid.errors import GridError
 from grid.jobs import ANYWHERE
 from grid.kernel.decisions import place_address, priority_address
-from grid.kernel.state import COLLECTED, LANDED, LANDING, OVER
+from grid.kernel.state import COLLECTED, LANDED, NONE, OVER
 from grid.performance import Weights, check_weights
 from grid.platform import Platform
 from grid.workloads.source import Workload
@@ -182,7 +183,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self._receivers[self.scheduler.name] = self.scheduler
         place = self.scheduler._compiled("place")
         world.set_global(
-            place_address(place, world.capacity) if place else 0,
+            self._told_by(self.scheduler, place_address, place, world.capacity) if place else 0,
             self.scheduler.memory(),
             self.scheduler.stream,
             collect=self.scheduler.collects,
@@ -197,7 +198,11 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             cluster.scheduler = local_scheduler(self, cluster)
             self._receivers[name] = cluster.scheduler
             priority = cluster.scheduler._compiled("priority")
-            address = priority_address(priority, world.capacity) if priority else 0
+            address = 0
+            if priority:
+                address = self._told_by(
+                    cluster.scheduler, priority_address, priority, world.capacity
+                )
             world.set_local(index, address, planned=cluster.scheduler.plans)
             self.clusters.append(cluster)
 
@@ -253,11 +258,11 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     def _advance(self, until: float) -> int:
         try:
             return self.world.advance(until)
-        except GridError as error:
-            # Of `_place` or `_rank`, or the kernel's own when it cannot do as it is told.
-            slot = self.world.count("job")
-            landing = self.world.jobs["status"][slot] == LANDING
-            raise self._said_of(self._local(slot) if landing else self.scheduler, error) from None
+        except Exception as error:
+            # Of a decision, compiled or not, or the kernel's own if it cannot be carried out.
+            if (scheduler := self._deciding()) is None:
+                raise
+            self._say_whose(error, scheduler)
 
     def _next_batch(self) -> bool:
         if not isinstance(self.workload, BatchWorkload):
@@ -326,40 +331,33 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     # Decisions ----------------------------------------------------------------------------------
 
-    def _told_by(self, scheduler: Scheduler, call: Callable[..., object], *given: object) -> object:
-        """Call a scheduler's method; say in any exception whose it was, and when."""
+    def _told_by(self, scheduler: Scheduler, call: Callable[..., Any], *given: object) -> Any:
+        """Call a function of a scheduler; say in any exception whose it was, and when."""
         try:
             return call(*given)
-        except GridError as error:
-            raise self._said_of(scheduler, error) from None
         except Exception as error:
-            self._note_on(error, scheduler)
-            raise
+            self._say_whose(error, scheduler)
 
-    def _said_of(self, scheduler: Scheduler, error: GridError) -> GridError:
-        return type(error)(f"{scheduler.name} at {self.now:g} s: {error}")
-
-    def _note_on(self, error: Exception, scheduler: Scheduler) -> None:
+    def _say_whose(self, error: Exception, scheduler: Scheduler) -> NoReturn:
+        if isinstance(error, GridError):
+            raise type(error)(f"{scheduler.name} at {self.now:g} s: {error}") from None
         error.add_note(f"raised by {scheduler.name} at simulated time {self.now:g} s")
+        raise error
 
     def _place(self, slot: int) -> int:
-        try:
-            return self.scheduler.answer(slot)
-        except GridError:
-            raise  # through the kernel to `_advance`
-        except Exception as error:
-            self._note_on(error, self.scheduler)
-            raise
+        return self.scheduler.answer(slot)
 
     def _rank(self, slot: int) -> float:
-        scheduler = self._local(slot)
-        try:
-            return scheduler.rank(slot)
-        except GridError:
-            raise
-        except Exception as error:
-            self._note_on(error, scheduler)
-            raise
+        return self._local(slot).rank(slot)
+
+    def _deciding(self) -> Scheduler | None:
+        """Return whose decision the kernel has come to, if any's."""
+        if self.world.count("mid_instant"):
+            return None  # the workload was asked for more
+        if self.world.count("cursor") != NONE:
+            return self.scheduler
+        landing = self.world.count("landing_first")
+        return None if landing == NONE else self._local(landing)
 
     def _local(self, slot: int) -> LocalScheduler:
         return self.clusters[self.world.jobs["cluster"].item(slot)].scheduler

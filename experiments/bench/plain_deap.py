@@ -23,9 +23,7 @@ class _Order(list[int]):
         self.fitness = _Fitness()
 
 
-def plain_toolbox(
-    problem: Problem, weights: Sequence[float], draw: random.Random
-) -> base.Toolbox:
+def plain_toolbox(problem: Problem, weights: Sequence[float], draw: random.Random) -> base.Toolbox:
     """Return a Toolbox with Python operators for one problem, idle-time as ``total``."""
     sizes, times = problem.sizes.tolist(), problem.execution_times.tolist()
     deadlines, release = problem.deadlines.tolist(), problem.release.tolist()
@@ -85,13 +83,16 @@ def plain_evolve(
     statistics.register("min", min)
     statistics.register("mean", lambda values: sum(values) / len(values))
     logbook, hall = tools.Logbook(), tools.HallOfFame(1)
-    changed, kept = orders, []
+    changed: list[_Order] = orders
+    kept: list[_Order] = []
     for generation in range(generations + 1):
         for order in changed:
             order.fitness.values = toolbox.evaluate(order)
         orders = kept + changed
         hall.update(orders)
         logbook.record(gen=generation, **statistics.compile(orders))
+        if generation == generations:
+            break
         distinct = {order.fitness.values: order for order in orders}
         kept = [distinct[values] for values in sorted(distinct)[:elite]]
         changed = [toolbox.clone(a) for a in toolbox.select(orders, population - len(kept))]

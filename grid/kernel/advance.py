@@ -8,11 +8,16 @@ do not depend on how often it is interrupted.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
+from numba.core import types
 
-from grid.kernel.arrival import become_known, enqueue, land, send, submit
+from grid.jobs import JOB
+from grid.kernel.arrival import become_known, enqueue, land, offer_again, send, submit
 from grid.kernel.bandwidth import next_sliding_end
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.decisions import call_place, call_priority
@@ -26,6 +31,7 @@ from grid.kernel.state import (
     COLLECTED,
     DRAIN,
     END,
+    EVENT,
     FAIL,
     FEED,
     FULL,
@@ -34,11 +40,17 @@ from grid.kernel.state import (
     NONE,
     OVER,
     PLACE,
+    PROCESSOR,
     RANK,
     REPAIR,
+    SLOT,
     START,
     TIME,
+    TURN,
     WAIT,
+    finished_dtype,
+    sliding_dtype,
+    state_dtype,
 )
 
 GO_ON = -1
@@ -63,19 +75,24 @@ def _placeable(state: Any, slot: Any, answer: int) -> bool:
 
 
 @inlined
+def _is_stale(slots: Any, event: Any) -> bool:
+    """Tell whether an event is the end of a job that a failure stopped before."""
+    return event.kind == END and slots[event.subject].end_event != event.serial
+
+
+@inlined
 def _happen(
     state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, finished: Any
 ) -> None:
     """Let the events of this instant happen that stand in the heap or slide."""
     while state.events > 0 and events[0].time == state.now:
-        kind, subject, serial = events[0].kind, events[0].subject, events[0].serial
-        if kind == END:
-            remove_next(state, events)
-            if slots[subject].end_event == serial:
-                slots[subject].end_event = NONE
-                complete(state, slots, processors, turns, sliding, finished, subject)
-        else:
+        if events[0].kind != END:
             break
+        job, stale = events[0].subject, _is_stale(slots, events[0])
+        remove_next(state, events)
+        if not stale:
+            slots[job].end_event = NONE
+            complete(state, slots, processors, turns, sliding, finished, job)
     while state.sliding > 0:
         row = next_sliding_end(state, sliding)
         if sliding[row].end > state.now:
@@ -89,11 +106,12 @@ def _happen(
         if kind == REPAIR:
             repair(state, slots, processors, turns, subject)
         elif kind == FAIL:
-            fail(state, slots, processors, turns, sliding, finished, subject)
+            fail(state, slots, processors, turns, sliding, subject)
         elif kind == ADVERTISEMENT:
             state.in_flight -= 1
             sent = state.now - state.latency[subject]
             learn(state, subject, sent, work, jobs, free, waiting)
+            offer_again(state, slots)
         elif kind == METADATA:
             state.in_flight -= 1
             become_known(state, slots, subject)
@@ -117,19 +135,17 @@ def _settle(
     while state.cursor != NONE:
         job = state.cursor
         if state.answered == 1:
-            answer = int(state.answer)
             state.answered = 0
         elif state.place_at != 0:
-            answer = call_place(state.place_at, state, slots[job], memory)
+            state.answer = call_place(state.place_at, state, slots[job], memory)
         else:
             state.job = job
             return PLACE
-        if not _placeable(state, slots[job], answer):
+        answer = int(state.answer)
+        if answer != state.answer or not _placeable(state, slots[job], answer):
             state.job = job
-            state.answer = answer
             return BROKEN
         if answer == START and state.sliding == len(sliding):
-            state.answer = START
             state.answered = 1
             return FULL
         if answer == WAIT and state.stop_at_wait == 1:
@@ -155,6 +171,7 @@ def _settle(
             return RANK
         if not rank <= np.inf:
             state.job = job
+            state.answer = rank
             return BROKEN
         enqueue(state, slots, job, rank)
     if state.replan_any == 1:
@@ -213,6 +230,8 @@ def advance(
             return DRAIN
         if state.fed == state.chunk_length and state.exhausted == 0:
             return FEED
+        while state.events > 0 and _is_stale(slots, events[0]):
+            remove_next(state, events)
         time = np.inf
         if state.events > 0:
             time = events[0].time
@@ -243,3 +262,26 @@ def advance(
             state.fed += 1
         if state.fed < state.chunk_length or state.exhausted == 1:
             state.mid_instant = 0
+
+
+@functools.cache
+def loop(capacity: int) -> Callable[..., int]:
+    """Return `advance` for a capacity, as a function that takes its arguments on trust.
+
+    numba's dispatcher looks up the types of all arguments at each call, which takes as long as
+    a short decision in Python.
+    """
+    tables = (
+        state_dtype(capacity),
+        SLOT,
+        EVENT,
+        JOB,
+        finished_dtype(capacity),
+        PROCESSOR,
+        TURN,
+        sliding_dtype(capacity),
+    )
+    arguments = [numba.from_dtype(table)[::1] for table in tables]
+    signature = types.int64(*arguments, types.float64[::1], types.float64)
+    entry: Callable[..., int] = advance.get_compile_result(signature).entry_point
+    return entry

@@ -104,6 +104,8 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     slot = slots[job]
     leave(state, slots, len(state.take), job)
     slot.cluster = cluster
+    slot.placed = 0
+    slot.landed = 0
     slot.execution_time = slot.runtime / state.rate[cluster]
     state.load[cluster] += slot.execution_time * slot.size
     state.unfinished[cluster] += 1
@@ -142,7 +144,8 @@ def enqueue(state: Any, slots: Any, job: int, key: float) -> None:
     slot = slots[job]
     cluster = slot.cluster
     state.landing_first = slot.next
-    if slot.restarts == 0:
+    if slot.landed == 0:
+        slot.landed = 1
         state.serial += 1
         slot.serial = state.serial
     slot.key = key

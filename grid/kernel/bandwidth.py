@@ -52,20 +52,26 @@ def _allot(state: Any, sliding: Any) -> None:
             state.demand[link] += row.demand[link]
     for link in range(state.links):
         state.unconstrained[link] = state.demand[link]
+    level = 0.0
     while True:
-        tightest, ratio = NONE, 1.0 - TOLERANCE
+        least = np.inf
         for link in range(state.links):
             if state.unconstrained[link] > 0.0:
-                candidate = state.available[link] / state.unconstrained[link]
-                if candidate < ratio * (1.0 - TOLERANCE):
-                    tightest, ratio = link, candidate
-        if tightest == NONE:
+                least = min(least, state.available[link] / state.unconstrained[link])
+        # Levels only rise; rounding on a nearly full link must not make one fall.
+        level = max(level, least)
+        if level >= 1.0 - TOLERANCE:
             break
-        for index in range(state.sliding):
-            row = sliding[index]
-            if row.constrained == 0 and row.demand[tightest] > 0.0:
-                row.constrained = 1
-                row.allotted = ratio
+        for link in range(state.links):
+            if state.unconstrained[link] <= 0.0:
+                continue
+            if state.available[link] / state.unconstrained[link] > level * (1.0 + TOLERANCE):
+                continue
+            for index in range(state.sliding):
+                row = sliding[index]
+                if row.constrained == 0 and row.demand[link] > 0.0:
+                    row.constrained = 1
+                    row.allotted = level
         for link in range(state.links):
             state.available[link] = state.capacity[link]
             state.unconstrained[link] = 0.0

@@ -25,7 +25,7 @@ def start_waiting(
     while state.waiting[cluster] > 0:
         job = first(state, slots, cluster)
         slot = slots[job]
-        if slot.key == np.inf or slot.size > state.free[cluster]:
+        if slot.size > state.free[cluster] or (state.planned[cluster] == 1 and slot.key == np.inf):
             break
         leave(state, slots, cluster, job)
         start(state, slots, events, processors, turns, job)
@@ -128,14 +128,10 @@ def take_off(
     processors: Any,
     turns: Any,
     sliding: Any,
-    finished: Any,
     job: int,
     keeps: bool,
 ) -> None:
-    """Take a running job off all its processors; its cluster may keep it, to start it again.
-
-    The next row of `finished` gets the placement of a co-allocated job.
-    """
+    """Take a running job off all its processors; its cluster may keep it, to start it again."""
     slot = slots[job]
     if slot.status == RUNNING:
         if slot.previous == NONE:
@@ -148,7 +144,6 @@ def take_off(
         return
     take = sliding[slot.sliding].take
     for cluster in range(state.clusters):
-        finished[state.finished].take[cluster] = take[cluster]
         if take[cluster] > 0:
             _leave_cluster(state, slots, processors, turns, cluster, job, take[cluster], False)
     # Rows stay in order of start, which settles ties.
@@ -165,7 +160,11 @@ def complete(
 ) -> None:
     """End a job that ran to completion."""
     slot = slots[job]
-    take_off(state, slots, processors, turns, sliding, finished, job, False)
+    if slot.status == COALLOCATED:
+        take = finished[state.finished].take
+        for cluster in range(state.clusters):
+            take[cluster] = sliding[slot.sliding].take[cluster]
+    take_off(state, slots, processors, turns, sliding, job, False)
     record(state, slots, finished, job, slot.start, state.now)
     if slot.cluster != NONE:
         state.done[slot.cluster] += 1
@@ -175,16 +174,14 @@ def complete(
 
 
 @part
-def fail(
-    state: Any, slots: Any, processors: Any, turns: Any, sliding: Any, finished: Any, processor: int
-) -> None:
+def fail(state: Any, slots: Any, processors: Any, turns: Any, sliding: Any, processor: int) -> None:
     """Fail a processor; the job on it goes back to the queue that it was started from."""
     job = processors[processor].holder
     if job == DOWN:
         return
     if job != FREE:
         slot = slots[job]
-        take_off(state, slots, processors, turns, sliding, finished, job, slot.placed == 0)
+        take_off(state, slots, processors, turns, sliding, job, slot.placed == 0)
         slot.end_event = NONE
         slot.restarts += 1
         state.restarted += 1

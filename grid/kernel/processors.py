@@ -86,6 +86,13 @@ def _occupy(slots: Any, processors: Any, processor: int, job: int) -> None:
     slots[job].first_processor = processor
 
 
+@inlined
+def _vacate_turn(state: Any, turns: Any, turn: int) -> None:
+    turns[turn].next = state.vacant_turn
+    state.vacant_turn = turn
+    state.turns -= 1
+
+
 @part
 def take_turns(state: Any, slots: Any, processors: Any, turns: Any, job: int) -> None:
     """Put a ready job of a plan on its processors; their next turns stay due."""
@@ -95,8 +102,7 @@ def take_turns(state: Any, slots: Any, processors: Any, turns: Any, job: int) ->
         processors[processor].turn = turns[turn].next
         _occupy(slots, processors, processor, job)
         sibling = turns[turn].sibling
-        turns[turn].next = state.vacant_turn
-        state.vacant_turn = turn
+        _vacate_turn(state, turns, turn)
         turn = sibling
     slots[job].first_turn = NONE
 
@@ -186,8 +192,7 @@ def _forget_plan(state: Any, slots: Any, processors: Any, turns: Any, cluster: i
                 slots[turns[turn].job].first_turn = NONE
                 slots[turns[turn].job].turns_due = 0
                 following = turns[turn].next
-                turns[turn].next = state.vacant_turn
-                state.vacant_turn = turn
+                _vacate_turn(state, turns, turn)
                 turn = following
 
 
@@ -224,6 +229,7 @@ def set_plan(
                 processor = state.first_processor[cluster] + resources[place]
                 turn = state.vacant_turn
                 state.vacant_turn = turns[turn].next
+                state.turns += 1
                 turns[turn].job = job
                 turns[turn].processor = processor
                 turns[turn].next = processors[processor].turn

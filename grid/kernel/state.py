@@ -44,6 +44,7 @@ SLOT = np.dtype(
         ("end", np.float64),  # s, expected
         ("restarts", np.int64),  # times a failure threw it back
         ("placed", np.int64),  # 1: the global scheduler itself started it
+        ("landed", np.int64),  # 1: it was in the queue of its cluster before
         ("end_event", np.int64),  # serial of its end event; another serial is stale
         ("sliding", np.int64),  # its row among the jobs with sliding ends, or NONE
         # its place in a queue: a search tree ordered by (key, serial), balanced by rank
@@ -118,6 +119,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             # tables
             ("vacant", np.int64),  # first vacant slot
             ("vacant_turn", np.int64),  # first vacant turn of plans
+            ("turns", np.int64),  # turns in use
             ("live", np.int64),  # slots in use
             ("events", np.int64),  # length of the event heap
             ("serial", np.int64),
@@ -225,8 +227,8 @@ def finished_dtype(capacity: int) -> np.dtype[np.void]:
             ("execution_time", np.float64),
             ("origin", np.int64),
             ("restarts", np.int64),
-            ("cluster", np.int64),  # NONE: co-allocated as `take` says, or rejected
-            ("take", np.int32, (capacity,)),
+            ("cluster", np.int64),  # NONE: co-allocated, or rejected
+            ("take", np.int32, (capacity,)),  # processors of a co-allocated job, else 0
         ],
         align=True,
     )

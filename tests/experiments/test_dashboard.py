@@ -171,13 +171,13 @@ def test_long_and_wide_names_are_cut_by_cells(size):
 
 
 def test_more_clusters_than_lines_are_summed_up():
-    model = grid_of(300, count=600)
+    model = grid_of(100, count=600)
     model.step()
     for width, height in SIZES:
         text = "\n".join(plain(model, width, height))
         shown = len(re.findall(r"^C\d+ +[▇·]", text, re.MULTILINE))
         busy = int((model.world.up - model.world.free)[shown:].sum())
-        assert f"... {300 - shown} more clusters, {busy:,} processors busy" in text
+        assert f"... {100 - shown} more clusters, {busy:,} processors busy" in text
         assert re.search(r"\.\.\. \d+ more links, at most 0 % used", text)
         assert "Messages: " in text
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import grid.world
+import grid.tables
 from grid.errors import PlatformError
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
@@ -209,7 +209,7 @@ def test_small_runs_interrupted(case, sets, data):
         steps = np.arange(0.0, 60.0, step)
         assert all_of(case.run(case.world(chunk=chunk), steps)) == whole
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grid.world, "CHUNK", 1)  # of finished jobs
+        patch.setattr(grid.tables, "CHUNK", 1)  # of finished jobs
         assert all_of(case.run(case.world(chunk=2))) == whole
 
 

@@ -1,0 +1,114 @@
+"""What the world refuses of those who decide, and how it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.errors import PlacementError, PlatformError
+from grid.kernel import state as k
+
+if TYPE_CHECKING:
+    from grid.world import World
+
+Indices = npt.NDArray[np.int64]
+
+
+def _named(world: World, slot: int) -> str:
+    return f"job {world.jobs['number'][slot]} (size {world.jobs['size'][slot]})"
+
+
+def broken_answer(world: World, slot: int, answer: float) -> str:
+    """Say what is wrong with a decision about a job."""
+    names, job = world.platform.names, _named(world, slot)
+    if world.jobs["status"][slot] == k.LANDING:
+        cluster = names[world.jobs["cluster"][slot]]
+        return f"{cluster}: priority of {job}: {answer}; accepted: a number"
+    if answer == k.START:
+        taken = {
+            names[c] if c < world.clusters else f"cluster {c}": int(count)
+            for c, count in enumerate(world.take)
+            if count
+        }
+        free = dict(zip(names, world.free.tolist(), strict=True))
+        return (
+            f"placement of {job}: {taken}; accepted: {world.jobs['size'][slot]} processors in "
+            f"all, of those free: {free}"
+        )
+    found = f"cluster {answer:g}"
+    if 0 <= answer < world.clusters and answer == int(answer):
+        cluster_size = world.columns["size"][int(answer)]
+        found = f"{names[int(answer)]}, which has {cluster_size} processors"
+    sizes = ", ".join(f"{c.name} ({c.size})" for c in world.platform.clusters)
+    return f"placement of {job}: {found}; accepted: a cluster that can hold it, of {sizes}"
+
+
+def checked_sending(world: World, jobs: Indices, clusters: Indices) -> None:
+    """Raise `PlacementError` unless each job waits globally and fits its cluster."""
+    status, sizes = world.jobs["status"], world.jobs["size"]
+    for index, (job, cluster) in enumerate(zip(jobs.tolist(), clusters.tolist(), strict=True)):
+        known = 0 <= job < len(status) and status[job] == k.GLOBAL
+        if not known or job in jobs[:index]:
+            raise PlacementError(f"slot {job}: accepted: jobs of the global queue, each once")
+        if not 0 <= cluster < world.clusters or sizes[job] > world.columns["size"][cluster]:
+            raise PlacementError(broken_answer(world, job, cluster))
+
+
+def checked_plan(
+    world: World,
+    cluster: int,
+    order: Sequence[int] | Indices,
+    resources: Sequence[Sequence[int]] | None,
+) -> tuple[Indices, Indices]:
+    """Return a plan as arrays: slots, and the processors of one job after the other.
+
+    Raises
+    ------
+    PlacementError
+        If it names a job twice or one that does not wait there, or wrong processors.
+    """
+    place, jobs = f"plan of {world.platform.names[cluster]}", np.asarray(order, np.int64)
+    inside = bool(((jobs >= 0) & (jobs < len(world.slots))).all())
+    waits = inside and bool(
+        ((world.jobs["status"][jobs] == k.LOCAL) & (world.jobs["cluster"][jobs] == cluster)).all()
+    )
+    if not waits or len(np.unique(jobs)) != len(jobs):
+        raise PlacementError(f"{place}: accepted: jobs that wait there, each once")
+    if resources is None or not len(jobs):
+        return jobs, np.empty(0, np.int64)
+    if not world.tracked:
+        raise PlacementError(f"{place}: processors named in an untracked world; accepted: a tracked one")
+    if len(resources) != len(jobs):
+        raise PlacementError(f"{place}: {len(resources)} sets of processors for {len(jobs)} jobs")
+    processors = int(world.columns["size"][cluster])
+    for job, chosen in zip(jobs.tolist(), resources, strict=True):
+        size = int(world.jobs["size"][job])
+        if (
+            len(chosen) != size
+            or len(set(chosen)) != size
+            or not all(0 <= each < processors for each in chosen)
+        ):
+            raise PlacementError(
+                f"{place}: {_named(world, job)} on processors {list(chosen)}; accepted: {size} "
+                f"different ones below {processors}"
+            )
+    return jobs, np.concatenate([np.asarray(each, np.int64) for each in resources])
+
+
+def checked_failure(
+    world: World, cluster: int, processor: int, time: float, repaired: float
+) -> None:
+    """Raise `PlatformError` unless a processor can fail, and be repaired, at these times."""
+    place = f"failure of processor {processor} of cluster {cluster}"
+    if not world.tracked:
+        raise PlatformError(f"{place}: untracked world; accepted: a tracked one")
+    if not 0 <= cluster < world.clusters or not 0 <= processor < world.columns["size"][cluster]:
+        raise PlatformError(f"{place}: accepted: a processor of the platform")
+    if not (world.now <= time < np.inf and repaired > time):
+        raise PlatformError(
+            f"{place}: from {time} s to {repaired} s; accepted: from {world.now} s on, repaired "
+            "after it fails"
+        )

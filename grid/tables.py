@@ -1,0 +1,202 @@
+"""The tables of a world: the kernel's memory, how it is laid out for a platform, and its growth."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from grid import topology
+from grid.errors import PlatformError
+from grid.jobs import JOB
+from grid.kernel import state as k
+from grid.platform import Platform
+
+CHUNK = 16384
+"""Rows of finished jobs that are kept in the kernel before they are taken out."""
+
+
+def _column(name: str, doc: str) -> Any:
+    def column(self: Tables) -> npt.NDArray[Any]:
+        return self.columns[name]
+
+    column.__doc__ = doc
+    return functools.cached_property(column)
+
+
+class Tables:
+    """What the kernel works on, for one platform.
+
+    Parameters
+    ----------
+    platform : Platform
+        Clusters and links.
+    latency : float
+        Time of a message beside the latency of the links on its way, s.
+    tracked : bool
+        Keep the identity of every processor.
+
+    Attributes
+    ----------
+    slots : structured array
+        The live jobs, by slot (dtype `grid.kernel.state.SLOT`).
+    jobs : dict of str to array
+        The columns of `slots`; the same dict for ever.
+    columns : dict of str to array
+        What is kept for each cluster, and for each link.
+    take : array of int64, shape (capacity,)
+        Where a decision says how many processors a job shall hold on each cluster.
+    memory : array of float64
+        What a compiled `place` gets as its memory.
+    """
+
+    def __init__(self, platform: Platform, latency: float, tracked: bool) -> None:
+        self.platform = platform
+        self.tracked = tracked
+        links = topology.uplinks(platform.graph)
+        self.links = len(links)
+        self.clusters = len(platform.clusters)
+        rooms = [room for room in k.CAPACITIES if room >= self.links]
+        if not rooms:
+            raise PlatformError(f"platform: {self.links} links; accepted: {k.CAPACITIES[-1]}")
+        self.capacity = rooms[0]
+        self._box = np.zeros(1, k.state_dtype(self.capacity))
+        self.slots = np.zeros(0, k.SLOT)
+        self.jobs: dict[str, npt.NDArray[Any]] = {}
+        self._events = np.zeros(0, k.EVENT)
+        self._finished = np.zeros(0, k.finished_dtype(self.capacity))
+        self._processors = np.zeros(int(platform.sizes.sum()) if tracked else 0, k.PROCESSOR)
+        self._turns = np.zeros(0, k.TURN)
+        self._sliding = np.zeros(8, k.sliding_dtype(self.capacity))
+        self._chunk = np.zeros(0, JOB)
+        self.memory = np.zeros(1)
+        self._arguments: tuple[Any, ...] | None = None
+        self._name_columns()
+        self._set_clusters(latency)
+        self._set_links(links)
+        self._grow()
+
+    def _name_columns(self) -> None:
+        box = self._box
+        self.columns = {
+            name: box[name][0, : self.clusters]
+            for name in box.dtype.names or ()
+            if box[name].shape == (1, self.capacity)
+        }
+        for name in ("demand", "capacity"):
+            self.columns[name] = box[name][0, : self.links]
+        self.columns["waiting"] = box["waiting"][0]
+        self.take = box["take"][0]
+
+    def _set_clusters(self, latency: float) -> None:
+        platform, box, sizes = self.platform, self._box, self.platform.sizes
+        for name in ("cursor", "vacant", "vacant_turn", "landing_first", "landing_last"):
+            box[name] = k.NONE
+        for name in ("root", "running", "parent"):
+            box[name] = k.NONE
+        box["clusters"], box["links"] = self.clusters, self.links
+        box["exhausted"] = 1
+        box["tracked"] = int(self.tracked)
+        box["largest"] = sizes.max()
+        for name, values in (
+            ("size", sizes),
+            ("up", sizes),
+            ("free", sizes),
+            ("known_free", sizes),
+            ("rate", platform.rates),
+            ("first_processor", np.cumsum(sizes) - sizes),
+            ("latency", latency + topology.latencies(platform.graph)),
+        ):
+            self.columns[name][:] = values
+        self._processors["holder"] = k.FREE
+        self._processors["turn"] = k.NONE
+        if self.tracked:
+            self._processors["cluster"] = np.repeat(np.arange(self.clusters), sizes)
+
+    def _set_links(self, links: Sequence[tuple[str, str]]) -> None:
+        # Links hang on nodes: clusters first, then switches, as `topology.uplinks` lists them.
+        index = {node: i for i, (node, _) in enumerate(links)}
+        parents = [index.get(parent, k.NONE) for _, parent in links]
+        depth = [0] * self.links
+        for link in range(self.links):
+            node = parents[link]
+            while node != k.NONE:
+                depth[link] += 1
+                node = parents[node]
+        self._box["parent"][0, : self.links] = parents
+        self._box["deep_first"][0, : self.links] = sorted(
+            range(self.links), key=lambda link: -depth[link]
+        )
+        self.columns["capacity"][:] = topology.capacities(self.platform.graph)
+
+    def _grow(self) -> None:
+        """Make room where there is none: twice the slots, and tables that fit them."""
+        self._arguments = None
+        old = len(self.slots)
+        if old == 0 or self._box["vacant"][0] == k.NONE:
+            size = max(64, 2 * old)
+            self.slots = np.concatenate([self.slots, np.zeros(size - old, k.SLOT)])
+            self.slots["next"][old:] = np.arange(old + 1, size + 1)
+            self.slots["next"][-1] = self._box["vacant"][0]
+            self._box["vacant"] = old
+            self.jobs.update({name: self.slots[name] for name in k.SLOT.names or ()})
+            finished = self._finished
+            self._finished = np.zeros(max(CHUNK, 2 * size), finished.dtype)
+            self._finished[: len(finished)] = finished
+        room = 2 * (int(self._box["events"][0]) + len(self.slots) + 2 * self.capacity)
+        if len(self._events) < room:
+            more = np.zeros(room - len(self._events), k.EVENT)
+            self._events = np.concatenate([self._events, more])
+        if self._box["sliding"][0] == len(self._sliding):
+            self._sliding = np.concatenate([self._sliding, np.zeros_like(self._sliding)])
+
+    def _grow_turns(self, wanted: int) -> None:
+        """Make room for `wanted` more turns of plans."""
+        old = len(self._turns)
+        size = max(2 * old, self.count("turns") + wanted)
+        if self.count("turns") + wanted > old:
+            self._arguments = None
+            self._turns = np.concatenate([self._turns, np.zeros(size - old, k.TURN)])
+            self._turns["next"][old:] = np.arange(old + 1, size + 1)
+            self._turns["next"][-1] = self._box["vacant_turn"][0]
+            self._box["vacant_turn"] = old
+
+    free = _column("free", "Free processors of each cluster.")
+    up = _column("up", "Processors of each cluster that have not failed.")
+    running_count = _column("running_count", "Jobs running on each cluster.")
+    waiting = _column(
+        "waiting", "Jobs waiting at each cluster; the last column is the global queue."
+    )
+    done = _column("done", "Jobs completed by each cluster alone.")
+    demand = _column("demand", "Bandwidth that jobs need on each link, Mbit/s.")
+    link_capacity = _column("capacity", "Capacity of each link, Mbit/s.")
+    latency = _column("latency", "Time of a message between each cluster and the centre, s.")
+    load = _column("load", "Work sent to each cluster and not known finished, processor-seconds.")
+    known_free = _column("known_free", "Free processors as the global broker knows them.")
+    known_waiting = _column("known_waiting", "Waiting jobs as the global broker knows them.")
+    known_at = _column("known_at", "When that was the truth, s.")
+
+    @property
+    def now(self) -> float:
+        """Simulated time, s."""
+        return float(self._box["now"][0])
+
+    def count(self, name: str) -> int:
+        """Return one of the counters of the state record, such as ``"completed"``."""
+        return int(self._box[name][0])
+
+    @property
+    def messages(self) -> dict[str, int]:
+        """Messages about jobs and resources so far, by kind."""
+        return dict(zip(k.MESSAGE_KINDS, self._box["messages"][0].tolist(), strict=True))
+
+    def busy_area(self) -> npt.NDArray[np.float64]:
+        """Return the processor-seconds that each cluster was held until now."""
+        busy = self.up - self.free
+        area: npt.NDArray[np.float64] = self.columns["area"] + busy * (
+            self.now - self.columns["changed"]
+        )
+        return area

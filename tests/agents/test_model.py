@@ -1,0 +1,629 @@
+"""The model as a whole: the same bits however it is watched, and errors that say whose they are."""
+
+from __future__ import annotations
+
+import traceback
+
+import numba
+import numpy as np
+import pytest
+
+from agents.disciplines import FcfsScheduler
+from agents.messages import JobMetadata, JobSubmitted
+from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
+from agents.view import KnownCluster
+from grid.errors import GridError, PlacementError, PlatformError, WorkloadError
+from grid.platform import Platform
+
+from .small_grids import FAR, OUTCOME, PLATFORM, done, heard, model_of, ran, table, workload
+
+GLOBALS = ("muscle", "dll", "wrand", "round-robin", "ect")
+LOCALS = ("titan", "fcfs", "sjf")
+
+
+def bits(model):
+    """Return all that a run came to, bit by bit."""
+    records = model.world.records()
+    return (
+        [records[name].tobytes() for name in OUTCOME],
+        [(r.number, r.dispatched, r.jobs.tobytes(), r.cps.tobytes()) for r in model.rounds],
+        model.messages_posted,
+        model.world.messages,
+        model.world.count("instants"),
+        model.now,
+        [str(message) for message in model.said],
+    )
+
+
+def look_at_everything(model):
+    for agent in list(model.agents):
+        for name in dir(agent):
+            if not name.startswith("_"):
+                getattr(agent, name)
+    for cluster in model.clusters:
+        cluster.release_times()
+        model.world.queue(cluster.index)
+        model.world.running(cluster.index)
+    for known in model.scheduler.clusters:
+        _ = known.load, known.free, known.waiting, known.age
+    _ = model.in_flight, model.messages, model.world.busy_area(), model.world.latest(5)
+    [str(message) for message in model.said]
+
+
+@pytest.mark.parametrize("local", LOCALS)
+@pytest.mark.parametrize("global_", GLOBALS)
+def test_a_run_is_the_same_bits_however_it_is_stepped_and_watched(global_, local):
+    for mode in ("open", "batch"):
+        for latency, share in ((0.0, 0.0), (0.0, 0.5), (0.7, 0.5)):
+
+            def make(interval, mode=mode, latency=latency, share=share):
+                jobs = workload(mode, share=share, count=40)
+                return model_of(global_, local, jobs, latency=latency, interval=interval)
+
+            whole = make(3600.0)
+            whole.run()
+            assert whole.world.count("completed") == 40
+            expected = bits(whole)
+            for interval in (1.0, 60.0):
+                model = make(interval)
+                if interval == 1.0:
+                    messages = heard(model)
+                while model.running:
+                    model.step()
+                    if interval == 60.0:
+                        look_at_everything(model)
+                assert bits(model) == expected
+            assert len(messages) >= model.messages_posted
+
+
+def test_a_model_that_has_ended_can_be_stepped_on():
+    model = ran("dll", "fcfs")
+    before = bits(model)
+    model.step()
+    assert bits(model) == before
+
+
+@pytest.mark.parametrize(
+    ("global_", "local"), [("wrand", "fcfs"), ("dll", "titan"), ("muscle", "titan")]
+)
+def test_the_seed_decides_and_nothing_else(global_, local):
+    """Equal clusters, so that MUSCLE has something to choose."""
+    platform = Platform.star([6, 6, 6])
+    runs = [
+        bits(ran(global_, local, workload(count=60, rate=0.6), platform, seed=seed))
+        for seed in (1, 1, 2)
+    ]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+
+
+def test_another_workload_seed_is_another_run():
+    assert bits(ran(jobs=workload(seed=1))) != bits(ran(jobs=workload(seed=2)))
+
+
+def test_models_do_not_disturb_each_other():
+    expected = bits(ran(seed=3))
+    one, other = model_of(seed=3, interval=7.0), model_of(seed=4, interval=11.0)
+    while one.running:
+        one.step()
+        other.step()
+    assert bits(one) == expected
+
+
+def test_the_data_collector_counts_what_happened():
+    model = model_of(latency=0.5, interval=5.0)
+    model.run()
+    frame = model.datacollector.get_model_vars_dataframe()
+    last = frame.iloc[-1]
+    assert last["completed"] == 60
+    assert last["messages"] == model.messages
+    assert last["busy"] == [0, 0, 0]
+    assert last["queued"] == 0
+    assert frame["now"].is_monotonic_increasing
+    assert (frame["completed"].diff().dropna() >= 0).all()
+
+
+def test_clusters_show_what_runs_and_waits():
+    model = model_of("dll", "fcfs", table((0, 8, 10.0), (1, 5, 10.0), (2, 1, 4.0)), interval=5.0)
+    model.step()
+    first, second, third = model.clusters
+    assert (first.busy, first.free, first.running, first.waiting) == (8, 0, 1, 0)
+    assert (second.busy, third.busy) == (5, 1)
+    assert first.release_times().tolist() == [5.0] * 8
+    assert third.release_times()[:3].tolist() == [0.0] * 3
+    assert third.release_times()[3] == pytest.approx(2 + 4 / 0.7 - 5)
+    assert first.utilization == 1.0
+    assert second.utilization == pytest.approx(5 * 4 / (6 * 5))
+
+
+def test_submissions_are_told_from_users_and_from_clusters():
+    jobs = table((0, 1, 5.0), (0, 2, 5.0), (2, 1, 5.0, np.inf, 1), (2, 1, 5.0, np.inf, 1))
+    model = model_of("muscle", "titan", jobs, FAR, latency=1.0)
+    messages = heard(model)
+    model.run()
+    told = [m for m in messages if isinstance(m, (JobSubmitted, JobMetadata))]
+    assert [(type(m), m.sender, m.jobs, m.due) for m in told] == [
+        (JobSubmitted, "users", (1, 2), 0.0),
+        (JobMetadata, "C2", (3, 4), 3.2),
+    ]
+    assert [m.sent for m in told] == [0.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("interval", 0.0),
+        ("interval", -1.0),
+        ("interval", float("nan")),
+        ("latency", -0.1),
+        ("latency", float("inf")),
+        ("latency", float("nan")),
+        ("round_threshold", -1.0),
+        ("round_threshold", float("nan")),
+        ("weights", (1.0, 2.0)),
+        ("weights", (-1.0, 2.0, 1.0)),
+        ("weights", [(4.0, 3.0, 1.0)] * 2),
+        ("idle", "least"),
+    ],
+)
+def test_impossible_options_are_named(option, value):
+    with pytest.raises(GridError, match=option) as caught:
+        model_of(**{option: value})
+    assert "\n" not in str(caught.value)
+    assert "accepted" in str(caught.value)
+
+
+# The three tiers ---------------------------------------------------------------------------------
+
+
+@numba.njit
+def least_load(state, job, memory):
+    best, least = -1, np.inf
+    for c in range(state.clusters):
+        if job.size <= state.size[c] and state.load[c] / state.size[c] < least:
+            best, least = c, state.load[c] / state.size[c]
+    return best
+
+
+class CompiledLeastLoad(GlobalScheduler):
+    place = least_load
+
+
+class PlainLeastLoad(GlobalScheduler):
+    def place(self, job):
+        return min((c for c in self.clusters if c.size >= job.size), key=lambda c: c.load)
+
+
+@numba.njit
+def shortest(state, job, cluster):
+    return job.execution_time
+
+
+class CompiledShortest(LocalScheduler):
+    priority = shortest
+
+
+class PlainShortest(LocalScheduler):
+    def priority(self, job):
+        return job.execution_time
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.7])
+def test_the_tiers_of_a_decision_give_the_same_run(latency):
+    def outcome(global_, local):
+        jobs = workload(count=150, rate=0.7, share=0.5)
+        model = ran(global_, local, jobs, FAR, latency=latency)
+        assert model.world.count("completed") == 150
+        return [model.world.records()[name].tobytes() for name in OUTCOME], model.messages
+
+    expected = outcome("dll", "sjf")
+    assert outcome(CompiledLeastLoad, CompiledShortest) == expected
+    assert outcome(PlainLeastLoad, PlainShortest) == expected
+    assert outcome("dll", PlainShortest) == expected
+    assert outcome(PlainLeastLoad, "sjf") == expected
+
+
+@numba.njit
+def hold_back(state, job, memory):
+    """Start each job on the last cluster as soon as it fits there, and let it wait till then."""
+    state.take[:] = 0
+    last = state.clusters - 1
+    if job.size > state.free[last]:
+        return -1
+    state.take[last] = job.size
+    return -2
+
+
+class CompiledHoldBack(GlobalScheduler):
+    place = hold_back
+
+
+class PlainHoldBack(GlobalScheduler):
+    def place(self, job):
+        last = self.clusters[-1]
+        return {last.name: job.size} if last.free >= job.size else None
+
+
+def test_waiting_and_starting_agree_between_the_tiers():
+    def outcome(global_):
+        model = ran(global_, "fcfs", workload(count=80, largest=4))
+        assert model.world.count("completed") == 80
+        return [model.world.records()[name].tobytes() for name in OUTCOME]
+
+    assert outcome(CompiledHoldBack) == outcome(PlainHoldBack)
+
+
+def test_a_job_in_order_blocks_those_behind_it():
+    class InOrder(PlainHoldBack):
+        in_order = True
+
+    jobs = table((0, 3, 10.0), (1, 4, 5.0), (2, 1, 5.0))
+    assert done(ran(InOrder, "fcfs", jobs))["start"].argsort().tolist() == [0, 1, 2]
+    assert done(ran(PlainHoldBack, "fcfs", jobs))["start"].argsort().tolist() == [0, 2, 1]
+
+
+def test_a_compiled_scheduler_has_memory_and_a_stream_of_its_own():
+    class Counting(GlobalScheduler):
+        @numba.njit
+        def place(state, job, memory):  # noqa: N805
+            memory[0] += 1.0
+            return 0
+
+        def memory(self):
+            return np.full(3, 5.0)
+
+    model = ran(Counting, "fcfs", workload(count=30))
+    assert model.world.memory.tolist() == [35.0, 5.0, 5.0]
+
+
+# Splitting ----------------------------------------------------------------------------------------
+
+
+def test_a_job_may_be_split_over_clusters():
+    class Everywhere(GlobalScheduler):
+        spans = True
+
+        def place(self, job):
+            if job.size > sum(c.free for c in self.clusters):
+                return None
+            left, taken = job.size, {}
+            for c in self.clusters:
+                taken[c.name] = min(left, c.free)
+                left -= taken[c.name]
+            return taken
+
+    model = ran(Everywhere, "fcfs", table((0, 11, 10.0), (1, 18, 7.0), (2, 19, 1.0)))
+    records = done(model)
+    assert records["take"][:, :3].tolist() == [[8, 3, 0], [8, 6, 4]]
+    assert records["start"].tolist() == [0.0, 10.0]
+    assert records["finish"][1] == pytest.approx(10 + 7 / 0.7)
+    assert model.world.count("rejected") == 1
+
+
+# Plugins that go wrong ---------------------------------------------------------------------------
+
+
+class OopsError(Exception):
+    pass
+
+
+def test_an_exception_of_a_plugin_names_the_agent_and_the_time():
+    class Global(GlobalScheduler):
+        def place(self, job):
+            if job.number == 3:
+                raise OopsError("three")
+            return self.clusters[0]
+
+    class Ranking(LocalScheduler):
+        def priority(self, job):
+            raise OopsError("three")
+
+    class Planner(PlanningScheduler):
+        def plan(self, jobs, release):
+            raise OopsError("three")
+
+    class Deaf(FcfsScheduler):
+        def receive(self, message):
+            raise OopsError("three")
+
+    jobs = table((0, 1, 9.0), (1, 1, 9.0), (2.5, 1, 9.0))
+    one = table((2.5, 1, 9.0))
+    for global_, local, rows, name in (
+        (Global, "fcfs", jobs, "GLOBAL"),
+        (Global, "titan", jobs, "GLOBAL"),
+        ("dll", Ranking, one, "RANKING C1"),
+        ("muscle", Ranking, one, "RANKING C1"),
+        ("dll", Planner, one, "PLANNER C1"),
+        ("muscle", Deaf, one, "DEAF C1"),
+    ):
+        with pytest.raises(OopsError) as caught:
+            ran(global_, local, rows)
+        assert str(caught.value) == "three"
+        assert caught.value.__notes__ == [f"raised by {name} at simulated time 2.5 s"]
+        assert 'raise OopsError("three")' in "".join(traceback.format_exception(caught.value))
+
+
+class CompiledOops(GlobalScheduler):
+    @numba.njit
+    def place(state, job, memory):  # noqa: N805
+        if job.number == 3:
+            raise ValueError("three")
+        return 0
+
+
+class CompiledRankOops(LocalScheduler):
+    @numba.njit
+    def priority(state, job, cluster):  # noqa: N805
+        if job.number == 3:
+            raise ValueError("three")
+        return 0.0
+
+
+class NoSuchField(GlobalScheduler):
+    @numba.njit
+    def place(state, job, memory):  # noqa: N805
+        return job.colour
+
+
+class TwoArguments(LocalScheduler):
+    @numba.njit
+    def priority(state, job):  # noqa: N805
+        return 0.0
+
+
+def test_an_exception_of_a_compiled_plugin_names_the_agent_and_the_time():
+    jobs = table((0, 8, 9.0), (1, 6, 9.0), (2.5, 4, 9.0))
+    for global_, local, kind, name in (
+        (CompiledOops, "fcfs", ValueError, "COMPILEDOOPS at simulated time 2.5 s"),
+        ("dll", CompiledRankOops, ValueError, "COMPILEDRANKOOPS C3 at simulated time 2.5 s"),
+        (NoSuchField, "fcfs", Exception, "NOSUCHFIELD at simulated time 0 s"),
+        ("dll", TwoArguments, TypeError, "TWOARGUMENTS C1 at simulated time 0 s"),
+    ):
+        with pytest.raises(kind) as caught:
+            ran(global_, local, jobs)
+        assert caught.value.__notes__ == [f"raised by {name}"]
+
+
+def test_an_exception_of_the_workload_is_nobodys():
+    class Broken:
+        def chunks(self):
+            yield table((0, 1, 1.0)).jobs
+            raise WorkloadError("line 7: no number")
+
+    with pytest.raises(WorkloadError) as caught:
+        ran("dll", "fcfs", Broken())
+    assert str(caught.value) == "line 7: no number"
+
+
+OTHER = model_of("dll", "fcfs")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"C9": 2},
+        {},
+        {"C1": 9},
+        {"C1": -2, "C2": 4},
+        {"C1": 1},
+        {"C1": 2, "C2": 1},
+        {"C1": 2.0},
+        {"C1": "2"},
+        {0: 2},
+        1,
+        0.0,
+        True,
+        "C1",
+        ["C1"],
+        OTHER.scheduler.clusters[0],
+        KnownCluster,
+        OTHER.clusters[0],
+    ],
+    ids=str,
+)
+def test_an_impossible_placement_is_one_line_naming_agent_and_time(answer):
+    class Wrong(GlobalScheduler):
+        def place(self, job):
+            return answer
+
+    check_refused(Wrong, "fcfs", "WRONG at 2.5 s: placement of job 7", size=2)
+
+
+class TooSmall(GlobalScheduler):
+    def place(self, job):
+        return self.clusters[2]
+
+
+class Nowhere(GlobalScheduler):
+    @numba.njit
+    def place(state, job, memory):  # noqa: N805
+        return 3
+
+
+class TakesTooMany(GlobalScheduler):
+    @numba.njit
+    def place(state, job, memory):  # noqa: N805
+        state.take[:] = 0
+        state.take[0] = job.size
+        state.take[5] = 1
+        return -2
+
+
+class NotANumber(LocalScheduler):
+    def priority(self, job):
+        return float("nan")
+
+
+class Words(LocalScheduler):
+    def priority(self, job):
+        return "first"
+
+
+class NothingAtAll(LocalScheduler):
+    def priority(self, job):
+        return None
+
+
+class CompiledNan(LocalScheduler):
+    @numba.njit
+    def priority(state, job, cluster):  # noqa: N805
+        return np.nan
+
+
+class NoMethod(LocalScheduler):
+    pass
+
+
+class NoPlan(PlanningScheduler):
+    pass
+
+
+class NoPlace(GlobalScheduler):
+    pass
+
+
+def planner(answer):
+    class Planner(PlanningScheduler):
+        def plan(self, jobs, release):
+            return answer(jobs)
+
+    return Planner
+
+
+@pytest.mark.parametrize(
+    ("global_", "local", "words"),
+    [
+        (TooSmall, "fcfs", "TOOSMALL at 2.5 s: placement of job 7 (size 5): C3, which has 4"),
+        (Nowhere, "fcfs", "NOWHERE at 2.5 s: placement of job 7 (size 5): cluster 3"),
+        (TakesTooMany, "fcfs", "TAKESTOOMANY at 2.5 s: placement of job 7"),
+        (NoPlace, "fcfs", "NOPLACE at 2.5 s: NoPlace: no method `place`"),
+        ("dll", NotANumber, "NOTANUMBER C1 at 2.5 s: C1: priority of job 7"),
+        ("muscle", NotANumber, "NOTANUMBER C1 at 2.5 s: C1: priority of job 7"),
+        ("dll", CompiledNan, "COMPILEDNAN C1 at 2.5 s: C1: priority of job 7"),
+        ("dll", Words, "WORDS C1 at 2.5 s: priority of job 7: 'first'"),
+        ("dll", NothingAtAll, "NOTHINGATALL C1 at 2.5 s: priority of job 7: None"),
+        ("dll", NoMethod, "NOMETHOD C1 at 2.5 s: NoMethod: no method `priority`"),
+        ("dll", NoPlan, "NOPLAN C1 at 2.5 s: NoPlan: no method `plan`"),
+        ("muscle", NoPlan, "NOPLAN C1 at 2.5 s: NoPlan: no method `plan`"),
+        ("dll", planner(lambda jobs: [*jobs, jobs[0]]), "PLANNER C1 at 2.5 s: plan: Job(7"),
+        ("dll", planner(lambda jobs: []), "PLANNER C1 at 2.5 s: plan without Job(7"),
+        ("dll", planner(lambda jobs: [0]), "PLANNER C1 at 2.5 s: plan: 0"),
+        ("dll", planner(lambda jobs: None), "PLANNER C1 at 2.5 s: plan: None"),
+        ("dll", planner(lambda jobs: jobs[0]), "PLANNER C1 at 2.5 s: plan: Job(7"),
+        ("muscle", planner(lambda jobs: []), "PLANNER C1 at 2.5 s: plan without Job(7"),
+    ],
+)
+def test_an_impossible_decision_is_one_line_naming_agent_and_time(global_, local, words):
+    check_refused(global_, local, words)
+
+
+def check_refused(global_, local, words, size=5):
+    jobs = table((2.5, size, 9.0))
+    jobs.jobs["number"] = 7
+    model = model_of(global_, local, jobs)
+    with pytest.raises(PlacementError) as caught:
+        model.run()
+    message = str(caught.value)
+    assert message.startswith(words)
+    assert message.count(" at 2.5 s") == 1
+    assert "\n" not in message
+    assert "accepted" in message or "no method" in message
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_an_error_of_the_grid_that_a_plugin_meets_keeps_its_kind():
+    class Asks(GlobalScheduler):
+        def place(self, job):
+            return self.clusters[self.model.world.platform.index("C7")]
+
+    with pytest.raises(PlatformError, match=r"^ASKS at 1 s: cluster 'C7': unknown; accepted: C1"):
+        ran(Asks, "fcfs", table((1.0, 1, 1.0)))
+
+
+def test_too_large_jobs_are_rejected_and_the_rest_go_on():
+    for global_ in GLOBALS:
+        model = ran(global_, "fcfs", table((0, 9, 5.0), (1, 8, 5.0), (2, 30, 1.0)))
+        assert (model.world.count("rejected"), model.world.count("completed")) == (2, 1)
+        records = model.world.records()
+        assert records["number"][np.isnan(records["start"])].tolist() == [1, 3]
+
+
+# Knowledge ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("local", ["fcfs", "sjf", "titan"])
+@pytest.mark.parametrize("latency", [0.0, 2.0, 25.0])
+def test_what_is_known_of_a_cluster_is_the_truth_one_latency_ago(latency, local):
+    """Worked out after the run from where and when each job was sent, started and finished."""
+    seen = []
+
+    class Watching(GlobalScheduler):
+        turn = 0
+
+        def place(self, job):
+            known = [(c.free, c.waiting, c.load * c.size, c.age) for c in self.clusters]
+            fitting = [c for c in self.clusters if c.size >= job.size]
+            self.turn += 1
+            chosen = fitting[self.turn * 7 // 3 % len(fitting)]
+            seen.append((self.model.now, job.number, chosen.index, known))
+            return chosen
+
+    model = ran(Watching, local, workload(count=150, rate=0.9), FAR, latency=latency)
+    jobs = done(model)
+    row = {number: index for index, number in enumerate(jobs["number"].tolist())}
+    sent = np.zeros(len(jobs))
+    for now, number, _, _ in seen:
+        sent[row[number]] = now
+    delays = model.world.latency
+    waited = False
+    for c in range(3):
+        mine = jobs[jobs["cluster"] == c]
+        landed = (sent + delays[c])[jobs["cluster"] == c]
+        decided = sent[jobs["cluster"] == c]
+        changes = np.unique(np.concatenate([landed, mine["start"], mine["finish"]]))
+        for now, _, _, known in seen:
+            free, waiting, load, age = known[c]
+            told = changes[changes + delays[c] <= now]
+            if delays[c] == 0.0:
+                told = told[told < now]  # jobs that land now are not queued yet
+            if not len(told):
+                assert (free, waiting) == (PLATFORM.sizes[c], 0)
+                continue
+            then = told[-1]
+            busy = mine["size"][(mine["start"] <= then) & (then < mine["finish"])].sum()
+            assert free == PLATFORM.sizes[c] - busy
+            queued = ((landed <= then) & (then < mine["start"])).sum()
+            assert waiting == queued
+            waited |= bool(queued)
+            if delays[c] > 0.0:
+                assert age == pytest.approx(now - then, abs=1e-9)
+            left = (decided < now) & ~(mine["finish"] + delays[c] <= now)
+            assert load == pytest.approx((mine["execution_time"] * mine["size"])[left].sum())
+    assert waited
+    assert len(seen) == 150
+
+
+def test_without_latency_what_is_known_is_the_truth_now():
+    class Watching(GlobalScheduler):
+        def place(self, job):
+            world = self.model.world
+            assert [c.free for c in self.clusters] == world.free[:3].tolist()
+            assert [c.waiting for c in self.clusters] == world.waiting[:3].tolist()
+            return max((c for c in self.clusters if c.size >= job.size), key=lambda c: c.free)
+
+    for local in LOCALS:
+        ran(Watching, local, workload(count=100, rate=0.9))
+
+
+def test_agents_are_those_of_mesa():
+    model = model_of(latency=0.5)
+    kinds = {kind.__name__: len(agents) for kind, agents in model.agents_by_type.items()}
+    assert kinds == {
+        "PacePredictor": 1,
+        "MuscleScheduler": 1,
+        "A4Broker": 4,
+        "ClusterAgent": 3,
+        "TitanScheduler": 3,
+    }
+    assert all(agent.model is model for agent in model.agents)
