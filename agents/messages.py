@@ -126,13 +126,14 @@ class ScheduleReport(Message):
     cluster : int
         Index of the cluster.
     round : int
-        Latest round whose seed schedule it has seen.
+        Latest round whose jobs it has scheduled.
     makespan : float
         Expected makespan of what is left, s after `sent`.
     cp : float or None
-        Comprehensive performance of the new schedule; None when there is none to tell.
+        Comprehensive performance of the new schedule; None unless it is a new round's.
     release : array, shape (processors,)
-        When each processor is expected to be free for more, s, absolute, in increasing order.
+        When each processor that is up is expected to be free for more, s, absolute, in increasing
+        order.
     unfinished : array, shape (jobs, 4)
         Of each unfinished job: expected finish (s, absolute), execution time (s), processors,
         deadline (s, absolute).

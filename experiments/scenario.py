@@ -26,6 +26,7 @@ PACKAGED = resources.files("experiments") / "scenarios"
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "parameters")
 PLATFORM_KEYS = ("clusters", "switches", "links")
 OUTPUTS = ("seed_schedules",)
+SUFFIXES = (".toml", ".py")
 
 STEPS = 400
 """Steps that a run has, roughly, when its step is chosen automatically."""
@@ -95,11 +96,10 @@ class Scenario:
         ScenarioError
             If there is none, or the file is not a scenario.
         """
-        packaged = PACKAGED / f"{name}.toml"
-        if packaged.is_file():
-            return cls._from_toml(Path(str(packaged)), name)
-        path = Path(name)
-        if path.suffix not in (".toml", ".py"):
+        path = Path(str(PACKAGED / name))
+        known = [path.with_name(name + suffix) for suffix in SUFFIXES]
+        path = next((each for each in known if each.is_file()), Path(name))
+        if path.suffix not in SUFFIXES:
             raise ScenarioError(
                 f"scenario {name!r}: unknown; accepted: {', '.join(packaged_names())}, or the path "
                 "of a .toml or .py file"
@@ -194,9 +194,8 @@ class Scenario:
 
 def packaged_names() -> list[str]:
     """Return the names of the scenarios that come with the product."""
-    return sorted(
-        p.name.removesuffix(".toml") for p in PACKAGED.iterdir() if p.name.endswith("toml")
-    )
+    files = (Path(file.name) for file in PACKAGED.iterdir())
+    return sorted(file.stem for file in files if file.suffix in SUFFIXES)
 
 
 def _class(given: Any, find: Any) -> Any:

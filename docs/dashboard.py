@@ -1,0 +1,20 @@
+"""Draw docs/dashboard.svg, the README's picture: a real run, stopped after half of its jobs."""
+
+from pathlib import Path
+from time import perf_counter
+
+from experiments.dashboard import save_svg
+from experiments.scenario import Scenario
+
+scenario = Scenario.load("quickstart").changed(["jobs=400", "load=1.1"])
+model = scenario.model(seed=1)
+began = perf_counter()
+while model.world.count("completed") < 200:
+    model.step()
+save_svg(
+    model,
+    scenario.name,
+    Path(__file__).parent / "dashboard.svg",
+    width=110,
+    elapsed=perf_counter() - began,
+)

@@ -1,0 +1,166 @@
+"""Global schedulers that decide at once, against the same written in plain Python."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from agents.balancers import EarliestCompletionScheduler
+from grid.distributions import Deterministic, UniformSizes
+from grid.jobs import ANYWHERE
+from grid.platform import Platform
+from grid.streams import stream
+from grid.workloads.synthetic import SyntheticWorkload
+
+from .plain_muscle import Chance
+from .small_grids import FAR, PLATFORM, RATES, SIZES, done, model_of, ran, table, workload
+
+CASES = [(0.0, 0.0), (0.0, 0.6), (0.7, 0.0), (6.0, 0.6)]
+
+
+def decisions(model):
+    """Return [(when the job was known, its record)] in the order of decision."""
+    jobs = done(model)
+    delay = model.world.latency
+    known = [
+        job["arrival"] + (0.0 if job["origin"] == ANYWHERE else delay[job["origin"]])
+        for job in jobs
+    ]
+    return [(known[i], jobs[i]) for i in sorted(range(len(jobs)), key=lambda i: (known[i], i))]
+
+
+def fitting(job):
+    return [c for c in range(3) if job["size"] <= SIZES[c]]
+
+
+@pytest.mark.parametrize("local", ["fcfs", "titan"])
+@pytest.mark.parametrize(("latency", "share"), CASES)
+def test_dll_sends_to_the_least_load_known(latency, share, local):
+    """L = sum(e s / m) of what was sent there and not known, a latency later, to have ended."""
+    jobs = workload(count=200, rate=0.8, share=share)
+    model = ran("dll", local, jobs, FAR if latency else PLATFORM, latency=latency)
+    delay = model.world.latency
+    sent = [[] for _ in SIZES]
+    for now, job in decisions(model):
+        loads = [
+            math.fsum(j["execution_time"] * j["size"] for j in each if j["finish"] + delay[c] > now)
+            / SIZES[c]
+            for c, each in enumerate(sent)
+        ]
+        chosen = job["cluster"]
+        least = min(loads[c] for c in fitting(job))
+        assert loads[chosen] == pytest.approx(least, rel=1e-9, abs=1e-12)
+        assert all(loads[c] > least for c in fitting(job) if c < chosen)  # of equals the first
+        sent[chosen].append(job)
+    assert all(len(each) > 10 for each in sent)
+
+
+def test_dll_knows_completions_after_the_latency():
+    """Two equal clusters; the first is free again at 10, which is known at 12."""
+    platform = Platform.star([4, 4])
+    rows = [(0, 4, 10.0), (0, 4, 100.0)]
+    for arrival, expected in ((11.9, [0, 1, 0]), (12.0, [0, 1, 0])):
+        jobs = done(ran("dll", "fcfs", table(*rows, (arrival, 4, 1.0)), platform, latency=2.0))
+        assert jobs["cluster"].tolist() == expected
+    # What is known to be finished decides between equal amounts of work sent.
+    rows = [(0, 4, 10.0), (0, 4, 20.0), (0, 4, 10.0), (0, 2, 1.0)]
+    for arrival, expected in ((11.9, 1), (12.0, 0)):
+        late = (arrival, 4, 1.0)
+        jobs = done(ran("dll", "fcfs", table(*rows, late), platform, latency=2.0))
+        assert jobs["cluster"].tolist() == [0, 1, 0, 0, expected]
+
+
+@pytest.mark.parametrize(("latency", "share"), CASES)
+def test_wrand_draws_in_proportion_to_capability(latency, share):
+    """Decision by decision, from the same stream of random numbers."""
+    jobs = workload(count=200, rate=0.8, share=share)
+    model = ran("wrand", "fcfs", jobs, FAR if latency else PLATFORM, latency=latency, seed=9)
+    chance = Chance(stream(9, "global scheduler"))
+    for _, job in decisions(model):
+        capable = fitting(job)
+        left = chance.below(2**53) / 2**53 * sum(SIZES[c] * RATES[c] for c in capable)
+        for chosen in capable:
+            left -= SIZES[chosen] * RATES[chosen]
+            if left < 0:
+                break
+        assert job["cluster"] == chosen
+
+
+def test_wrand_shares_are_those_of_capability():
+    """Chi-square over the clusters that can hold a job, at the 0.1 % level."""
+    jobs = SyntheticWorkload(
+        count=20_000, rate=5.0, sizes=UniformSizes(1, 8), runtimes=Deterministic(0.5), seed=3
+    )
+    records = done(ran("wrand", "fcfs", jobs, interval=1e6))
+    assert len(records) == 20_000
+    critical = {1: 10.83, 2: 13.82}
+    for low, high, capable in ((1, 4, [0, 1, 2]), (5, 6, [0, 1]), (7, 8, [0])):
+        mine = records[(records["size"] >= low) & (records["size"] <= high)]
+        counts = np.bincount(mine["cluster"], minlength=3)
+        assert counts[[c for c in range(3) if c not in capable]].sum() == 0
+        if len(capable) > 1:
+            share = np.array([SIZES[c] * RATES[c] for c in capable])
+            expected = share / share.sum() * len(mine)
+            chi = ((counts[capable] - expected) ** 2 / expected).sum()
+            assert chi < critical[len(capable) - 1]
+
+
+@pytest.mark.parametrize(("latency", "share"), CASES)
+def test_round_robin_takes_turns(latency, share):
+    jobs = workload(count=200, rate=0.8, share=share)
+    model = ran("round-robin", "fcfs", jobs, FAR if latency else PLATFORM, latency=latency)
+    turn = 0
+    for _, job in decisions(model):
+        chosen = next(c for c in ((turn + step) % 3 for step in range(3)) if c in fitting(job))
+        assert job["cluster"] == chosen
+        turn = chosen + 1
+
+
+def plain_book(free, size, now, time):
+    """Return the end of a job on the processors first free, and the book with it."""
+    first = sorted(free)
+    end = max(now, first[size - 1]) + time
+    return end, [end] * size + first[size:]
+
+
+@pytest.mark.parametrize(("latency", "share"), CASES)
+def test_ect_sends_to_the_earliest_completion(latency, share):
+    jobs = workload(count=200, rate=0.8, share=share)
+    model = ran("ect", "fcfs", jobs, FAR if latency else PLATFORM, latency=latency)
+    books = [[0.0] * size for size in SIZES]
+    for now, job in decisions(model):
+        outcomes = {
+            c: plain_book(books[c], job["size"], now, job["runtime"] / RATES[c])
+            for c in fitting(job)
+        }
+        chosen = min(outcomes, key=lambda c: outcomes[c][0])
+        assert job["cluster"] == chosen
+        end, books[chosen] = outcomes[chosen]
+        if latency == 0.0:
+            assert job["finish"] == end  # its book comes true, to the bit
+
+
+def test_the_book_of_ect_is_kept_in_order():
+    model = model_of("ect", "fcfs", workload(count=200, rate=2.0), interval=5.0)
+    assert isinstance(model.scheduler, EarliestCompletionScheduler)
+    while model.running:
+        model.step()
+        for c, book in enumerate(model.scheduler._free_at):
+            assert len(book) == SIZES[c]
+            assert (np.diff(book) >= 0).all()
+
+
+@pytest.mark.parametrize("global_", ["dll", "wrand", "round-robin", "ect"])
+def test_each_decides_the_moment_a_job_is_known_and_asks_nothing_twice(global_):
+    jobs = workload(count=100, rate=2.0, share=0.5)
+    model = ran(global_, "fcfs", jobs, FAR, latency=0.5)
+    sent = model.world.messages
+    origins = done(model)["origin"]
+    clusters = done(model)["cluster"]
+    local = origins != ANYWHERE
+    assert sent["submission"] == 100
+    assert sent["metadata"] == sent["order"] == local.sum()
+    assert sent["transfer"] == (origins != clusters).sum()
+    assert model.world.waiting[-1] == 0
