@@ -52,7 +52,7 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     module_name, separator, class_name = known.get(name, name).partition(":")
     kind = "global" if base is GlobalScheduler else "local"
     accepted = f"accepted: {', '.join(known)}, or module:Class"
-    if not separator:
+    if not separator or module_name[:1] in ("", "."):
         raise GridError(f"{kind} scheduler {name!r}: unknown; {accepted}")
     here = str(Path.cwd())
     if name not in known and here not in sys.path:
@@ -60,7 +60,7 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        if error.name is None or not module_name.startswith(error.name):
+        if not f"{module_name}.".startswith(f"{error.name}."):
             raise
         raise GridError(f"{kind} scheduler {name!r}: no module {module_name!r}") from None
     found: Any = getattr(module, class_name, None)

@@ -167,7 +167,15 @@ def policies(as_json: bool) -> None:
 @refusing_bad_input
 def bench(what: str, as_json: bool) -> None:
     """Measure the kernel or TITAN on this machine."""
-    from experiments import bench as benchmarks
+    from experiments.bench.measurement import as_json as rows
+    from experiments.bench.measurement import print_measurements
 
-    measure = benchmarks.bench_kernel if what == "kernel" else benchmarks.bench_titan
-    benchmarks.show(measure(), as_json)
+    if what == "kernel":
+        from experiments.bench.kernel import bench_kernel as measure
+    else:
+        from experiments.bench.titan import bench_titan as measure
+    measurements = measure()
+    if as_json:
+        click.echo(json.dumps(rows(measurements)))
+    else:
+        print_measurements(measurements)

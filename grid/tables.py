@@ -15,7 +15,7 @@ from grid.jobs import JOB
 from grid.kernel import state as k
 from grid.platform import Platform
 
-CHUNK = 16384
+CHUNK = 4096
 """Rows of finished jobs that are kept in the kernel before they are taken out."""
 
 

@@ -19,7 +19,7 @@ from numba.core import types
 from grid.jobs import JOB
 from grid.kernel.arrival import become_known, enqueue, land, offer_again, send, submit
 from grid.kernel.bandwidth import next_sliding_end
-from grid.kernel.compile import compiled, inlined
+from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.decisions import call_place, call_priority
 from grid.kernel.events import remove_next
 from grid.kernel.execution import complete, fail, repair, start_as_taken, start_waiting
@@ -120,7 +120,7 @@ def _happen(
             land(state, slots, subject)
 
 
-@compiled()
+@part
 def _settle(
     state: Any,
     slots: Any,

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from grid.jobs import JobArray
 
-CHUNK = 16384
+CHUNK = 4096
 """Rows handed over at once, so that memory does not grow with the length of a stream."""
 
 

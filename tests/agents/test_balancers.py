@@ -58,18 +58,12 @@ def test_dll_sends_to_the_least_load_known(latency, share, local):
 
 
 def test_dll_knows_completions_after_the_latency():
-    """Two equal clusters; the first is free again at 10, which is known at 12."""
-    platform = Platform.star([4, 4])
-    rows = [(0, 4, 10.0), (0, 4, 100.0)]
-    for arrival, expected in ((11.9, [0, 1, 0]), (12.0, [0, 1, 0])):
-        jobs = done(ran("dll", "fcfs", table(*rows, (arrival, 4, 1.0)), platform, latency=2.0))
-        assert jobs["cluster"].tolist() == expected
-    # What is known to be finished decides between equal amounts of work sent.
-    rows = [(0, 4, 10.0), (0, 4, 20.0), (0, 4, 10.0), (0, 2, 1.0)]
-    for arrival, expected in ((11.9, 1), (12.0, 0)):
-        late = (arrival, 4, 1.0)
-        jobs = done(ran("dll", "fcfs", table(*rows, late), platform, latency=2.0))
-        assert jobs["cluster"].tolist() == [0, 1, 0, 0, expected]
+    """C1 has work of 10 s and 15 s, C2 of 20 s; the 10 s land at 2, end at 12, are known at 14."""
+    rows = [(0, 4, 10.0), (0, 4, 20.0), (0, 4, 15.0)]
+    for arrival, expected in ((13.9, 1), (14.0, 0)):
+        jobs = table(*rows, (arrival, 4, 1.0))
+        records = done(ran("dll", "fcfs", jobs, Platform.star([4, 4]), latency=2.0))
+        assert records["cluster"].tolist() == [0, 1, 0, expected]
 
 
 @pytest.mark.parametrize(("latency", "share"), CASES)

@@ -1,0 +1,98 @@
+"""Schedulers by name, built-in or a user's own."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from agents.disciplines import FcfsScheduler
+from agents.muscle import MuscleScheduler
+from agents.registry import GLOBAL, LOCAL, global_scheduler, local_scheduler, summary
+from grid.errors import GridError
+
+from .small_grids import done, ran, workload
+
+OWN = '''
+from agents.schedulers import GlobalScheduler, LocalScheduler
+
+
+class First(GlobalScheduler):
+    """To the first that fits."""
+
+    def place(self, job):
+        return next(c for c in self.clusters if c.size >= job.size)
+
+
+class Largest(LocalScheduler):
+    def priority(self, job):
+        return -job.size
+
+
+def function(job):
+    return 0
+'''
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Return the name of a user's module in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "own_schedulers.py").write_text(OWN)
+    (tmp_path / "broken_import.py").write_text("import no_such_thing_at_all\n")
+    (tmp_path / "broken_prefix.py").write_text("import broken\n")
+    (tmp_path / "broken_code.py").write_text("def (:\n")
+    yield "own_schedulers"
+    for name in ("own_schedulers", "broken_import", "broken_prefix", "broken_code"):
+        sys.modules.pop(name, None)
+
+
+def test_every_built_in_name_is_a_scheduler_with_a_summary():
+    assert list(GLOBAL) == ["muscle", "dll", "wrand", "round-robin", "ect"]
+    assert list(LOCAL) == ["titan", "fcfs", "sjf"]
+    assert global_scheduler("muscle") is MuscleScheduler
+    assert local_scheduler("fcfs") is FcfsScheduler
+    for target in [*map(global_scheduler, GLOBAL), *map(local_scheduler, LOCAL)]:
+        assert summary(target).endswith(".")
+        assert "\n" not in summary(target)
+
+
+def test_a_users_own(module):
+    model = ran(f"{module}:First", f"{module}:Largest", workload(largest=8))
+    assert set(done(model)["cluster"].tolist()) == {0}
+    assert summary(type(model.scheduler)) == "To the first that fits."
+
+
+@pytest.mark.parametrize(
+    ("find", "name", "words"),
+    [
+        (global_scheduler, "mussle", "global scheduler 'mussle': unknown; accepted: muscle, dll"),
+        (global_scheduler, "titan", "global scheduler 'titan': unknown"),
+        (local_scheduler, "muscle", "local scheduler 'muscle': unknown; accepted: titan, fcfs"),
+        (local_scheduler, "", "local scheduler '': unknown"),
+        (global_scheduler, "nowhere:First", "global scheduler 'nowhere:First': no module"),
+        (global_scheduler, "own_schedulers.x:First", "global scheduler 'own_schedulers.x:First'"),
+        (global_scheduler, "own_schedulers:Last", "own_schedulers.Last is None"),
+        (global_scheduler, "own_schedulers:function", "own_schedulers.function is <function"),
+        (global_scheduler, "own_schedulers:Largest", "subclass of agents.schedulers.Global"),
+        (local_scheduler, "own_schedulers:First", "subclass of agents.schedulers.LocalScheduler"),
+        (global_scheduler, "own_schedulers:", "global scheduler 'own_schedulers:'"),
+        (global_scheduler, ":First", "global scheduler ':First'"),
+        (global_scheduler, ".own:First", "global scheduler '.own:First'"),
+    ],
+)
+def test_what_is_no_scheduler_is_told_in_one_line(module, find, name, words):
+    with pytest.raises(GridError) as caught:
+        find(name)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_error_inside_a_users_module_is_shown_as_it_is(module):
+    with pytest.raises(ModuleNotFoundError, match="no_such_thing_at_all"):
+        global_scheduler("broken_import:First")
+    with pytest.raises(ModuleNotFoundError, match="'broken'"):
+        global_scheduler("broken_prefix:First")
+    with pytest.raises(SyntaxError):
+        global_scheduler("broken_code:First")
