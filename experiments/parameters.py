@@ -23,6 +23,14 @@ class ServiceClassTable(BaseModel):
     max_ratio: NonNegative
 
 
+RANGES = (
+    ("min_size", "max_size"),
+    ("min_runtime", "max_runtime"),
+    ("min_deadline_ratio", "max_deadline_ratio"),
+)
+"""Parameters of which the second must not be below the first."""
+
+
 class Parameters(BaseModel):
     """Everything that can be set in a scenario, and changed by ``--set name=value``."""
 

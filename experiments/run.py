@@ -40,7 +40,7 @@ def _stop_in_order() -> Iterator[Callable[[], bool]]:
 
 def say_when_compiling() -> None:
     """Say once that the first run compiles."""
-    if CACHE_FOLDER is None or not any(CACHE_FOLDER.iterdir()):
+    if CACHE_FOLDER is None or not any(CACHE_FOLDER.rglob("*.nbi")):
         print("Compiling the kernel: once after each installation, about 20 s.", file=sys.stderr)
 
 

@@ -17,7 +17,7 @@ from agents.genetic import Settings
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from experiments.parameters import Parameters
+from experiments.parameters import RANGES, Parameters
 from experiments.workload import Duration, build_workload
 from grid.errors import GridError
 from grid.platform import Platform
@@ -64,7 +64,8 @@ class Scenario:
 
     Examples
     --------
-    >>> scenario = Scenario("two", Platform.star([8, 4]), {"jobs": 5}, "dll", "fcfs")
+    >>> platform, parameters = Platform.star([8, 4]), {"jobs": 5, "max_size": 4}
+    >>> scenario = Scenario("two", platform, parameters, "dll", "fcfs")
     >>> model = scenario.model(seed=1)
     >>> model.run()
     >>> model.world.count("completed")
@@ -96,9 +97,8 @@ class Scenario:
         ScenarioError
             If there is none, or the file is not a scenario.
         """
-        path = Path(str(PACKAGED / name))
-        known = [path.with_name(name + suffix) for suffix in SUFFIXES]
-        path = next((each for each in known if each.is_file()), Path(name))
+        packaged = [Path(str(PACKAGED)) / f"{name}{suffix}" for suffix in SUFFIXES]
+        path = next((each for each in packaged if each.is_file()), Path(name))
         if path.suffix not in SUFFIXES:
             raise ScenarioError(
                 f"scenario {name!r}: unknown; accepted: {', '.join(packaged_names())}, or the path "
@@ -213,9 +213,10 @@ def _step(parameters: Parameters, duration: Duration) -> float:
 def _value(text: str) -> Any:
     """Return the TOML value that `text` is, or `text` itself."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        table = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
+    return table["value"] if len(table) == 1 else text
 
 
 def checked(values: Mapping[str, Any], where: str) -> Parameters:
@@ -227,17 +228,31 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
         Naming the first key that is unknown or whose value is not accepted.
     """
     try:
-        return Parameters(**values)
+        parameters = Parameters(**values)
     except pydantic.ValidationError as failure:
-        error = failure.errors()[0]
-        place = ".".join(str(part) for part in error["loc"] if not _is_branch(str(part)))
+        errors = failure.errors()
+        of_one_key = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
+        # Each branch of a union has its errors: the deepest are those of the branch that is meant.
+        error = max(of_one_key, key=lambda each: len(each["loc"]))
+        place = _place(error["loc"])
         if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
             accepted = ", ".join(Parameters.model_fields)
             raise ScenarioError(
                 f"{where}: {place}: unknown parameter; accepted: {accepted}"
             ) from None
-        reason = error["msg"][0].lower() + error["msg"][1:]
+        reasons = [each["msg"] for each in of_one_key if _place(each["loc"]) == place]
+        reason = " or ".join(each[0].lower() + each[1:] for each in reasons)
         raise ScenarioError(f"{where}: {place}: found {error['input']!r}; {reason}") from None
+    for low, high in RANGES:
+        least, most = getattr(parameters, low), getattr(parameters, high)
+        if most < least:
+            raise ScenarioError(f"{where}: {high}: found {most}; accepted: from {low}, {least}")
+    return parameters
+
+
+def _place(location: Sequence[str | int]) -> str:
+    """Return the place of an error as a user writes it."""
+    return ".".join(str(part) for part in location if not _is_branch(str(part)))
 
 
 def _is_branch(part: str) -> bool:
