@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class DynamicLeastLoadScheduler(GlobalScheduler):
     """DLL: to the cluster with the least load L = sum(e s / m) that can hold the job (eq. 6)."""
 
+    label = "DLL"
     paper = "muscle"
 
     @compiled()
@@ -35,6 +36,7 @@ class DynamicLeastLoadScheduler(GlobalScheduler):
 class WeightedRandomScheduler(GlobalScheduler):
     """WRAND: at random, with probability proportional to processing capability m u."""
 
+    label = "WRAND"
     paper = "muscle"
 
     @compiled()
@@ -57,6 +59,8 @@ class WeightedRandomScheduler(GlobalScheduler):
 
 class RoundRobinScheduler(GlobalScheduler):
     """To each cluster in turn, passing over those that cannot hold the job."""
+
+    label = "ROUND-ROBIN"
 
     @compiled()
     def place(state: Any, job: Any, memory: Any) -> int:  # noqa: N805
@@ -92,6 +96,8 @@ class EarliestCompletionScheduler(GlobalScheduler):
     It keeps its own book of when each processor will be free, as if every cluster served its jobs
     first come, first served, from the predictions of PACE.
     """
+
+    label = "ECT"
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)

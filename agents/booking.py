@@ -1,4 +1,4 @@
-"""How far a cluster is booked by its running jobs and by an order of its waiting ones."""
+"""How far a cluster is booked: what its scheduler reports, and what MUSCLE believes of it."""
 
 from __future__ import annotations
 
@@ -35,23 +35,22 @@ def problem_of(cluster: ClusterAgent, slots: Sequence[int], since: float) -> Pro
 
 @dataclass(frozen=True)
 class Booked:
-    """What a local scheduler can report of its cluster.
+    """How far a cluster is booked by its running jobs and by an order of its waiting ones.
 
     Attributes
     ----------
-    plan : int
-        Counts the plans, so that a reminder of an older one can be told.
+    serial : int
+        Counts a cluster's bookings, so that a reminder of an older one can be told.
     round : int
         Latest round whose seed schedule is in it, 0 before the first.
     release : array, shape (processors,)
         When each processor that is up is expected to be free for more, s, absolute, in increasing
         order.
     unfinished : array, shape (jobs, 4)
-        Of each job: expected finish (s, absolute), execution time (s), processors, deadline (s,
-        absolute).
+        Of each job: expected finish (s, absolute), execution time (s), processors, slack (s).
     """
 
-    plan: int
+    serial: int
     round: int
     release: Floats
     unfinished: Floats
@@ -66,7 +65,7 @@ class Booked:
         cls,
         cluster: ClusterAgent,
         order: Sequence[int],
-        plan: int,
+        serial: int,
         round: int,
     ) -> Booked:
         """Return the booking by the running jobs and the jobs of `order` (slots)."""
@@ -76,19 +75,26 @@ class Booked:
         problem = problem_of(cluster, order, since=0.0)
         release = problem.release.copy()
         running, counts = world.running(cluster.index)
+        leeway = jobs["deadline"] - jobs["arrival"]
         unfinished = [
-            (jobs["end"][slot], jobs["execution_time"][slot], count, jobs["deadline"][slot])
+            (jobs["end"][slot], time := jobs["execution_time"][slot], count, leeway[slot] - time)
             for slot, count in zip(running, counts, strict=True)
         ]
         for job, start, resources in schedule(problem, range(len(order))):
             time = problem.execution_times[job]
             release[list(resources)] = start + time
-            unfinished.append((start + time, time, len(resources), problem.deadlines[job]))
+            unfinished.append((start + time, time, len(resources), leeway[order[job]] - time))
         if not cluster.scheduler.plans:
             # Nobody would tell of repairs: what failed counts as free when all the rest is.
             failed = cluster.size - len(release)
             release = np.append(release, np.full(failed, release.max(initial=cluster.model.now)))
-        return cls(plan, round, np.sort(release), np.array(unfinished, np.float64).reshape(-1, 4))
+        return cls(serial, round, np.sort(release), np.array(unfinished, np.float64).reshape(-1, 4))
+
+    def attributes(self, now: float) -> Floats:
+        """Return p, etSum, sizeSum and slkSum (eq. 3) of the jobs unfinished at `now`."""
+        left = self.unfinished[self.unfinished[:, 0] > now]
+        # Exact sums: the same on every version and machine.
+        return np.array([len(left), *(math.fsum(column) for column in left[:, 1:].T.tolist())])
 
     def makespan(self, now: float) -> float:
         """Return the makespan of what is left at `now`, s."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from agents.schedule import Placement
+
 Floats = npt.NDArray[np.float64]
 
 _NAMED = 4
@@ -97,20 +99,22 @@ class SeedSchedule(Message):
         Round in which the jobs were allocated, from 1.
     jobs : tuple of int
         Job numbers, in order of start.
-    slots : tuple of int
-        Where the world keeps them.
-    starts, finishes : tuple of float
+    schedule : tuple of Placement
+        Of each of them: where the world keeps it (its slot), start (s after the dispatch) and the
+        adjacent processors on which MUSCLE packed it.
+    finishes : tuple of float
         Seconds after the dispatch.
-    resources : tuple of tuple of int
-        The adjacent processors on which MUSCLE packed each job, from 0.
     """
 
     round: int
     jobs: tuple[int, ...]
-    slots: tuple[int, ...]
-    starts: tuple[float, ...]
+    schedule: tuple[Placement, ...]
     finishes: tuple[float, ...]
-    resources: tuple[tuple[int, ...], ...]
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """Where the world keeps the jobs."""
+        return tuple(placement.job for placement in self.schedule)
 
     def words(self) -> str:
         """Return what the message says, for people."""
@@ -136,7 +140,7 @@ class ScheduleReport(Message):
         order.
     unfinished : array, shape (jobs, 4)
         Of each unfinished job: expected finish (s, absolute), execution time (s), processors,
-        deadline (s, absolute).
+        slack (s).
     """
 
     cluster: int
@@ -148,20 +152,10 @@ class ScheduleReport(Message):
 
     def words(self) -> str:
         """Return what the message says, for people."""
-        left = f"makespan left {self.makespan:.1f} s, {len(self.unfinished)} jobs unfinished"
+        count = len(self.unfinished)
+        jobs = "1 job" if count == 1 else f"{count} jobs"
+        left = f"makespan left {self.makespan:.1f} s, {jobs} unfinished"
         return left if self.cp is None else f"{left}, CP {self.cp:.1f} s"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceAdvertisement(Message):
-    """A broker tells the global one what its cluster has free."""
-
-    free: int
-    waiting: int
-
-    def words(self) -> str:
-        """Return what the message says, for people."""
-        return f"{self.free} processors free, {self.waiting} jobs waiting"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +164,8 @@ class Reminder(Message):
 
     Attributes
     ----------
-    plan : int
-        The plan that it is about.
+    booking : int
+        The booking that it is about.
     """
 
-    plan: int
+    booking: int

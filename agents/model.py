@@ -17,6 +17,7 @@ from agents.genetic import Settings
 from agents.messages import (
     JobMetadata,
     JobSubmitted,
+    JobTransfer,
     Message,
     Reminder,
     ScheduleReport,
@@ -162,12 +163,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             self.world.feed(workload.chunks())
         self.datacollector = mesa.DataCollector(
             model_reporters={
-                "now": "now",
-                "completed": lambda model: model.world.count("completed"),
-                "busy": lambda model: (model.world.up - model.world.free).tolist(),
-                "waiting": lambda model: model.world.waiting[: model.world.clusters].tolist(),
-                "queued": lambda model: int(model.world.waiting[-1]),
-                "messages": lambda model: model.messages,
+                name: name for name in ("now", "completed", "busy", "waiting", "queued", "messages")
             }
         )
 
@@ -196,6 +192,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             broker = A4Broker(self, name, float(world.latency[index]))
             cluster = ClusterAgent(self, index, broker)
             cluster.scheduler = local_scheduler(self, cluster)
+            if name in self._receivers:
+                raise GridError(f"cluster {name}: accepted: another name than the scheduler's")
             self._receivers[name] = cluster.scheduler
             priority = cluster.scheduler._compiled("priority")
             address = 0
@@ -210,6 +208,28 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     def now(self) -> float:
         """Simulated time, s."""
         return self.world.now
+
+    @property
+    def completed(self) -> int:
+        """Jobs completed so far."""
+        return self.world.count("completed")
+
+    @property
+    def busy(self) -> list[int]:
+        """Processors of each cluster that run jobs."""
+        busy: list[int] = (self.world.up - self.world.free).tolist()
+        return busy
+
+    @property
+    def waiting(self) -> list[int]:
+        """Jobs that wait at each cluster."""
+        waiting: list[int] = self.world.waiting[: self.world.clusters].tolist()
+        return waiting
+
+    @property
+    def queued(self) -> int:
+        """Jobs that wait globally."""
+        return int(self.world.waiting[-1])
 
     @property
     def messages(self) -> int:
@@ -239,8 +259,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     def _run_until(self, end: float) -> None:
         world = self.world
         while True:
+            reason = self._advance(min(end, self._mail.next_due()))
             due = self._mail.next_due()
-            reason = self._advance(min(end, due))
             if reason == COLLECTED:
                 self._submissions()
             elif reason == LANDED:
@@ -278,16 +298,41 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.messages_posted += 1
         self._note(message)
         self._mail.post(message)
+        self.world.hasten(message.due)
 
     def _note(self, message: Message) -> None:
         self.said.append(message)
         for listener in self.listeners:
             listener(message)
 
-    def remind(self, scheduler: Scheduler, time: float, plan: int) -> None:
-        """Have a scheduler reminded of one of its plans at a time, s."""
-        name = scheduler.cluster.name
-        self._mail.post(Reminder(sender=name, receiver=name, sent=self.now, due=time, plan=plan))
+    def remind(self, scheduler: LocalScheduler, time: float, booking: int) -> None:
+        """Have a scheduler reminded of one of its bookings at a time, s."""
+        name, now = scheduler.cluster.name, self.now
+        self._mail.post(Reminder(sender=name, receiver=name, sent=now, due=time, booking=booking))
+        self.world.hasten(time)
+
+    def transfer(self, slots: npt.NDArray[np.int64], clusters: npt.NDArray[np.int64]) -> None:
+        """Have brokers send jobs of the global queue to clusters, in the order given."""
+        world, jobs = self.world, self.world.jobs
+        origins = jobs["origin"][slots]
+        world.send(slots, clusters)
+        for origin, cluster in sorted(set(zip(origins.tolist(), clusters.tolist(), strict=True))):
+            if origin == cluster:
+                continue
+            at_global = origin == ANYWHERE
+            sender = self.broker if at_global else self.clusters[origin].broker
+            to = self.clusters[cluster].broker
+            sent = self.now + sender.latency  # the order has to come there first
+            moved = slots[(origins == origin) & (clusters == cluster)]
+            self._note(
+                JobTransfer(
+                    sender=sender.name,
+                    receiver=to.name,
+                    sent=sent,
+                    due=sent + sender.latency + to.latency,
+                    jobs=tuple(jobs["number"][moved].tolist()),
+                )
+            )
 
     def _deliver(self, planners: Sequence[Scheduler] = ()) -> None:
         """Deliver what is due, then have those act who got something, and those plan who shall."""

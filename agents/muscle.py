@@ -6,14 +6,15 @@ The steps are in files of their own: `agents.composition` (Algorithm 1), `agents
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.allocation import allocate
+from agents.booking import Booked
 from agents.composition import checked_sizes
 from agents.messages import Message, ScheduleReport, SeedSchedule
 from agents.packing import Floats
@@ -115,37 +116,6 @@ def seed_schedules(
     return schedules
 
 
-@dataclass
-class Booking:
-    """What MUSCLE has been told, or assumes since, of one cluster.
-
-    Attributes
-    ----------
-    release : array, shape (processors,)
-        When each processor is expected to be free, s, absolute.
-    unfinished : array, shape (jobs, 4)
-        Expected finish (s, absolute), execution time (s), processors and deadline (s, absolute)
-        of each job not known to be finished.
-    makespan : float
-        Makespan of what was left when last heard, s.
-    round : int
-        Last round in which the cluster got jobs.
-    """
-
-    release: Floats
-    unfinished: Floats = field(default_factory=lambda: np.empty((0, 4)))
-    makespan: float = 0.0
-    round: int = 0
-
-    def attributes(self, now: float) -> Floats:
-        """Return p, etSum, sizeSum and slkSum (eq. 3) of the jobs unfinished at `now`."""
-        left = self.unfinished[self.unfinished[:, 0] > now]
-        slack = left[:, 3] - now - left[:, 1]
-        # Exact sums: the same on every version and machine.
-        sums = [math.fsum(column.tolist()) for column in (left[:, 1], left[:, 2], slack)]
-        return np.array([len(left), *sums])
-
-
 class MuscleScheduler(GlobalScheduler):
     """MUSCLE: collects jobs, packs them in rounds, sends each cluster a seed schedule.
 
@@ -153,6 +123,15 @@ class MuscleScheduler(GlobalScheduler):
     the makespan of what it has left is down to the model's `round_threshold` (Algorithm 4,
     step 1). Until a TITAN has answered a seed schedule, MUSCLE takes its cluster to be booked as
     that schedule says.
+
+    Attributes
+    ----------
+    round : int
+        Rounds so far.
+    booked : list of Booked
+        How far each cluster is booked, as told or assumed since.
+    left : list of float
+        Makespan of what each cluster had left when last heard of, s.
     """
 
     paper = "muscle"
@@ -161,83 +140,86 @@ class MuscleScheduler(GlobalScheduler):
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
         self.round = 0
-        self.bookings = [Booking(np.zeros(cluster.size)) for cluster in self.clusters]
+        self.booked = [Booked.nothing(cluster.size) for cluster in self.clusters]
+        self.left = [0.0] * len(self.clusters)
 
     def receive(self, message: Message) -> None:
         """Note what a TITAN reports, unless it answers an older round than the last."""
         if isinstance(message, ScheduleReport):
-            booking = self.bookings[message.cluster]
             if message.cp is not None:
                 self.model.note_performance(message)
-            if message.round >= booking.round:
-                booking.release = message.release
-                booking.unfinished = message.unfinished
-                booking.makespan = message.makespan
+            before = self.booked[message.cluster]
+            if message.round >= before.round:
+                self.left[message.cluster] = message.makespan
+                self.booked[message.cluster] = replace(
+                    before, release=message.release, unfinished=message.unfinished
+                )
 
     def act(self) -> None:
         """Start a round, if jobs wait and a cluster is about to run dry."""
-        threshold = self.model.round_threshold
-        if any(booking.makespan <= threshold for booking in self.bookings):
+        if min(self.left) <= self.model.round_threshold:
             jobs = self.model.world.collected()
             # A job larger than what any TITAN has told to be up waits for repairs.
-            largest = max(len(booking.release) for booking in self.bookings)
+            largest = max(len(booked.release) for booked in self.booked)
             jobs = jobs[self.model.world.jobs["size"][jobs] <= largest]
             if len(jobs):
                 self.dispatch(jobs)
 
     def dispatch(self, slots: npt.NDArray[np.int64]) -> None:
         """Allocate jobs to the clusters and send them there, with a seed schedule each."""
-        world, now = self.model.world, self.model.now
-        jobs = world.jobs
+        now, jobs = self.model.now, self.model.world.jobs
         sizes = jobs["size"][slots]
         times = self.model.pace.predict(jobs["runtime"][slots])
-        deadlines = jobs["deadline"][slots]
+        # A slack counts from the arrival, so that it does not shrink while its job waits.
+        leeway = jobs["deadline"][slots] - jobs["arrival"][slots]
         result = allocate(
             sizes,
             times,
-            deadlines - now,
-            [len(booking.release) for booking in self.bookings],
-            [np.maximum(0.0, booking.release - now) for booking in self.bookings],
-            [booking.attributes(now) for booking in self.bookings],
+            leeway,
+            [len(booked.release) for booked in self.booked],
+            [np.maximum(0.0, booked.release - now) for booked in self.booked],
+            [booked.attributes(now) for booked in self.booked],
             self.stream,
         )
         self.round += 1
-        share = np.bincount(result.cluster, minlength=len(self.clusters))
-        self.model.begin_round(self.round, share)
-        world.send(slots[result.order], result.cluster[result.order])
+        self.model.begin_round(self.round, np.bincount(result.cluster, minlength=len(self.left)))
+        self.model.transfer(slots[result.order], result.cluster[result.order])
         in_order = result.order[np.argsort(result.start[result.order], kind="stable")]
-        for cluster in np.flatnonzero(share).tolist():
+        for cluster in np.unique(result.cluster).tolist():
             chosen = in_order[result.cluster[in_order] == cluster]
-            starts, durations = result.start[chosen], times[chosen, cluster]
-            numbers = tuple(jobs["number"][slots[chosen]].tolist())
-            self._book(cluster, result.first[chosen], starts, durations, sizes[chosen])
-            rows = (now + starts + durations, durations, sizes[chosen], deadlines[chosen])
-            booking = self.bookings[cluster]
-            booking.unfinished = np.concatenate([booking.unfinished, np.column_stack(rows)])
+            durations = times[chosen, cluster]
+            seed = [
+                Placement(slot, start, tuple(range(first, first + size)))
+                for slot, start, first, size in zip(
+                    slots[chosen].tolist(),
+                    result.start[chosen].tolist(),
+                    result.first[chosen].tolist(),
+                    sizes[chosen].tolist(),
+                    strict=True,
+                )
+            ]
+            self._book(cluster, seed, durations, leeway[chosen] - durations)
             self.model.broker.send(
                 SeedSchedule,
                 self.model.clusters[cluster].broker,
                 round=self.round,
-                jobs=numbers,
-                slots=tuple(slots[chosen].tolist()),
-                starts=tuple(starts.tolist()),
-                finishes=tuple((starts + durations).tolist()),
-                resources=tuple(
-                    tuple(range(first, first + size))
-                    for first, size in zip(
-                        result.first[chosen].tolist(), sizes[chosen].tolist(), strict=True
-                    )
-                ),
+                jobs=tuple(jobs["number"][slots[chosen]].tolist()),
+                schedule=tuple(seed),
+                finishes=tuple((result.start[chosen] + durations).tolist()),
             )
 
     def _book(
-        self, cluster: int, first: Floats, starts: Floats, durations: Floats, sizes: Floats
+        self, cluster: int, seed: Sequence[Placement], durations: Floats, slacks: Floats
     ) -> None:
         """Take a cluster to be booked as its new seed schedule says."""
-        booking, now = self.bookings[cluster], self.model.now
-        release = booking.release.copy()
-        for resource, start, time, size in zip(first, starts, durations, sizes, strict=True):
-            release[resource : resource + size] = now + start + time
-        booking.release = release
-        booking.makespan = float(release.max()) - now
-        booking.round = self.round
+        booked, now = self.booked[cluster], self.model.now
+        release = booked.release.copy()
+        rows = []
+        for placement, time, slack in zip(seed, durations, slacks, strict=True):
+            finish = now + placement.start + time
+            release[list(placement.resources)] = finish
+            rows.append((finish, time, len(placement.resources), slack))
+        self.booked[cluster] = Booked(
+            booked.serial, self.round, release, np.concatenate([booked.unfinished, rows])
+        )
+        self.left[cluster] = self.booked[cluster].makespan(now)

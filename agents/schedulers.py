@@ -47,11 +47,19 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
     """What both kinds have."""
 
     name: str
+    label: ClassVar[str] = ""
+    """What messages call it; without one, the name of its class."""
+
     paper: ClassVar[str] = ""
     """Key of the paper that describes it."""
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
+
+    @classmethod
+    def called(cls) -> str:
+        """Return what messages call schedulers of this class."""
+        return cls.label or cls.__name__.removesuffix("Scheduler").upper()
 
     def _compiled(self, method: str) -> Dispatcher | None:
         """Return the class's compiled version of a decision, if it has one."""
@@ -92,7 +100,7 @@ class GlobalScheduler(Scheduler):
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
-        self.name = type(self).__name__.removesuffix("Scheduler").upper()
+        self.name = self.called()
         self.clusters = [KnownCluster(model.world, i) for i in range(model.world.clusters)]
         self.stream: Stream = stream(model.seed, "global scheduler")
 
@@ -108,6 +116,11 @@ class GlobalScheduler(Scheduler):
         KnownCluster, mapping of str to int, or None
             The cluster to send the job to; or how many processors on which clusters (by name) it
             shall run on from now; or None to let it wait.
+
+        Notes
+        -----
+        Clusters start the jobs sent to them after all decisions of an instant: two jobs of one
+        instant see the same free processors. What was sent is in `KnownCluster.load` at once.
         """
         raise PlacementError(f"{type(self).__name__}: no method `place`")
 
@@ -119,7 +132,7 @@ class GlobalScheduler(Scheduler):
         """Have `place` decide and put its answer as the kernel understands it."""
         world = self.model.world
         answer = self.place(Job(world, slot))
-        if type(answer) is KnownCluster and answer._world is world:
+        if type(answer) is KnownCluster and answer.world is world:
             return answer.index
         if answer is None:
             return WAIT
@@ -161,8 +174,7 @@ class LocalScheduler(Scheduler):
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
         super().__init__(model)
         self.cluster = cluster
-        kind = type(self).__name__.removesuffix("Scheduler").upper()
-        self.name = f"{kind} {cluster.name}"
+        self.name = f"{self.called()} {cluster.name}"
         self._seeds: list[SeedSchedule] = []
         self._booked = Booked.nothing(cluster.size)
 
@@ -187,7 +199,7 @@ class LocalScheduler(Scheduler):
         """Take a seed schedule, or the reminder that the cluster is about to run dry."""
         if isinstance(message, SeedSchedule):
             self._seeds.append(message)
-        elif isinstance(message, Reminder) and message.plan == self._booked.plan:
+        elif isinstance(message, Reminder) and message.booking == self._booked.serial:
             self._book(self._able(self.model.world.queue(self.cluster.index).tolist()))
 
     def act(self) -> None:
@@ -216,10 +228,10 @@ class LocalScheduler(Scheduler):
             return
         now = self.model.now
         round = seeds[-1].round if seeds else self._booked.round
-        self._booked = booked = Booked.by(self.cluster, order, self._booked.plan + 1, round)
+        self._booked = booked = Booked.by(self.cluster, order, self._booked.serial + 1, round)
         dry = booked.down_to(self.model.round_threshold)
         if dry > now:
-            self.model.remind(self, dry, booked.plan)
+            self.model.remind(self, dry, booked.serial)
         self.cluster.broker.send(
             ScheduleReport,
             self.model.broker,

@@ -59,13 +59,15 @@ class KnownCluster:
         Processors.
     rate : float
         Speed relative to rate 1.
+    world : World
+        Where it is.
     """
 
-    __slots__ = ("_world", "index", "name", "rate", "size")
+    __slots__ = ("index", "name", "rate", "size", "world")
 
     def __init__(self, world: World, index: int) -> None:
         cluster = world.platform.clusters[index]
-        self._world = world
+        self.world = world
         self.index = index
         self.name = cluster.name
         self.size = cluster.size
@@ -77,20 +79,20 @@ class KnownCluster:
     @property
     def load(self) -> float:
         """Work sent here and not known finished, processor-seconds for each processor."""
-        work: float = self._world.load.item(self.index)
+        work: float = self.world.load.item(self.index)
         return work / self.size
 
     @property
     def free(self) -> int:
         """Free processors."""
-        return int(self._world.known_free.item(self.index))
+        return int(self.world.known_free.item(self.index))
 
     @property
     def waiting(self) -> int:
         """Waiting jobs."""
-        return int(self._world.known_waiting.item(self.index))
+        return int(self.world.known_waiting.item(self.index))
 
     @property
     def age(self) -> float:
         """How long ago the cluster was last heard of, s."""
-        return float(self._world.now - self._world.known_at.item(self.index))
+        return float(self.world.now - self.world.known_at.item(self.index))

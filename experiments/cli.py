@@ -167,14 +167,12 @@ def policies(as_json: bool) -> None:
 @refusing_bad_input
 def bench(what: str, as_json: bool) -> None:
     """Measure the kernel or TITAN on this machine."""
+    from experiments.bench.kernel import bench_kernel
     from experiments.bench.measurement import as_json as rows
     from experiments.bench.measurement import print_measurements
+    from experiments.bench.titan import bench_titan
 
-    if what == "kernel":
-        from experiments.bench.kernel import bench_kernel as measure
-    else:
-        from experiments.bench.titan import bench_titan as measure
-    measurements = measure()
+    measurements = bench_kernel() if what == "kernel" else bench_titan()
     if as_json:
         click.echo(json.dumps(rows(measurements)))
     else:

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Positive = Annotated[float, Field(gt=0)]
-NonNegative = Annotated[float, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
+Positive = Annotated[float, Field(gt=0, strict=True)]
+NonNegative = Annotated[float, Field(ge=0, strict=True)]
+Share = Annotated[float, Field(ge=0, le=1, strict=True)]
 Triple = tuple[NonNegative, NonNegative, NonNegative]
 
 
@@ -91,7 +91,7 @@ class Parameters(BaseModel):
     """TITAN: schedules in a generation."""
     patience: Annotated[int, Field(ge=1)] = 500
     """TITAN: generations without an improvement after which it stops."""
-    threshold: Annotated[float, Field(ge=0, lt=1)] = 1e-4
+    threshold: Annotated[float, Field(ge=0, lt=1, strict=True)] = 1e-4
     """TITAN: least relative decrease of CP that counts as an improvement."""
     start: Literal["list", "random"] = "list"
     """TITAN without a seed schedule starts from the jobs in order of arrival, or at random."""

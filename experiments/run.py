@@ -111,12 +111,16 @@ def _collect_seeds(model: GridModel) -> list[list[dict[str, Any]]]:
 
     def note(message: Message) -> None:
         if isinstance(message, SeedSchedule):
-            rows = zip(
-                message.jobs, message.starts, message.finishes, message.resources, strict=True
-            )
             seeds[index[message.receiver]] += [
-                {"job": job, "start": start, "finish": finish, "resources": list(resources)}
-                for job, start, finish, resources in rows
+                {
+                    "job": job,
+                    "start": placement.start,
+                    "finish": finish,
+                    "resources": list(placement.resources),
+                }
+                for job, placement, finish in zip(
+                    message.jobs, message.schedule, message.finishes, strict=True
+                )
             ]
 
     model.listeners.append(note)

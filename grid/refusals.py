@@ -80,7 +80,7 @@ def checked_plan(
     if resources is None or not len(jobs):
         return jobs, np.empty(0, np.int64)
     if not world.tracked:
-        raise PlacementError(f"{place}: processors named in an untracked world; accepted: a tracked one")
+        raise PlacementError(f"{place}: processors of an untracked world; accepted: a tracked one")
     if len(resources) != len(jobs):
         raise PlacementError(f"{place}: {len(resources)} sets of processors for {len(jobs)} jobs")
     processors = int(world.columns["size"][cluster])

@@ -58,6 +58,7 @@ class World(Tables):
         self._rank = rank
         self._source: Iterator[JobArray] = iter(())
         self._records: list[npt.NDArray[np.void]] = []
+        self._until = np.inf
 
     # What decides -------------------------------------------------------------------------------
 
@@ -157,6 +158,7 @@ class World(Tables):
         PlacementError
             If a decision cannot be carried out.
         """
+        self._until = until
         box, k_place, k_rank = self._box, k.PLACE, k.RANK
         job, answer, answered = box["job"], box["answer"], box["answered"]
         place, rank, run = self._place, self._rank, loop(self.capacity)
@@ -167,7 +169,7 @@ class World(Tables):
                     box, self.slots, self._events, self._chunk, self._finished,
                     self._processors, self._turns, self._sliding, self.memory,
                 )  # fmt: skip
-            reason = run(*self._arguments, until)
+            reason = run(*self._arguments, self._until)
             if reason == k_place and place is not None:
                 answer[0] = place(job.item())
                 answered[0] = 1
@@ -184,6 +186,10 @@ class World(Tables):
                 raise PlacementError(broken_answer(self, job.item(), answer.item()))
             else:
                 return reason
+
+    def hasten(self, time: float) -> None:
+        """Have `advance`, if it is on its way, stop at `time` (s) already."""
+        self._until = min(self._until, time)
 
     # Jobs and queues ----------------------------------------------------------------------------
 
