@@ -157,7 +157,7 @@ def allocate(
     execution_times : array of shape (jobs, clusters)
         Seconds each job runs on each cluster.
     deadlines : array of shape (jobs,)
-        Seconds after dispatch; a job's slack is its deadline less its execution time.
+        Seconds after arrival; a job's slack is its deadline less its execution time.
     cluster_sizes : array of shape (clusters,)
         Processors of each cluster.
     release : one array of shape (processors,) for each cluster

@@ -105,14 +105,15 @@ class EarliestCompletionScheduler(GlobalScheduler):
 
     def place(self, job: Job) -> Answer:
         """Choose the cluster of earliest completion; of equals, the one of lowest index."""
-        now, size, runtime = self.model.now, job.size, job.runtime
+        now, size, runtime, pace = self.model.now, job.size, job.runtime, self.model.pace
         best, earliest = None, np.inf
         for cluster in self.clusters:
             if size <= cluster.size:
-                time = runtime / cluster.rate
+                time = pace.predict_one(runtime, cluster.index)
                 end = _book(self._free_at[cluster.index], size, now, time, False)
                 if end < earliest:
                     best, earliest = cluster, end
         if best is not None:
-            _book(self._free_at[best.index], size, now, runtime / best.rate, True)
+            time = pace.predict_one(runtime, best.index)
+            _book(self._free_at[best.index], size, now, time, True)
         return best

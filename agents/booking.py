@@ -44,8 +44,8 @@ class Booked:
     round : int
         Latest round whose seed schedule is in it, 0 before the first.
     release : array, shape (processors,)
-        When each processor that is up is expected to be free for more, s, absolute, in increasing
-        order.
+        When each processor that is up is expected to be free for more, s, absolute; as a cluster's
+        scheduler reports it, in increasing order.
     unfinished : array, shape (jobs, 4)
         Of each job: expected finish (s, absolute), execution time (s), processors, slack (s).
     """
@@ -67,6 +67,7 @@ class Booked:
         order: Sequence[int],
         serial: int,
         round: int,
+        tells_of_repairs: bool,
     ) -> Booked:
         """Return the booking by the running jobs and the jobs of `order` (slots)."""
         world = cluster.model.world
@@ -75,17 +76,18 @@ class Booked:
         problem = problem_of(cluster, order, since=0.0)
         release = problem.release.copy()
         running, counts = world.running(cluster.index)
-        leeway = jobs["deadline"] - jobs["arrival"]
+        deadline, arrival, time_of = jobs["deadline"], jobs["arrival"], jobs["execution_time"]
         unfinished = [
-            (jobs["end"][slot], time := jobs["execution_time"][slot], count, leeway[slot] - time)
-            for slot, count in zip(running, counts, strict=True)
+            (jobs["end"][slot], time_of[slot], n, deadline[slot] - arrival[slot] - time_of[slot])
+            for slot, n in zip(running, counts, strict=True)
         ]
         for job, start, resources in schedule(problem, range(len(order))):
             time = problem.execution_times[job]
             release[list(resources)] = start + time
-            unfinished.append((start + time, time, len(resources), leeway[order[job]] - time))
-        if not cluster.scheduler.plans:
-            # Nobody would tell of repairs: what failed counts as free when all the rest is.
+            slack = problem.deadlines[job] - arrival[order[job]] - time
+            unfinished.append((start + time, time, len(resources), slack))
+        if not tells_of_repairs:
+            # What failed counts as free when all the rest is.
             failed = cluster.size - len(release)
             release = np.append(release, np.full(failed, release.max(initial=cluster.model.now)))
         return cls(serial, round, np.sort(release), np.array(unfinished, np.float64).reshape(-1, 4))

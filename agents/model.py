@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import mesa
 import numpy as np
 import numpy.typing as npt
 
-from agents.broker import A4Broker, Mail
+from agents.broker import A4Broker
 from agents.cluster import ClusterAgent
 from agents.genetic import Settings
+from agents.mail import Mail
 from agents.messages import (
     JobMetadata,
     JobSubmitted,
@@ -23,6 +24,7 @@ from agents.messages import (
     ScheduleReport,
 )
 from agents.pace import PacePredictor
+from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from grid.errors import GridError
 from grid.jobs import ANYWHERE
@@ -36,29 +38,6 @@ from grid.world import World
 
 MESSAGES_KEPT = 200
 """Last messages that a model remembers."""
-
-
-@dataclass(frozen=True)
-class Round:
-    """One round of a global scheduler that works in rounds.
-
-    Attributes
-    ----------
-    number : int
-        From 1.
-    dispatched : float
-        When, s.
-    jobs : array, shape (clusters,)
-        Jobs allocated to each cluster.
-    cps : array, shape (clusters,)
-        CP that each TITAN expects of its new schedule, s; 0 for a cluster without jobs, NaN until
-        it has told.
-    """
-
-    number: int
-    dispatched: float
-    jobs: npt.NDArray[np.int64]
-    cps: npt.NDArray[np.float64]
 
 
 class GridModel(mesa.Model):  # type: ignore[misc]
@@ -111,7 +90,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     said : deque of Message
         The last messages that agents exchanged.
     listeners : list of callable
-        Each is called with every message, when it is sent (or made known, for submissions).
+        Each is called with every message: of a scheduler when it sends it, of users and of jobs'
+        metadata when the global scheduler gets it, of transfers when they are ordered.
     """
 
     def __init__(
@@ -141,7 +121,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
                 raise GridError(f"{name}: found {value!r}; accepted: {accepted}")
         self.seed = seed
         self.interval = interval
-        self.workload = workload
+        self.workload: Workload | BatchWorkload = workload
         self.idle = idle
         self.weights = _per_cluster(weights, len(platform.clusters))
         self.titan = titan or Settings()
@@ -150,7 +130,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.rounds: list[Round] = []
         self.said: deque[Message] = deque(maxlen=MESSAGES_KEPT)
         self.listeners: list[Callable[[Message], None]] = []
-        self.messages_posted = 0
         self._mail = Mail()
         self._receivers: dict[str, Scheduler] = {}
         self._collected_serial = -1
@@ -158,7 +137,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.world = World(platform, latency, tracked, self._place, self._rank)
         self._create(global_scheduler, local_scheduler)
         if isinstance(workload, BatchWorkload):
-            self.world.submit(workload.next_batch(0.0))
+            self.workload = replace(workload)  # whose draws begin anew
+            self._next_batch()
         else:
             self.world.feed(workload.chunks())
         self.datacollector = mesa.DataCollector(
@@ -177,7 +157,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.scheduler = global_scheduler(self)
         self.broker = A4Broker(self, self.scheduler.name, 0.0)
         self._receivers[self.scheduler.name] = self.scheduler
-        place = self.scheduler._compiled("place")
+        place = self.scheduler.compiled("place")
         world.set_global(
             self._told_by(self.scheduler, place_address, place, world.capacity) if place else 0,
             self.scheduler.memory(),
@@ -195,14 +175,15 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             if name in self._receivers:
                 raise GridError(f"cluster {name}: accepted: another name than the scheduler's")
             self._receivers[name] = cluster.scheduler
-            priority = cluster.scheduler._compiled("priority")
-            address = 0
-            if priority:
-                address = self._told_by(
-                    cluster.scheduler, priority_address, priority, world.capacity
-                )
-            world.set_local(index, address, planned=cluster.scheduler.plans)
+            self._connect(index, cluster.scheduler)
             self.clusters.append(cluster)
+
+    def _connect(self, cluster: int, scheduler: LocalScheduler) -> None:
+        """Have the world ask a local scheduler."""
+        address, priority = 0, scheduler.compiled("priority")
+        if priority:
+            address = self._told_by(scheduler, priority_address, priority, self.world.capacity)
+        self.world.set_local(cluster, address, planned=isinstance(scheduler, PlanningScheduler))
 
     @property
     def now(self) -> float:
@@ -237,9 +218,14 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         return self.messages_posted + sum(self.world.messages.values())
 
     @property
+    def messages_posted(self) -> int:
+        """Messages that schedulers sent each other so far."""
+        return self._mail.sent
+
+    @property
     def in_flight(self) -> int:
         """Messages on their way, of every kind."""
-        return len(self._mail) + self.world.in_flight
+        return self._mail.in_flight + self.world.in_flight
 
     # Time ---------------------------------------------------------------------------------------
 
@@ -295,7 +281,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def post(self, message: Message) -> None:
         """Take a message of an agent to be delivered when it is due."""
-        self.messages_posted += 1
         self._note(message)
         self._mail.post(message)
         self.world.hasten(message.due)
@@ -336,6 +321,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def _deliver(self, planners: Sequence[Scheduler] = ()) -> None:
         """Deliver what is due, then have those act who got something, and those plan who shall."""
+        if self.world.count("collected"):
+            self._submissions()  # before a report of this instant begins a round with them
         acting = {}
         for message in self._mail.deliver(self.now):
             scheduler = self._receivers[message.receiver]

@@ -156,14 +156,18 @@ class MuscleScheduler(GlobalScheduler):
                 )
 
     def act(self) -> None:
-        """Start a round, if jobs wait and a cluster is about to run dry."""
-        if min(self.left) <= self.model.round_threshold:
-            jobs = self.model.world.collected()
-            # A job larger than what any TITAN has told to be up waits for repairs.
-            largest = max(len(booked.release) for booked in self.booked)
-            jobs = jobs[self.model.world.jobs["size"][jobs] <= largest]
-            if len(jobs):
-                self.dispatch(jobs)
+        """Start a round, if jobs wait and a cluster that can hold one is about to run dry."""
+        jobs = self.model.world.collected()
+        sizes = self.model.world.jobs["size"][jobs]
+        up = [len(booked.release) for booked in self.booked]
+        # A job larger than what any TITAN has told to be up waits for repairs.
+        jobs = jobs[sizes <= max(up)]
+        if not len(jobs):
+            return
+        smallest = sizes.min()
+        left = min(left for left, n in zip(self.left, up, strict=True) if n >= smallest)
+        if left <= self.model.round_threshold:
+            self.dispatch(jobs)
 
     def dispatch(self, slots: npt.NDArray[np.int64]) -> None:
         """Allocate jobs to the clusters and send them there, with a seed schedule each."""

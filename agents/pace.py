@@ -21,6 +21,10 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
         super().__init__(model)
         self._rates = model.world.platform.rates
 
+    def predict_one(self, runtime: float, cluster: int) -> float:
+        """Return the execution time of one job on one cluster, s."""
+        return float(runtime / self._rates.item(cluster))
+
     def predict(self, runtimes: Floats) -> Floats:
         """Return the execution times of jobs on every cluster.
 

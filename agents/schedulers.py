@@ -61,7 +61,7 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
         """Return what messages call schedulers of this class."""
         return cls.label or cls.__name__.removesuffix("Scheduler").upper()
 
-    def _compiled(self, method: str) -> Dispatcher | None:
+    def compiled(self, method: str) -> Dispatcher | None:
         """Return the class's compiled version of a decision, if it has one."""
         function = inspect.getattr_static(type(self), method, None)
         return function if isinstance(function, Dispatcher) else None
@@ -93,7 +93,7 @@ class GlobalScheduler(Scheduler):
     """A job that must wait blocks those behind it (FCFS); else each is offered at each change."""
 
     spans: ClassVar[bool] = False
-    """Jobs may be split across clusters, and may be larger than any one of them."""
+    """Jobs larger than any cluster are accepted, since `place` will split them."""
 
     collects: ClassVar[bool] = False
     """Jobs are collected and allocated in rounds; `place` is never called."""
@@ -166,9 +166,6 @@ class LocalScheduler(Scheduler):
         dispatch; None for a scheduler that does not say.
     """
 
-    plans: ClassVar[bool] = False
-    """Jobs start only as a plan says."""
-
     cp: float | None = None
 
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
@@ -228,7 +225,13 @@ class LocalScheduler(Scheduler):
             return
         now = self.model.now
         round = seeds[-1].round if seeds else self._booked.round
-        self._booked = booked = Booked.by(self.cluster, order, self._booked.serial + 1, round)
+        self._booked = booked = Booked.by(
+            self.cluster,
+            order,
+            self._booked.serial + 1,
+            round,
+            tells_of_repairs=isinstance(self, PlanningScheduler),
+        )
         dry = booked.down_to(self.model.round_threshold)
         if dry > now:
             self.model.remind(self, dry, booked.serial)
@@ -250,8 +253,6 @@ class PlanningScheduler(LocalScheduler):
     The jobs start in the order of the plan, each as soon as enough processors are free. Of a seed
     schedule it first waits for all the jobs.
     """
-
-    plans = True
 
     def plan(self, jobs: Sequence[Job], release: np.ndarray[Any, Any]) -> Sequence[Job]:
         """Return the order in which the waiting jobs shall start.

@@ -94,5 +94,7 @@ class KnownCluster:
 
     @property
     def age(self) -> float:
-        """How long ago the cluster was last heard of, s."""
+        """How old the news of the cluster is, s; none at all without latency."""
+        if self.world.latency.item(self.index) == 0.0:
+            return 0.0
         return float(self.world.now - self.world.known_at.item(self.index))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,9 @@ def _stop_in_order() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         wanted = True
 
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False  # only the main thread gets signals
+        return
     before = signal.signal(signal.SIGINT, note)
     try:
         yield lambda: wanted

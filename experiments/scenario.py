@@ -117,7 +117,7 @@ class Scenario:
     def _from_toml(cls, path: Path, name: str) -> Scenario:
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
             raise ScenarioError(f"{path}: {error}; accepted: a TOML file") from None
         for key in table:
             if key not in KEYS + PLATFORM_KEYS:
@@ -214,7 +214,7 @@ def _value(text: str) -> Any:
     """Return the TOML value that `text` is, or `text` itself."""
     try:
         table = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return text
     return table["value"] if len(table) == 1 else text
 

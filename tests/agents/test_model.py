@@ -627,3 +627,10 @@ def test_agents_are_those_of_mesa():
         "TitanScheduler": 3,
     }
     assert all(agent.model is model for agent in model.agents)
+
+
+def test_two_models_of_one_workload_run_the_same_jobs():
+    batches = workload("batch", count=30)
+    first, second = (done(ran("dll", "fcfs", batches)) for _ in range(2))
+    assert len(first) == 30
+    assert first.tobytes() == second.tobytes()

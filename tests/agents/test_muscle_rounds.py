@@ -38,12 +38,22 @@ class WatchedMuscle(MuscleScheduler):
 
     def act(self):
         super().act()
-        if len(self.model.world.queue()):
-            assert min(self.told) > self.model.round_threshold, "jobs wait without a reason"
+        waiting = self.model.world.queue()
+        if len(waiting):
+            assert self.least_told(waiting) > self.model.round_threshold, "jobs wait for nothing"
+
+    def least_told(self, slots):
+        """Return the least makespan left of the clusters that can hold one of these jobs."""
+        smallest = self.model.world.jobs["size"][slots].min()
+        return min(
+            told
+            for told, each in zip(self.told, self.clusters, strict=True)
+            if each.size >= smallest
+        )
 
     def dispatch(self, slots):
         assert len(slots) > 0
-        assert min(self.told) <= self.model.round_threshold
+        assert self.least_told(slots) <= self.model.round_threshold
         world = self.model.world
         self.dispatches.append((self.model.now, world.jobs["number"][slots].tolist()))
         told = heard(self.model)
@@ -327,7 +337,7 @@ def test_announced_jobs_that_are_late_keep_no_others_from_being_planned():
     """Jobs go on coming from far away: each is planned once its own seed schedule is complete."""
     platform = Platform.star([16, 1], latency=[0.0, 30.0])
     jobs = table(*((5.0 * k, 2, 4.0, 5.0 * k + 500.0, 1) for k in range(60)))
-    model, messages = watched(jobs, platform=platform)
+    model, messages = watched(jobs, platform=platform, round_threshold=1e6)
     waits = done(model)["start"] - done(model)["arrival"]
     assert waits == pytest.approx(np.full(60, 3 * 30.0))
     rounds = [m.round for m in messages if isinstance(m, ScheduleReport) and m.cp is not None]
@@ -372,3 +382,23 @@ def test_planned_and_seeded_order_is_judged_by_eq_1():
                      (mine["deadline"] - seed.sent).tolist(), [0.0] * SIZES[c])  # fmt: skip
         assert told <= plain_cp(*arguments, range(len(mine))) + 1e-9
         assert told == pytest.approx(plain_cp(*arguments, order), rel=1e-9)
+
+
+def test_every_job_is_announced_before_it_is_dispatched():
+    """At 1 s and 2 s reports and submissions come at one instant, whichever is looked at first."""
+    rows = [(float(k), 1, 1.0, 99.0) for k in range(6)]
+    _, messages = watched(table(*rows), platform=Platform.star([1]), latency=1.0)
+    told = set()
+    for message in messages:
+        if isinstance(message, (JobSubmitted, JobMetadata)):
+            told.update(message.jobs)
+        elif isinstance(message, SeedSchedule):
+            assert set(message.jobs) <= told
+    assert told == {1, 2, 3, 4, 5, 6}
+
+
+def test_a_cluster_that_holds_no_waiting_job_starts_no_rounds():
+    rows = [(0.0, 4, 10.0, 99.0), *((0.1 * k, 4, 10.0, 99.0) for k in range(1, 20))]
+    alone, _ = watched(table(*rows), platform=Platform.star([8]))
+    beside, _ = watched(table(*rows), platform=Platform.star([8, 1]))
+    assert len(alone.rounds) == len(beside.rounds) == 2
