@@ -18,20 +18,27 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 
+def sources_digest(root: Path) -> str:
+    """Return a digest of every source file of `grid` and `agents` below a folder.
+
+    All of them count: compiled code reads constants from modules that hold none itself.
+    """
+    digest = hashlib.sha256(numba.__version__.encode())
+    for package in ("grid", "agents"):
+        for path in sorted((root / package).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def _cache_folder() -> Path | None:
     """Return a writable folder for compiled code, or None.
 
     numba's own cache does not notice a change in a module that a compiled function calls, so the
-    folder is keyed by a hash of every source file of the distribution that holds such code.
+    folder is keyed by the sources. ``NUMBA_CACHE_DIR`` says where it is, else the user's cache.
     """
-    root = Path(__file__).resolve().parents[2]
-    digest = hashlib.sha256(numba.__version__.encode())
-    for package in ("grid", "agents"):
-        for path in sorted((root / package).rglob("*.py")):
-            source = path.read_bytes()
-            if b"grid.kernel.compile" in source:
-                digest.update(source)
-    folder = Path(platformdirs.user_cache_dir("metasched")) / "compiled" / digest.hexdigest()[:16]
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    above = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("metasched")) / "compiled"
+    folder = above / sources_digest(Path(__file__).resolve().parents[2])
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -40,7 +47,7 @@ def _cache_folder() -> Path | None:
 
 
 CACHE_FOLDER = _cache_folder()
-if CACHE_FOLDER is not None and not os.environ.get("NUMBA_CACHE_DIR"):
+if CACHE_FOLDER is not None:
     numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
 _OPTIONS: dict[str, Any] = {
