@@ -75,17 +75,18 @@ class Happenings:
         """Yield the jobs that left; those that were not yet seen to start, as started too."""
         world = self._model.world
         left = world.count("completed") + world.count("rejected")
-        rows = world.latest(min(left - self._left, KEPT))
+        records = world.latest(min(left - self._left, KEPT))
         self._left = left
-        for row in rows:
+        for row in records:
             if np.isnan(row["start"]):
                 words = f"job {row['number']} is rejected: too large, {row['size']} processors"
                 yield Happening(float(row["arrival"]), _ENDS, words)
                 continue
-            if row["cluster"] == NONE:
-                parts = {i: int(row["take"][i]) for i in np.flatnonzero(row["take"]).tolist()}
-            else:
+            if row["split"] == NONE:
                 parts = {int(row["cluster"]): int(row["size"])}
+            else:
+                take = records.takes[row["split"]]
+                parts = {i: int(take[i]) for i in np.flatnonzero(take).tolist()}
             if row["start"] > self._looked:
                 yield self._start(row, parts)
             yield Happening(float(row["finish"]), _ENDS, self._end(row, parts))

@@ -18,10 +18,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from grid.errors import GridError
+from grid.finished import Records
 from grid.kernel.state import VACANT
 from grid.metrics import cluster_metrics, job_metrics
 from grid.platform import Platform
-from grid.records import Records, jobs_table
+from grid.records import jobs_table
 from grid.rounds import Rounds, round_performance, run_performance
 from grid.workloads.source import Cleaning
 from grid.workloads.synthetic import BatchWorkload
@@ -63,7 +64,7 @@ class Result:
         Jobs that arrived.
     platform : Platform
     records : Records
-        A row for each job that left.
+        Of each job that left.
     rounds : Rounds
         The rounds that CP, MCP and PB are taken of.
     basis : str

@@ -1,6 +1,6 @@
 """What a run came to: its jobs as a table, and the numbers by which schedules are judged.
 
-Everything is worked out from the records of the jobs that left (`finished_dtype`). Rejected jobs
+Everything is worked out from the records of the jobs that left (`grid.finished`). Rejected jobs
 count nowhere but in the table. A co-allocated job counts for each cluster that it used, with its
 processors there. A number that nothing defines, such as the mean wait of no jobs, is None.
 """
@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from grid.finished import Records
 from grid.platform import Platform
-from grid.records import Records, bounded_slowdown, completed, idle_totals, totals
+from grid.records import bounded_slowdown, completed, idle_totals, totals
 
 
 def job_metrics(records: Records, platform: Platform) -> dict[str, float | None]:

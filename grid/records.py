@@ -1,4 +1,4 @@
-"""Rows of jobs that left the grid: by cluster, summed, and as a table."""
+"""Records of jobs that left the grid: by cluster, summed, and as a table."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from grid.finished import Records
+from grid.kernel.state import NONE
 from grid.platform import Platform
-
-Records = npt.NDArray[np.void]
-"""A row for each job that left, of dtype `grid.kernel.state.finished_dtype`."""
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -64,7 +63,7 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
 def _placements(records: Records, platform: Platform) -> npt.NDArray[np.object_]:
     """Return the placement of each job in words; each different part is put into words once."""
     clusters = len(platform.clusters)
-    of_jobs = parts(records, clusters)
+    of_jobs = parts(records)
     kinds, kind = np.unique(of_jobs.processors * clusters + of_jobs.cluster, return_inverse=True)
     names = [f"{platform.names[each % clusters]}:{each // clusters}" for each in kinds.tolist()]
     words = np.array(names, object)[kind] if names else np.empty(0, object)
@@ -97,13 +96,11 @@ class Parts(NamedTuple):
     processors: Integers
 
 
-def parts(records: Records, clusters: int) -> Parts:
+def parts(records: Records) -> Parts:
     """Return the parts of the completed jobs; those of one job follow each other by cluster."""
-    alone = records["cluster"] >= 0
-    whole = np.flatnonzero(alone)
-    # A row's `take` means something only if its job ran on several clusters.
-    split = np.flatnonzero(~alone & ~np.isnan(records["start"]))
-    take = records["take"][split, :clusters]
+    whole = np.flatnonzero(records["cluster"] != NONE)
+    split = np.flatnonzero(records["split"] != NONE)
+    take = records.takes[records["split"][split]]
     row, cluster = np.nonzero(take)
     return Parts(
         np.concatenate([whole, split[row]]),
@@ -126,7 +123,7 @@ class Totals(NamedTuple):
 def totals(done: Records, platform: Platform, group: Integers, groups: int) -> Totals:
     """Sum over completed jobs, of which each belongs to a group."""
     clusters = len(platform.clusters)
-    of_jobs = parts(done, clusters)
+    of_jobs = parts(done)
     cell = group[of_jobs.job] * clusters + of_jobs.cluster
     shape = groups, clusters
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grid.finished import Records
 from grid.performance import (
     Weights,
     check_idle,
@@ -15,7 +16,7 @@ from grid.performance import (
     performance_balance,
 )
 from grid.platform import Platform
-from grid.records import Floats, Integers, Records, Totals, completed, idle_totals, totals
+from grid.records import Floats, Integers, Totals, completed, idle_totals, totals
 
 
 class Rounds(NamedTuple):

@@ -15,8 +15,9 @@ from grid.jobs import JOB
 from grid.kernel import state as k
 from grid.platform import Platform
 
-CHUNK = 4096
-"""Rows of finished jobs that are kept in the kernel before they are taken out."""
+CHUNK, SPLITS = 4096, 256
+"""Finished jobs, and co-allocated ones among them, that the kernel keeps until they are taken out.
+"""
 
 
 def _column(name: str, doc: str) -> Any:
@@ -67,7 +68,8 @@ class Tables:
         self.slots = np.zeros(0, k.SLOT)
         self.jobs: dict[str, npt.NDArray[Any]] = {}
         self._events = np.zeros(0, k.EVENT)
-        self._finished = np.zeros(0, k.finished_dtype(self.capacity))
+        self._finished = np.zeros(0, k.FINISHED)
+        self._splits = np.zeros((0, self.clusters), np.int32)
         self._processors = np.zeros(int(platform.sizes.sum()) if tracked else 0, k.PROCESSOR)
         self._turns = np.zeros(0, k.TURN)
         self._sliding = np.zeros(8, k.sliding_dtype(self.capacity))
@@ -152,6 +154,11 @@ class Tables:
             self._events = np.concatenate([self._events, more])
         if self._box["sliding"][0] == len(self._sliding):
             self._sliding = np.concatenate([self._sliding, np.zeros_like(self._sliding)])
+        # All that run may end at one instant: once drained, the table has room for twice as many.
+        room = max(SPLITS, 2 * len(self._sliding))
+        if len(self._splits) < room:
+            rows = np.zeros((room - len(self._splits), self.clusters), np.int32)
+            self._splits = np.concatenate([self._splits, rows])
 
     def _grow_turns(self, wanted: int) -> None:
         """Make room for `wanted` more turns of plans."""

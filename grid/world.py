@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import PlacementError, WorkloadError
+from grid.finished import Records, last
 from grid.jobs import JOB, JobArray
 from grid.kernel import access
 from grid.kernel import state as k
@@ -57,7 +58,7 @@ class World(Tables):
         self._place = place
         self._rank = rank
         self._source: Iterator[JobArray] = iter(())
-        self._records: list[npt.NDArray[np.void]] = []
+        self._drained: list[Records] = []
         self._until = np.inf
 
     # What decides -------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ class World(Tables):
             if self._arguments is None:
                 self._arguments = (
                     box, self.slots, self._events, self._chunk, self._finished,
-                    self._processors, self._turns, self._sliding, self.memory,
+                    self._processors, self._turns, self._sliding, self._splits, self.memory,
                 )  # fmt: skip
             reason = run(*self._arguments, self._until)
             if reason == k_place and place is not None:
@@ -293,21 +294,22 @@ class World(Tables):
         """Let time pass in which nothing happens, after `advance` said ``OVER``."""
         self._box["now"] = max(self.now, until)
 
+    def _kept(self) -> Records:
+        """Return the jobs that left and whose rows the kernel still keeps."""
+        rows, splits = self.count("finished"), self.count("splits")
+        return Records(self._finished[:rows], self._splits[:splits])
+
     def _drain(self) -> None:
-        count = int(self._box["finished"][0])
-        self._records.append(self._finished[:count].copy())
-        self._finished[:count] = 0
-        self._box["finished"] = 0
+        kept = self._kept()
+        self._drained.append(Records(kept.rows.copy(), kept.takes.copy()))
+        self._box["finished"] = self._box["splits"] = 0
 
-    def latest(self, count: int) -> npt.NDArray[np.void]:
-        """Return the rows of the last `count` jobs that left, at most `CHUNK`, oldest first."""
-        rows = self._finished[: int(self._box["finished"][0])]
-        if len(rows) < count and self._records:
-            rows = np.concatenate([self._records[-1][-count:], rows])
-        return rows[max(0, len(rows) - count) :].copy()
+    def latest(self, count: int) -> Records:
+        """Return the last `count` jobs that left, oldest first, or all if there are fewer."""
+        return last([*self._drained, self._kept()], count)
 
-    def records(self) -> npt.NDArray[np.void]:
-        """Return a row for each job that left, in order of leaving (`finished_dtype`)."""
+    def records(self) -> Records:
+        """Return all jobs that left, in order of leaving."""
         self._drain()
-        self._records = [np.concatenate(self._records)]
-        return self._records[0]
+        self._drained = [last(self._drained, sum(map(len, self._drained)))]
+        return self._drained[0]

@@ -66,7 +66,7 @@ def _run(scheduler: type[GlobalScheduler], jobs: int) -> tuple[float, str]:
     begin = time.process_time()
     model.run()
     seconds = time.process_time() - begin
-    digest = hashlib.sha256(model.world.records().tobytes()).hexdigest()
+    digest = hashlib.sha256(model.world.records().rows.tobytes()).hexdigest()
     getattr(mesa.Agent, "_ids", {}).pop(model, None)  # Mesa 3.3 keeps every model there
     return seconds, digest
 

@@ -34,6 +34,7 @@ from grid.kernel.state import (
     EVENT,
     FAIL,
     FEED,
+    FINISHED,
     FULL,
     LANDED,
     METADATA,
@@ -48,7 +49,6 @@ from grid.kernel.state import (
     TIME,
     TURN,
     WAIT,
-    finished_dtype,
     sliding_dtype,
     state_dtype,
 )
@@ -82,7 +82,14 @@ def _is_stale(slots: Any, event: Any) -> bool:
 
 @inlined
 def _happen(
-    state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, finished: Any
+    state: Any,
+    slots: Any,
+    events: Any,
+    processors: Any,
+    turns: Any,
+    sliding: Any,
+    finished: Any,
+    splits: Any,
 ) -> None:
     """Let the events of this instant happen that stand in the heap or slide."""
     while state.events > 0 and events[0].time == state.now:
@@ -92,12 +99,13 @@ def _happen(
         remove_next(state, events)
         if not stale:
             slots[job].end_event = NONE
-            complete(state, slots, processors, turns, sliding, finished, job)
+            complete(state, slots, processors, turns, sliding, finished, splits, job)
     while state.sliding > 0:
         row = next_sliding_end(state, sliding)
         if sliding[row].end > state.now:
             break
-        complete(state, slots, processors, turns, sliding, finished, sliding[row].job)
+        job = sliding[row].job
+        complete(state, slots, processors, turns, sliding, finished, splits, job)
     while state.events > 0 and events[0].time == state.now:
         kind, subject = events[0].kind, events[0].subject
         work, jobs = events[0].work, events[0].jobs
@@ -191,6 +199,7 @@ def advance(
     processors: Any,
     turns: Any,
     sliding: Any,
+    splits: Any,
     memory: Any,
     until: float,
 ) -> int:
@@ -200,6 +209,8 @@ def advance(
     ----------
     box, slots, events, chunk, finished, processors, turns, sliding : structured arrays
         The tables of `grid.kernel.state`; the first holds one state record.
+    splits : array of int32, shape (rows, clusters)
+        Processors of the co-allocated jobs among `finished`, on each cluster.
     memory : array of float64
         Belongs to the global scheduler's policy.
     until : float
@@ -228,6 +239,8 @@ def advance(
                 return FULL
         if state.finished + len(slots) > len(finished):
             return DRAIN
+        if state.splits + state.sliding > len(splits):
+            return DRAIN
         if state.fed == state.chunk_length and state.exhausted == 0:
             return FEED
         while state.events > 0 and _is_stale(slots, events[0]):
@@ -252,7 +265,7 @@ def advance(
             state.instants += 1
             state.now = max(state.now, time)
             state.mid_instant = 1
-            _happen(state, slots, events, processors, turns, sliding, finished)
+            _happen(state, slots, events, processors, turns, sliding, finished, splits)
         while state.fed < state.chunk_length and chunk[state.fed].arrival <= state.now:
             if state.vacant == NONE:
                 return FULL
@@ -276,12 +289,13 @@ def loop(capacity: int) -> Callable[..., int]:
         SLOT,
         EVENT,
         JOB,
-        finished_dtype(capacity),
+        FINISHED,
         PROCESSOR,
         TURN,
         sliding_dtype(capacity),
     )
     arguments = [numba.from_dtype(table)[::1] for table in tables]
-    signature = types.int64(*arguments, types.float64[::1], types.float64)
+    splits, memory = types.int32[:, ::1], types.float64[::1]
+    signature = types.int64(*arguments, splits, memory, types.float64)
     entry: Callable[..., int] = advance.get_compile_result(signature).entry_point
     return entry

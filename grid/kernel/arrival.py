@@ -58,7 +58,7 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     slot.turns_due = 0
     if slot.size > state.largest:
         state.rejected += 1
-        record(state, slots, finished, job, np.nan, np.nan)
+        record(state, slots, finished, job, NONE, np.nan, np.nan)
         vacate(state, slots, job)
         return
     if slot.origin != ANYWHERE:

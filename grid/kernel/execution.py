@@ -156,16 +156,25 @@ def take_off(
 
 @part
 def complete(
-    state: Any, slots: Any, processors: Any, turns: Any, sliding: Any, finished: Any, job: int
+    state: Any,
+    slots: Any,
+    processors: Any,
+    turns: Any,
+    sliding: Any,
+    finished: Any,
+    splits: Any,
+    job: int,
 ) -> None:
     """End a job that ran to completion."""
     slot = slots[job]
+    split = NONE
     if slot.status == COALLOCATED:
-        take = finished[state.finished].take
+        split = state.splits
+        state.splits += 1
         for cluster in range(state.clusters):
-            take[cluster] = sliding[slot.sliding].take[cluster]
+            splits[split, cluster] = sliding[slot.sliding].take[cluster]
     take_off(state, slots, processors, turns, sliding, job, False)
-    record(state, slots, finished, job, slot.start, state.now)
+    record(state, slots, finished, job, split, slot.start, state.now)
     if slot.cluster != NONE:
         state.done[slot.cluster] += 1
     vacate(state, slots, job)

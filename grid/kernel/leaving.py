@@ -9,7 +9,9 @@ from grid.kernel.state import VACANT
 
 
 @inlined
-def record(state: Any, slots: Any, finished: Any, job: int, start: float, finish: float) -> None:
+def record(
+    state: Any, slots: Any, finished: Any, job: int, split: int, start: float, finish: float
+) -> None:
     """Write the row of a job that leaves."""
     slot = slots[job]
     row = finished[state.finished]
@@ -25,6 +27,7 @@ def record(state: Any, slots: Any, finished: Any, job: int, start: float, finish
     row.origin = slot.origin
     row.restarts = slot.restarts
     row.cluster = slot.cluster
+    row.split = split
 
 
 @inlined

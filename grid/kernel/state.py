@@ -100,6 +100,25 @@ TURN = np.dtype(
 )
 """In a plan with processor sets: one job's turn on one processor."""
 
+FINISHED = np.dtype(
+    [
+        ("number", np.int64),
+        ("arrival", np.float64),
+        ("size", np.int64),
+        ("runtime", np.float64),
+        ("deadline", np.float64),
+        ("start", np.float64),
+        ("finish", np.float64),
+        ("execution_time", np.float64),
+        ("origin", np.int64),
+        ("restarts", np.int64),
+        ("cluster", np.int64),  # NONE: co-allocated, or rejected
+        ("split", np.int64),  # its row among the co-allocated jobs that left, or NONE
+    ],
+    align=True,
+)
+"""A job that left: completed, or rejected (start is NaN)."""
+
 
 @functools.cache
 def state_dtype(capacity: int) -> np.dtype[np.void]:
@@ -126,6 +145,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("landing_first", np.int64),  # jobs that reached a cluster and wait for a rank
             ("landing_last", np.int64),
             ("finished", np.int64),  # rows of the table of finished jobs
+            ("splits", np.int64),  # of those, co-allocated ones: rows of the table of splits
             # the global scheduler
             ("place_at", np.int64),  # address of its compiled decision, 0 for Python
             ("collect", np.int64),  # 1: jobs are collected for rounds, never offered one by one
@@ -207,28 +227,6 @@ def sliding_dtype(capacity: int) -> np.dtype[np.void]:
             ("constrained", np.int64),  # 1: a link binds the job
             ("take", np.int64, (capacity,)),  # processors on each cluster
             ("demand", np.float64, (capacity,)),  # Mbit/s on each link
-        ],
-        align=True,
-    )
-
-
-@functools.cache
-def finished_dtype(capacity: int) -> np.dtype[np.void]:
-    """Return the dtype of a job that left: completed, or rejected (start is NaN)."""
-    return np.dtype(
-        [
-            ("number", np.int64),
-            ("arrival", np.float64),
-            ("size", np.int64),
-            ("runtime", np.float64),
-            ("deadline", np.float64),
-            ("start", np.float64),
-            ("finish", np.float64),
-            ("execution_time", np.float64),
-            ("origin", np.int64),
-            ("restarts", np.int64),
-            ("cluster", np.int64),  # NONE: co-allocated, or rejected
-            ("take", np.int32, (capacity,)),  # processors of a co-allocated job, else 0
         ],
         align=True,
     )

@@ -354,7 +354,7 @@ def test_a_job_can_be_followed(monkeypatch):
     while model.running:
         model.step()
         happenings.look()
-    row = model.world.records()[0]
+    row = model.world.records().rows[0]
     number, name = row["number"], model.world.platform.names[row["cluster"]]
     told = [each for each in happenings.last if re.search(rf"\b{number}\b", each.words)]
     start, end = (

@@ -339,9 +339,10 @@ def test_tables_fit_80_columns_whatever_the_numbers(result):
     platform = Platform.from_dict(
         {"clusters": [{"name": f"[cluster] {i} " + "x" * 40, "size": 999_999} for i in range(30)]}
     )
-    records = np.repeat(result.records, 30)
-    records["cluster"], records["start"], records["size"] = np.tile(np.arange(30), 3), 0.0, 4
-    records["finish"], records["deadline"] = 99_999_999.0, -1e15
+    records = result.records[np.repeat(np.arange(3), 30)]
+    rows = records.rows
+    rows["cluster"], rows["start"], rows["size"] = np.tile(np.arange(30), 3), 0.0, 4
+    rows["finish"], rows["deadline"] = 99_999_999.0, -1e15
     for basis in (records, records[:0]):
         wide = replace(result, platform=platform, records=basis, wall_s=1e7, simulated_s=1e12)
         wide = replace(wide, rounds=round_performance(basis, platform, [(4, 3, 1)] * 30, "total"))

@@ -254,16 +254,19 @@ class Case:
 
 def rows(world):
     """Return the records of a World as PlainWorld keeps them."""
+    records = world.records()
+    assert (records["split"] != k.NONE).tolist() == split(records).tolist()
+    assert records.takes.shape == (split(records).sum(), world.clusters)
     return [
         (
             int(row["number"]),
             int(row["cluster"]),
-            tuple(row["take"][: world.clusters].tolist()) if split(row) else (0,) * world.clusters,
+            tuple(records.takes[row["split"]].tolist()) if split(row) else (0,) * world.clusters,
             int(row["restarts"]),
             float(row["start"]),
             float(row["finish"]),
         )
-        for row in world.records()
+        for row in records
     ]
 
 

@@ -13,6 +13,7 @@ from grid import topology
 from grid.bandwidth import allotment_ratios, link_demand
 from grid.kernel import state as k
 from grid.platform import Cluster, Platform
+from grid.tables import SPLITS
 from grid.topology import CENTRE, Link, network
 from grid.world import World
 
@@ -123,6 +124,7 @@ def test_hundreds_at_once():
     assert len(world.running(0)[0]) == count
     world.advance(np.inf)
     assert world.count("completed") == count
+    assert world.records().takes.tolist() == [[1, 1]] * count
     # 1000 of 6000 Mbit/s: half of the 10 s computing, the other half six times as long.
     assert [row[5] for row in rows(world)] == pytest.approx([35.0] * count)
     assert world.demand.tolist() == [0.0, 0.0]
@@ -142,5 +144,39 @@ def test_placements_are_those_of_the_row_alone():
     world.submit(table([0.0, 0.0, 1.0], [2, 2, 9], [100.0, 10.0, 1.0], ppbw=1.0))
     world.fail(1, 0, 2.0)  # the row that the first job's placement was written to goes to another
     world.advance(np.inf)
-    takes = {int(row["number"]): row["take"][:2].tolist() for row in world.records()}
-    assert takes == {1: [1, 1], 2: [0, 0], 3: [0, 0]}
+    records = world.records()
+    splits = dict(zip(records["number"].tolist(), records["split"].tolist(), strict=True))
+    assert splits == {1: 0, 2: k.NONE, 3: k.NONE}
+    assert records.takes.tolist() == [[1, 1]]
+
+
+def test_more_split_jobs_than_the_kernel_keeps():
+    count = 1000
+    jobs = np.arange(count)
+    takes = np.stack([1 + jobs % 3, jobs % 4, jobs % 2], axis=1)
+
+    def place(job):
+        world.take[:3] = takes[world.slots["number"][job] - 1]
+        return k.START
+
+    world = World(Platform.star([9, 9, 9], capacity=math.inf), place=place)
+    world.set_global(spans=True)
+    world.submit(table(10.0 * (jobs // 4), takes.sum(axis=1), 1.0))  # three of four are split
+    for until in (400.0, 1500.0, np.inf):
+        world.advance(until)
+        done = world.count("completed")
+        records = world.latest(count)
+        number, split = records["number"], records["split"]
+        assert number.tolist() == list(range(1, done + 1))
+        spread = (takes[:done] > 0).sum(axis=1) > 1
+        assert split[spread].tolist() == list(range(spread.sum()))
+        assert (split[~spread] == k.NONE).all()
+        assert records.takes.tolist() == takes[:done][spread].tolist()
+        few = world.latest(7)
+        assert few["number"].tolist() == number[-7:].tolist()
+        of_few = few["split"] != k.NONE
+        assert few.takes[few["split"][of_few]].tolist() == takes[done - 7 : done][of_few].tolist()
+        if until == 1500.0:
+            world.records()
+    assert done == count
+    assert spread.sum() > 2 * SPLITS

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grid.errors import GridError
-from grid.kernel.state import finished_dtype
+from grid.finished import Records, last
+from grid.kernel.state import FINISHED, NONE
 from grid.metrics import cluster_metrics, job_metrics
 from grid.performance import (
     Weights,
@@ -25,17 +26,21 @@ WEIGHTS = [Weights(4, 3, 1), Weights(1, 1, 1), Weights(0, 1, 0)]
 
 
 def record(number, arrival, start, finish, take, deadline=math.inf, origin=-1, restarts=0):
-    """Return the row of a job on `take` processors of each cluster; a rejected one takes none."""
-    row = np.zeros(1, finished_dtype(16))
+    """Return a job on `take` processors of each cluster, as records; a rejected one takes none."""
+    row = np.zeros(1, FINISHED)
     used = [index for index, count in enumerate(take) if count]
     row["number"], row["arrival"], row["start"], row["finish"] = number, arrival, start, finish
     row["size"] = sum(take) or 99
     row["execution_time"] = finish - start
     row["deadline"], row["origin"], row["restarts"] = deadline, origin, restarts
     row["cluster"] = used[0] if len(used) == 1 else -1
-    # What another job left in the kernel's table must not count unless the job is co-allocated.
-    row["take"][0, : len(take)] = take if len(used) > 1 else 7
-    return row
+    row["split"] = 0 if len(used) > 1 else NONE
+    # What stands there must not count unless the job is co-allocated.
+    return Records(row, np.array([take if len(used) > 1 else (7, 7, 7)], np.int32))
+
+
+def together(*records):
+    return last(records, len(records))
 
 
 def rejected(number, arrival):
@@ -44,14 +49,12 @@ def rejected(number, arrival):
 
 def run():
     """Two jobs on C1, one on C2, one across C1 and C3, one rejected; in order of leaving."""
-    return np.concatenate(
-        [
-            rejected(3, 1.0),
-            record(1, 0.0, 0.0, 4.0, (3, 0, 0), deadline=5.0, origin=1),
-            record(2, 0.0, 1.0, 21.0, (0, 2, 0), deadline=16.0, restarts=1),
-            record(5, 2.0, 4.0, 24.0, (1, 0, 0)),
-            record(4, 2.0, 10.0, 30.0, (2, 0, 3), deadline=20.0),
-        ]
+    return together(
+        rejected(3, 1.0),
+        record(1, 0.0, 0.0, 4.0, (3, 0, 0), deadline=5.0, origin=1),
+        record(2, 0.0, 1.0, 21.0, (0, 2, 0), deadline=16.0, restarts=1),
+        record(5, 2.0, 4.0, 24.0, (1, 0, 0)),
+        record(4, 2.0, 10.0, 30.0, (2, 0, 3), deadline=20.0),
     )
 
 
@@ -132,14 +135,12 @@ def test_performance_of_the_run_as_one_round():
 
 
 def test_rounds_by_hand():
-    records = np.concatenate(
-        [
-            record(1, 0.0, 0.0, 4.0, (4, 0, 0), deadline=3.0),
-            rejected(2, 4.0),  # a round of its own would take no time
-            record(3, 4.0, 5.0, 9.0, (0, 1, 0)),
-            record(4, 4.0, 4.0, 10.0, (0, 0, 3), deadline=9.0),
-            record(5, 4.0, 9.0, 11.0, (0, 2, 0), deadline=10.0),
-        ]
+    records = together(
+        record(1, 0.0, 0.0, 4.0, (4, 0, 0), deadline=3.0),
+        rejected(2, 4.0),  # a round of its own would take no time
+        record(3, 4.0, 5.0, 9.0, (0, 1, 0)),
+        record(4, 4.0, 4.0, 10.0, (0, 0, 3), deadline=9.0),
+        record(5, 4.0, 9.0, 11.0, (0, 2, 0), deadline=10.0),
     )
     rounds = round_performance(records, PLATFORM, [Weights(4, 3, 1)] * 3, "total")
     assert rounds.dispatched.tolist() == [0.0, 4.0]
@@ -168,7 +169,7 @@ def runs(draw):
         start = arrival + draw(times)
         finish = start + draw(st.floats(0.1, 1e5))
         rows.append(record(number, arrival, start, finish, take, arrival + draw(times)))
-    return np.concatenate(rows)
+    return together(*rows)
 
 
 @given(runs())
@@ -195,7 +196,8 @@ def test_rounds_against_one_at_a_time(records, idle):
             work = late = makespan = count = 0
             for job in jobs:
                 alone = job["size"] if job["cluster"] == cluster else 0
-                part = job["take"][cluster] if job["cluster"] == -1 else alone
+                split = job["split"] != NONE
+                part = records.takes[job["split"], cluster] if split else alone
                 if part:
                     count += 1
                     work += part * (job["finish"] - job["start"])
@@ -234,7 +236,7 @@ def test_one_cluster_is_balanced_and_an_unknown_cp_is_told():
 
 @pytest.mark.parametrize("count", [0, 2])
 def test_without_a_completed_job_numbers_are_none(count):
-    records = np.concatenate([run()[:0], *[rejected(number, 3.0) for number in range(count)]])
+    records = together(run()[:0], *[rejected(number, 3.0) for number in range(count)])
     assert len(jobs_table(records, PLATFORM)) == count
     metrics = job_metrics(records, PLATFORM)
     assert list(metrics) == list(job_metrics(run(), PLATFORM))
