@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from grid.errors import PlacementError, PlatformError
+from grid.errors import PlacementError, PlatformError, WorkloadError
+from grid.jobs import ANYWHERE, JOB, JobArray
 from grid.kernel import state as k
 
 if TYPE_CHECKING:
@@ -44,6 +45,30 @@ def broken_answer(world: World, slot: int, answer: float) -> str:
         found = f"{names[int(answer)]}, which has {cluster_size} processors"
     sizes = ", ".join(f"{c.name} ({c.size})" for c in world.platform.clusters)
     return f"placement of {job}: {found}; accepted: a cluster that can hold it, of {sizes}"
+
+
+def check_jobs(jobs: JobArray, clusters: int) -> None:
+    """Raise `WorkloadError` unless the kernel can take these rows in."""
+    if jobs.dtype != JOB:
+        raise WorkloadError(f"workload: dtype {jobs.dtype}; accepted: grid.jobs.JOB")
+    for name, valid, accepted in (
+        ("size", jobs["size"] >= 1, "1 or more"),
+        ("arrival", np.isfinite(jobs["arrival"]), "a number of seconds"),
+        ("runtime", (jobs["runtime"] >= 0) & (jobs["runtime"] < np.inf), "seconds, 0 or more"),
+        ("deadline", jobs["deadline"] > -np.inf, "a number of seconds, or inf"),
+        (
+            "origin",
+            (jobs["origin"] >= ANYWHERE) & (jobs["origin"] < clusters),
+            f"{ANYWHERE}, or a cluster below {clusters}",
+        ),
+    ):
+        if not valid.all():
+            job = jobs[int(valid.argmin())]
+            raise WorkloadError(
+                f"workload: job {job['number']}: {name} {job[name]}; accepted: {accepted}"
+            )
+    if (np.diff(jobs["arrival"]) < 0).any():
+        raise WorkloadError("workload: accepted: jobs in order of arrival")
 
 
 def checked_sending(world: World, jobs: Indices, clusters: Indices) -> None:

@@ -8,15 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from grid.errors import PlacementError, WorkloadError
+from grid.errors import PlacementError
 from grid.finished import Records, last
-from grid.jobs import JOB, JobArray
+from grid.jobs import JobArray
 from grid.kernel import access
 from grid.kernel import state as k
 from grid.kernel.advance import loop
 from grid.kernel.processors import set_plan
 from grid.platform import Platform
-from grid.refusals import broken_answer, checked_failure, checked_plan, checked_sending
+from grid.refusals import (
+    broken_answer,
+    check_jobs,
+    checked_failure,
+    checked_plan,
+    checked_sending,
+)
 from grid.tables import Tables
 
 Indices = npt.NDArray[np.int64]
@@ -127,8 +133,7 @@ class World(Tables):
         if chunk is None:
             self._box["exhausted"] = 1
             return
-        if chunk.dtype != JOB:
-            raise WorkloadError(f"workload: dtype {chunk.dtype}; accepted: grid.jobs.JOB")
+        check_jobs(chunk, self.clusters)
         self._chunk = np.ascontiguousarray(chunk)
         self._box["fed"], self._box["chunk_length"] = 0, len(chunk)
         self._arguments = None

@@ -58,20 +58,38 @@ GO_ON = -1
 
 @inlined
 def _placeable(state: Any, slot: Any, answer: int) -> bool:
-    """Tell whether the answer of `place` is one that the grid can carry out."""
+    """Tell whether the answer of `place` is one that the grid could carry out."""
     if answer == WAIT:
         return True
     if answer == START:
         taken = 0
         for cluster in range(len(state.take)):
             count = state.take[cluster]
-            if count != 0 and (
-                cluster >= state.clusters or count < 0 or count > state.free[cluster]
-            ):
-                return False
+            if count != 0:
+                if cluster >= state.clusters or count < 0 or count > state.size[cluster]:
+                    return False
+                # Without latency there is no excuse for asking for what is not free.
+                if count > state.free[cluster] and state.latency[cluster] == 0.0:
+                    return False
             taken += count
         return taken == slot.size
     return 0 <= answer < state.clusters and slot.size <= state.size[answer]
+
+
+@inlined
+def _is_refused(state: Any, answer: int) -> bool:
+    """Tell whether clusters refuse a start, for they are not as free as brokers had told."""
+    if answer == START:
+        for cluster in range(state.clusters):
+            if state.take[cluster] > state.free[cluster]:
+                return True
+    return False
+
+
+@inlined
+def _clear_take(state: Any) -> None:
+    for cluster in range(state.clusters):
+        state.take[cluster] = 0
 
 
 @inlined
@@ -156,12 +174,17 @@ def _settle(
         if answer == START and state.sliding == len(sliding):
             state.answered = 1
             return FULL
+        if _is_refused(state, answer):
+            state.refused += 1
+            answer = WAIT
+            _clear_take(state)
         if answer == WAIT and state.stop_at_wait == 1:
             state.cursor = NONE
         else:
             state.cursor = after(state, slots, queue, job)
         if answer == START:
             start_as_taken(state, slots, events, processors, turns, sliding, job)
+            _clear_take(state)
         elif answer != WAIT:
             send(state, slots, events, job, answer)
     while state.landing_first != NONE:

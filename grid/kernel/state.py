@@ -165,6 +165,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("completed", np.int64),
             ("rejected", np.int64),
             ("restarted", np.int64),
+            ("refused", np.int64),  # starts asked for where news of free processors was old
             ("instants", np.int64),
             ("in_flight", np.int64),  # messages on their way
             ("messages", np.int64, (len(MESSAGE_KINDS),)),

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grid.errors import PlacementError
+from grid.errors import PlacementError, WorkloadError
+from grid.jobs import job_table
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
 from grid.kernel.decisions import place_address, priority_address
@@ -297,3 +298,60 @@ def test_case_is_not_trivial():
     assert [row[1:] for row in sorted(rows(case.run(case.world())))] == [
         (0, (0, 0), 0, 0.0, 4.0), (1, (0, 0), 0, 1.0, 5.0), (0, (0, 0), 0, 4.0, 8.0)
     ]  # fmt: skip
+
+
+def test_news_may_be_too_old_for_a_start():
+    """With latency a policy sees free processors that are taken: the job waits, and comes again."""
+
+    def first_fit(slot):
+        size = world.jobs["size"][slot]
+        for cluster in range(world.clusters):
+            if world.known_free[cluster] >= size:
+                world.take[:] = 0
+                world.take[cluster] = size
+                return k.START
+        return k.WAIT
+
+    world = World(Platform.star([4, 4]), latency=2.0, place=first_fit)
+    jobs = job_table(6)
+    jobs["size"], jobs["runtime"] = 3, 10.0
+    jobs["arrival"] = [0.0, 0.5, 1.0, 1.5, 3.0, 9.0]
+    world.submit(jobs)
+    assert world.advance(np.inf) == k.OVER
+    assert world.count("completed") == 6
+    assert world.count("refused") > 0
+    records = world.records()
+    for time in records["start"]:
+        running = (records["start"] <= time) & (time < records["finish"])
+        assert np.bincount(records["cluster"][running]).max() == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("size", 0),
+        ("arrival", np.nan),
+        ("runtime", -1.0),
+        ("runtime", np.inf),
+        ("deadline", np.nan),
+        ("origin", 2),
+        ("origin", -2),
+    ],
+)
+def test_rows_that_the_kernel_cannot_take_are_refused(column, value):
+    world = World(Platform.star([4, 4]), place=lambda slot: 0)
+    jobs = job_table(3)
+    jobs["size"] = 1
+    jobs[column][1] = value
+    world.submit(jobs)
+    with pytest.raises(WorkloadError, match=f"job 2: {column}"):
+        world.advance(np.inf)
+
+
+def test_jobs_out_of_order_are_refused():
+    world = World(Platform.star([4, 4]), place=lambda slot: 0)
+    jobs = job_table(2)
+    jobs["size"], jobs["arrival"] = 1, [2.0, 1.0]
+    world.submit(jobs)
+    with pytest.raises(WorkloadError, match="order"):
+        world.advance(np.inf)
