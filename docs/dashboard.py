@@ -7,6 +7,7 @@ from experiments.dashboard import save_svg
 from experiments.scenario import Scenario
 
 scenario = Scenario.load("quickstart").changed(["jobs=400", "load=1.1"])
+scenario.changed(["jobs=10"]).model().run()  # compiles
 model = scenario.model(seed=1)
 began = perf_counter()
 while model.world.count("completed") < 200:

@@ -51,7 +51,7 @@ def link_demand(
     return demand
 
 
-def allotment_ratios(demands: npt.ArrayLike, capacities: npt.ArrayLike) -> FloatArray:
+def bandwidth_shares(demands: npt.ArrayLike, capacities: npt.ArrayLike) -> FloatArray:
     """Return the share of its required bandwidth that each job is allotted.
 
     The saturation algorithm of `beosim` (section 3.5, equations 3 to 5): the most saturated link
@@ -79,7 +79,7 @@ def allotment_ratios(demands: npt.ArrayLike, capacities: npt.ArrayLike) -> Float
     The first link gives its only job 10 of 20 Mbit/s. On the second that job then takes 10 of
     45, and the other job gets the remaining 35 of the 40 that it requires.
 
-    >>> allotment_ratios([[20, 20], [0, 40]], [10, 45]).tolist()
+    >>> bandwidth_shares([[20, 20], [0, 40]], [10, 45]).tolist()
     [0.5, 0.875]
     """
     demand = np.asarray(demands, np.float64)
@@ -124,7 +124,7 @@ def residual_times(
     elapsed : array_like of float
         Time since the last change, s.
     old_ratio, new_ratio : array_like of float
-        Allotment ratio since the last change, and from now on (`allotment_ratios`).
+        Allotment ratio since the last change, and from now on (`bandwidth_shares`).
 
     Returns
     -------

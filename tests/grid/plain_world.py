@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from grid import topology
-from grid.bandwidth import allotment_ratios, link_demand, residual_times
+from grid.bandwidth import bandwidth_shares, link_demand, residual_times
 from grid.kernel import state as k
 
 WAIT = -1
@@ -261,7 +261,7 @@ class PlainWorld:
         jobs = [job for job in self.running if job["slides"]]
         if not jobs:
             return
-        ratios = allotment_ratios([job["demand"] for job in jobs], self.capacity).tolist()
+        ratios = bandwidth_shares([job["demand"] for job in jobs], self.capacity).tolist()
         for job, ratio in zip(jobs, ratios, strict=True):
             elapsed = self.now - job["since"]
             left = residual_times(*job["left"], elapsed, job["ratio"], ratio)

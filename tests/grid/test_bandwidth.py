@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from grid.bandwidth import allotment_ratios, link_demand, residual_times
+from grid.bandwidth import bandwidth_shares, link_demand, residual_times
 from grid.topology import CENTRE, Link, clusters_of, network, sides, uplinks
 
 STAR = np.eye(3, dtype=bool)
@@ -65,36 +65,36 @@ def test_two_levels_of_bottlenecks():
     # job 3 gets 30 of 40. Equation 3's initial ratio would be 35 / 60. Link 3 carries 30 + 6
     # of 36: full, not saturated, so job 4 keeps all it wants.
     demands = [[20, 0, 0], [20, 20, 0], [0, 40, 40], [0, 0, 6]]
-    assert allotment_ratios(demands, [10, 35, 36]).tolist() == [0.25, 0.25, 0.75, 1.0]
+    assert bandwidth_shares(demands, [10, 35, 36]).tolist() == [0.25, 0.25, 0.75, 1.0]
 
 
 def test_a_split_pair_on_a_star():
     # Two jobs of 2 + 2 nodes share link 1: each needs 2 * 60 * 2 / 3 = 80 of its 100.
     demands = link_demand([[2, 2, 0], [2, 0, 2]], [60.0, 60.0], STAR)
-    assert allotment_ratios(demands, [100, 100, 100]).tolist() == pytest.approx([0.625, 0.625])
+    assert bandwidth_shares(demands, [100, 100, 100]).tolist() == pytest.approx([0.625, 0.625])
 
 
 def test_tied_links_slow_their_jobs_alike():
     demands = [[20, 0], [0, 20], [20, 20]]
-    assert allotment_ratios(demands, [10, 10]).tolist() == [0.25] * 3
+    assert bandwidth_shares(demands, [10, 10]).tolist() == [0.25] * 3
     # Differing in the last digits only, as sums in another order do.
-    ratios = allotment_ratios(demands, [10, 10 * (1 + 1e-13)])
+    ratios = bandwidth_shares(demands, [10, 10 * (1 + 1e-13)])
     assert ratios.tolist() == [0.25] * 3
 
 
 def test_a_link_used_to_the_full_slows_nobody():
-    assert allotment_ratios([[0.1]] * 3, [0.3]).tolist() == [1.0] * 3  # 0.1 * 3 > 0.3
+    assert bandwidth_shares([[0.1]] * 3, [0.3]).tolist() == [1.0] * 3  # 0.1 * 3 > 0.3
 
 
 def test_no_jobs():
-    assert allotment_ratios(np.empty((0, 2)), [1, 2]).tolist() == []
+    assert bandwidth_shares(np.empty((0, 2)), [1, 2]).tolist() == []
 
 
 def test_rounding_leaves_no_job_without_bandwidth():
     # What the first two jobs leave of the second link for the third is lost in rounding.
     big, small = 1.5326700958564101, 6.897464221392391e-09
     demands = [[big, big, 0], [0, small, small], [0, 1e-20, 0]]
-    ratios = allotment_ratios(
+    ratios = bandwidth_shares(
         demands, [0.45147488048307755, 0.45147488334043046, 2.8573529038358784e-09]
     )
     assert ratios == pytest.approx([0.29456755, 0.41426136, 0.41426136])
@@ -103,7 +103,7 @@ def test_rounding_leaves_no_job_without_bandwidth():
 @given(cases())
 def test_bottleneck_fairness(case):
     demands, capacity = case
-    ratios = allotment_ratios(demands, capacity)
+    ratios = bandwidth_shares(demands, capacity)
     assert ((ratios > 0) & (ratios <= 1)).all()
     used = ratios @ demands
     assert (used <= capacity * (1 + 1e-8)).all()
@@ -122,22 +122,22 @@ def test_the_smallest_ratio_is_the_initial_saturation(case):
     demands, capacity = case
     required = demands.sum(axis=0)
     saturation = [c / r for c, r in zip(capacity, required, strict=True) if r > 0]  # eq. 3
-    assert allotment_ratios(demands, capacity).min() == pytest.approx(min([1.0, *saturation]))
+    assert bandwidth_shares(demands, capacity).min() == pytest.approx(min([1.0, *saturation]))
 
 
 @given(cases())
 def test_without_saturation_all_run_at_full_speed(case):
     demands, _ = case
     ample = np.maximum(demands.sum(axis=0), 1.0)
-    assert (allotment_ratios(demands, ample) == 1).all()
-    assert (allotment_ratios(demands, np.full(len(ample), np.inf)) == 1).all()
+    assert (bandwidth_shares(demands, ample) == 1).all()
+    assert (bandwidth_shares(demands, np.full(len(ample), np.inf)) == 1).all()
 
 
 @given(cases(), st.sampled_from([1e-6, 0.3, 7.0, 1e9]))
 def test_units_do_not_matter(case, scale):
     demands, capacity = case
-    assert allotment_ratios(demands * scale, capacity * scale) == pytest.approx(
-        allotment_ratios(demands, capacity), rel=1e-7
+    assert bandwidth_shares(demands * scale, capacity * scale) == pytest.approx(
+        bandwidth_shares(demands, capacity), rel=1e-7
     )
 
 
@@ -146,8 +146,8 @@ def test_order_does_not_matter(case, random):
     demands, capacity = case
     jobs = random.sample(range(len(demands)), len(demands))
     links = random.sample(range(len(capacity)), len(capacity))
-    shuffled = allotment_ratios(demands[np.ix_(jobs, links)], capacity[links])
-    assert shuffled == pytest.approx(allotment_ratios(demands, capacity)[jobs], rel=1e-7)
+    shuffled = bandwidth_shares(demands[np.ix_(jobs, links)], capacity[links])
+    assert shuffled == pytest.approx(bandwidth_shares(demands, capacity)[jobs], rel=1e-7)
 
 
 def test_residual_times_keep_stretched_time():

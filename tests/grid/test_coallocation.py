@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grid import topology
-from grid.bandwidth import allotment_ratios, link_demand
+from grid.bandwidth import bandwidth_shares, link_demand
 from grid.kernel import state as k
 from grid.platform import Cluster, Platform
 from grid.tables import SPLITS
@@ -74,7 +74,7 @@ def test_shares_of_many_jobs_on_the_links(platform):
     world = started(platform, takes, 0.25, ppbw)
     demand = link_demand(takes, ppbw, topology.sides(platform.graph))
     assert world.demand == pytest.approx(demand.sum(axis=0), rel=1e-12)
-    ratios = allotment_ratios(demand, topology.capacities(platform.graph))
+    ratios = bandwidth_shares(demand, topology.capacities(platform.graph))
     assert len(np.unique(ratios)) > 2
     # A quarter of each run time computes, and the rest is stretched by the ratio.
     ends = {int(s["number"]): float(s["end"]) for s in world.slots if s["status"] == k.COALLOCATED}
