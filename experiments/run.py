@@ -43,8 +43,9 @@ def _stop_in_order() -> Iterator[Callable[[], bool]]:
 
 
 def say_when_compiling() -> None:
-    """Say once that the first run compiles."""
-    if CACHE_FOLDER is None or not any(CACHE_FOLDER.rglob("*.nbi")):
+    """Tell a person, not a program, that the first run compiles."""
+    cold = CACHE_FOLDER is None or not any(CACHE_FOLDER.rglob("*.nbi"))
+    if cold and sys.stderr.isatty():
         print("Compiling the kernel: once after each installation, about 20 s.", file=sys.stderr)
 
 
