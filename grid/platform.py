@@ -19,8 +19,8 @@ from grid.errors import PlatformError
 from grid.topology import CENTRE, Link, check_name, clusters_of, network, number, per_cluster, star
 from grid.topology import validate as validate_network
 
-MAX_SIZE = 2**31 - 1
-"""Most processors of one cluster, so that no sum over clusters overflows."""
+MAX_SIZE = 10_000_000
+"""Most processors of one cluster: schedulers keep numbers for each of them."""
 
 
 @dataclass(frozen=True)
