@@ -154,7 +154,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     ) -> None:
         world = self.world
         self.pace = PacePredictor(self)
-        self.scheduler = global_scheduler(self)
+        self.scheduler = self._made(global_scheduler, self)
         self.broker = A4Broker(self, self.scheduler.name, 0.0)
         self._receivers[self.scheduler.name] = self.scheduler
         place = self.scheduler.compiled("place")
@@ -171,12 +171,21 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         for index, name in enumerate(world.platform.names):
             broker = A4Broker(self, name, float(world.latency[index]))
             cluster = ClusterAgent(self, index, broker)
-            cluster.scheduler = local_scheduler(self, cluster)
+            cluster.scheduler = self._made(local_scheduler, self, cluster)
             if name in self._receivers:
                 raise GridError(f"cluster {name}: accepted: another name than the scheduler's")
             self._receivers[name] = cluster.scheduler
             self._connect(index, cluster.scheduler)
             self.clusters.append(cluster)
+
+    def _made(self, make: Callable[..., Any], *given: object) -> Any:
+        """Make a scheduler; say in an exception whose making it was."""
+        try:
+            return make(*given)
+        except Exception as error:
+            name = getattr(make, "__name__", repr(make))
+            error.add_note(f"raised in making {name} at simulated time {self.now:g} s")
+            raise
 
     def _connect(self, cluster: int, scheduler: LocalScheduler) -> None:
         """Have the world ask a local scheduler."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext, redirect_stdout
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,9 @@ def run(
     if out is not None:
         check_folder(out)
     say_when_compiling()
-    result = run_scenario(chosen, seed, False if as_json else live)
+    # What a user's scheduler prints must not get between the JSON.
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        result = run_scenario(chosen, seed, False if as_json else live)
     if out is not None:
         result.write(out)
     if as_json:

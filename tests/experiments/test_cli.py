@@ -209,6 +209,13 @@ def folder(tmp_path, monkeypatch):
             "class NoNumber(LocalScheduler):\n"
             "    def priority(self, job):\n"
             "        return math.nan\n"
+            "class Prints(GlobalScheduler):\n"
+            "    def place(self, job):\n"
+            "        print('job', job.number)\n"
+            "        return self.clusters[0]\n"
+            "class NotMade(GlobalScheduler):\n"
+            "    def __init__(self, model):\n"
+            "        raise KeyError('mine')\n"
             "class Raises(GlobalScheduler):\n"
             "    def place(self, job):\n"
             "        return 1 / 0\n"
@@ -242,6 +249,19 @@ def test_a_plugins_own_exception_keeps_its_traceback(folder):
     got = call("run", "quickstart", "--global", "wrong:Raises")
     assert isinstance(got.exception, ZeroDivisionError)
     assert any("RAISES" in note and " s" in note for note in got.exception.__notes__)
+
+
+def test_what_a_plugin_prints_stays_out_of_the_json(folder):
+    got = call("run", "quickstart", "--global", "wrong:Prints", "--local", "fcfs", *QUICK, "--json")
+    assert got.exit_code == 0
+    assert json.loads(got.stdout)["jobs"]["completed"] == 40
+    assert "job 40" in got.stderr
+
+
+def test_a_plugin_that_cannot_be_made_is_named(folder):
+    got = call("run", "quickstart", "--global", "wrong:NotMade")
+    assert isinstance(got.exception, KeyError)
+    assert any("NotMade" in note for note in got.exception.__notes__)
 
 
 # As a process ---------------------------------------------------------------------------------
