@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 import mesa
 import numpy as np
 import numpy.typing as npt
 
+from agents.blame import made, raise_as_of
 from agents.broker import A4Broker
 from agents.cluster import ClusterAgent
 from agents.genetic import Settings
@@ -154,7 +155,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     ) -> None:
         world = self.world
         self.pace = PacePredictor(self)
-        self.scheduler = self._made(global_scheduler, self)
+        self.scheduler = made(global_scheduler, self)
         self.broker = A4Broker(self, self.scheduler.name, 0.0)
         self._receivers[self.scheduler.name] = self.scheduler
         place = self.scheduler.compiled("place")
@@ -171,21 +172,12 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         for index, name in enumerate(world.platform.names):
             broker = A4Broker(self, name, float(world.latency[index]))
             cluster = ClusterAgent(self, index, broker)
-            cluster.scheduler = self._made(local_scheduler, self, cluster)
+            cluster.scheduler = made(local_scheduler, self, cluster)
             if name in self._receivers:
                 raise GridError(f"cluster {name}: accepted: another name than the scheduler's")
             self._receivers[name] = cluster.scheduler
             self._connect(index, cluster.scheduler)
             self.clusters.append(cluster)
-
-    def _made(self, make: Callable[..., Any], *given: object) -> Any:
-        """Make a scheduler; say in an exception whose making it was."""
-        try:
-            return make(*given)
-        except Exception as error:
-            name = getattr(make, "__name__", repr(make))
-            error.add_note(f"raised in making {name} at simulated time {self.now:g} s")
-            raise
 
     def _connect(self, cluster: int, scheduler: LocalScheduler) -> None:
         """Have the world ask a local scheduler."""
@@ -277,7 +269,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             # Of a decision, compiled or not, or the kernel's own if it cannot be carried out.
             if (scheduler := self._deciding()) is None:
                 raise
-            self._say_whose(error, scheduler)
+            raise_as_of(scheduler, self.now, error)
 
     def _next_batch(self) -> bool:
         if not isinstance(self.workload, BatchWorkload):
@@ -377,13 +369,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         try:
             return call(*given)
         except Exception as error:
-            self._say_whose(error, scheduler)
-
-    def _say_whose(self, error: Exception, scheduler: Scheduler) -> NoReturn:
-        if isinstance(error, GridError):
-            raise type(error)(f"{scheduler.name} at {self.now:g} s: {error}") from None
-        error.add_note(f"raised by {scheduler.name} at simulated time {self.now:g} s")
-        raise error
+            raise_as_of(scheduler, self.now, error)
 
     def _place(self, slot: int) -> int:
         return self.scheduler.answer(slot)
