@@ -116,7 +116,7 @@ class Scenario:
     @classmethod
     def _from_toml(cls, path: Path, name: str) -> Scenario:
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
             raise ScenarioError(f"{path}: {error}; accepted: a TOML file") from None
         for key in table:

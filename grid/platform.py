@@ -176,8 +176,8 @@ class Platform:
             If the file cannot be read, is not TOML, or describes no usable platform.
         """
         try:
-            with open(path, "rb") as file:
-                mapping = tomllib.load(file)
+            with open(path, encoding="utf-8-sig") as file:
+                mapping = tomllib.loads(file.read())
         except OSError as error:
             raise PlatformError(f"{path}: {error.strerror}; accepted: a TOML file") from None
         except (ValueError, RecursionError) as error:  # malformed, not UTF-8, nested too deep
