@@ -113,7 +113,7 @@ def _from_logs(
         jobs = assign_deadlines(jobs, slowest, _classes(parameters), seed)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    return Table(jobs, table.cleaning), last or longest
+    return Table(jobs, table.cleaning), last + longest
 
 
 def _sizes(parameters: Parameters) -> SizeDistribution:
