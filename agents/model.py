@@ -31,7 +31,7 @@ from grid.errors import GridError
 from grid.jobs import ANYWHERE
 from grid.kernel.decisions import place_address, priority_address
 from grid.kernel.state import COLLECTED, LANDED, NONE, OVER
-from grid.performance import Weights, check_weights
+from grid.performance import weights_per_cluster
 from grid.platform import Platform
 from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload
@@ -124,7 +124,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.interval = interval
         self.workload: Workload | BatchWorkload = workload
         self.idle = idle
-        self.weights = _per_cluster(weights, len(platform.clusters))
+        self.weights = weights_per_cluster(weights, len(platform.clusters))
         self.titan = titan or Settings()
         self.list_seed = list_seed
         self.round_threshold = round_threshold
@@ -400,17 +400,3 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         """Note the CP that a TITAN expects of the schedule it made for a round."""
         if 0 < report.round <= len(self.rounds):
             self.rounds[report.round - 1].cps[report.cluster] = report.cp
-
-
-def _per_cluster(
-    weights: Sequence[float] | Sequence[Sequence[float]], clusters: int
-) -> list[Weights]:
-    """Return the weights of each cluster, given once for all or one by one."""
-    if len(weights) and isinstance(weights[0], Sequence):
-        if len(weights) != clusters:
-            raise GridError(
-                f"weights: found {len(weights)} triples; accepted are one for all clusters, or "
-                f"one for each of {clusters}"
-            )
-        return [check_weights(each) for each in weights]  # type: ignore[arg-type]
-    return [check_weights(weights)] * clusters  # type: ignore[arg-type]

@@ -44,6 +44,26 @@ def check_weights(weights: Sequence[float]) -> Weights:
     return checked
 
 
+def weights_per_cluster(
+    weights: Sequence[float] | Sequence[Sequence[float]], clusters: int
+) -> list[Weights]:
+    """Return the weights of each cluster, given once for all or one by one.
+
+    Raises
+    ------
+    GridError
+        For another number of triples, or one that `check_weights` refuses.
+    """
+    if len(weights) and isinstance(weights[0], Sequence):
+        if len(weights) != clusters:
+            raise GridError(
+                f"weights: found {len(weights)} triples; accepted are one for all clusters, or "
+                f"one for each of {clusters}"
+            )
+        return [check_weights(each) for each in weights]  # type: ignore[arg-type]
+    return [check_weights(weights)] * clusters  # type: ignore[arg-type]
+
+
 @inlined
 def combine(over_deadline: float, makespan: float, idle: float, weights: Any) -> Any:
     """Return eq. 1 of `muscle`; compiled into whoever scores schedules."""
