@@ -44,8 +44,9 @@ MESSAGES_KEPT = 200
 class GridModel(mesa.Model):  # type: ignore[misc]
     """A grid of clusters under a global scheduler and one local scheduler each.
 
-    One `step` lets `interval` seconds pass. What happens does not depend on the interval, which
-    only says how often agents are looked at from outside.
+    One `step` lets `interval` seconds pass, or several intervals at once if nothing happens before.
+    What happens does not depend on the interval, which only says how often agents are looked at
+    from outside.
 
     Parameters
     ----------
@@ -73,9 +74,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         How TITANs search; their weights and idle-time are the model's.
     list_seed : bool
         TITANs that get no seed schedule start from the jobs in order of landing, not at random.
-    round_threshold : float
+    round_threshold : float, optional
         A round may start when the makespan of what some cluster has left is down to this, s
-        (`muscle`, Algorithm 4, step 1).
+        (`muscle`, Algorithm 4, step 1). By default 0 for batches; infinity for jobs that arrive by
+        themselves, so that none of them waits while processors are idle.
     tracked : bool
         Keep the identity of every processor (`World`).
 
@@ -109,10 +111,12 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         idle: str = "mean",
         titan: Settings | None = None,
         list_seed: bool = True,
-        round_threshold: float = 0.0,
+        round_threshold: float | None = None,
         tracked: bool = False,
     ) -> None:
         super().__init__(rng=seed)
+        if round_threshold is None:
+            round_threshold = 0.0 if isinstance(workload, BatchWorkload) else np.inf
         for name, value, accepted, valid in (
             ("interval", interval, "seconds, above 0", interval > 0),
             ("latency", latency, "seconds, from 0", 0 <= latency < np.inf),
@@ -135,6 +139,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self._receivers: dict[str, Scheduler] = {}
         self._collected_serial = -1
         self._told = 0
+        self._looked = 0.0
+        self._stopping = False
         self.world = World(platform, latency, tracked, self._place, self._rank)
         self._create(global_scheduler, local_scheduler)
         if isinstance(workload, BatchWorkload):
@@ -231,12 +237,28 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     # Time ---------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Let one interval of simulated time pass, and look at the grid."""
-        self._run_until(self.steps * self.interval)
+        """Let time pass until the end of the interval in which more happens; look at the grid."""
+        self._stopping = False
+        self._looked = self._next_look()
+        self._run_until(self._looked)
         instants = self.world.count("instants")
         if instants != self._told or not self.running:
             self._told = instants
             self.datacollector.collect(self)
+
+    def _next_look(self) -> float:
+        """Return the end of the next interval, or of that in which more happens if it is later."""
+        look = self._looked + self.interval
+        more = min(self.world.coming, self._mail.next_due())
+        if look < more < np.inf:
+            end = float(np.ceil(more / self.interval)) * self.interval
+            look = end if more <= end < np.inf else more  # the product is rounded
+        return look
+
+    def stop(self) -> None:
+        """End the step under way at the next instant; the next step goes on from there."""
+        self._stopping = True
+        self.world.hasten(-np.inf)
 
     def run(self) -> None:
         """Step until nothing is left to happen."""
@@ -247,6 +269,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         world = self.world
         while True:
             reason = self._advance(min(end, self._mail.next_due()))
+            if self._stopping:
+                return
             due = self._mail.next_due()
             if reason == COLLECTED:
                 self._submissions()

@@ -84,8 +84,9 @@ class Parameters(BaseModel):
     """(Wo, Wm, Wi) of over-deadline, makespan and idle-time, once or for each cluster."""
     idle: Literal["mean", "total"] = "mean"
     """Idle-time per processor, or summed over a cluster's processors."""
-    round_threshold: NonNegative = 0.0
-    """MUSCLE may start a round when some cluster has this makespan left, s."""
+    round_threshold: NonNegative | Literal["auto"] = "auto"
+    """MUSCLE may start a round when some cluster has at most this makespan left, s; auto: 0 in mode
+    batch; in mode open jobs are allocated as they come."""
 
     population: Annotated[int, Field(ge=2)] = 50
     """TITAN: schedules in a generation."""

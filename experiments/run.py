@@ -22,8 +22,8 @@ LONG_ENOUGH_TO_SEE = 1.0
 
 
 @contextmanager
-def _stop_in_order() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C into a wish to stop after this step; the second one is for real."""
+def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
+    """Have the first Ctrl-C end the step under way; the second one is for real."""
     wanted = False
 
     def note(number: int, frame: FrameType | None) -> None:
@@ -31,6 +31,7 @@ def _stop_in_order() -> Iterator[Callable[[], bool]]:
         if wanted:
             raise KeyboardInterrupt
         wanted = True
+        model.stop()
 
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False  # only the main thread gets signals
@@ -66,7 +67,7 @@ def run(scenario: Scenario, seed: int = 0, live: bool | None = False) -> Result:
         extras["seed_schedules"] = _collect_seeds(model)
     began = time.perf_counter()
     interrupted = False
-    with _stop_in_order() as stopping, _watched(model, scenario, live) as update:
+    with _stop_in_order(model) as stopping, _watched(model, scenario, live) as update:
         while model.running and not interrupted:
             model.step()
             update()

@@ -188,7 +188,9 @@ class Scenario:
                 threshold=parameters.threshold,
             ),
             list_seed=parameters.start == "list",
-            round_threshold=parameters.round_threshold,
+            round_threshold=None
+            if parameters.round_threshold == "auto"
+            else parameters.round_threshold,
         )
 
 

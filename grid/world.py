@@ -139,6 +139,11 @@ class World(Tables):
         self._arguments = None
 
     @property
+    def coming(self) -> float:
+        """When more happens, s, as known when `advance` last said ``TIME`` or ``OVER``."""
+        return float(self._box["coming"][0])
+
+    @property
     def in_flight(self) -> int:
         """Messages about jobs and resources that are on their way."""
         return self.count("in_flight")

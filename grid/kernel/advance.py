@@ -280,9 +280,11 @@ def advance(
             state.mid_instant = 0
             continue
         if time == np.inf:
+            state.coming = np.inf
             return OVER
         if time > until:
             state.now = max(state.now, until)
+            state.coming = time
             return TIME
         if state.mid_instant == 0:
             state.instants += 1

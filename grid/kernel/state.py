@@ -127,6 +127,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
     return np.dtype(
         [
             ("now", np.float64),  # s
+            ("coming", np.float64),  # s, when more happens, as of the last TIME or OVER
             ("clusters", np.int64),
             ("links", np.int64),
             ("tracked", np.int64),  # 1: identities of processors are kept

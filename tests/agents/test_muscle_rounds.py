@@ -360,7 +360,9 @@ class WidestFirst(PlanningScheduler):
 @pytest.mark.parametrize("local", [EarliestDeadline, WidestFirst])
 def test_any_local_scheduler_works_under_muscle(local, latency):
     for mode in ("open", "batch"):
-        model, messages = watched(workload(mode, share=0.5), local, latency=latency)
+        model, messages = watched(
+            workload(mode, share=0.5), local, latency=latency, round_threshold=0.0
+        )
         assert len(done(model)) == 60
         assert sum(isinstance(m, ScheduleReport) for m in messages) >= len(model.rounds)
 
@@ -399,6 +401,6 @@ def test_every_job_is_announced_before_it_is_dispatched():
 
 def test_a_cluster_that_holds_no_waiting_job_starts_no_rounds():
     rows = [(0.0, 4, 10.0, 99.0), *((0.1 * k, 4, 10.0, 99.0) for k in range(1, 20))]
-    alone, _ = watched(table(*rows), platform=Platform.star([8]))
-    beside, _ = watched(table(*rows), platform=Platform.star([8, 1]))
+    alone, _ = watched(table(*rows), platform=Platform.star([8]), round_threshold=0.0)
+    beside, _ = watched(table(*rows), platform=Platform.star([8, 1]), round_threshold=0.0)
     assert len(alone.rounds) == len(beside.rounds) == 2
