@@ -25,12 +25,16 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         Name of the cluster, or of the global scheduler, that it speaks for.
     latency : float
         Time that a message takes between this broker and the centre of the grid, s.
+    sent, received : int
+        Messages of schedulers that it sent so far, and that were sent to it.
     """
 
     def __init__(self, model: GridModel, name: str, latency: float) -> None:
         super().__init__(model)
         self.name = name
         self.latency = latency
+        self.sent = 0
+        self.received = 0
 
     def send(self, kind: type[Message], to: A4Broker, **content: Any) -> Message:
         """Send a message to the scheduler of another broker; return it."""
@@ -42,5 +46,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
             due=now + self.latency + to.latency,
             **content,
         )
+        self.sent += 1
+        to.received += 1
         self.model.post(message)
         return message

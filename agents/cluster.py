@@ -66,6 +66,15 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
         world = self.model.world
         return float(world.busy_area()[self.index] / (self.size * world.now)) if world.now else 0.0
 
+    @property
+    def messages(self) -> dict[str, int]:
+        """Messages that its broker sent, and that were sent to it: of jobs, state and schedules."""
+        world, broker = self.model.world, self.broker
+        return {
+            "sent": int(world.sent[self.index]) + broker.sent,
+            "received": int(world.received[self.index]) + broker.received,
+        }
+
     def released_at(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return when each processor that is up will be free, s, in increasing order."""
         world = self.model.world

@@ -181,6 +181,8 @@ class Tables:
     demand = _column("demand", "Bandwidth that jobs need on each link, Mbit/s.")
     link_capacity = _column("capacity", "Capacity of each link, Mbit/s.")
     latency = _column("latency", "Time of a message between each cluster and the centre, s.")
+    sent = _column("sent", "Messages about jobs and resources that each cluster's broker sent.")
+    received = _column("received", "Messages about jobs sent to each cluster's broker.")
     load = _column("load", "Work sent to each cluster and not known finished, processor-seconds.")
     known_free = _column("known_free", "Free processors as the global broker knows them.")
     known_waiting = _column("known_waiting", "Waiting jobs as the global broker knows them.")

@@ -56,6 +56,8 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     slot.first_processor = NONE
     slot.first_turn = NONE
     slot.turns_due = 0
+    if slot.origin != ANYWHERE:
+        state.received[slot.origin] += 1
     if slot.size > state.largest:
         state.rejected += 1
         record(state, slots, finished, job, NONE, np.nan, np.nan)
@@ -64,6 +66,7 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     if slot.origin != ANYWHERE:
         # Submitted through a cluster's local scheduler: its broker tells the global one.
         state.messages[METADATA_SENT] += 1
+        state.sent[slot.origin] += 1
         delay = state.latency[slot.origin]
         if delay > 0.0:
             slot.status = ANNOUNCED
@@ -112,11 +115,15 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     delay = state.latency[cluster]
     if slot.origin == ANYWHERE:
         state.messages[TRANSFER_SENT] += 1
+        state.received[cluster] += 1
     else:
         # The job's data are with its origin, which is told to transfer them.
         state.messages[ORDER] += 1
+        state.received[slot.origin] += 1
         if slot.origin != cluster:
             state.messages[TRANSFER_SENT] += 1
+            state.sent[slot.origin] += 1
+            state.received[cluster] += 1
             delay += 2.0 * state.latency[slot.origin]
     if delay > 0.0:
         slot.status = TRANSIT

@@ -37,6 +37,7 @@ def advertise(state: Any, events: Any, cluster: int) -> None:
     state.finished_work[cluster] = 0.0
     state.finished_jobs[cluster] = 0
     state.messages[ADVERTISED] += 1
+    state.sent[cluster] += 1
     delay = state.latency[cluster]
     if delay > 0.0:
         state.in_flight += 1

@@ -170,6 +170,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("instants", np.int64),
             ("in_flight", np.int64),  # messages on their way
             ("messages", np.int64, (len(MESSAGE_KINDS),)),
+            ("sent", np.int64, clusters),  # of these, by the broker of each cluster
+            ("received", np.int64, clusters),  # addressed to the broker of each cluster
             # queues: one for each cluster, then the global one
             ("root", np.int64, queues),
             ("waiting", np.int64, queues),  # jobs
