@@ -13,7 +13,7 @@ import numpy as np
 
 from grid.finished import Records
 from grid.platform import Platform
-from grid.records import bounded_slowdown, completed, idle_totals, totals
+from grid.records import bounded_slowdown, by_cluster, completed, idle_totals, totals
 
 
 def job_metrics(records: Records, platform: Platform) -> dict[str, float | None]:
@@ -45,26 +45,17 @@ def job_metrics(records: Records, platform: Platform) -> dict[str, float | None]
         - throughput: jobs per second from the first arrival to the last finish.
     """
     done = completed(records)
+    numbers = _service(done)
     if not len(done):
-        return dict.fromkeys(_METRICS) | {"over_deadline": 0.0, "work": 0.0}
+        return numbers | dict.fromkeys(_OF_THE_GRID) | {"work": 0.0}
     processors = int(platform.sizes.sum())
-    wait = done["start"] - done["arrival"]
-    slowdown = bounded_slowdown(done)
-    late = np.maximum(done["finish"] - done["deadline"], 0.0)
-    bound = done["deadline"] < np.inf
     makespan = float(done["finish"].max() - done["start"].min())
     work = float(((done["finish"] - done["start"]) * done["size"]).sum())
     idle = max(0.0, processors * makespan - work)
     span = _span(done)
     values = (
-        float(wait.mean()),
-        float(np.percentile(wait, 95)),
-        float(wait.max()),
-        float((done["finish"] - done["arrival"]).mean()),
-        float(slowdown.mean()),
-        float(np.percentile(slowdown, 95)),
-        float(late.sum()),
-        _ratio((late[bound] == 0).sum(), bound.sum()),
+        float(np.percentile(done["start"] - done["arrival"], 95)),
+        float(np.percentile(bounded_slowdown(done), 95)),
         makespan,
         work,
         idle,
@@ -72,18 +63,12 @@ def job_metrics(records: Records, platform: Platform) -> dict[str, float | None]
         _ratio(work, processors * span),
         _ratio(len(done), span),
     )
-    return dict(zip(_METRICS, values, strict=True))
+    return numbers | dict(zip(_OF_THE_GRID, values, strict=True))
 
 
-_METRICS = (
-    "mean_wait",
+_OF_THE_GRID = (
     "p95_wait",
-    "max_wait",
-    "mean_turnaround",
-    "mean_bounded_slowdown",
     "p95_bounded_slowdown",
-    "over_deadline",
-    "deadlines_met",
     "makespan",
     "work",
     "idle_time_total",
@@ -91,6 +76,21 @@ _METRICS = (
     "utilization",
     "throughput",
 )
+
+
+def _service(done: Records) -> dict[str, float | None]:
+    """Return how completed jobs were served, of the grid or of one cluster."""
+    wait = done["start"] - done["arrival"]
+    late = np.maximum(done["finish"] - done["deadline"], 0.0)
+    bound = done["deadline"] < np.inf
+    return {
+        "mean_wait": _ratio(wait.sum(), len(done)),
+        "max_wait": float(wait.max()) if len(done) else None,
+        "mean_turnaround": _ratio((done["finish"] - done["arrival"]).sum(), len(done)),
+        "mean_bounded_slowdown": _ratio(bounded_slowdown(done).sum(), len(done)),
+        "over_deadline": float(late.sum()),
+        "deadlines_met": _ratio((late[bound] == 0).sum(), bound.sum()),
+    }
 
 
 def cluster_metrics(records: Records, platform: Platform) -> list[dict[str, Any]]:
@@ -106,10 +106,11 @@ def cluster_metrics(records: Records, platform: Platform) -> list[dict[str, Any]
     Returns
     -------
     list of dict
-        name, size, rate, jobs, mean_wait, over_deadline, makespan, work, idle_time_total,
-        idle_time_mean, utilization: as in `job_metrics`, of the jobs, processors, first start and
-        last finish of the cluster. The time of its utilization is the whole grid's, so that the
-        mean of all clusters, weighted by size, is the grid's own.
+        name, size, rate, jobs, mean_wait, max_wait, mean_turnaround, mean_bounded_slowdown,
+        over_deadline, deadlines_met, makespan, work, idle_time_total, idle_time_mean, utilization:
+        as in `job_metrics`, of the jobs, processors, first start and last finish of the cluster.
+        The time of its utilization is the whole grid's, so that the mean of all clusters, weighted
+        by size, is the grid's own.
     """
     done = completed(records)
     sums = totals(done, platform, np.zeros(len(done), np.int64), 1)
@@ -117,7 +118,8 @@ def cluster_metrics(records: Records, platform: Platform) -> list[dict[str, Any]
     makespans = (sums.last - sums.first)[0]
     idle = idle_totals(makespans, sums.work[0], platform)
     rows = []
-    for index, cluster in enumerate(platform.clusters):
+    served = map(_service, by_cluster(done, platform))
+    for index, (cluster, service) in enumerate(zip(platform.clusters, served, strict=True)):
         jobs, work = int(sums.jobs[0, index]), float(sums.work[0, index])
         ran = jobs > 0
         rows.append(
@@ -126,8 +128,7 @@ def cluster_metrics(records: Records, platform: Platform) -> list[dict[str, Any]
                 "size": cluster.size,
                 "rate": cluster.rate,
                 "jobs": jobs,
-                "mean_wait": _ratio(sums.wait[0, index], jobs),
-                "over_deadline": float(sums.over_deadline[0, index]),
+                **service,
                 "makespan": float(makespans[index]) if ran else None,
                 "work": work,
                 "idle_time_total": float(idle[index]) if ran else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -109,12 +110,19 @@ def parts(records: Records) -> Parts:
     )
 
 
+def by_cluster(done: Records, platform: Platform) -> Iterator[Records]:
+    """Yield the completed jobs of each cluster; a co-allocated job is among those of several."""
+    of_jobs = parts(done)
+    job = of_jobs.job[np.argsort(of_jobs.cluster, kind="stable")]
+    ends = np.cumsum(np.bincount(of_jobs.cluster, minlength=len(platform.clusters)))
+    yield from map(done.__getitem__, np.split(job, ends[:-1]))
+
+
 class Totals(NamedTuple):
     """Sums over the jobs of each group on each cluster, of shape (groups, clusters)."""
 
     jobs: Integers
     work: Floats  # processor-seconds
-    wait: Floats  # s
     over_deadline: Floats  # s
     first: Floats  # s, first start; 0 without jobs, as the last finish
     last: Floats  # s
@@ -139,7 +147,6 @@ def totals(done: Records, platform: Platform, group: Integers, groups: int) -> T
     return Totals(
         jobs,
         total((finish - start) * of_jobs.processors),
-        total(start - done["arrival"][of_jobs.job]),
         total(late),
         np.where(jobs > 0, first, 0.0),
         np.where(jobs > 0, last, 0.0),

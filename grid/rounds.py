@@ -19,6 +19,14 @@ from grid.platform import Platform
 from grid.records import Floats, Integers, Totals, completed, idle_totals, totals
 
 
+class Means(NamedTuple):
+    """Means over rounds, s; None where there is no round to take them of."""
+
+    mcp: float | None
+    pb: float | None
+    cps: list[float | None]  # of each cluster
+
+
 class Rounds(NamedTuple):
     """The performance of each round of a run.
 
@@ -43,6 +51,17 @@ class Rounds(NamedTuple):
     def pb(self) -> Floats:
         """Return PB of each round (`muscle`, eq. 8), shape (rounds,); NaN if a CP is."""
         return performance_balance(self.cps, self.jobs)
+
+    def means(self) -> Means:
+        """Return MCP, PB and each CP, means over the rounds whose CP is known of every cluster."""
+        known = ~np.isnan(self.mcp())
+        if not known.any():
+            return Means(None, None, [None] * self.cps.shape[1])
+        return Means(
+            float(self.mcp()[known].mean()),
+            float(self.pb()[known].mean()),
+            self.cps[known].mean(axis=0).tolist(),
+        )
 
 
 def round_performance(

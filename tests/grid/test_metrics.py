@@ -107,7 +107,11 @@ def test_clusters_count_their_parts_of_co_allocated_jobs():
             "rate": 1.0,
             "jobs": 3,
             "mean_wait": 10 / 3,
+            "max_wait": 8.0,
+            "mean_turnaround": (4 + 22 + 28) / 3,
+            "mean_bounded_slowdown": (1 + 1.1 + 1.4) / 3,
             "over_deadline": 10.0,
+            "deadlines_met": 1 / 2,
             "makespan": 30.0,
             "work": 12 + 20 + 40,
             "idle_time_total": 4 * 30 - 72,
@@ -118,6 +122,8 @@ def test_clusters_count_their_parts_of_co_allocated_jobs():
     assert (c2["jobs"], c2["makespan"], c2["work"], c2["idle_time_total"]) == (1, 20.0, 40.0, 0.0)
     assert (c3["jobs"], c3["makespan"], c3["work"], c3["over_deadline"]) == (1, 20.0, 60.0, 10.0)
     assert c2["utilization"] == pytest.approx(20 / 30)
+    assert (c2["mean_turnaround"], c2["max_wait"], c2["deadlines_met"]) == (21.0, 1.0, 0.0)
+    assert (c3["mean_turnaround"], c3["max_wait"], c3["deadlines_met"]) == (28.0, 8.0, 0.0)
 
 
 def test_performance_of_the_run_as_one_round():
@@ -185,6 +191,33 @@ def test_clusters_add_up_to_the_grid(records):
             assert row["idle_time_mean"] * row["size"] == pytest.approx(row["idle_time_total"])
 
 
+SERVICE = (
+    "mean_wait",
+    "max_wait",
+    "mean_turnaround",
+    "mean_bounded_slowdown",
+    "over_deadline",
+    "deadlines_met",
+)
+
+
+@given(runs())
+def test_a_cluster_is_judged_as_a_grid_of_its_jobs_alone(records):
+    for index, row in enumerate(cluster_metrics(records, PLATFORM)):
+        uses = np.array(
+            [
+                job["cluster"] == index
+                or (job["split"] != NONE and records.takes[job["split"], index] > 0)
+                for job in records
+            ]
+        )
+        alone = job_metrics(records[uses], PLATFORM)
+        assert {key: row[key] for key in SERVICE} == pytest.approx(
+            {key: alone[key] for key in SERVICE}
+        )
+        assert row["jobs"] == uses.sum()
+
+
 @given(runs(), st.sampled_from(["total", "mean"]))
 def test_rounds_against_one_at_a_time(records, idle):
     rounds = round_performance(records, PLATFORM, WEIGHTS, idle)
@@ -232,6 +265,8 @@ def test_one_cluster_is_balanced_and_an_unknown_cp_is_told():
     assert Rounds(np.zeros(1), np.ones((1, 1), int), np.full((1, 1), 5.0)).pb().tolist() == [0.0]
     unknown = Rounds(np.zeros(2), np.ones((2, 2), int), np.array([[1.0, math.nan], [1.0, 3.0]]))
     assert np.isnan(unknown.mcp()).tolist() == np.isnan(unknown.pb()).tolist() == [True, False]
+    assert unknown.means() == (2.0, math.sqrt(2.0), [1.0, 3.0])
+    assert unknown._replace(cps=np.full((2, 2), math.nan)).means() == (None, None, [None, None])
 
 
 @pytest.mark.parametrize("count", [0, 2])
@@ -250,6 +285,7 @@ def test_without_a_completed_job_numbers_are_none(count):
     ):
         assert rounds.cps.shape == rounds.jobs.shape == (0, 3)
         assert len(rounds.mcp()) == len(rounds.pb()) == 0
+        assert rounds.means() == (None, None, [None] * 3)
 
 
 def test_one_job_without_a_deadline():
@@ -258,7 +294,8 @@ def test_one_job_without_a_deadline():
     assert metrics["deadlines_met"] is None
     assert metrics["p95_wait"] == metrics["max_wait"] == 0.0
     assert metrics["utilization"] == pytest.approx(4 / 9)
-    assert cluster_metrics(records, PLATFORM)[1]["mean_wait"] is None
+    second = cluster_metrics(records, PLATFORM)[1]
+    assert [second[key] for key in SERVICE] == [None, None, None, None, 0.0, None]
 
 
 def test_unknown_idle_time_is_refused():
