@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import runpy
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -161,6 +162,32 @@ class Scenario:
         parameters = checked(values, "--set") if settings else self.parameters
         return dataclasses.replace(self, parameters=parameters, **changes)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is run, ready for JSON: None stands for a link without a limit.
+
+        Returns
+        -------
+        dict
+            ``global`` and ``local``, the schedulers as they were given; ``workload``, the path or
+            paths as given, None for synthetic jobs; ``parameters``, the value of each;
+            ``platform`` (`Platform.to_dict`).
+        """
+        assert isinstance(self.parameters, Parameters)
+        platform = self.platform.to_dict()
+        for link in platform["links"]:
+            if link["capacity"] == math.inf:
+                link["capacity"] = None
+        logs = self.workload
+        if logs is not None:
+            logs = str(logs) if isinstance(logs, (str, Path)) else [*logs]
+        return {
+            "global": _name(self.global_scheduler),
+            "local": _name(self.local_scheduler),
+            "workload": logs,
+            "parameters": self.parameters.model_dump(mode="json"),
+            "platform": platform,
+        }
+
     def model(self, seed: int = 0) -> GridModel:
         """Return a model of the scenario, ready to step.
 
@@ -192,6 +219,15 @@ class Scenario:
             if parameters.round_threshold == "auto"
             else parameters.round_threshold,
         )
+
+
+def _name(given: Any) -> str:
+    """Return a scheduler's name as a user gives it."""
+    if isinstance(given, str):
+        return given
+    # A script that was run is no module in which others could find its classes.
+    of_script = given.__module__ in ("__main__", "<run_path>")
+    return given.__qualname__ if of_script else f"{given.__module__}:{given.__qualname__}"
 
 
 def packaged_names() -> list[str]:

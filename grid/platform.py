@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import PlatformError
-from grid.topology import CENTRE, Link, check_name, clusters_of, network, number, per_cluster, star
+from grid.topology import (
+    CENTRE,
+    Link,
+    check_name,
+    clusters_of,
+    network,
+    number,
+    per_cluster,
+    star,
+    uplinks,
+)
 from grid.topology import validate as validate_network
 
 MAX_SIZE = 10_000_000
@@ -214,6 +225,25 @@ class Platform:
             return cls(*_parts(mapping))
         except PlatformError as error:
             raise PlatformError(f"{where}: {error}") from None
+
+    def to_dict(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the platform as plain tables, of which `from_dict` makes its equal.
+
+        Examples
+        --------
+        >>> Platform.star([8]).to_dict()["links"]
+        [{'between': ['C1', 'switch'], 'capacity': 1000.0, 'latency': 0.0}]
+        """
+        switches = set(self.graph) - {*self.names, CENTRE}
+        return {
+            "clusters": [dataclasses.asdict(cluster) for cluster in self.clusters],
+            "switches": [{"name": name} for name in self.graph if name in switches],
+            "links": [
+                {"between": list(ends)}
+                | {key: number(self.graph.edges[ends][key]) for key in sorted(_LINK_KEYS)}
+                for ends in uplinks(self.graph)
+            ],
+        }
 
 
 _LINK_KEYS = {"capacity", "latency"}

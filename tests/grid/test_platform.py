@@ -1,6 +1,7 @@
 import json
 import math
 import pickle
+import tomllib
 
 import numpy as np
 import pytest
@@ -42,6 +43,19 @@ links = [
   {between = ["S", "B"]},
 ]
 """
+
+
+@pytest.mark.parametrize("text", [TREE, LINKS])
+def test_plain_tables_make_the_same_platform_again(text):
+    platform = Platform.from_dict(tomllib.loads(text))
+    tables = platform.to_dict()
+    again = Platform.from_dict(tables)
+    assert again.clusters == platform.clusters
+    assert uplinks(again.graph) == uplinks(platform.graph)
+    assert capacities(again.graph).tolist() == capacities(platform.graph).tolist()
+    assert latencies(again.graph).tolist() == latencies(platform.graph).tolist()
+    assert [switch["name"] for switch in tables["switches"]] == ["S"]
+    assert json.loads(json.dumps(tables)) == tables
 
 
 @pytest.fixture
