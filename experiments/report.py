@@ -21,14 +21,14 @@ def print_result(result: Result, console: Console) -> None:
     """Print the run and its clusters, in plain columns that fit 80 characters."""
     summary = result.summary()
     metrics, counts = summary["metrics"], result.counts
-    console.print(f"{result.scenario}, seed {result.seed}", style="bold", **_LITERALLY)
+    schedulers = f"{summary['global']} over {summary['local']}"
+    title = f"{summary['scenario']}: {schedulers}, seed {result.seed}"
+    console.print(title, style="bold", **_LITERALLY)
     table = Table.grid(padding=(0, 2, 0, 0))
     for label, value in (
         ("jobs completed", f"{counts['completed']:,} of {counts['submitted']:,} submitted"),
         ("simulated time", f"{_seconds(result.simulated_s)}, in {_seconds(result.wall_s)}"),
-        ("MCP", _seconds(metrics["mcp"])),
-        ("PB", _seconds(metrics["pb"])),
-        ("  taken of", f"{result.basis} ({metrics['rounds']:,})"),
+        *_performance(result, metrics),
         ("mean wait", _seconds(metrics["mean_wait"])),
         ("longest wait", _seconds(metrics["max_wait"])),
         ("mean turnaround", _seconds(metrics["mean_turnaround"])),
@@ -45,8 +45,23 @@ def print_result(result: Result, console: Console) -> None:
     console.print()
     console.print(_clusters_table(summary["clusters"]))
     console.print("idle: mean of the processors; late: over-deadline, sum of the jobs")
+    console.print(f"CP: {'whole run' if result.rounds is None else 'mean of rounds'}")
     for line in _remarks(result):
         console.print(line, **_LITERALLY)
+
+
+def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield MCP and PB with what they are of."""
+    if result.round_count:
+        yield "rounds", f"{result.round_count:,}"
+    for of, words, told in (
+        ("", "mean of rounds", result.rounds is not None),
+        ("_planned", "rounds as planned", metrics["mcp_planned"] is not None),
+        ("_overall", "whole run", True),
+    ):
+        if told:
+            values = f"{_seconds(metrics[f'mcp{of}'])}, {_seconds(metrics[f'pb{of}'])}"
+            yield f"MCP, PB: {words}", values
 
 
 def _remarks(result: Result) -> Iterator[str]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from grid.errors import GridError
@@ -29,20 +29,17 @@ from grid.workloads.synthetic import BatchWorkload
 
 if TYPE_CHECKING:
     from agents.model import GridModel
+    from experiments.scenario import Scenario
 
 SUMMARY, JOBS = "summary.json", "jobs.csv"
 """Files of a result."""
 
-REJECTED_LISTED = 1000
-"""Rejected jobs that a summary lists at most; their count has no bound."""
-
 COLUMNS = ["job", "arrival", "size", "start", "finish", "placement"]
 """Columns of ``jobs.csv``."""
 
-REALISED, PLANNED, WHOLE = "realised rounds", "planned rounds", "whole run"
-"""What CP, MCP and PB are taken of: in mode `batch` the rounds as they went; in mode `open`, where
-rounds overlap, the rounds as local schedulers planned them; without rounds, all of the run as one.
-"""
+REALISED, WHOLE = "realised rounds", "whole run"
+"""What CP, MCP and PB are of: in mode `batch` the rounds as they went (means over them); in mode
+`open`, where rounds overlap, all of the run as one. So for every scheduler."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,8 +48,8 @@ class Result:
 
     Attributes
     ----------
-    scenario : str
-        Its name.
+    scenario : Scenario
+        What was run.
     seed : int
     wall_s : float
         Time that the run took, s.
@@ -62,38 +59,46 @@ class Result:
         It was stopped before its end.
     submitted : int
         Jobs that arrived.
-    platform : Platform
     records : Records
         Of each job that left.
-    rounds : Rounds
-        The rounds that CP, MCP and PB are taken of.
-    basis : str
-        Which these are: `REALISED`, `PLANNED` or `WHOLE`.
+    rounds : Rounds or None
+        The rounds of mode `batch` as they went, for every scheduler; None in mode `open`.
+    planned : Rounds
+        The rounds as the local schedulers planned them; none if the global one has no rounds.
+    overall : Rounds
+        All of the run as one round.
     cleaning : Cleaning
         What was done to the records of the log.
     messages : dict of str to int
         Messages sent, by kind.
+    cluster_messages : list of dict of str to int
+        Messages ``sent`` by each cluster's broker, and ``received``: addressed to it.
     extras : mapping
         What the scenario adds to the summary.
     """
 
-    scenario: str
+    scenario: Scenario
     seed: int
     wall_s: float
     simulated_s: float
     interrupted: bool
     submitted: int
-    platform: Platform
     records: Records
-    rounds: Rounds
-    basis: str
+    rounds: Rounds | None
+    planned: Rounds
+    overall: Rounds
     cleaning: Cleaning
     messages: dict[str, int]
+    cluster_messages: list[dict[str, int]]
     extras: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, model: GridModel, scenario: str, wall_s: float, extras: Mapping[str, Any] | None = None
+        cls,
+        model: GridModel,
+        scenario: Scenario,
+        wall_s: float,
+        extras: Mapping[str, Any] | None = None,
     ) -> Result:
         """Return the result of a model as it stands.
 
@@ -101,15 +106,14 @@ class Result:
         ----------
         model : GridModel
             Run to its end, or interrupted.
-        scenario : str
-            Name of the scenario.
+        scenario : Scenario
+            That the model is of.
         wall_s : float
             Time that the run took, s.
         extras : mapping, optional
             More keys of the summary, such as ``seed_schedules``; values that JSON can hold.
         """
         records = model.world.records()
-        rounds, basis = _performance(model, records)
         return cls(
             scenario=scenario,
             seed=model.seed,
@@ -117,14 +121,20 @@ class Result:
             simulated_s=model.now,
             interrupted=model.running,
             submitted=model.world.count("submitted"),
-            platform=model.world.platform,
             records=records,
-            rounds=rounds,
-            basis=basis,
+            rounds=_realised(model, records),
+            planned=_planned(model),
+            overall=run_performance(records, scenario.platform, model.weights, model.idle),
             cleaning=model.workload.cleaning,
             messages={**model.world.messages, "scheduling": model.messages_posted},
+            cluster_messages=[cluster.messages for cluster in model.clusters],
             extras=extras or {},
         )
+
+    @property
+    def platform(self) -> Platform:
+        """Where it ran."""
+        return self.scenario.platform
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
@@ -134,7 +144,8 @@ class Result:
     @property
     def rejected(self) -> list[int]:
         """Numbers of the jobs that no cluster can hold, in order of arrival."""
-        numbers: list[int] = self.jobs["job"][self.jobs["start"].isna()].tolist()
+        rows = self.records.rows[np.isnan(self.records["start"])]
+        numbers: list[int] = rows[np.lexsort((rows["number"], rows["arrival"]))]["number"].tolist()
         return numbers
 
     @property
@@ -150,6 +161,11 @@ class Result:
         """Jobs that arrived and neither were completed nor rejected."""
         return self.submitted - len(self.records)
 
+    @property
+    def basis(self) -> str:
+        """What CP, MCP and PB are of: `REALISED` or `WHOLE`."""
+        return WHOLE if self.rounds is None else REALISED
+
     # For programs -------------------------------------------------------------------------------
 
     def summary(self) -> dict[str, Any]:
@@ -158,35 +174,45 @@ class Result:
         Returns
         -------
         dict
-            ``scenario``, ``seed``, ``jobs``, ``metrics`` (`grid.metrics.job_metrics`, and mcp, pb
-            and cp_basis, the number of rounds, the messages by kind), ``clusters``
-            (`grid.metrics.cluster_metrics`, and cp), ``wall_s``, ``simulated_s``,
-            ``rejected_jobs`` (at most `REJECTED_LISTED`); ``cleaning`` if records of a log were
-            cleaned, ``unfinished`` and ``interrupted`` if so; and the scenario's extras. MCP, PB
-            and CP are means over the rounds whose CP is known of every cluster.
+            ``scenario``, ``seed``, ``jobs``, ``metrics`` (`grid.metrics.job_metrics`; mcp and pb,
+            of what cp_basis says; mcp_overall and pb_overall, of the run as one round; mcp_planned
+            and pb_planned, means over the rounds as planned; rounds, how many there were; the
+            messages by kind), ``clusters`` (`grid.metrics.cluster_metrics`; cp, cp_overall and
+            cp_planned; the messages that its broker sent and received), ``wall_s``,
+            ``simulated_s``, ``rejected_jobs`` (all their numbers); `Scenario.to_dict` and
+            ``version``, which say what ran; ``cleaning`` if records of a log were cleaned,
+            ``unfinished`` and ``interrupted`` if so; and the scenario's extras.
         """
-        mcp, pb = self.rounds.mcp(), self.rounds.pb()
-        known = ~np.isnan(mcp)
-        cps = self.rounds.cps[known]
+        metrics: dict[str, Any] = {}
         clusters = cluster_metrics(self.records, self.platform)
-        for index, cluster in enumerate(clusters):
-            cluster["cp"] = _mean(cps[:, index])
+        for of, rounds in (
+            ("", self.overall if self.rounds is None else self.rounds),
+            ("_overall", self.overall),
+            ("_planned", self.planned),
+        ):
+            means = rounds.means()
+            metrics |= {f"mcp{of}": means.mcp, f"pb{of}": means.pb}
+            for cluster, cp in zip(clusters, means.cps, strict=True):
+                cluster[f"cp{of}"] = cp
+        for cluster, messages in zip(clusters, self.cluster_messages, strict=True):
+            cluster["messages"] = messages
         summary: dict[str, Any] = {
-            "scenario": self.scenario,
+            "scenario": self.scenario.name,
             "seed": self.seed,
             "jobs": self.counts,
             "metrics": {
-                "mcp": _mean(mcp[known]),
-                "pb": _mean(pb[known]),
+                **metrics,
                 "cp_basis": self.basis,
-                "rounds": int(known.sum()),
+                "rounds": self.round_count,
                 **job_metrics(self.records, self.platform),
                 "messages": self.messages,
             },
             "clusters": clusters,
             "wall_s": self.wall_s,
             "simulated_s": self.simulated_s,
-            "rejected_jobs": self.rejected[:REJECTED_LISTED],
+            "rejected_jobs": self.rejected,
+            **self.scenario.to_dict(),
+            "version": _version(),
         }
         if self.cleaning.records:
             summary["cleaning"] = {"records": self.cleaning.records, "rules": self.cleaning.rules}
@@ -196,22 +222,62 @@ class Result:
             summary["interrupted"] = True
         return summary | dict(self.extras)
 
+    @property
+    def _listed(self) -> Rounds:
+        """The rounds one by one: as they went in mode `batch`, in mode `open` as planned."""
+        return self.planned if self.rounds is None else self.rounds
+
+    @property
+    def round_count(self) -> int:
+        """How many rounds there were; 0 in mode `open` if the global scheduler has none."""
+        return len(self._listed.dispatched)
+
     def rounds_table(self) -> pd.DataFrame:
-        """Return one row for each round, with NaN where a CP is not known.
+        """Return one row for each round: as it went in mode `batch`, in mode `open` as planned.
 
         Columns: round (from 1), dispatched, mcp, pb (s), and of each cluster ``cp NAME`` (s) and
-        ``jobs NAME``.
+        ``jobs NAME``. A CP that no local scheduler told is NaN.
         """
+        rounds = self._listed
         table = {
-            "round": np.arange(1, len(self.rounds.dispatched) + 1),
-            "dispatched": self.rounds.dispatched,
-            "mcp": self.rounds.mcp(),
-            "pb": self.rounds.pb(),
+            "round": np.arange(1, len(rounds.dispatched) + 1),
+            "dispatched": rounds.dispatched,
+            "mcp": rounds.mcp(),
+            "pb": rounds.pb(),
         }
         for index, name in enumerate(self.platform.names):
-            table[f"cp {name}"] = self.rounds.cps[:, index]
-            table[f"jobs {name}"] = self.rounds.jobs[:, index]
+            table[f"cp {name}"] = rounds.cps[:, index]
+            table[f"jobs {name}"] = rounds.jobs[:, index]
         return pd.DataFrame(table)
+
+    def write_rounds(self, path: str | os.PathLike[str]) -> None:
+        """Write `rounds_table` as CSV: all of it, or nothing is changed.
+
+        Parameters
+        ----------
+        path : path
+            Its folder is made if it is not there; a file there is replaced.
+
+        Raises
+        ------
+        GridError
+            If the file cannot be written.
+        """
+        path = Path(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(
+                prefix=".metasched-", dir=path.parent, ignore_cleanup_errors=True
+            ) as scratch:
+                new = Path(scratch) / "rounds.csv"
+                with _synced(new) as file:
+                    self.rounds_table().to_csv(file, index=False, lineterminator="\n")
+                new.replace(path)
+        except OSError as error:
+            raise GridError(
+                f"{path}: cannot write rounds: {error.strerror or error}; "
+                "accepted: a file that can be written to"
+            ) from None
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write ``summary.json`` and ``jobs.csv``: both, or nothing is changed.
@@ -246,26 +312,38 @@ class Result:
             ) from None
 
 
-def _performance(model: GridModel, records: Records) -> tuple[Rounds, str]:
-    """Return the rounds that a model's performance is taken of, and which these are."""
-    given = model.world.platform, model.weights, model.idle
-    if isinstance(model.workload, BatchWorkload):
-        slots = model.world.slots
-        running = slots["arrival"][slots["status"] != VACANT]
-        return round_performance(records[~np.isin(records["arrival"], running)], *given), REALISED
-    if model.rounds:
-        planned = Rounds(
-            np.array([each.dispatched for each in model.rounds]),
-            np.array([each.jobs for each in model.rounds]),
-            np.array([each.cps for each in model.rounds]),
-        )
-        if not np.isnan(planned.mcp()).all():
-            return planned, PLANNED
-    return run_performance(records, *given), WHOLE
+def _realised(model: GridModel, records: Records) -> Rounds | None:
+    """Return the complete rounds of mode `batch`, None in mode `open`."""
+    if not isinstance(model.workload, BatchWorkload):
+        return None
+    slots = model.world.slots
+    running = slots["arrival"][slots["status"] != VACANT]
+    complete = records[~np.isin(records["arrival"], running)]
+    return round_performance(complete, model.world.platform, model.weights, model.idle)
 
 
-def _mean(values: npt.NDArray[np.float64]) -> float | None:
-    return float(values.mean()) if len(values) else None
+def _planned(model: GridModel) -> Rounds:
+    shape = len(model.rounds), len(model.clusters)
+    return Rounds(
+        np.array([each.dispatched for each in model.rounds]),
+        np.array([each.jobs for each in model.rounds], np.int64).reshape(shape),
+        np.array([each.cps for each in model.rounds], np.float64).reshape(shape),
+    )
+
+
+def _version() -> str | None:
+    """Return the version of the installed package; None if it runs without being installed."""
+    try:
+        return metadata.version("metasched")
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def check_file(path: str | os.PathLike[str]) -> None:
+    """Raise `GridError` if a file cannot be written at a path, before any work is done."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise GridError(f"{path}: accepted: a file that can be written to, or made")
+    check_folder(Path(path).parent)
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:

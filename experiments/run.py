@@ -73,12 +73,7 @@ def run(scenario: Scenario, seed: int = 0, live: bool | None = False) -> Result:
             update()
             interrupted = stopping()
     wall = time.perf_counter() - began
-    return Result.of(
-        model,
-        scenario.name,
-        wall,
-        extras=extras,
-    )
+    return Result.of(model, scenario, wall, extras)
 
 
 @contextmanager
