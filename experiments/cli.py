@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+UNFINISHED = 1
 
 
 def refusing_bad_input(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,23 +102,36 @@ def _is_site_log(entry: str) -> bool:
 @scenario_options
 @click.option("--live/--no-live", default=None, help="Show the dashboard (default: in a terminal).")
 @click.option("--out", metavar="DIR", help="Write summary.json and jobs.csv there.")
+@click.option("--rounds", metavar="FILE", help="Write each round's CP, MCP and PB there (.csv).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, alone on stdout.")
 @refusing_bad_input
 def run(
-    seed: int, live: bool | None, out: str | None, as_json: bool, scenario: str, **options: Any
+    seed: int,
+    live: bool | None,
+    out: str | None,
+    rounds: str | None,
+    as_json: bool,
+    scenario: str,
+    **options: Any,
 ) -> None:
     """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file."""
-    from experiments.results import check_folder
+    from experiments.results import check_file, check_folder
     from experiments.run import run as run_scenario
     from experiments.run import say_when_compiling
 
     chosen = chosen_scenario(scenario, **options)
     if out is not None:
         check_folder(out)
+    if rounds is not None:
+        check_file(rounds)
     say_when_compiling()
     # What a user's scheduler prints must not get between the JSON.
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         result = run_scenario(chosen, seed, False if as_json else live)
+    if rounds is not None:
+        result.write_rounds(rounds)
+        if not result.round_count:
+            click.echo(f"metasched: no rounds; {rounds} has the header only", err=True)
     if out is not None:
         result.write(out)
     if as_json:
@@ -130,6 +144,10 @@ def run(
         print_result(result, Console())
     if result.interrupted:
         sys.exit(INTERRUPTED)
+    if result.unfinished:
+        counts = f"{result.unfinished} of {result.submitted} jobs"
+        click.echo(f"metasched: {counts} not finished: no scheduler started them", err=True)
+        sys.exit(UNFINISHED)
 
 
 @main.command()
