@@ -22,12 +22,12 @@ class DynamicLeastLoadScheduler(GlobalScheduler):
     paper = "muscle"
 
     @compiled()
-    def place(state: Any, job: Any, memory: Any) -> int:  # noqa: N805
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
         """Choose the least loaded cluster; of equals, the one of lowest index."""
         best, least = -1, np.inf
-        for cluster in range(state.clusters):
-            if job.size <= state.size[cluster]:
-                load = state.load[cluster] / state.size[cluster]
+        for cluster in range(known.clusters):
+            if job.size <= known.size[cluster]:
+                load = known.load[cluster] / known.size[cluster]
                 if load < least:
                     best, least = cluster, load
         return best
@@ -40,18 +40,18 @@ class WeightedRandomScheduler(GlobalScheduler):
     paper = "muscle"
 
     @compiled()
-    def place(state: Any, job: Any, memory: Any) -> int:  # noqa: N805
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
         """Draw one of the clusters that can hold the job."""
         total = 0.0
-        for cluster in range(state.clusters):
-            if job.size <= state.size[cluster]:
-                total += state.size[cluster] * state.rate[cluster]
-        left = uniform(state.stream) * total
+        for cluster in range(known.clusters):
+            if job.size <= known.size[cluster]:
+                total += known.size[cluster] * known.rate[cluster]
+        left = uniform(known.stream) * total
         chosen = -1
-        for cluster in range(state.clusters):
-            if job.size <= state.size[cluster]:
+        for cluster in range(known.clusters):
+            if job.size <= known.size[cluster]:
                 chosen = cluster
-                left -= state.size[cluster] * state.rate[cluster]
+                left -= known.size[cluster] * known.rate[cluster]
                 if left < 0.0:
                     break
         return chosen
@@ -63,12 +63,12 @@ class RoundRobinScheduler(GlobalScheduler):
     label = "ROUND-ROBIN"
 
     @compiled()
-    def place(state: Any, job: Any, memory: Any) -> int:  # noqa: N805
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
         """Choose the next cluster that can hold the job; the memory holds whose turn it is."""
         turn = int(memory[0])
-        for step in range(state.clusters):
-            cluster = (turn + step) % state.clusters
-            if job.size <= state.size[cluster]:
+        for step in range(known.clusters):
+            cluster = (turn + step) % known.clusters
+            if job.size <= known.size[cluster]:
                 memory[0] = cluster + 1
                 return cluster
         return -1

@@ -12,7 +12,7 @@ class FcfsScheduler(LocalScheduler):
     """First come, first served: in order of landing; the head of the queue blocks."""
 
     @compiled()
-    def priority(state: Any, job: Any, cluster: int) -> float:  # noqa: N805
+    def priority(job: Any, now: float) -> float:  # noqa: N805
         """Rank all jobs equal, so that the order of landing decides."""
         return 0.0
 
@@ -21,6 +21,6 @@ class SjfScheduler(LocalScheduler):
     """Shortest job first, by execution time on the cluster; the head of the queue blocks."""
 
     @compiled()
-    def priority(state: Any, job: Any, cluster: int) -> float:  # noqa: N805
+    def priority(job: Any, now: float) -> float:  # noqa: N805
         """Rank by execution time."""
         return float(job.execution_time)

@@ -189,7 +189,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         """Have the world ask a local scheduler."""
         address, priority = 0, scheduler.compiled("priority")
         if priority:
-            address = self._told_by(scheduler, priority_address, priority, self.world.capacity)
+            address = self._told_by(scheduler, priority_address, priority)
         self.world.set_local(cluster, address, planned=isinstance(scheduler, PlanningScheduler))
 
     @property

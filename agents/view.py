@@ -79,22 +79,22 @@ class KnownCluster:
     @property
     def load(self) -> float:
         """Work sent here and not known finished, processor-seconds for each processor."""
-        work: float = self.world.load.item(self.index)
+        work: float = self.world.known["load"].item(self.index)
         return work / self.size
 
     @property
     def free(self) -> int:
         """Free processors."""
-        return int(self.world.known_free.item(self.index))
+        return int(self.world.known["free"].item(self.index))
 
     @property
     def waiting(self) -> int:
         """Waiting jobs."""
-        return int(self.world.known_waiting.item(self.index))
+        return int(self.world.known["waiting"].item(self.index))
 
     @property
     def age(self) -> float:
         """How old the news of the cluster is, s; none at all without latency."""
         if self.world.latency.item(self.index) == 0.0:
             return 0.0
-        return float(self.world.now - self.world.known_at.item(self.index))
+        return float(self.world.now - self.world.known["at"].item(self.index))

@@ -48,6 +48,8 @@ class Tables:
         The columns of `slots`; the same dict for ever.
     columns : dict of str to array
         What is kept for each cluster, and for each link.
+    known : dict of str to array
+        What the global scheduler knows of each cluster (`grid.kernel.state.known_dtype`).
     take : array of int64, shape (capacity,)
         Where a decision says how many processors a job shall hold on each cluster.
     memory : array of float64
@@ -91,7 +93,13 @@ class Tables:
         for name in ("demand", "capacity"):
             self.columns[name] = box[name][0, : self.links]
         self.columns["waiting"] = box["waiting"][0]
-        self.take = box["take"][0]
+        told = box["known"][0]
+        self.known = {
+            name: told[name][: self.clusters]
+            for name in told.dtype.names or ()
+            if told[name].shape == (self.capacity,)
+        }
+        self.take = told["take"]
 
     def _set_clusters(self, latency: float) -> None:
         platform, box, sizes = self.platform, self._box, self.platform.sizes
@@ -107,12 +115,14 @@ class Tables:
             ("size", sizes),
             ("up", sizes),
             ("free", sizes),
-            ("known_free", sizes),
             ("rate", platform.rates),
             ("first_processor", np.cumsum(sizes) - sizes),
             ("latency", latency + topology.latencies(platform.graph)),
         ):
             self.columns[name][:] = values
+        box["known"]["clusters"] = self.clusters
+        for name, values in (("size", sizes), ("rate", platform.rates), ("free", sizes)):
+            self.known[name][:] = values
         self._processors["holder"] = k.FREE
         self._processors["turn"] = k.NONE
         if self.tracked:
@@ -183,10 +193,6 @@ class Tables:
     latency = _column("latency", "Time of a message between each cluster and the centre, s.")
     sent = _column("sent", "Messages about jobs and resources that each cluster's broker sent.")
     received = _column("received", "Messages about jobs sent to each cluster's broker.")
-    load = _column("load", "Work sent to each cluster and not known finished, processor-seconds.")
-    known_free = _column("known_free", "Free processors as the global broker knows them.")
-    known_waiting = _column("known_waiting", "Waiting jobs as the global broker knows them.")
-    known_at = _column("known_at", "When that was the truth, s.")
 
     @property
     def now(self) -> float:

@@ -87,7 +87,7 @@ class World(Tables):
         memory : array of float64, optional
             What a compiled `place` gets as its memory.
         stream : array of uint64, shape (4,), optional
-            Random stream that a compiled `place` finds in ``state.stream``.
+            Random stream that a compiled `place` finds in ``known.stream``.
         collect : bool
             Collect jobs for rounds instead of offering them one by one.
         in_order : bool
@@ -106,7 +106,7 @@ class World(Tables):
             self.memory = memory
             self._arguments = None
         if stream is not None:
-            self._box["stream"] = stream
+            self._box["known"]["stream"] = stream
 
     def set_local(self, cluster: int, address: int = 0, planned: bool = False) -> None:
         """Say how a cluster serves its queue: a compiled or Python rank, or plans."""

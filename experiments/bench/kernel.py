@@ -40,12 +40,12 @@ class CompiledLeastLoad(GlobalScheduler):
     """The same, as a user compiles it."""
 
     @numba.njit
-    def place(state: Any, job: Any, memory: Any) -> int:  # noqa: N805
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
         """Choose the least loaded cluster; of equals, the first."""
         best, least = -1, math.inf
-        for cluster in range(state.clusters):
-            if state.size[cluster] >= job.size:
-                load = state.load[cluster] / state.size[cluster]
+        for cluster in range(known.clusters):
+            if known.size[cluster] >= job.size:
+                load = known.load[cluster] / known.size[cluster]
                 if load < least:
                     best, least = cluster, load
         return best

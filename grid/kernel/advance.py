@@ -63,8 +63,8 @@ def _placeable(state: Any, slot: Any, answer: int) -> bool:
         return True
     if answer == START:
         taken = 0
-        for cluster in range(len(state.take)):
-            count = state.take[cluster]
+        for cluster in range(len(state.free)):
+            count = state.known.take[cluster]
             if count != 0:
                 if cluster >= state.clusters or count < 0 or count > state.size[cluster]:
                     return False
@@ -81,7 +81,7 @@ def _is_refused(state: Any, answer: int) -> bool:
     """Tell whether clusters refuse a start, for they are not as free as brokers had told."""
     if answer == START:
         for cluster in range(state.clusters):
-            if state.take[cluster] > state.free[cluster]:
+            if state.known.take[cluster] > state.free[cluster]:
                 return True
     return False
 
@@ -89,7 +89,7 @@ def _is_refused(state: Any, answer: int) -> bool:
 @inlined
 def _clear_take(state: Any) -> None:
     for cluster in range(state.clusters):
-        state.take[cluster] = 0
+        state.known.take[cluster] = 0
 
 
 @inlined
@@ -132,7 +132,7 @@ def _happen(
         if kind == REPAIR:
             repair(state, slots, processors, turns, subject)
         elif kind == FAIL:
-            fail(state, slots, processors, turns, sliding, subject)
+            fail(state, slots, events, processors, turns, sliding, subject)
         elif kind == ADVERTISEMENT:
             state.in_flight -= 1
             sent = state.now - state.latency[subject]
@@ -157,13 +157,13 @@ def _settle(
     memory: Any,
 ) -> int:
     """Take every decision that is open at this instant, and start what can start."""
-    queue = len(state.take)
+    queue = len(state.free)
     while state.cursor != NONE:
         job = state.cursor
         if state.answered == 1:
             state.answered = 0
         elif state.place_at != 0:
-            state.answer = call_place(state.place_at, state, slots[job], memory)
+            state.answer = call_place(state.place_at, state.known, slots[job], memory)
         else:
             state.job = job
             return PLACE
@@ -196,7 +196,7 @@ def _settle(
             rank = state.answer
             state.answered = 0
         elif state.priority_at[cluster] != 0:
-            rank = call_priority(state.priority_at[cluster], state, slots[job], cluster)
+            rank = call_priority(state.priority_at[cluster], slots[job], state.now)
         else:
             state.job = job
             return RANK
@@ -258,7 +258,7 @@ def advance(
             if state.collected > 0 and state.notify == 1:
                 return COLLECTED
             # At most one event a live job is added before this point is reached again.
-            if state.events + len(slots) + 2 * len(state.take) > len(events):
+            if state.events + len(slots) + 2 * len(state.free) > len(events):
                 return FULL
         if state.finished + len(slots) > len(finished):
             return DRAIN
@@ -289,6 +289,7 @@ def advance(
         if state.mid_instant == 0:
             state.instants += 1
             state.now = max(state.now, time)
+            state.known.now = state.now
             state.mid_instant = 1
             _happen(state, slots, events, processors, turns, sliding, finished, splits)
         while state.fed < state.chunk_length and chunk[state.fed].arrival <= state.now:

@@ -63,24 +63,41 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
         record(state, slots, finished, job, NONE, np.nan, np.nan)
         vacate(state, slots, job)
         return
-    if slot.origin != ANYWHERE:
-        # Submitted through a cluster's local scheduler: its broker tells the global one.
-        state.messages[METADATA_SENT] += 1
-        state.sent[slot.origin] += 1
-        delay = state.latency[slot.origin]
-        if delay > 0.0:
-            slot.status = ANNOUNCED
-            state.in_flight += 1
-            schedule(state, events, state.now + delay, METADATA, job)
-            return
-    become_known(state, slots, job)
+    if slot.origin != ANYWHERE:  # it was submitted through a cluster's local scheduler
+        announce(state, slots, events, job, slot.origin)
+    else:
+        become_known(state, slots, job)
+
+
+@inlined
+def announce(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
+    """Have the broker of a cluster tell the global one of a job."""
+    state.messages[METADATA_SENT] += 1
+    state.sent[cluster] += 1
+    delay = state.latency[cluster]
+    if delay > 0.0:
+        slots[job].status = ANNOUNCED
+        state.in_flight += 1
+        schedule(state, events, state.now + delay, METADATA, job)
+    else:
+        become_known(state, slots, job)
+
+
+@inlined
+def offer_again(state: Any, slots: Any) -> None:
+    """Have every job of the global queue offered again, from its head."""
+    if state.collect == 0:
+        state.cursor = first(state, slots, len(state.free))
 
 
 @inlined
 def become_known(state: Any, slots: Any, job: int) -> None:
-    """Put a job into the global queue and have the global scheduler asked about it."""
+    """Put a job into the global queue and have the global scheduler asked about it.
+
+    One that a failure threw back has its old place there, so that all are asked about anew.
+    """
     slot = slots[job]
-    queue = len(state.take)
+    queue = len(state.free)
     blocked = state.stop_at_wait == 1 and state.waiting[queue] > 0
     if slot.restarts == 0:
         state.serial += 1
@@ -90,28 +107,23 @@ def become_known(state: Any, slots: Any, job: int) -> None:
     join(state, slots, queue, job)
     if state.collect == 1:
         state.collected += 1
+    elif slot.restarts > 0:
+        offer_again(state, slots)
     elif state.cursor == NONE and not blocked:
         state.cursor = job
-
-
-@inlined
-def offer_again(state: Any, slots: Any) -> None:
-    """Have every job of the global queue offered again, from its head."""
-    if state.collect == 0:
-        state.cursor = first(state, slots, len(state.take))
 
 
 @part
 def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     """Send a job from the global queue to the local scheduler of a cluster."""
     slot = slots[job]
-    leave(state, slots, len(state.take), job)
+    leave(state, slots, len(state.free), job)
     slot.cluster = cluster
     slot.placed = 0
     slot.landed = 0
     slot.execution_time = slot.runtime / state.rate[cluster]
-    state.load[cluster] += slot.execution_time * slot.size
-    state.unfinished[cluster] += 1
+    state.known.load[cluster] += slot.execution_time * slot.size
+    state.known.unfinished[cluster] += 1
     delay = state.latency[cluster]
     if slot.origin == ANYWHERE:
         state.messages[TRANSFER_SENT] += 1

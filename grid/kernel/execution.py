@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grid.kernel.arrival import become_known, land, offer_again
+from grid.kernel.arrival import announce, land, offer_again
 from grid.kernel.bandwidth import set_demand, slide
 from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
@@ -55,12 +55,12 @@ def start(state: Any, slots: Any, events: Any, processors: Any, turns: Any, job:
 def start_as_taken(
     state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, job: int
 ) -> None:
-    """Start a job of the global queue on the processors that `state.take` names."""
+    """Start a job of the global queue on the processors that `known.take` names."""
     slot = slots[job]
-    leave(state, slots, len(state.take), job)
+    leave(state, slots, len(state.free), job)
     parts, last, rate = 0, 0, np.inf
     for cluster in range(state.clusters):
-        if state.take[cluster] > 0:
+        if state.known.take[cluster] > 0:
             parts += 1
             last = cluster
             rate = min(rate, state.rate[cluster])
@@ -68,8 +68,8 @@ def start_as_taken(
     slot.placed = 1
     if parts == 1:
         slot.cluster = last
-        state.load[last] += slot.execution_time * slot.size
-        state.unfinished[last] += 1
+        state.known.load[last] += slot.execution_time * slot.size
+        state.known.unfinished[last] += 1
         start(state, slots, events, processors, turns, job)
         return
     row = sliding[state.sliding]
@@ -85,11 +85,11 @@ def start_as_taken(
     row.computation_left = slot.execution_time * slot.computation_fraction
     row.communication_left = slot.execution_time - row.computation_left
     for cluster in range(state.clusters):
-        count = state.take[cluster]
+        count = state.known.take[cluster]
         row.take[cluster] = count
         if count > 0:
-            state.load[cluster] += slot.execution_time * count
-            state.unfinished[cluster] += 1
+            state.known.load[cluster] += slot.execution_time * count
+            state.known.unfinished[cluster] += 1
             state.running_count[cluster] += 1
             hold(state, slots, processors, turns, cluster, job, count)
     set_demand(state, row, slot.size, slot.ppbw)
@@ -154,6 +154,13 @@ def take_off(
     slide(state, slots, sliding)
 
 
+@inlined
+def _known_at_once(state: Any, slots: Any, cluster: int) -> None:
+    """Have jobs offered again if the global scheduler knows what changed on a cluster."""
+    if state.latency[cluster] == 0.0:
+        offer_again(state, slots)
+
+
 @part
 def complete(
     state: Any,
@@ -173,17 +180,27 @@ def complete(
         state.splits += 1
         for cluster in range(state.clusters):
             splits[split, cluster] = sliding[slot.sliding].take[cluster]
+            if splits[split, cluster] > 0:
+                _known_at_once(state, slots, cluster)
     take_off(state, slots, processors, turns, sliding, job, False)
     record(state, slots, finished, job, split, slot.start, state.now)
     if slot.cluster != NONE:
         state.done[slot.cluster] += 1
+        _known_at_once(state, slots, slot.cluster)
     vacate(state, slots, job)
     state.completed += 1
-    offer_again(state, slots)
 
 
 @part
-def fail(state: Any, slots: Any, processors: Any, turns: Any, sliding: Any, processor: int) -> None:
+def fail(
+    state: Any,
+    slots: Any,
+    events: Any,
+    processors: Any,
+    turns: Any,
+    sliding: Any,
+    processor: int,
+) -> None:
     """Fail a processor; the job on it goes back to the queue that it was started from."""
     job = processors[processor].holder
     if job == DOWN:
@@ -196,11 +213,11 @@ def fail(state: Any, slots: Any, processors: Any, turns: Any, sliding: Any, proc
         state.restarted += 1
         if slot.placed == 1:
             slot.cluster = NONE
-            become_known(state, slots, job)
+            announce(state, slots, events, job, processors[processor].cluster)
         else:
             land(state, slots, job)
     take_down(state, slots, processors, turns, processor)
-    offer_again(state, slots)
+    _known_at_once(state, slots, processors[processor].cluster)
 
 
 @part
@@ -208,4 +225,4 @@ def repair(state: Any, slots: Any, processors: Any, turns: Any, processor: int) 
     """Bring a failed processor back."""
     if processors[processor].holder == DOWN:
         bring_up(state, slots, processors, turns, processor)
-        offer_again(state, slots)
+        _known_at_once(state, slots, processors[processor].cluster)

@@ -12,10 +12,10 @@ from grid.kernel.state import ADVERTISED, ADVERTISEMENT
 @inlined
 def learn_finished(state: Any, cluster: int, work: float, jobs: int) -> None:
     """Let the global broker know of work that a cluster is through with."""
-    state.load[cluster] -= work
-    state.unfinished[cluster] -= jobs
-    if state.unfinished[cluster] == 0:
-        state.load[cluster] = 0.0  # whatever rounding left
+    state.known.load[cluster] -= work
+    state.known.unfinished[cluster] -= jobs
+    if state.known.unfinished[cluster] == 0:
+        state.known.load[cluster] = 0.0  # whatever rounding left
 
 
 @inlined
@@ -24,9 +24,9 @@ def learn(
 ) -> None:
     """Let the global broker know what a cluster's broker said at `time`."""
     learn_finished(state, cluster, work, jobs)
-    state.known_free[cluster] = free
-    state.known_waiting[cluster] = waiting
-    state.known_at[cluster] = time
+    state.known.free[cluster] = free
+    state.known.waiting[cluster] = waiting
+    state.known.at[cluster] = time
 
 
 @inlined

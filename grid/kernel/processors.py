@@ -39,7 +39,7 @@ def _changed(state: Any, cluster: int) -> None:
     """Note a change of a cluster's free processors; without latency the global broker knows."""
     touch(state, cluster)
     if state.latency[cluster] == 0.0:
-        state.known_free[cluster] = state.free[cluster]
+        state.known.free[cluster] = state.free[cluster]
 
 
 @inlined

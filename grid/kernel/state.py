@@ -121,6 +121,32 @@ FINISHED = np.dtype(
 
 
 @functools.cache
+def known_dtype(capacity: int) -> np.dtype[np.void]:
+    """Return the dtype of what a global scheduler knows, with room for `capacity` clusters.
+
+    All that brokers tell of a cluster was true at its `at`; without latency that is now.
+    """
+    clusters = (capacity,)
+    return np.dtype(
+        [
+            ("now", np.float64),  # s
+            ("clusters", np.int64),
+            ("size", np.int64, clusters),  # processors
+            ("rate", np.float64, clusters),  # speed relative to rate 1
+            ("at", np.float64, clusters),  # s
+            ("free", np.int64, clusters),  # processors
+            ("waiting", np.int64, clusters),  # jobs
+            ("load", np.float64, clusters),  # processor-seconds sent there, not known finished
+            ("unfinished", np.int64, clusters),  # jobs sent there, not known finished
+            # its own
+            ("take", np.int64, clusters),  # processors that START takes from each cluster
+            ("stream", np.uint64, (4,)),  # random numbers
+        ],
+        align=True,
+    )
+
+
+@functools.cache
 def state_dtype(capacity: int) -> np.dtype[np.void]:
     """Return the dtype of the state record with room for `capacity` clusters and links."""
     clusters, queues = (capacity,), (capacity + 1,)
@@ -157,9 +183,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("answered", np.int64),  # 1: the answer of Python is there
             ("job", np.int64),  # slot that a decision is about
             ("answer", np.float64),
-            ("take", np.int64, clusters),  # processors that START takes from each cluster
             ("largest", np.int64),  # processors of the largest job that can ever run
-            ("stream", np.uint64, (4,)),  # random numbers of the global scheduler
+            ("known", known_dtype(capacity)),  # what it decides by
             # counts
             ("submitted", np.int64),
             ("started", np.int64),
@@ -194,12 +219,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("replan_any", np.int64),
             ("first_processor", np.int64, clusters),  # index of its first processor
             ("latency", np.float64, clusters),  # s, one message to or from the global broker
-            # what the global broker knows of each cluster
-            ("load", np.float64, clusters),  # processor-seconds sent there, not known finished
-            ("unfinished", np.int64, clusters),  # jobs sent there, not known finished
-            ("known_free", np.int64, clusters),
-            ("known_waiting", np.int64, clusters),
-            ("known_at", np.float64, clusters),  # s, when that was the truth
+            # what brokers have still to tell of each cluster
             ("finished_work", np.float64, clusters),  # processor-seconds not yet advertised
             ("finished_jobs", np.int64, clusters),
             # links: link i joins node i (clusters first, then switches) to its parent node

@@ -177,11 +177,11 @@ def test_impossible_options_are_named(option, value):
 
 
 @numba.njit
-def least_load(state, job, memory):
+def least_load(known, job, memory):
     best, least = -1, np.inf
-    for c in range(state.clusters):
-        if job.size <= state.size[c] and state.load[c] / state.size[c] < least:
-            best, least = c, state.load[c] / state.size[c]
+    for c in range(known.clusters):
+        if job.size <= known.size[c] and known.load[c] / known.size[c] < least:
+            best, least = c, known.load[c] / known.size[c]
     return best
 
 
@@ -195,7 +195,7 @@ class PlainLeastLoad(GlobalScheduler):
 
 
 @numba.njit
-def shortest(state, job, cluster):
+def shortest(job, now):
     return job.execution_time
 
 
@@ -224,13 +224,13 @@ def test_the_tiers_of_a_decision_give_the_same_run(latency):
 
 
 @numba.njit
-def hold_back(state, job, memory):
+def hold_back(known, job, memory):
     """Start each job on the last cluster as soon as it fits there, and let it wait till then."""
-    state.take[:] = 0
-    last = state.clusters - 1
-    if job.size > state.free[last]:
+    known.take[:] = 0
+    last = known.clusters - 1
+    if job.size > known.free[last]:
         return -1
-    state.take[last] = job.size
+    known.take[last] = job.size
     return -2
 
 
@@ -265,7 +265,7 @@ def test_a_job_in_order_blocks_those_behind_it():
 def test_a_compiled_scheduler_has_memory_and_a_stream_of_its_own():
     class Counting(GlobalScheduler):
         @numba.njit
-        def place(state, job, memory):  # noqa: N805
+        def place(known, job, memory):  # noqa: N805
             memory[0] += 1.0
             return 0
 
@@ -346,7 +346,7 @@ def test_an_exception_of_a_plugin_names_the_agent_and_the_time():
 
 class CompiledOops(GlobalScheduler):
     @numba.njit
-    def place(state, job, memory):  # noqa: N805
+    def place(known, job, memory):  # noqa: N805
         if job.number == 3:
             raise ValueError("three")
         return 0
@@ -354,7 +354,7 @@ class CompiledOops(GlobalScheduler):
 
 class CompiledRankOops(LocalScheduler):
     @numba.njit
-    def priority(state, job, cluster):  # noqa: N805
+    def priority(job, now):  # noqa: N805
         if job.number == 3:
             raise ValueError("three")
         return 0.0
@@ -362,13 +362,13 @@ class CompiledRankOops(LocalScheduler):
 
 class NoSuchField(GlobalScheduler):
     @numba.njit
-    def place(state, job, memory):  # noqa: N805
+    def place(known, job, memory):  # noqa: N805
         return job.colour
 
 
-class TwoArguments(LocalScheduler):
+class OneArgument(LocalScheduler):
     @numba.njit
-    def priority(state, job):  # noqa: N805
+    def priority(job):  # noqa: N805
         return 0.0
 
 
@@ -378,7 +378,7 @@ def test_an_exception_of_a_compiled_plugin_names_the_agent_and_the_time():
         (CompiledOops, "fcfs", ValueError, "COMPILEDOOPS at simulated time 2.5 s"),
         ("dll", CompiledRankOops, ValueError, "COMPILEDRANKOOPS C3 at simulated time 2.5 s"),
         (NoSuchField, "fcfs", Exception, "NOSUCHFIELD at simulated time 0 s"),
-        ("dll", TwoArguments, TypeError, "TWOARGUMENTS C1 at simulated time 0 s"),
+        ("dll", OneArgument, TypeError, "ONEARGUMENT C1 at simulated time 0 s"),
     ):
         with pytest.raises(kind) as caught:
             ran(global_, local, jobs)
@@ -437,16 +437,16 @@ class TooSmall(GlobalScheduler):
 
 class Nowhere(GlobalScheduler):
     @numba.njit
-    def place(state, job, memory):  # noqa: N805
+    def place(known, job, memory):  # noqa: N805
         return 3
 
 
 class TakesTooMany(GlobalScheduler):
     @numba.njit
-    def place(state, job, memory):  # noqa: N805
-        state.take[:] = 0
-        state.take[0] = job.size
-        state.take[5] = 1
+    def place(known, job, memory):  # noqa: N805
+        known.take[:] = 0
+        known.take[0] = job.size
+        known.take[5] = 1
         return -2
 
 
@@ -467,7 +467,7 @@ class NothingAtAll(LocalScheduler):
 
 class CompiledNan(LocalScheduler):
     @numba.njit
-    def priority(state, job, cluster):  # noqa: N805
+    def priority(job, now):  # noqa: N805
         return np.nan
 
 

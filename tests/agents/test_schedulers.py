@@ -59,7 +59,7 @@ def test_disciplines_serve_by_rank_and_the_head_blocks(local, rank):
 
 
 @numba.njit
-def by_deadline(state, job, cluster):
+def by_deadline(job, now):
     return job.deadline
 
 

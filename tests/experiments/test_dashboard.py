@@ -252,7 +252,7 @@ def test_every_number_of_a_known_state_appears():
     assert "time 4,000.0 s (1:06:40)   global queue 0   running for 0:01:15" in text
     assert "3 of 5 jobs done (60 %)   ETA 0:00:50   0.040 jobs/s   1 rejected" in text
     assert "Clusters: 1,100 of 2,100 processors busy" in text
-    age = [f"{world.now - at:,.0f} s" for at in world.known_at]
+    age = [f"{world.now - at:,.0f} s" for at in world.known["at"]]
     assert re.search(rf"C1 +▇+·+ +1,100/1,200 +1 +1 +- +{age[0]}", text)
     assert re.search(rf"C2 +·+ +0/900 +0 +0 +- +{age[1]}", text)
     assert "Links: 262.5 Mbit/s demanded" in text

@@ -45,38 +45,38 @@ def decide(free, restarts, number, size, kind, aim):
     return aim if kind == SEND_WHEN_FREE else [size * (c == aim) for c in range(len(free))]
 
 
-def place_by_memory(state, job, memory):
+def place_by_memory(known, job, memory):
     """Decide like `decide`, for compiling; `memory` is that of a Case."""
     kind, aim = int(memory[2 * job.number - 2]), int(memory[2 * job.number - 1])
     if kind == SEND or (kind == START_THEN_SEND and job.restarts > 0):
         return aim
     if kind == SPLIT:
         idle = 0
-        for cluster in range(state.clusters):
-            idle += state.free[cluster]
+        for cluster in range(known.clusters):
+            idle += known.free[cluster]
         if idle < job.size:
             return WAIT
-        most = job.size if job.number % 2 else -(-job.size // state.clusters)
+        most = job.size if job.number % 2 else -(-job.size // known.clusters)
         left = job.size
-        for step in range(state.clusters):
-            cluster = (aim + step) % state.clusters
-            state.take[cluster] = min(most, state.free[cluster], left)
-            left -= state.take[cluster]
-        for cluster in range(state.clusters):
-            more = min(state.free[cluster] - state.take[cluster], left)
-            state.take[cluster] += more
+        for step in range(known.clusters):
+            cluster = (aim + step) % known.clusters
+            known.take[cluster] = min(most, known.free[cluster], left)
+            left -= known.take[cluster]
+        for cluster in range(known.clusters):
+            more = min(known.free[cluster] - known.take[cluster], left)
+            known.take[cluster] += more
             left -= more
         return k.START
-    if state.free[aim] < job.size:
+    if known.free[aim] < job.size:
         return WAIT
     if kind == SEND_WHEN_FREE:
         return aim
-    for cluster in range(state.clusters):
-        state.take[cluster] = job.size if cluster == aim else 0
+    for cluster in range(known.clusters):
+        known.take[cluster] = job.size if cluster == aim else 0
     return k.START
 
 
-def rank_by_request(state, job, cluster):
+def rank_by_request(job, now):
     """Rank by what a Case keeps in `requested_time`, for compiling."""
     return job.requested_time
 
@@ -121,7 +121,7 @@ class Case:
             self.platform,
             self.latency,
             lambda world, job: decide(
-                [world.free(c) for c in world.clusters],
+                [world.believed(c) for c in world.clusters],
                 job["restarts"],
                 *self.about(job["number"]),
             ),
@@ -161,7 +161,7 @@ class Case:
 
         def place(slot):
             restarts, number = world.slots[["restarts", "number"]][slot].tolist()
-            answer = decide(world.free.tolist(), restarts, *self.about(number))
+            answer = decide(world.known["free"].tolist(), restarts, *self.about(number))
             if not isinstance(answer, list):
                 return answer
             world.take[:] = 0
@@ -240,14 +240,14 @@ class Case:
             assert np.ravel(times) == pytest.approx(np.ravel(expected), rel=rel, nan_ok=True)
         else:
             assert repr(times) == repr(expected)
-        knowledge = (world.known_free, world.known_waiting, world.known_at)
+        knowledge = (world.known["free"], world.known["waiting"], world.known["at"])
         assert world.messages == plain.messages
         assert world.waiting[: world.clusters].tolist() == [len(q) for q in plain.waiting]
         assert world.waiting[-1] == len(plain.queue)
         assert world.free.tolist() == [plain.free(c) for c in plain.clusters]
         assert world.running_count.tolist() == [0] * world.clusters
         assert world.busy_area() == pytest.approx(plain.area, rel=1e-9, abs=1e-9)
-        assert world.load == pytest.approx(plain.load, rel=1e-9, abs=1e-9)
+        assert world.known["load"] == pytest.approx(plain.load, rel=1e-9, abs=1e-9)
         assert np.transpose(knowledge) == pytest.approx(np.array(plain.known), rel=1e-9)
         return world
 

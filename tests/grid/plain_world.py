@@ -106,6 +106,7 @@ class PlainWorld:
                 self.fail(*subject)
             elif kind == ADVERTISEMENT:
                 self.learn(*subject)
+                self.offer_all = True
             elif kind == METADATA:
                 self.become_known(*subject)
             else:
@@ -116,6 +117,8 @@ class PlainWorld:
     def settle(self):
         for job in self.to_offer():
             answer = self.place(self, job)
+            if isinstance(answer, list) and self.refuses(answer):
+                answer = WAIT
             if isinstance(answer, list):
                 self.queue.remove(job)
                 self.start_split(job, answer)
@@ -154,16 +157,21 @@ class PlainWorld:
         elif job["origin"] < 0:
             self.become_known(job)
         else:
-            self.messages["metadata"] += 1
-            if self.latency[job["origin"]]:
-                self.at(self.now + self.latency[job["origin"]], METADATA, job)
-            else:
-                self.become_known(job)
+            self.announce(job, job["origin"])
+
+    def announce(self, job, cluster):
+        self.messages["metadata"] += 1
+        if self.latency[cluster]:
+            self.at(self.now + self.latency[cluster], METADATA, job)
+        else:
+            self.become_known(job)
 
     def become_known(self, job):
         job.setdefault("known", next(self.counter))
         self.queue.append(job)
         self.queue.sort(key=lambda job: job["known"])
+        if job["restarts"]:
+            self.offer_all = True
         self.fresh.append(job)
 
     def to_offer(self):
@@ -291,7 +299,14 @@ class PlainWorld:
     def complete(self, job):
         self.take_off(job, keeps=False)
         self.record(job, job["start"], self.now)
-        self.offer_all = True
+        alone = [cluster == job["cluster"] for cluster in self.clusters]
+        for cluster, used in enumerate(job["take"] if job["slides"] else alone):
+            if used:
+                self.known_at_once(cluster)
+
+    def known_at_once(self, cluster):
+        if self.latency[cluster] == 0.0:
+            self.offer_all = True
 
     def fail(self, cluster, processor):
         job = self.holder[cluster][processor]
@@ -301,18 +316,18 @@ class PlainWorld:
             self.take_off(job, keeps=not job["placed"])
             job["restarts"] += 1
             if job["placed"]:
-                self.become_known(job)
+                self.announce(job, cluster)
             else:
                 self.landing.append(job)
         self.holder[cluster][processor] = DOWN
         self.touch(cluster, replan=True)
-        self.offer_all = True
+        self.known_at_once(cluster)
 
     def repair(self, cluster, processor):
         if self.holder[cluster][processor] == DOWN:
             self.holder[cluster][processor] = None
             self.touch(cluster, replan=True)
-            self.offer_all = True
+            self.known_at_once(cluster)
 
     def record(self, job, start, finish):
         single = start == start and not job["slides"]
@@ -322,6 +337,14 @@ class PlainWorld:
         self.records.append((job["number"], cluster, take, job["restarts"], start, finish))
 
     # What the global broker knows
+
+    def believed(self, cluster):
+        """Return how many processors of a cluster the global scheduler takes to be free."""
+        return self.known[cluster][0] if self.latency[cluster] else self.free(cluster)
+
+    def refuses(self, take):
+        """Tell whether what was told of free processors is no longer true."""
+        return any(count > self.free(cluster) for cluster, count in enumerate(take))
 
     def advertise(self, cluster):
         self.messages["advertisement"] += 1

@@ -39,7 +39,7 @@ def tier(request):
     compile_ = compiled() if request.param == "built-in" else numba.njit
     return (
         place_address(compile_(place_by_memory), CAPACITY),
-        priority_address(compile_(rank_by_request), CAPACITY),
+        priority_address(compile_(rank_by_request)),
     )
 
 
@@ -47,7 +47,7 @@ def outcome(world):
     """Return all that a run leaves."""
     records = world.records()
     counts = [world.count(name) for name in ("completed", "rejected", "restarted", "instants")]
-    arrays = (world.busy_area(), world.load, world.known_at, world.demand)
+    arrays = (world.busy_area(), world.known["load"], world.known["at"], world.demand)
     # The placement of a job that was not co-allocated says nothing.
     return rows(world), records["execution_time"].tolist(), counts, world.messages, [
         array.tolist() for array in arrays
@@ -114,9 +114,9 @@ def test_processors_that_are_not_free_or_not_as_many(take, found):
     refused(world, found)
 
 
-def as_told(state, job, memory):
-    for cluster in range(len(state.take)):
-        state.take[cluster] = int(memory[1 + cluster])
+def as_told(known, job, memory):
+    for cluster in range(len(known.take)):
+        known.take[cluster] = int(memory[1 + cluster])
     return int(memory[0])
 
 
@@ -146,13 +146,13 @@ def test_a_rank_must_be_a_number(answer):
     refused(waiting(lambda job: 2, lambda job: answer), "C3", "nan")
 
 
-def not_a_number(state, job, cluster):
+def not_a_number(job, now):
     return np.nan
 
 
 def test_a_compiled_rank_must_be_a_number():
     world = waiting(lambda job: 2)
-    world.set_local(2, priority_address(numba.njit(not_a_number), world.capacity))
+    world.set_local(2, priority_address(numba.njit(not_a_number)))
     refused(world, "C3", "nan")
 
 
@@ -192,13 +192,13 @@ def test_errors_of_python_decisions_go_on_as_they_are(which):
     assert rows(world) == [(42, 2, (0, 0, 0), 0, 1.0, 6.0)]
 
 
-def puzzled(state, job, memory):
+def puzzled(known, job, memory):
     if memory[0] == 0.0:
         raise KeyError("no idea")
     return 2
 
 
-def puzzled_rank(state, job, cluster):
+def puzzled_rank(job, now):
     if job.number == 42:
         raise ArithmeticError("no rank")
     return 0.0
@@ -211,7 +211,7 @@ def test_errors_of_compiled_decisions_go_on_as_they_are(compile_):
     with pytest.raises(KeyError, match="no idea"):
         world.advance(np.inf)
     memory[0] = 1.0
-    world.set_local(2, priority_address(compile_(puzzled_rank), world.capacity))
+    world.set_local(2, priority_address(compile_(puzzled_rank)))
     with pytest.raises(ArithmeticError, match="no rank"):
         world.advance(np.inf)
     world.set_local(2)
@@ -232,7 +232,7 @@ def test_memory_of_another_kind_is_refused(as_told_at, memory):
 
 def test_a_policy_that_goes_by_what_brokers_tell_is_asked_when_they_tell():
     def place(job):
-        return 0 if world.known_free[0] >= world.slots["size"][job] else k.WAIT
+        return 0 if world.known["free"][0] >= world.slots["size"][job] else k.WAIT
 
     world = World(Platform.star([1]), latency=1.0, place=place, rank=lambda job: 0.0)
     world.submit(table([0.0, 3.0], 1, 10.0))
@@ -306,7 +306,7 @@ def test_news_may_be_too_old_for_a_start():
     def first_fit(slot):
         size = world.jobs["size"][slot]
         for cluster in range(world.clusters):
-            if world.known_free[cluster] >= size:
+            if world.known["free"][cluster] >= size:
                 world.take[:] = 0
                 world.take[cluster] = size
                 return k.START

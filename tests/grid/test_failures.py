@@ -116,10 +116,10 @@ def test_a_co_allocated_job_is_lost_with_one_processor():
     world.submit(table([0.0], 4, 10.0))
     world.fail(1, 0, 3.0, 100.0)
     world.advance(3.0)
-    assert (world.free.tolist(), world.load.tolist()) == ([0, 0, 1], [20.0, 10.0, 10.0])
+    assert (world.free.tolist(), world.known["load"].tolist()) == ([0, 0, 1], [20.0, 10.0, 10.0])
     world.advance(np.inf)
     assert rows(world) == [(1, -1, (2, 1, 1), 1, 3.0, 13.0)]
-    assert world.load.tolist() == [0.0, 0.0, 0.0]
+    assert world.known["load"].tolist() == [0.0, 0.0, 0.0]
 
 
 def test_a_job_once_started_globally_then_sent_returns_to_its_cluster():

@@ -67,15 +67,15 @@ def test_the_head_blocks():
     assert started_in_order(jobs, lambda job: 0.0, size=4) == [1, 2, 3]
 
 
-def fcfs(state, job, cluster):
+def fcfs(job, now):
     return 0.0
 
 
-def shortest(state, job, cluster):
+def shortest(job, now):
     return job.execution_time
 
 
-def first(state, job, memory):
+def first(known, job, memory):
     return 0
 
 
@@ -85,7 +85,7 @@ def mean_wait(servers, arrival_rate, runtimes, rank, seed):
     arrivals = np.cumsum(rng.exponential(1 / arrival_rate, len(runtimes)))
     world = World(Platform.star([servers]))
     world.set_global(place_address(compiled()(first), world.capacity))
-    world.set_local(0, priority_address(compiled()(rank), world.capacity))
+    world.set_local(0, priority_address(compiled()(rank)))
     world.submit(table(arrivals, 1, runtimes))
     assert world.advance(np.inf) == k.OVER
     records = world.records()

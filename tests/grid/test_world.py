@@ -108,7 +108,12 @@ def test_brokers_tell_what_was_true():
     knowledge = []
     for time in (0.0, 3.9, 4.0, 13.9, 14.0, 24.0):
         world.advance(time)
-        known = (world.known_free, world.known_waiting, world.known_at, world.load)
+        known = (
+            world.known["free"],
+            world.known["waiting"],
+            world.known["at"],
+            world.known["load"],
+        )
         knowledge.append(tuple(float(column[0]) for column in known))
     assert knowledge == [
         (4, 0, 0, 60),
@@ -185,13 +190,10 @@ def all_of(world):
         "waiting",
         "done",
         "demand",
-        "load",
-        "known_free",
-        "known_waiting",
-        "known_at",
     ]
     counts = ["submitted", "started", "completed", "rejected", "restarted", "instants", "in_flight"]
     columns = [getattr(world, name).tolist() for name in columns]
+    columns += [values.tolist() for values in world.known.values()]
     counts = [world.count(name) for name in counts]
     return repr((fields, columns, counts, world.messages, world.busy_area().tolist(), world.now))
 
@@ -215,7 +217,7 @@ def test_small_runs_interrupted(case, sets, data):
 def compiled_at():
     return (
         place_address(compiled()(place_by_memory), k.CAPACITIES[0]),
-        priority_address(compiled()(rank_by_request), k.CAPACITIES[0]),
+        priority_address(compiled()(rank_by_request)),
     )
 
 
@@ -303,8 +305,8 @@ def test_nothing_is_lost_nor_held_twice(compiled_at):
     assert (wait[sent] < way[sent] + 1e-6).any()
 
     assert world.free.tolist() == case.platform.sizes.tolist()
-    assert world.known_free.tolist() == case.platform.sizes.tolist()
-    assert world.load.tolist() == [0.0] * 4
+    assert world.known["free"].tolist() == case.platform.sizes.tolist()
+    assert world.known["load"].tolist() == [0.0] * 4
     assert world.demand.tolist() == [0.0] * 4
     assert world.done.tolist() == [(records["cluster"] == c).sum() for c in range(4)]
 
@@ -328,7 +330,7 @@ def test_work_is_conserved_when_processors_fail(compiled_at):
     assert records["restarts"].sum() == world.count("restarted") > 10
     used = (records["size"] * (records["finish"] - records["start"])).sum()
     assert world.busy_area().sum() == pytest.approx(used + lost, rel=1e-9)
-    assert world.load.tolist() == [0.0] * 4
+    assert world.known["load"].tolist() == [0.0] * 4
     assert world.free.tolist() == world.up.tolist() == case.platform.sizes.tolist()
 
 
