@@ -14,15 +14,21 @@ index of a cluster to send the job to, ``WAIT`` to leave it in the global queue,
 writing into ``known.take`` how many processors the job shall hold on each cluster from this instant
 on. `priority` returns a number, and the job with the lowest is served first; equal ones in order of
 their arrival at the cluster.
+
+The fields of both records can be read and not be set. Of their columns, a policy writes
+``known.take`` and ``known.stream`` only; nothing checks that it leaves the others alone.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, NoReturn
 
 import numba
-from numba.core import types
+from numba.core import types, typing
+from numba.extending import lower_setattr_generic, models, register_model
 
+from grid.errors import PlacementError
 from grid.kernel.compile import address_of, caller
 from grid.kernel.state import SLOT, known_dtype
 
@@ -33,12 +39,63 @@ call_priority = caller(types.float64)
 """Call a compiled `priority`: ``call_priority(address, job, now)``."""
 
 
+class ReadOnlyRecord(types.Record):
+    """The type of a record of which a compiled decision can set no field; in memory, the same."""
+
+    def __init__(self, dtype: Any) -> None:
+        record = numba.from_dtype(dtype)
+        fields = [(name, field._asdict()) for name, field in record.fields.items()]
+        super().__init__(fields, record.size, record.aligned)
+
+
+register_model(ReadOnlyRecord)(models.RecordModel)
+
+
+@lower_setattr_generic(ReadOnlyRecord)
+def _refuse_to_set(context: Any, builder: Any, signature: Any, values: Any, field: str) -> NoReturn:
+    raise PlacementError(
+        f"compiled decision that sets the field {field!r} of a record; accepted: one that writes "
+        "into known.take, known.stream and memory alone"
+    )
+
+
 def place_address(function: Any, capacity: int) -> int:
-    """Compile a `place` for kernels of one capacity and return its address."""
-    known, job = numba.from_dtype(known_dtype(capacity)), numba.from_dtype(SLOT)
-    return address_of(function, types.int64(known, job, types.float64[::1]))
+    """Compile a `place` for kernels of one capacity and return its address.
+
+    Raises
+    ------
+    PlacementError
+        If it returns something else than an integer, or sets a field of a record.
+    """
+    known, job = ReadOnlyRecord(known_dtype(capacity)), ReadOnlyRecord(SLOT)
+    signature = types.int64(known, job, types.float64[::1])
+    return _address(function, signature, types.Integer, "`place`", "an integer")
 
 
 def priority_address(function: Any) -> int:
-    """Compile a `priority` and return its address."""
-    return address_of(function, types.float64(numba.from_dtype(SLOT), types.float64))
+    """Compile a `priority` and return its address.
+
+    Raises
+    ------
+    PlacementError
+        If it returns something else than a number, or sets a field of a record.
+    """
+    signature = types.float64(ReadOnlyRecord(SLOT), types.float64)
+    return _address(function, signature, (types.Integer, types.Float), "`priority`", "a number")
+
+
+def _address(function: Any, signature: Any, kinds: Any, name: str, accepted: str) -> int:
+    inferred = typing.signature(None, *signature.args)
+    found = function.get_compile_result(inferred).signature.return_type
+    if not isinstance(found, kinds):
+        found = types.unliteral(found)  # type: ignore[attr-defined]
+        raise PlacementError(f"compiled {name} that returns {found}; accepted: {accepted}")
+    if found != signature.return_type:
+        function = _apart(function)
+    return address_of(function, signature)
+
+
+@functools.cache
+def _apart(function: Any) -> Any:
+    """Return the function once more, to be compiled into one that converts what it returns."""
+    return numba.jit(**function.targetoptions)(function.py_func)

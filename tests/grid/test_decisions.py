@@ -156,6 +156,93 @@ def test_a_compiled_rank_must_be_a_number():
     refused(world, "C3", "nan")
 
 
+def place_by(result):
+    # One name, for numba tells a function of another by what it closes over.
+    return numba.njit(lambda known, job, memory: result(job.size))
+
+
+@pytest.mark.parametrize(
+    ("result", "kind"),
+    [
+        (numba.njit(lambda size: 0.5), "float64"),
+        (numba.njit(lambda size: np.nan), "float64"),
+        (numba.njit(lambda size: True), "bool"),
+        (numba.njit(lambda size: size > 2), "bool"),
+        (numba.njit(lambda size: None), "none"),
+        (numba.njit(lambda size: 1 if size > 2 else None), "OptionalType(int64)"),
+        (numba.njit(lambda size: (1, 2)), "UniTuple(int64 x 2)"),
+    ],
+)
+def test_a_compiled_place_returns_an_integer(result, kind):
+    with pytest.raises(PlacementError) as error:
+        place_address(place_by(result), CAPACITY)
+    assert str(error.value) == f"compiled `place` that returns {kind}; accepted: an integer"
+
+
+@pytest.mark.parametrize("kind", [numba.int8, numba.uint64, numba.int64])
+def test_a_compiled_place_returns_any_integer(kind):
+    world = waiting(rank=lambda job: 0.0)
+    function = place_by(numba.njit(lambda size: kind(2 if size == 3 else 1)))
+    world.set_global(place_address(function, world.capacity))
+    world.advance(np.inf)
+    assert [row[:2] for row in rows(world)] == [(42, 2)]
+
+
+def by_number(job, now):
+    return job.number
+
+
+def by_number_in_single_precision(job, now):
+    return np.float32(-job.number)
+
+
+@pytest.mark.parametrize(
+    ("rank", "order"), [(by_number, [1, 2, 3]), (by_number_in_single_precision, [1, 3, 2])]
+)
+def test_a_compiled_rank_is_any_number(rank, order):
+    world = World(Platform.star([1]), place=lambda job: 0)
+    world.submit(table([0.0, 1.0, 2.0], 1, 5.0))
+    world.set_local(0, priority_address(numba.njit(rank)))
+    world.advance(np.inf)
+    assert [row[0] for row in rows(world)] == order
+
+
+def test_a_compiled_rank_is_no_boolean():
+    with pytest.raises(PlacementError, match="`priority` that returns bool; accepted: a number"):
+        priority_address(numba.njit(lambda job, now: job.size > 2))
+
+
+@numba.njit
+def shrink(job):
+    job.size = 1
+
+
+def shrinks(known, job, memory):
+    shrink(job)
+    return 0
+
+
+def turns_back_time(known, job, memory):
+    known.now = 0.0
+    return 0
+
+
+@pytest.mark.parametrize(("place", "field"), [(shrinks, "size"), (turns_back_time, "now")])
+def test_a_compiled_place_sets_no_field(place, field):
+    with pytest.raises(PlacementError, match=f"sets the field '{field}' of a record; accepted"):
+        place_address(numba.njit(place), CAPACITY)
+
+
+def postpones(job, now):
+    job.deadline = np.inf
+    return 0.0
+
+
+def test_a_compiled_rank_sets_no_field():
+    with pytest.raises(PlacementError, match="sets the field 'deadline' of a record; accepted"):
+        priority_address(numba.njit(postpones))
+
+
 def test_a_decision_can_be_mended():
     answers = iter([7, 1, 2])
     ranks = iter([np.nan, 0.0])
