@@ -18,6 +18,7 @@ and give it `plan`, which sees all waiting jobs at once.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from numbers import Integral, Real
@@ -136,18 +137,30 @@ class GlobalScheduler(Scheduler):
             return answer.index
         if answer is None:
             return WAIT
-        names = world.platform.names
+        sizes = {cluster.name: cluster.size for cluster in world.platform.clusters}
         if not isinstance(answer, Mapping) or not all(
-            name in names and isinstance(count, Integral) for name, count in answer.items()
+            name in sizes and _is_count(count, sizes[name]) for name, count in answer.items()
         ):
+            most = ", ".join(f"{name}: at most {size}" for name, size in sizes.items())
+            number = world.jobs["number"][slot]
             raise PlacementError(
-                f"placement of job {world.jobs['number'][slot]}: {answer!r}; accepted: one of "
-                f"self.clusters, a mapping of names ({', '.join(names)}) to processors, or None"
+                f"placement of job {number}: {_shown(answer)}; accepted: one of self.clusters, "
+                f"a mapping of names to processors ({most}), or None"
             )
         world.take[:] = 0
         for name, count in answer.items():
             world.take[world.platform.index(name)] = count
         return START
+
+
+def _is_count(count: Any, most: int) -> bool:
+    """Tell whether a count of processors is one, from 0 to the most there are; True is none."""
+    return isinstance(count, Integral) and not isinstance(count, bool) and 0 <= int(count) <= most
+
+
+def _shown(answer: object) -> str:
+    """Return an answer as one line."""
+    return " ".join(repr(answer).split())
 
 
 class LocalScheduler(Scheduler):
@@ -187,10 +200,13 @@ class LocalScheduler(Scheduler):
         """Have `priority` decide and put its answer as the kernel understands it."""
         world = self.model.world
         answer = self.priority(Job(world, slot))
-        if not isinstance(answer, Real):
+        if not isinstance(answer, Real) or isinstance(answer, bool):
             number = world.jobs["number"][slot]
-            raise PlacementError(f"priority of job {number}: {answer!r}; accepted: a number")
-        return float(answer)
+            raise PlacementError(f"priority of job {number}: {_shown(answer)}; accepted: a number")
+        try:
+            return float(answer)
+        except OverflowError:  # an integer beyond all floats still has its rank
+            return math.inf if answer > 0 else -math.inf
 
     def receive(self, message: Message) -> None:
         """Take a seed schedule, or the reminder that the cluster is about to run dry."""

@@ -11,6 +11,7 @@ import pytest
 
 from agents.messages import Message, name_jobs
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
+from grid.errors import PlacementError
 from grid.platform import Platform
 
 from .small_grids import FAR, PLATFORM, RATES, SIZES, done, model_of, ran, table, workload
@@ -206,3 +207,61 @@ def test_messages_reach_the_schedulers_of_their_brokers():
     assert heard == [("C3", 1 + delay, 2), ("C3", 3 + delay, 3)]
     assert model.messages_posted == 2
     assert model.in_flight == 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"C1": 10**30},
+        {"C1": -1, "C2": 3},
+        {"C1": True, "C2": 1},
+        {"C1": np.True_, "C2": 1},
+        {"C1": 2.0},
+        {"C9": 2},
+        {3: 2},
+        True,
+        0,
+        "C1",
+        np.zeros((30, 2)),
+    ],
+)
+def test_an_answer_that_is_none_is_told_in_one_line(answer):
+    class Wrong(GlobalScheduler):
+        def place(self, job):
+            return answer
+
+    with pytest.raises(PlacementError) as error:
+        ran(Wrong, "fcfs", table((3, 2, 5.0)))
+    message = str(error.value)
+    assert message.startswith("WRONG at 3 s: placement of job 1: ")
+    assert "accepted: one of self.clusters" in message
+    assert "C1: at most 8, C2: at most 6, C3: at most 4" in message
+    assert "\n" not in message
+
+
+def test_counts_may_be_numpys():
+    class Split(GlobalScheduler):
+        def place(self, job):
+            return {"C1": np.int16(1), "C3": np.uint64(1), "C2": 0}
+
+    model = ran(Split, "fcfs", table((3, 2, 5.0)))
+    assert model.completed == 1
+    assert model.world.records().takes.tolist() == [[1, 0, 1]]
+
+
+def test_a_rank_beyond_all_floats_is_a_rank():
+    class Extreme(LocalScheduler):
+        def priority(self, job):
+            return {1: 0, 2: 10**400, 3: -(10**400)}[job.number]
+
+    jobs = table((0, 8, 5.0), (1, 8, 5.0), (2, 8, 5.0))
+    assert done(ran("dll", Extreme, jobs, Platform.star([8])))["start"].tolist() == [0.0, 10.0, 5.0]
+
+
+def test_a_rank_is_no_boolean():
+    class Wide(LocalScheduler):
+        def priority(self, job):
+            return job.size > 1
+
+    with pytest.raises(PlacementError, match=r"WIDE C1 at 3 s: priority of job 1: True; accepted"):
+        ran("dll", Wide, table((3, 2, 5.0)))
