@@ -16,6 +16,9 @@ TOTAL, UNORDERED, ORDERED = 0, 1, 2
 REQUEST_KINDS = ("total", "unordered", "ordered")
 """How a request names its components (`maxutil`): only their sum, in any order, or by cluster."""
 
+LONGEST = 1e12
+"""Longest time that is taken for one, s: some 30,000 years."""
+
 ANYWHERE = -1
 """Origin of a job that its user submitted to the global scheduler."""
 

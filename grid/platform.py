@@ -33,6 +33,9 @@ from grid.topology import validate as validate_network
 MAX_SIZE = 10_000_000
 """Most processors of one cluster: schedulers keep numbers for each of them."""
 
+SLOWEST, FASTEST = 1e-6, 1e6
+"""Range of service rate ratios."""
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -66,9 +69,10 @@ class Cluster:
                 f"cluster {self.name}: size is {self.size!r}; "
                 f"accepted: an integer from 1 to {MAX_SIZE}"
             )
-        if not 0 < number(self.rate) < math.inf:
+        if not SLOWEST <= number(self.rate) <= FASTEST:
             raise PlatformError(
-                f"cluster {self.name}: rate is {self.rate!r}; accepted: a positive finite number"
+                f"cluster {self.name}: rate is {self.rate!r}; "
+                f"accepted: a positive number from {SLOWEST:g} to {FASTEST:g}"
             )
         # Plain numbers, whatever the caller had, so that a cluster can be written as JSON.
         object.__setattr__(self, "size", int(self.size))

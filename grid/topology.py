@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import PlatformError
+from grid.jobs import LONGEST
 
 CENTRE = "switch"
 """Name of the central switch, which every network has."""
@@ -186,10 +187,10 @@ def validate(graph: nx.Graph) -> None:
                 f"link {a} - {b}: capacity is {link.get('capacity')!r}; "
                 "accepted: a positive number of Mbit/s, inf for no limit"
             )
-        if not 0 <= number(link.get("latency")) < math.inf:
+        if not 0 <= number(link.get("latency")) <= LONGEST:
             raise PlatformError(
                 f"link {a} - {b}: latency is {link.get('latency')!r}; "
-                "accepted: a finite number of seconds, 0 or more"
+                f"accepted: a finite number of seconds, from 0 to {LONGEST:g}"
             )
     if cycles := nx.cycle_basis(graph):
         _refuse_cycle(cycles[0])

@@ -9,6 +9,7 @@ import zlib
 from pathlib import Path
 
 from grid.errors import WorkloadError
+from grid.jobs import LONGEST
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 LARGEST_WHOLE = 2**53
@@ -25,7 +26,7 @@ def read_lines(path: Path) -> list[str]:
     WorkloadError
         If the file is missing, not readable or not a whole gzip file.
     """
-    opener = gzip.open if path.suffix == ".gz" else open
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8-sig", errors="replace") as file:
             return list(file)
@@ -65,6 +66,20 @@ def whole(text: str) -> int:
     if not value.is_integer() or abs(value) >= LARGEST_WHOLE:
         raise ValueError(text)
     return int(value)
+
+
+def seconds(text: str) -> float:
+    """Return the time that a text spells, s; a negative one is left to the reader.
+
+    Raises
+    ------
+    ValueError
+        If it spells none, or one beyond `LONGEST`.
+    """
+    value = number(text)
+    if value > LONGEST:
+        raise ValueError(text)
+    return value
 
 
 def quoted(text: str) -> str:

@@ -17,9 +17,17 @@ from typing import Any, TextIO
 import numpy as np
 
 from grid.errors import WorkloadError
-from grid.jobs import ANYWHERE, MAX_COMPONENTS, REQUEST_KINDS, TOTAL, JobArray, job_table
+from grid.jobs import (
+    ANYWHERE,
+    LONGEST,
+    MAX_COMPONENTS,
+    REQUEST_KINDS,
+    TOTAL,
+    JobArray,
+    job_table,
+)
 from grid.workloads.cleaning import clean
-from grid.workloads.files import number, quoted, read_lines, whole
+from grid.workloads.files import number, quoted, read_lines, seconds, whole
 from grid.workloads.table import Table
 
 COLUMNS = (
@@ -201,7 +209,9 @@ def _cell(name: str, clusters: Sequence[str]) -> tuple[Callable[[str], Any], str
         case "ppbw":
             return lambda cell: _within(number(cell), 0.0, math.inf), "Mbit/s, from 0"
         case _:
-            return lambda cell: _within(number(cell), 0.0, math.inf), "seconds, from 0"
+            return lambda cell: _within(
+                seconds(cell), 0.0, math.inf
+            ), f"seconds, from 0 to {LONGEST:g}"
 
 
 def _within(value: float, least: float, most: float) -> float:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import WorkloadError
-from grid.jobs import job_table
+from grid.jobs import LONGEST, job_table
 from grid.workloads.cleaning import clean
-from grid.workloads.files import LARGEST_WHOLE, number, quoted, read_lines, whole
+from grid.workloads.files import LARGEST_WHOLE, number, quoted, read_lines, seconds, whole
 from grid.workloads.table import Table
 
 FIELDS = 18
@@ -19,6 +19,7 @@ FIELDS = 18
 
 NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME = 0, 1, 3, 4, 7, 8
 WHOLE = (NUMBER, ALLOCATED, REQUESTED)
+TIMES = (SUBMIT, RUNTIME, REQUESTED_TIME)
 
 
 def read_swf(path: str | os.PathLike[str]) -> Table:
@@ -70,7 +71,8 @@ def _records(path: Path, lines: list[str]) -> npt.NDArray[np.float64]:
         raise WorkloadError(f"{path}: {error}") from error
     counts = records[:, WHOLE]
     exact = (counts == np.rint(counts)) & (np.abs(counts) < LARGEST_WHOLE)
-    if not (np.isfinite(records).all() and exact.all()):
+    short = (records[:, TIMES] <= LONGEST).all()
+    if not (np.isfinite(records).all() and exact.all() and short):
         _refuse(path, lines)
     return records
 
@@ -94,10 +96,13 @@ def _refuse(path: Path, lines: list[str]) -> None:
                 f"accepted: a record of at least {FIELDS} numbers, or a comment after ';'"
             )
         for index, text in enumerate(fields[:FIELDS]):
+            read, accepted = (whole, "a whole number") if index in WHOLE else (number, "a number")
+            if index in TIMES:
+                read, accepted = seconds, f"a number of seconds up to {LONGEST:g}"
             try:
-                (whole if index in WHOLE else number)(text)
+                read(text)
             except ValueError:
                 raise WorkloadError(
                     f"{path}:{line_number}: field {index + 1} is {quoted(text)}; accepted: "
-                    + ("a whole number" if index in WHOLE else "a number")
+                    f"{accepted}"
                 ) from None

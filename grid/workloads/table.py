@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from grid.errors import WorkloadError
-from grid.jobs import JOB, JobArray
+from grid.jobs import JOB, LONGEST, JobArray
 from grid.workloads.source import CHUNK, Cleaning
 
 
@@ -48,9 +48,17 @@ class Table:
             raise WorkloadError("empty workload: found no job; accepted: at least one")
         arrival, before = jobs["arrival"], np.concatenate(([0.0], jobs["arrival"][:-1]))
         for column, good, accepted in (
-            ("arrival", (arrival >= before) & (arrival < np.inf), "seconds in increasing order"),
+            (
+                "arrival",
+                (arrival >= before) & (arrival <= LONGEST),
+                f"seconds in increasing order up to {LONGEST:g}",
+            ),
             ("size", jobs["size"] >= 1, "at least 1"),
-            ("runtime", (jobs["runtime"] > 0) & (jobs["runtime"] < np.inf), "seconds above 0"),
+            (
+                "runtime",
+                (jobs["runtime"] > 0) & (jobs["runtime"] <= LONGEST),
+                f"seconds above 0, up to {LONGEST:g}",
+            ),
         ):
             if not good.all():
                 bad = jobs[np.argmin(good)]

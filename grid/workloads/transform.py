@@ -8,7 +8,7 @@ import numpy as np
 
 from grid.distributions import require
 from grid.errors import WorkloadError
-from grid.jobs import JobArray
+from grid.jobs import LONGEST, JobArray
 
 
 def scale_load(jobs: JobArray, factor: float) -> JobArray:
@@ -23,11 +23,13 @@ def scale_load(jobs: JobArray, factor: float) -> JobArray:
     Raises
     ------
     WorkloadError
-        If the factor is not a number above 0.
+        If the factor is not a number above 0, or so small that time goes beyond `LONGEST`.
     """
-    require(0 < factor < math.inf, "load scaling", factor, "a number above 0")
+    require(0 < factor < math.inf, "load_factor", factor, "a number above 0")
     jobs = jobs.copy()
     arrival = jobs["arrival"] / factor
+    last = float(arrival.max(initial=0.0))
+    require(last <= LONGEST, "load_factor", factor, f"arrivals up to {LONGEST:g} s, not {last:g}")
     jobs["deadline"] += arrival - jobs["arrival"]
     jobs["arrival"] = arrival
     return jobs

@@ -130,6 +130,19 @@ def test_fields_that_are_no_whole_numbers(tmp_path, field, text):
     assert message == f"{tmp_path}/log.swf:1: field {field} is '{text}'; accepted: a whole number"
 
 
+@pytest.mark.parametrize("field", [2, 4, 9])
+def test_times_beyond_all_use(tmp_path, field):
+    message = refusal(tmp_path, record(1), record(2, **{f"field{field}": "1e300"}))
+    assert message.startswith(f"{tmp_path}/log.swf:2: field {field} is '1e300'; accepted: ")
+    assert message.endswith("seconds up to 1e+12")
+
+
+def test_ends_of_lines_of_old_machines(tmp_path):
+    path = tmp_path / "log.swf"
+    path.write_bytes(b"; comment\r" + record(3).encode() + b"\r" + record(4).encode() + b"\r")
+    assert read_swf(path).jobs["number"].tolist() == [3, 4]
+
+
 def test_long_lines_are_cut_in_messages(tmp_path):
     assert len(refusal(tmp_path, "x" * 5000)) < 300
 

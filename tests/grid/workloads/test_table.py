@@ -33,6 +33,7 @@ def test_chunks_hold_every_job_in_order(monkeypatch, chunk):
         ("runtime", 0.0, "job 3: runtime is 0.0"),
         ("runtime", np.nan, "job 3: runtime is nan"),
         ("runtime", np.inf, "job 3: runtime is inf"),
+        ("runtime", 2e12, "job 3: runtime is 2000000000000.0"),
         ("arrival", 0.5, "job 3: arrival is 0.5"),
         ("arrival", np.nan, "job 3: arrival is nan"),
     ],

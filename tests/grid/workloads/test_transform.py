@@ -31,7 +31,7 @@ def test_scale_load(jobs):
 
 @pytest.mark.parametrize("factor", [0, -1, math.nan, math.inf])
 def test_scale_load_refuses(jobs, factor):
-    with pytest.raises(WorkloadError, match="load scaling: found"):
+    with pytest.raises(WorkloadError, match="load_factor: found"):
         scale_load(jobs, factor)
 
 
@@ -66,3 +66,9 @@ def test_windows_part_a_log(jobs):
     parts = [window(jobs, a, b) for a, b in itertools.pairwise(edges)]
     assert np.concatenate(parts)["number"].tolist() == [1, 2, 3, 4, 5]
     assert all(part["arrival"].min() >= 0 for part in parts)
+
+
+def test_no_load_factor_leads_beyond_all_time(jobs):
+    assert scale_load(jobs, 1e-9)["arrival"][-1] == 200e9
+    with pytest.raises(WorkloadError, match=r"load_factor: found 1e-10; accepted: arrivals up to"):
+        scale_load(jobs, 1e-10)
