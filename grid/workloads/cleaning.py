@@ -17,6 +17,9 @@ NO_RUNTIME = "no run time: dropped"
 REQUESTED_SIZE = "no allocated processors: requested processors taken"
 ZERO_RUNTIME = "run time 0: counted as 1 s"
 LOW_REQUEST = "requested time below the run time: raised to it"
+NUMBER_AGAIN = "job number used before: kept"
+NUMBER_TAKEN = "job number used at another site: raised"
+OUTSIDE = "outside the window: left out"
 
 
 def clean(
@@ -62,7 +65,8 @@ def clean(
     low = jobs["requested_time"] < jobs["runtime"]
     count(LOW_REQUEST, low)
     jobs["requested_time"][low] = jobs["runtime"][low]
-    return jobs, Cleaning(len(records), rules, len(records) - len(jobs))
+    cleaning = Cleaning(len(records), rules, len(records) - len(jobs))
+    return jobs, cleaning.also(NUMBER_AGAIN, len(jobs) - len(np.unique(jobs["number"])))
 
 
 def combined(cleanings: Iterable[Cleaning]) -> Cleaning:

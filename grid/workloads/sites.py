@@ -11,11 +11,11 @@ from grid.jobs import JobArray
 from grid.workloads.transform import moved
 
 
-def merge_sites(sites: Mapping[int, JobArray]) -> JobArray:
-    """Return the jobs of all sites in order of arrival, each with its site as origin.
+def merge_sites(sites: Mapping[int, JobArray]) -> tuple[JobArray, int]:
+    """Return the jobs of all sites in order of arrival, and how many got another number.
 
-    The logs are aligned at their first submit: each begins at time 0. Jobs of one instant come in
-    the order of their sites' indices, then as in their log.
+    The origin of each job is its site. The logs are aligned at their first submit: each begins at
+    time 0. Jobs of one instant come in the order of their sites' indices, then as in their log.
 
     Job numbers stay as they are unless one occurs at two sites. Then those of every site but the
     first are raised: the k-th site by index, counting from 0, adds k times the smallest power of
@@ -39,9 +39,11 @@ def merge_sites(sites: Mapping[int, JobArray]) -> JobArray:
         part["origin"] = index
         parts.append(part)
     distinct = np.concatenate([np.unique(part["number"]) for part in parts])
+    raised = 0
     if len(np.unique(distinct)) < len(distinct):
         step = 10 ** len(str(distinct.max()))
         for position, part in enumerate(parts):
             part["number"] += position * step
+        raised = sum(map(len, parts[1:]))
     jobs = np.concatenate(parts)
-    return jobs[np.argsort(jobs["arrival"], kind="stable")]
+    return jobs[np.argsort(jobs["arrival"], kind="stable")], raised

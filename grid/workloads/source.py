@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from grid.jobs import JobArray
@@ -21,14 +21,18 @@ class Cleaning:
     records : int
         Records read.
     rules : dict of str to int
-        For each rule, in words, how many records it changed or removed; only rules that applied.
+        For each rule, in words, how many records it applied to; only rules that applied.
     dropped : int
-        Records removed by a rule.
+        Records removed because they say too little to be a job.
     """
 
     records: int = 0
     rules: dict[str, int] = field(default_factory=dict)
     dropped: int = 0
+
+    def also(self, rule: str, count: int) -> Cleaning:
+        """Return it with one more rule, which dropped nothing, if that applied at all."""
+        return replace(self, rules={**self.rules, rule: count}) if count else self
 
 
 class Workload(Protocol):

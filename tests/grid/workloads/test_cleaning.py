@@ -7,6 +7,7 @@ from grid.workloads.cleaning import (
     LOW_REQUEST,
     NO_RUNTIME,
     NO_SIZE,
+    NUMBER_AGAIN,
     REQUESTED_SIZE,
     ZERO_RUNTIME,
     clean,
@@ -41,3 +42,12 @@ def test_drops_are_counted_once_and_changes_on_kept_records_only():
         LOW_REQUEST: 1,
     }
     assert cleaning.dropped == 3
+
+
+def test_numbers_used_before_are_kept_and_told():
+    records = job_table(6)
+    records["size"] = [1, 1, 1, 1, -1, 1]
+    records["number"] = [7, 8, 7, 7, 8, 9]
+    jobs, cleaning = clean(records)
+    assert jobs["number"].tolist() == [7, 8, 7, 7, 9]
+    assert cleaning.rules == {NO_SIZE: 1, ZERO_RUNTIME: 5, NUMBER_AGAIN: 2}

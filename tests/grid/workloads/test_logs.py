@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,12 @@ def table(tmp_path):
     return path
 
 
+def test_the_case_of_a_name_says_nothing(swf):
+    packed = swf.with_name("North.SWF.GZ")
+    packed.write_bytes(gzip.compress(swf.read_bytes()))
+    assert (read_log(packed, CLUSTERS).jobs == read_log(swf, CLUSTERS).jobs).all()
+
+
 def test_files_are_told_by_their_names(swf, table):
     assert read_log(swf, CLUSTERS).jobs["size"].tolist() == [4, 4]
     assert read_log(str(table), CLUSTERS).jobs["size"].tolist() == [1, 1]
@@ -38,7 +46,7 @@ def test_site_logs(swf, table):
     assert merged.jobs["origin"].tolist() == [0, 1, 0, 1]
     assert merged.jobs["number"].tolist() == [1, 11, 2, 13]
     assert merged.cleaning == cleaning.Cleaning(
-        5, {cleaning.ZERO_RUNTIME: 2, cleaning.NO_RUNTIME: 1}, 1
+        5, {cleaning.ZERO_RUNTIME: 2, cleaning.NO_RUNTIME: 1, cleaning.NUMBER_TAKEN: 2}, 1
     )
 
 
