@@ -180,7 +180,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             cluster = ClusterAgent(self, index, broker)
             cluster.scheduler = made(local_scheduler, self, cluster)
             if name in self._receivers:
-                raise GridError(f"cluster {name}: accepted: another name than the scheduler's")
+                raise GridError(
+                    f"clusters: found one named {name}, as the global scheduler is; accepted: "
+                    "another name"
+                )
             self._receivers[name] = cluster.scheduler
             self._connect(index, cluster.scheduler)
             self.clusters.append(cluster)

@@ -54,9 +54,8 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     accepted = f"accepted: {', '.join(known)}, or module:Class"
     if not separator or module_name[:1] in ("", "."):
         raise GridError(f"{kind} scheduler {name!r}: unknown; {accepted}")
-    here = str(Path.cwd())
-    if name not in known and here not in sys.path:
-        sys.path.insert(0, here)
+    if name not in known and str(Path.cwd()) not in sys.path:
+        importable_from(Path.cwd())
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -70,6 +69,14 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
             f"subclass of agents.schedulers.{base.__name__}"
         )
     return found
+
+
+def importable_from(folder: Path) -> None:
+    """Have the modules in a folder found before all others, as Python does for a script's own."""
+    path = str(folder.resolve())
+    if path in sys.path:
+        sys.path.remove(path)
+    sys.path.insert(0, path)
 
 
 def summary(target: type[Scheduler]) -> str:

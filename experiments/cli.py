@@ -98,6 +98,14 @@ def _is_site_log(entry: str) -> bool:
     return "=" in entry and not Path(entry).is_file()
 
 
+def _tell_notes(scenario: Scenario) -> None:
+    """Tell on stderr what is no error; once a run is done, so that an error stays one line."""
+    from experiments.notes import notes
+
+    for note in notes(scenario):
+        click.echo(f"metasched: {note}", err=True)
+
+
 @main.command()
 @scenario_options
 @click.option("--live/--no-live", default=None, help="Show the dashboard (default: in a terminal).")
@@ -134,6 +142,7 @@ def run(
             click.echo(f"metasched: no rounds; {rounds} has the header only", err=True)
     if out is not None:
         result.write(out)
+    _tell_notes(chosen)
     if as_json:
         click.echo(json.dumps(result.summary(), allow_nan=False))
     else:
@@ -159,6 +168,7 @@ def validate(seed: int, scenario: str, **options: Any) -> None:
 
     chosen = chosen_scenario(scenario, **options)
     chosen.model(seed)
+    _tell_notes(chosen)
     print_parameters(chosen)
 
 

@@ -61,13 +61,14 @@ def print_parameters(scenario: Scenario) -> None:
     click.echo(f"{scenario.name}: valid. Parameters, each changed by --set NAME=VALUE:")
     _print(
         [
-            {"name": name, "value": _shown(values[name]), "meaning": field.description or ""}
+            {"name": name, "value": shown(values[name]), "meaning": field.description or ""}
             for name, field in Parameters.model_fields.items()
         ]
     )
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Return the value of a parameter as ``--set`` takes it."""
     return json.dumps(value) if not isinstance(value, str) else value
 
 

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from numbers import Integral
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-Positive = Annotated[float, Field(gt=0, strict=True)]
-NonNegative = Annotated[float, Field(ge=0, strict=True)]
+from grid.distributions import LARGEST_SIZE
+from grid.jobs import LONGEST
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole number in any guise (``1e3``, or numpy's) as an int, all else as it is."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Positive = Annotated[float, Field(gt=0, le=LONGEST, strict=True)]
+NonNegative = Annotated[float, Field(ge=0, le=LONGEST, strict=True)]
+Factor = Annotated[float, Field(ge=1e-6, le=1e6, strict=True)]
+Ratio = Annotated[float, Field(ge=0, le=1e6, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1, strict=True)]
-Triple = tuple[NonNegative, NonNegative, NonNegative]
+Whole = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=1_000_000_000)]
+Size = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=LARGEST_SIZE)]
+Population = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=2, le=100_000)]
+Triple = tuple[Ratio, Ratio, Ratio]
 
 
 class ServiceClassTable(BaseModel):
@@ -19,8 +36,8 @@ class ServiceClassTable(BaseModel):
 
     name: str
     share: Share
-    min_ratio: NonNegative
-    max_ratio: NonNegative
+    min_ratio: Ratio
+    max_ratio: Ratio
 
 
 RANGES = (
@@ -43,18 +60,18 @@ class Parameters(BaseModel):
 
     mode: Literal["batch", "open"] = "batch"
     """batch: rounds of jobs, each dispatched when the last has ended; open: jobs arrive."""
-    jobs: Annotated[int, Field(ge=1)] = 1000
+    jobs: Whole = 1000
     """Synthetic jobs in all."""
-    queue: Positive = 40.0
+    queue: Factor = 40.0
     """Mean number of jobs in the queue, N: in mode batch a round dispatches Poisson(N) jobs."""
-    load: Positive = 0.7
+    load: Factor = 0.7
     """Offered load in mode open, of which the arrival rate follows; 1 is all the clusters do."""
 
     sizes: Literal["uniform", "normal", "log-uniform"] = "uniform"
     """Distribution of job sizes."""
-    min_size: Annotated[int, Field(ge=1)] = 1
+    min_size: Size = 1
     """Smallest job, processors."""
-    max_size: Annotated[int, Field(ge=1)] = 10
+    max_size: Size = 10
     """Largest job, processors."""
     runtimes: Literal["bounded-pareto", "exponential", "deterministic"] = "bounded-pareto"
     """Distribution of run times on a cluster of rate 1."""
@@ -62,17 +79,17 @@ class Parameters(BaseModel):
     """Lower limit of the bounded Pareto distribution, s."""
     max_runtime: Positive = 100.0
     """Upper limit of the bounded Pareto distribution, s."""
-    pareto_exponent: Positive = 1.0
+    pareto_exponent: Factor = 1.0
     """Exponent of the bounded Pareto distribution."""
     mean_runtime: Positive = 16.0
     """Mean of the exponential distribution, or the deterministic run time, s."""
 
-    min_deadline_ratio: NonNegative = 0.0
+    min_deadline_ratio: Ratio = 0.0
     """Deadline = arrival + slowest execution time x (1 + dr): least dr."""
-    max_deadline_ratio: NonNegative = 5.0
+    max_deadline_ratio: Ratio = 5.0
     """Greatest dr."""
     service_classes: tuple[ServiceClassTable, ...] = ()
-    """Service classes, which take the place of the one range of dr."""
+    """Classes of service instead of the one dr: tables of name, share, min_ratio, max_ratio."""
     assign_deadlines: bool = True
     """Give jobs without a deadline (of a log, or synthetic) one by the range or the classes."""
 
@@ -88,16 +105,16 @@ class Parameters(BaseModel):
     """MUSCLE may start a round when some cluster has at most this makespan left, s; auto: 0 in mode
     batch; in mode open jobs are allocated as they come."""
 
-    population: Annotated[int, Field(ge=2)] = 50
+    population: Population = 50
     """TITAN: schedules in a generation."""
-    patience: Annotated[int, Field(ge=1)] = 500
+    patience: Whole = 500
     """TITAN: generations without an improvement after which it stops."""
     threshold: Annotated[float, Field(ge=0, lt=1, strict=True)] = 1e-4
     """TITAN: least relative decrease of CP that counts as an improvement."""
     start: Literal["list", "random"] = "list"
     """TITAN without a seed schedule starts from the jobs in order of arrival, or at random."""
 
-    load_factor: Positive = 1.0
+    load_factor: Factor = 1.0
     """Logs: arrivals come this many times as fast."""
     window_start: NonNegative = 0.0
     """Logs: leave out what was submitted before, s after the first submission."""

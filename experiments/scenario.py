@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import runpy
 import tomllib
@@ -16,17 +17,20 @@ import pydantic
 
 from agents.genetic import Settings
 from agents.model import GridModel
-from agents.registry import global_scheduler, local_scheduler
+from agents.registry import global_scheduler, importable_from, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.parameters import RANGES, Parameters
-from experiments.workload import Duration, build_workload
-from grid.errors import GridError
+from experiments.workload import Duration, build_workload, deadline_classes
+from grid.errors import GridError, WorkloadError
 from grid.platform import Platform
+from grid.workloads.deadlines import class_table
 
 PACKAGED = resources.files("experiments") / "scenarios"
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "parameters")
 PLATFORM_KEYS = ("clusters", "switches", "links")
 OUTPUTS = ("seed_schedules",)
+MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
+"""Errors of which the parameter's own words say more than their kind."""
 SUFFIXES = (".toml", ".py")
 
 STEPS = 400
@@ -57,6 +61,8 @@ class Scenario:
         One line for people; the key of the paper it comes from.
     outputs : sequence of str
         What a result holds beside the usual: ``"seed_schedules"``.
+    packaged : frozenset of str
+        Names of the parameters that were set by the product, not by its user.
 
     Raises
     ------
@@ -82,6 +88,7 @@ class Scenario:
     title: str = ""
     paper: str = ""
     outputs: Sequence[str] = ()
+    packaged: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Parameters):
@@ -91,7 +98,8 @@ class Scenario:
     def load(cls, name: str) -> Scenario:
         """Return a packaged scenario by name, or a user's by path (``.toml`` or ``.py``).
 
-        A ``.py`` file is a script that leaves a `Scenario` in its variable ``scenario``.
+        A ``.py`` file is a script that leaves a `Scenario` in its variable ``scenario``. Modules
+        that a user's file names are looked for in its own folder, then in the current one.
 
         Raises
         ------
@@ -107,11 +115,20 @@ class Scenario:
             )
         if not path.is_file():
             raise ScenarioError(f"{path}: no such file")
+        if path not in packaged:
+            importable_from(Path.cwd())
+            importable_from(path.parent)  # where a scenario's own modules are looked for first
+        found: Any
         if path.suffix == ".toml":
-            return cls._from_toml(path, path.stem)
-        found = runpy.run_path(str(path)).get("scenario")
+            found = cls._from_toml(path, path.stem)
+        else:
+            found = runpy.run_path(str(path)).get("scenario")
         if not isinstance(found, cls):
             raise ScenarioError(f"{path}: variable `scenario` is {found!r}; accepted: a Scenario")
+        assert isinstance(found.parameters, Parameters)
+        if path in packaged:
+            names = frozenset(found.parameters.model_fields_set)
+            found = dataclasses.replace(found, packaged=names)
         return found
 
     @classmethod
@@ -154,13 +171,23 @@ class Scenario:
         """Return the scenario with fields replaced and parameters set as ``name=value``."""
         assert isinstance(self.parameters, Parameters)
         values = self.parameters.model_dump(exclude_unset=True)
+        given = set()
         for setting in settings:
             key, separator, text = setting.partition("=")
             if not separator:
                 raise ScenarioError(f"--set {setting}: accepted: name=value")
             values[key.strip()] = _value(text.strip())
+            given.add(key.strip())
         parameters = checked(values, "--set") if settings else self.parameters
-        return dataclasses.replace(self, parameters=parameters, **changes)
+        packaged = self.packaged - given
+        return dataclasses.replace(self, parameters=parameters, packaged=packaged, **changes)
+
+    @property
+    def largest_job(self) -> int:
+        """Processors of the largest job that can ever run."""
+        sizes = self.platform.sizes
+        spans = _class(self.global_scheduler, global_scheduler).spans
+        return int(sizes.sum() if spans else sizes.max())
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is run, ready for JSON: None stands for a link without a limit.
@@ -198,6 +225,11 @@ class Scenario:
         """
         parameters = self.parameters
         assert isinstance(parameters, Parameters)
+        if self.workload is None and parameters.min_size > self.largest_job:
+            raise ScenarioError(
+                f"{self.name}: min_size: found {parameters.min_size}; accepted: at most "
+                f"{self.largest_job}, the largest job that the clusters can hold"
+            )
         workload, duration = build_workload(self.workload, parameters, self.platform, seed)
         return GridModel(
             self.platform,
@@ -249,12 +281,16 @@ def _step(parameters: Parameters, duration: Duration) -> float:
 
 
 def _value(text: str) -> Any:
-    """Return the TOML value that `text` is, or `text` itself."""
+    """Return the value that `text` is in TOML, or in JSON as it is shown, or `text` itself."""
     try:
         table = tomllib.loads(f"value = {text}")
+        return table["value"] if len(table) == 1 else text
     except (tomllib.TOMLDecodeError, RecursionError):
+        pass
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
         return text
-    return table["value"] if len(table) == 1 else text
 
 
 def checked(values: Mapping[str, Any], where: str) -> Parameters:
@@ -278,13 +314,28 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
             raise ScenarioError(
                 f"{where}: {place}: unknown parameter; accepted: {accepted}"
             ) from None
-        reasons = [each["msg"] for each in of_one_key if _place(each["loc"]) == place]
-        reason = " or ".join(each[0].lower() + each[1:] for each in reasons)
+        reasons = dict.fromkeys(
+            each["msg"][0].lower() + each["msg"][1:]
+            for each in of_one_key
+            if _place(each["loc"]) == place and each["type"] not in MISSHAPEN
+        )
+        reason = " or ".join(reasons)
+        if error["type"] in MISSHAPEN:
+            reason = f"accepted: {Parameters.model_fields[str(error['loc'][0])].description}"[:-1]
         raise ScenarioError(f"{where}: {place}: found {error['input']!r}; {reason}") from None
     for low, high in RANGES:
         least, most = getattr(parameters, low), getattr(parameters, high)
         if most < least:
             raise ScenarioError(f"{where}: {high}: found {most}; accepted: from {low}, {least}")
+    most = parameters.max_runtime
+    if parameters.runtimes == "bounded-pareto" and most == parameters.min_runtime:
+        raise ScenarioError(
+            f"{where}: max_runtime: found {most}; accepted: above min_runtime, {most}"
+        )
+    try:
+        class_table(deadline_classes(parameters))
+    except WorkloadError as error:
+        raise ScenarioError(f"{where}: service_classes: {error}") from None
     return parameters
 
 

@@ -23,6 +23,7 @@ from grid.distributions import (
 from grid.errors import WorkloadError
 from grid.jobs import ANYWHERE
 from grid.platform import Platform
+from grid.workloads.cleaning import OUTSIDE
 from grid.workloads.deadlines import ServiceClass, assign_deadlines
 from grid.workloads.logs import read_log, read_site_logs
 from grid.workloads.origins import assign_origins
@@ -66,7 +67,7 @@ def build_workload(
         "count": parameters.jobs,
         "sizes": sizes,
         "runtimes": runtimes,
-        "classes": _classes(parameters) if parameters.assign_deadlines else (),
+        "classes": deadline_classes(parameters) if parameters.assign_deadlines else (),
         "origins": (parameters.local_share / clusters,) * clusters,
         "slowest_rate": float(platform.rates.min()),
         "seed": seed,
@@ -90,13 +91,15 @@ def _from_logs(
     else:
         paths: dict[str, str] = {}
         for entry in source:
-            site, separator, path = entry.partition("=")
-            if not separator:
+            site, _, path = entry.partition("=")
+            if not (site and path):
                 raise WorkloadError(
-                    f"--workload {entry}: several logs are given; accepted: cluster=file for each"
+                    f"workload {entry}: accepted: cluster=file for each of several logs"
                 )
             if site in paths:
-                raise WorkloadError(f"--workload {entry}: a second log of {site}")
+                raise WorkloadError(
+                    f"workload {entry}: a second log of {site}; accepted: one for each cluster"
+                )
             paths[site] = path
         table = read_site_logs(paths, platform.names)
     jobs = np.concatenate(list(table.chunks()))
@@ -105,15 +108,16 @@ def _from_logs(
         jobs = window(jobs, parameters.window_start, end)
     if parameters.load_factor != 1:
         jobs = scale_load(jobs, parameters.load_factor)
+    cleaning = table.cleaning.also(OUTSIDE, table.count - len(jobs))
     if parameters.local_share > 0 and (jobs["origin"] == ANYWHERE).all():
         clusters = len(platform.clusters)
         jobs = assign_origins(jobs, (parameters.local_share / clusters,) * clusters, seed)
     if parameters.assign_deadlines:
         slowest = float(platform.rates.min())
-        jobs = assign_deadlines(jobs, slowest, _classes(parameters), seed)
+        jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    return Table(jobs, table.cleaning), last + longest
+    return Table(jobs, cleaning), last + longest
 
 
 def _sizes(parameters: Parameters) -> SizeDistribution:
@@ -128,7 +132,8 @@ def _runtimes(parameters: Parameters) -> RuntimeDistribution:
     return BoundedPareto(parameters.min_runtime, parameters.max_runtime, parameters.pareto_exponent)
 
 
-def _classes(parameters: Parameters) -> tuple[ServiceClass, ...]:
+def deadline_classes(parameters: Parameters) -> tuple[ServiceClass, ...]:
+    """Return the service classes, or the one range of deadline ratios as one class."""
     if parameters.service_classes:
         return tuple(ServiceClass(**dict(each)) for each in parameters.service_classes)
     low, high = parameters.min_deadline_ratio, parameters.max_deadline_ratio

@@ -245,6 +245,15 @@ def test_bad_input_is_one_line_and_writes_nothing(words, named, folder):
     assert sorted(after) == before
 
 
+def test_parameters_without_effect_are_told_and_harm_nothing(folder):
+    words = ["quickstart", "--workload", "ok.swf", "--set", "jobs=5", "--set", "load=0.5"]
+    told = "metasched: parameters without effect: jobs, load (a log gives the jobs)\n"
+    for command in (["run", *words, "--json"], ["validate", *words]):
+        got = call(*command)
+        assert (got.exit_code, got.stderr) == (0, told)
+    assert call("run", "muscle", "--workload", "ok.swf").stderr == ""
+
+
 def test_a_plugins_own_exception_keeps_its_traceback(folder):
     got = call("run", "quickstart", "--global", "wrong:Raises")
     assert isinstance(got.exception, ZeroDivisionError)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import sys
 
 import numpy as np
 import pytest
 
+from experiments.listing import shown
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario, ScenarioError, packaged_names
 from grid.errors import GridError, PlatformError, WorkloadError
 from grid.platform import Platform
+from grid.workloads.cleaning import OUTSIDE
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload
 
 SITE = """
@@ -85,6 +88,9 @@ def test_each_packaged_scenario_has_its_own_parameters():
         ),
         (SITE + "[parameters]\njobs = 0", "mine.toml: jobs: found 0; "),
         (SITE + "[parameters]\njobs = 2.5", "mine.toml: jobs: found 2.5; "),
+        (SITE + "[parameters]\njobs = true", "mine.toml: jobs: found True; "),
+        (SITE + '[parameters]\njobs = "5"', "mine.toml: jobs: found '5'; "),
+        (SITE + "[parameters]\nlatency = true", "mine.toml: latency: found True; "),
         (SITE + '[parameters]\njobs = "many"', "mine.toml: jobs: found 'many'; "),
         (SITE + "[parameters]\nload = nan", "mine.toml: load: found nan; "),
         (SITE + "[parameters]\nlatency = inf", "mine.toml: latency: found inf; "),
@@ -104,6 +110,16 @@ def test_each_packaged_scenario_has_its_own_parameters():
         (
             SITE + '[[parameters.service_classes]]\nname = "a"\nshare = 1\nmin_ratio = 0',
             "mine.toml: service_classes.0.max_ratio",
+        ),
+        (
+            SITE + '[[parameters.service_classes]]\nname = "a"\nshare = 0.5\nmin_ratio = 0\n'
+            "max_ratio = 1",
+            "mine.toml: service_classes: sum of the shares of service classes: found 0.5; ",
+        ),
+        (
+            SITE + '[[parameters.service_classes]]\nname = "a"\nshare = 1\nmin_ratio = 2\n'
+            "max_ratio = 1",
+            "mine.toml: service_classes: service class a, max_ratio: found 1.0; ",
         ),
         (
             SITE + '[[parameters.service_classes]]\nname = "a"\nshare = 1\nmin_ratio = 0\n'
@@ -154,10 +170,14 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
         (["=3"], "--set: : unknown parameter"),
         (["mode=shut"], "--set: mode: found 'shut'; input should be 'batch' or 'open'"),
         (["step=0"], "--set: step: found 0; input should be greater than 0 or input should be 'a"),
+        (["weights=5"], "--set: weights: found 5; accepted: (Wo, Wm, Wi) of over-deadline, "),
+        (["weights=[1, 2]"], "--set: weights.2: found [1, 2]; accepted: (Wo, Wm, Wi) of "),
+        (["service_classes=5"], "--set: service_classes: found 5; accepted: Classes of service "),
         (["weights=[[1,2,3],[1,2,-4]]"], "--set: weights.1.2: found -4; input should be greater"),
         (["jobs=[1]"], "--set: jobs: found [1]; "),
         (["jobs=3\nx=4"], "--set: jobs: found '3\\nx=4'; "),
         (["min_size=5", "max_size=4"], "--set: max_size: found 4; accepted: from min_size, 5"),
+        (["max_runtime=5"], "--set: max_runtime: found 5.0; accepted: above min_runtime, 5.0"),
         (["max_runtime=4"], "--set: max_runtime: found 4.0; accepted: from min_runtime, 5.0"),
         (["max_deadline_ratio=4", "min_deadline_ratio=4.5"], "--set: max_deadline_ratio: found 4"),
     ],
@@ -172,7 +192,7 @@ def test_bad_settings_are_refused(settings, words):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"min_runtime": 5.0, "max_runtime": 5.0}, "upper run time"),
+        ({"min_size": 9}, "mine: min_size: found 9; accepted: at most 8, the largest job"),
         ({"weights": ((4, 3, 1),) * 3}, "weights: found 3 triples"),
         ({"weights": (0, 0, 0)}, "weights"),
         (
@@ -254,6 +274,33 @@ def test_changed_keeps_the_rest_and_leaves_the_original_alone():
     assert scenario.changed() == scenario
     assert other.changed(["jobs=8"]).parameters.load == 0.85
     assert scenario.changed(["jobs=5", "jobs=6"]).parameters.jobs == 6
+
+
+@pytest.mark.parametrize("name", [*packaged_names(), "changed"])
+def test_what_is_shown_of_a_parameter_can_be_set(name):
+    scenario = Scenario.load("quickstart" if name == "changed" else name)
+    if name == "changed":
+        scenario = scenario.changed(
+            ["weights=[[4,3,1],[1,1,1],[1,0,0],[0,1,0]]", "window_end=50", "step=3", "idle=total"]
+        )
+    values = scenario.parameters.model_dump()
+    settings = [f"{key}={shown(value)}" for key, value in values.items()]
+    assert Scenario.load("muscle").changed(settings).parameters.model_dump() == values
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "load=1e-300", "load=1e300", "load_factor=1e-300", "load_factor=1e300", "queue=1e300",
+        "min_runtime=1e300", "max_runtime=1e300", "mean_runtime=1e300", "pareto_exponent=1e300",
+        "latency=1e300", "max_deadline_ratio=1e308", "weights=[1e300, 1, 1]", "jobs=1e30",
+        "max_size=1e9", "population=1e9", "patience=1e30", "window_start=1e300", "step=1e300",
+    ],
+)  # fmt: skip
+def test_what_no_grid_is_like_is_refused(setting):
+    key = setting.partition("=")[0]
+    with pytest.raises(ScenarioError, match=rf"--set: {key}(\.0)?: found .*should be (less|great)"):
+        Scenario.load("muscle").changed([setting])
 
 
 def test_every_parameter_says_what_it_is():
@@ -355,6 +402,51 @@ if __name__ == "__main__":
     assert model.clusters[1].scheduler.name == "MINE C2"
 
 
+POLICIES = """
+from agents.schedulers import GlobalScheduler
+
+
+class Here(GlobalScheduler):
+    label = "{}"
+
+    def place(self, job):
+        return self.clusters[0] if job.size <= self.clusters[0].size else None
+"""
+
+
+@pytest.fixture
+def two_folders(tmp_path, monkeypatch):
+    """Return a folder whose modules are those that a scenario means, and go to another one."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for folder in ("own", "elsewhere"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "own_policies.py").write_text(POLICIES.format(folder.upper()))
+    (tmp_path / "elsewhere" / "other_policies.py").write_text(POLICIES.format("OTHER"))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    yield tmp_path / "own"
+    for name in ("own_policies", "other_policies"):
+        sys.modules.pop(name, None)
+
+
+def test_modules_of_a_file_are_those_of_its_folder_then_of_the_current_one(two_folders):
+    path = two_folders / "mine.toml"
+    path.write_text('global = "own_policies:Here"\nlocal = "fcfs"\n' + SITE)
+    scenario = Scenario.load(path.as_posix())
+    assert scenario.model().scheduler.name == "OWN"
+    other = scenario.changed(global_scheduler="other_policies:Here")
+    assert other.model().scheduler.name == "OTHER"
+
+
+def test_a_script_imports_its_neighbours(two_folders):
+    path = two_folders / "mine.py"
+    path.write_text(
+        "from experiments.scenario import Scenario\nfrom grid.platform import Platform\n"
+        "from own_policies import Here\n"
+        'scenario = Scenario("mine", Platform.star([8]), global_scheduler=Here)\n'
+    )
+    assert Scenario.load("../own/mine.py").model().scheduler.name == "OWN"
+
+
 def test_an_error_in_a_script_is_shown_as_it_is(written):
     with pytest.raises(ZeroDivisionError):
         Scenario.load(written("1 / 0", "wrong.py"))
@@ -393,8 +485,10 @@ def test_a_packed_log_is_the_same(written, tmp_path):
 def test_window_load_deadlines_and_origins_of_a_log(written):
     platform = Platform.star([8, 4])
     scenario = Scenario("mine", platform, workload=written(swf(LOG), "log.swf"))
-    _, records = run_of(scenario.changed(["window_start=500", "window_end=1500"]))
+    model, records = run_of(scenario.changed(["window_start=500", "window_end=1500"]))
     assert records["number"].tolist() == list(range(6, 16))
+    cleaning = model.workload.cleaning
+    assert (cleaning.records, cleaning.dropped, cleaning.rules) == (40, 0, {OUTSIDE: 30})
     _, records = run_of(scenario.changed(["load_factor=4"]))
     assert np.diff(records["arrival"]).tolist() == [25.0] * 39
     assert records["runtime"].tolist() == [float(row[2]) for row in LOG]
@@ -430,7 +524,8 @@ def test_one_log_a_site(written):
     again = scenario.changed(["local_share=0.5"])  # origins that logs bring stay
     assert np.bincount(run_of(again)[1]["origin"]).tolist() == [40, 20]
     for entry, words in (
-        (first, "several logs are given; accepted: cluster=file for each"),
+        (first, "accepted: cluster=file for each of several logs"),
+        ("C2=", "workload C2=: accepted: cluster=file"),
         (f"C9={first}", "unknown cluster; accepted: C1, C2"),
     ):
         with pytest.raises(WorkloadError, match=words):

@@ -1,0 +1,75 @@
+"""What of a scenario deserves a word though it is no error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from experiments.parameters import Parameters
+from experiments.scenario import Scenario
+
+SIZES = ("sizes", "min_size", "max_size")
+PARETO = ("min_runtime", "max_runtime", "pareto_exponent")
+RATIOS = ("min_deadline_ratio", "max_deadline_ratio")
+SYNTHETIC = ("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime")
+LOGS = ("load_factor", "window_start", "window_end")
+
+Condition = Callable[[Parameters, bool], bool]
+WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
+    (SYNTHETIC, "a log gives the jobs", lambda p, log: log),
+    (("mode",), "a log runs in mode open", lambda p, log: log and p.mode == "batch"),
+    (LOGS, "there is no log", lambda p, log: not log),
+    (("queue",), "mode is open", lambda p, log: not log and p.mode == "open"),
+    (("load",), "mode is batch", lambda p, log: not log and p.mode == "batch"),
+    (
+        PARETO,
+        "runtimes is not bounded-pareto",
+        lambda p, log: not log and p.runtimes != "bounded-pareto",
+    ),
+    (
+        ("mean_runtime",),
+        "runtimes is bounded-pareto",
+        lambda p, log: not log and p.runtimes == "bounded-pareto",
+    ),
+    (
+        (*RATIOS, "service_classes"),
+        "assign_deadlines is false",
+        lambda p, log: not p.assign_deadlines,
+    ),
+    (
+        RATIOS,
+        "there are service_classes",
+        lambda p, log: p.assign_deadlines and bool(p.service_classes),
+    ),
+)
+"""Parameters that mean nothing, why, and when: by all parameters and whether there is a log."""
+
+
+def notes(scenario: Scenario) -> list[str]:
+    """Return what the user of a scenario may want to know before trusting its results, a line each.
+
+    Examples
+    --------
+    >>> from grid.platform import Platform
+    >>> notes(Scenario("mine", Platform.star([8]), {"mode": "open", "queue": 5}))
+    ['parameters without effect: queue (mode is open)', \
+'max_size: 10 processors; jobs larger than 8 are rejected, for no cluster can hold them']
+    """
+    parameters = scenario.parameters
+    assert isinstance(parameters, Parameters)
+    chosen = parameters.model_fields_set - scenario.packaged
+    several = not isinstance(scenario.workload, str | Path | None)
+    reasons = []
+    for names, why, applies in WITHOUT_EFFECT:
+        found = [name for name in names if name in chosen]
+        if found and applies(parameters, scenario.workload is not None):
+            reasons.append(f"{', '.join(found)} ({why})")
+    if several and "local_share" in chosen:
+        reasons.append("local_share (each log is that of a site)")
+    lines = [f"parameters without effect: {'; '.join(reasons)}"] if reasons else []
+    if scenario.workload is None and parameters.max_size > scenario.largest_job:
+        lines.append(
+            f"max_size: {parameters.max_size} processors; jobs larger than {scenario.largest_job} "
+            "are rejected, for no cluster can hold them"
+        )
+    return lines

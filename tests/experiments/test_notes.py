@@ -1,0 +1,83 @@
+"""What is told of a scenario though it is no error."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.notes import WITHOUT_EFFECT, notes
+from experiments.parameters import Parameters
+from experiments.scenario import Scenario
+from grid.platform import Platform
+
+PLATFORM = Platform.star([20, 4])
+
+
+def told(parameters, workload=None, **options):
+    return notes(Scenario("mine", PLATFORM, parameters, workload=workload, **options))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "workload", "reasons"),
+    [
+        ({"mode": "open", "load": 0.5, "max_runtime": 50}, None, ""),
+        ({"mode": "batch", "queue": 5, "local_share": 0.5}, None, ""),
+        ({"mode": "open", "load_factor": 2, "window_end": 50}, "my.swf", ""),
+        ({"mode": "open", "queue": 5}, None, "queue (mode is open)"),
+        ({"load": 0.5}, None, "load (mode is batch)"),
+        (
+            {"window_end": 5, "load_factor": 1},
+            None,
+            "load_factor, window_end (there is no log)",
+        ),
+        (
+            {"runtimes": "exponential", "max_runtime": 50, "mean_runtime": 3},
+            None,
+            "max_runtime (runtimes is not bounded-pareto)",
+        ),
+        ({"mean_runtime": 3}, None, "mean_runtime (runtimes is bounded-pareto)"),
+        (
+            {"assign_deadlines": False, "max_deadline_ratio": 3},
+            "my.swf",
+            "max_deadline_ratio (assign_deadlines is false)",
+        ),
+        (
+            {
+                "min_deadline_ratio": 3,
+                "service_classes": [{"name": "a", "share": 1, "min_ratio": 0, "max_ratio": 1}],
+            },
+            None,
+            "min_deadline_ratio (there are service_classes)",
+        ),
+        (
+            {"jobs": 5, "load": 0.5, "max_size": 99, "mode": "batch"},
+            "my.swf",
+            "jobs, load, max_size (a log gives the jobs); mode (a log runs in mode open)",
+        ),
+        (
+            {"local_share": 0.5},
+            ["C1=a.swf", "C2=b.swf"],
+            "local_share (each log is that of a site)",
+        ),
+    ],
+)
+def test_parameters_that_mean_nothing_are_named_with_the_reason(parameters, workload, reasons):
+    expected = [f"parameters without effect: {reasons}"] if reasons else []
+    assert told(parameters, workload) == expected
+
+
+def test_only_what_a_person_set_is_named():
+    assert notes(Scenario.load("muscle").changed(workload="my.swf")) == []
+    scenario = Scenario.load("muscle").changed(["jobs=5"], workload="my.swf")
+    assert notes(scenario) == ["parameters without effect: jobs (a log gives the jobs)"]
+    assert notes(scenario.changed(["latency=1"])) == notes(scenario)
+
+
+def test_jobs_that_no_cluster_can_hold_are_foretold():
+    note = "max_size: 21 processors; jobs larger than 20 are rejected, for no cluster can hold them"
+    assert told({"max_size": 21}) == [note]
+    assert told({"max_size": 20}) == []
+
+
+def test_the_table_names_parameters():
+    named = {name for names, _, _ in WITHOUT_EFFECT for name in names}
+    assert named <= set(Parameters.model_fields)
