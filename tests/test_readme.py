@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "my_site.toml").write_text('[[clusters]]\nname = "C1"\nsize = 8\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    for module in ("least_waiting", "least_waiting_compiled", "deadlines", "my_titan"):
+    for module in ("least_waiting", "spread", "least_waiting_compiled", "deadlines", "my_titan"):
         sys.modules.pop(module, None)
     return tmp_path
 
@@ -73,6 +73,7 @@ def test_install_commands_are_there():
     ("option", "policy"),
     [
         ("--global", "least_waiting:LeastWaiting"),
+        ("--global", "spread:Spread"),
         ("--global", "least_waiting_compiled:LeastWaiting"),
         ("--local", "deadlines:EarliestDeadline"),
         ("--local", "deadlines:WidestFirst"),
