@@ -66,8 +66,7 @@ def read_csv(path: str | os.PathLike[str], clusters: Sequence[str]) -> Table:
         If the file cannot be read or a cell cannot be used: named as ``FILE:LINE`` and column.
     """
     path = Path(path)
-    (header, *rows), (header_line, *lines) = _rows(path)
-    _check_header(f"{path}:{header_line}", header)
+    (header, *rows), (_, *lines) = _rows(path)
     jobs = job_table(len(rows))
     for name, cells in zip(header, zip(*rows, strict=True), strict=True):
         parse, accepted = _cell(name, clusters)
@@ -130,7 +129,7 @@ def write_csv(stream: TextIO, jobs: JobArray, clusters: Sequence[str]) -> None:
 
 
 def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
-    """Return the rows that are not blank, the header first, and the line of each."""
+    """Return the rows that are not blank, the header first and checked, and the line of each."""
     reader = csv.reader(read_lines(path), strict=True)
     rows, lines = [], []
     try:
@@ -146,6 +145,7 @@ def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
         raise WorkloadError(
             f"{path}: empty workload: found no job; accepted: a header and at least one job"
         )
+    _check_header(f"{path}:{lines[0]}", rows[0])
     columns = len(rows[0])
     for row, line in zip(rows, lines, strict=True):
         if len(row) != columns:

@@ -129,6 +129,7 @@ def test_bad_cells_are_named(tmp_path, column, cell):
     [
         ("arrival,size,runtime,color\n1,1,1,1", "1: unknown column 'color'"),
         ("\narrival,size,runtime,size\n1,1,1,1", "2: column size found 2 times"),
+        ("job|arrival\n1|1,2", "1: unknown column 'job|arrival'"),
         ("arrival,size\n1,1", "1: no column runtime among arrival, size"),
         ("arrival,size,runtime\n1,1", "2: found 2 cells; accepted: 3"),
         ("arrival,size,runtime\n1,1,1\n1,1,1,1", "3: found 4 cells; accepted: 3"),
