@@ -178,7 +178,7 @@ def names(head: str, cells: Sequence[str], glyphs: Glyphs, rank: int = 0) -> Col
     return Column(
         head,
         lambda row, width: Text(shorten(cells[row], width, glyphs), "bold"),
-        min(longest, 12),
+        min(longest, 7),
         min(longest, 40),
         rank,
     )
@@ -227,18 +227,3 @@ def rule(words: str, width: int, glyphs: Glyphs, style: str = "bold") -> Text:
         (glyphs.rule * 2, "dim"), " ", (shorten(words, width - 6, glyphs), style), " "
     )
     return line.append(glyphs.rule * max(0, width - line.cell_len), "dim")
-
-
-def beside(left: Sequence[Text], right: Sequence[Text], start: int) -> list[Text]:
-    """Return two panels beside each other, the right one from a column on."""
-    lines = []
-    for row in range(max(len(left), len(right))):
-        line = pad(left[row], start) if row < len(left) else Text(" " * start)
-        lines.append(line.append(right[row]) if row < len(right) else line)
-    return lines
-
-
-def pad(line: Text, width: int) -> Text:
-    """Return a line made `width` cells wide: filled up, or cut at that."""
-    line.truncate(width, overflow="crop", pad=True)
-    return line

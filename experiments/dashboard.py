@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from agents.model import GridModel
+from experiments.following import Follower
 from experiments.happenings import Happenings
 from experiments.picture import Picture, Progress, jobs_done
 
@@ -44,6 +45,13 @@ class Dashboard:
         By default standard output.
     refresh : float
         Most pictures a second of wall time.
+    follow : int, optional
+        Number of the job to follow; by default one after the other.
+
+    Attributes
+    ----------
+    can_redraw : bool
+        Whether the console can show a picture that moves.
 
     Examples
     --------
@@ -61,12 +69,14 @@ class Dashboard:
         title: str,
         console: Console | None = None,
         refresh: float = 4.0,
+        follow: int | None = None,
     ) -> None:
         self.model = model
         self.console = console or Console()
-        self._can_redraw = self.console.is_terminal and not self.console.is_dumb_terminal
-        self._period = 1.0 / refresh if self._can_redraw else PLAIN_PERIOD
+        self.can_redraw = self.console.is_terminal and not self.console.is_dumb_terminal
+        self._period = 1.0 / refresh if self.can_redraw else PLAIN_PERIOD
         self._happenings = Happenings(model)
+        self._follower = Follower(model, follow)
         self._picture = Picture(model, title, self.console.options.ascii_only)
         self._size = self.console.size
         self._began = self._due = perf_counter()
@@ -90,7 +100,8 @@ class Dashboard:
         traceback: TracebackType | None,
     ) -> None:
         """Draw the picture once more, and leave it there."""
-        self._happenings.look()
+        self._look()
+        self._follower.close()
         self._live.stop()
 
     def update(self) -> None:
@@ -106,9 +117,9 @@ class Dashboard:
 
     def _draw(self) -> None:
         begin = perf_counter()
-        self._happenings.look()
+        self._look()
         self._samples.append((begin, jobs_done(self.model)))
-        if not self._can_redraw:
+        if not self.can_redraw:
             status = self._picture.status(self._progress(), self.console.width)
             self.console.print(_unwrapped([status]))
         else:
@@ -120,12 +131,16 @@ class Dashboard:
         end = perf_counter()
         self._due = max(begin + self._period, end + (end - begin) * (1.0 / SHARE - 1.0))
 
+    def _look(self) -> None:
+        self._happenings.look()
+        self._follower.look(perf_counter())
+
     def _progress(self) -> Progress:
         now = perf_counter()
         since, before = self._samples[0]
         done = jobs_done(self.model) - before
         rate = done / (now - since) if done else None
-        return Progress(self._happenings.last, now - self._began, rate)
+        return Progress(self._happenings.last, now - self._began, rate, self._follower.story)
 
 
 def _unwrapped(lines: list[Text]) -> Group:
@@ -135,7 +150,12 @@ def _unwrapped(lines: list[Text]) -> Group:
 
 
 def save_svg(
-    model: GridModel, title: str, path: Path, width: int = 100, elapsed: float | None = None
+    model: GridModel,
+    title: str,
+    path: Path,
+    width: int = 100,
+    elapsed: float | None = None,
+    follower: Follower | None = None,
 ) -> None:
     """Save a picture of a model, as the dashboard shows it, as an SVG.
 
@@ -150,11 +170,13 @@ def save_svg(
         Columns of the console.
     elapsed : float, optional
         Wall time of the run so far, s; without it the picture tells no rate.
+    follower : Follower, optional
+        Whose story the picture tells.
     """
     happenings = Happenings(model)
     happenings.look()
     rate = jobs_done(model) / elapsed if elapsed else None
-    progress = Progress(happenings.last, elapsed, rate)
+    progress = Progress(happenings.last, elapsed, rate, follower.story if follower else None)
     console = Console(
         record=True,
         width=width,

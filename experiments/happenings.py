@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from operator import itemgetter
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from agents.messages import Message
 from agents.model import GridModel
 from experiments.columns import shorten
+from grid.finished import Records
 from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE
 
@@ -82,11 +83,7 @@ class Happenings:
                 words = f"job {row['number']} is rejected: too large, {row['size']} processors"
                 yield Happening(float(row["arrival"]), _ENDS, words)
                 continue
-            if row["split"] == NONE:
-                parts = {int(row["cluster"]): int(row["size"])}
-            else:
-                take = records.takes[row["split"]]
-                parts = {i: int(take[i]) for i in np.flatnonzero(take).tolist()}
+            parts = parts_of(records, row)
             if row["start"] > self._looked:
                 yield self._start(row, parts)
             yield Happening(float(row["finish"]), _ENDS, self._end(row, parts))
@@ -114,23 +111,40 @@ class Happenings:
         origin = int(job["origin"])
         elsewhere = origin != ANYWHERE and origin not in parts
         source = f" from {self._names[origin]}" if elsewhere else ""
-        processors = "1 processor" if job["size"] == 1 else f"{job['size']} processors"
         start = float(job["start"])
         words = (
-            f"{self._placement(parts)} {verb} job {job['number']}{source} on {processors}, "
-            f"{start - job['arrival']:,.1f} s after its arrival"
+            f"{placement(parts, self._names)} {verb} job {job['number']}{source} on "
+            f"{processors(job['size'])}, {start - job['arrival']:,.1f} s after its arrival"
         )
         return Happening(start, _STARTS, words)
 
     def _end(self, job: np.void, parts: dict[int, int]) -> str:
-        words = f"{self._placement(parts)} finishes job {job['number']}"
-        early = job["deadline"] - job["finish"]
-        if early == np.inf:
-            return f"{words} after {job['finish'] - job['start']:,.1f} s"
-        return f"{words}, {abs(early):,.1f} s {'before' if early >= 0 else 'after'} its deadline"
+        return f"{placement(parts, self._names)} finishes job {job['number']}{in_time(job)}"
 
-    def _placement(self, parts: dict[int, int]) -> str:
-        """Return where a job runs: the cluster alone, or its processors on each of several."""
-        if len(parts) == 1:
-            return self._names[next(iter(parts))]
-        return "+".join(f"{self._names[cluster]}:{count}" for cluster, count in parts.items())
+
+def processors(count: int) -> str:
+    """Return a number of processors in words."""
+    return "1 processor" if count == 1 else f"{count} processors"
+
+
+def placement(parts: Mapping[int, int], names: Sequence[str]) -> str:
+    """Return where a job runs: the cluster alone, or its processors on each of several."""
+    if len(parts) == 1:
+        return names[next(iter(parts))]
+    return "+".join(f"{names[cluster]}:{count}" for cluster, count in parts.items())
+
+
+def in_time(job: np.void) -> str:
+    """Return how a job that left kept its deadline, or how long it ran if it had none."""
+    early = job["deadline"] - job["finish"]
+    if early == np.inf:
+        return f" after {job['finish'] - job['start']:,.1f} s"
+    return f", {abs(early):,.1f} s {'before' if early >= 0 else 'after'} its deadline"
+
+
+def parts_of(records: Records, row: np.void) -> dict[int, int]:
+    """Return the processors that a job that left, a row of the records, held on each cluster."""
+    if row["split"] == NONE:
+        return {int(row["cluster"]): int(row["size"])}
+    take = records.takes[row["split"]]
+    return {cluster: int(take[cluster]) for cluster in np.flatnonzero(take).tolist()}

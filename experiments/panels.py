@@ -27,6 +27,7 @@ from experiments.columns import (
     table,
 )
 from experiments.happenings import Happening
+from experiments.story import Story
 
 _STYLES = ("cyan", "", "green")
 """Of the ends of jobs, messages, and starts of jobs."""
@@ -37,6 +38,11 @@ def clusters_panel(model: GridModel, glyphs: Glyphs, width: int, height: int) ->
     world = model.world
     held = world.up - world.free
     heading = f"Clusters: {held.sum():,} of {world.platform.sizes.sum():,} processors busy"
+    searching = [each.scheduler for each in model.clusters if hasattr(each.scheduler, "history")]
+    if searching:
+        lowers = f"{searching[0].called()}'s search lowers CP"
+        explained = f"{lowers}: over-deadline, makespan and idle-time, weighted"
+        heading = fit([heading, explained if width > 120 else lowers], width - 6, "; ")
     shown = _shown(world.clusters, height - 2)
     columns = _cluster_columns(model, glyphs, shown)
     lines = [rule(heading, width, glyphs), *table(columns, shown, width)]
@@ -69,7 +75,7 @@ def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Colum
         numbers("", [f"{each.busy:,}/{each.size:,}" for each in clusters], 1, least=5),
         numbers("run", [f"{each.running:,}" for each in clusters], 3, least=4),
         numbers("wait", [f"{each.waiting:,}" for each in clusters], 2, least=4),
-        numbers("CP, s", [_cp(cluster) for cluster in clusters], 4, least=6),
+        numbers("CP, s", [_cp(each) for each in clusters], 4, least=6),
     ]
     if any(down):
         columns.insert(3, numbers("down", [f"{each:,}" for each in down], 2))
@@ -77,8 +83,7 @@ def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Colum
         bred = [f"{max(0, len(each) - 1):,}" for each in histories]
         columns += [
             Column("search", search, 6, 24, rank=7),
-            numbers("first -> last", [_first_last(each) for each in histories], 8),
-            numbers("generations", bred, 9),
+            numbers("gens", bred, 8),
         ]
     ages = [f"{_seconds(known[cluster.index].age)} s" for cluster in clusters]
     columns.append(numbers("news age", ages, 5))
@@ -88,12 +93,21 @@ def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Colum
 def links_panel(
     model: GridModel, links: Sequence[str], glyphs: Glyphs, width: int, height: int
 ) -> list[Text]:
-    """Return the panel of links, given their names: demand against capacity."""
-    if height < 3:
+    """Return the panel of links, given their names: demand against capacity.
+
+    It is a single line if there is no demand, or no room for more.
+    """
+    if height < 1:
         return []
     world = model.world
     demand, capacity = world.demand, world.link_capacity
     used = demand / capacity
+    if not demand.any():
+        return [rule("Links: no demand", width, glyphs)]
+    heading = f"Links: {demand.sum():,.1f} Mbit/s demanded, at most {100 * used.max():,.0f} % used"
+    lines = [rule(heading, width, glyphs)]
+    if height < 3:
+        return lines
     shown = _shown(world.links, height - 2)
 
     def load(row: int, width: int) -> Text:
@@ -106,12 +120,25 @@ def links_panel(
         numbers("of capacity", [_capacity(each) for each in capacity[:shown]], 1),
         numbers("used", [f"{100 * each:,.0f} %" for each in used[:shown]], 2, least=5),
     ]
-    heading = f"Links: {demand.sum():,.1f} Mbit/s demanded"
-    lines = [rule(heading, width, glyphs), *table(columns, shown, width)]
+    lines += table(columns, shown, width)
     if shown < world.links:
         rest = f"at most {100 * used[shown:].max():,.0f} % used"
         lines.append(Text(fit([f"... {world.links - shown:,} more links", rest], width, ", ")))
     return lines
+
+
+def story_panel(story: Story, glyphs: Glyphs, width: int, height: int) -> list[Text]:
+    """Return the panel of the followed job, its latest line last, always `height` lines."""
+    lines = [rule(story.heading, width, glyphs)]
+    last = story.lines[-room:] if (room := height - 1) > 0 else []
+    times = ["" if each.time is None else f"{each.time:,.1f}" for each in last]
+    column = max(map(len, times), default=0)
+    for time, each in zip(times, last, strict=True):
+        room = width - column - 2
+        words = shorten(fit(each.parts, room, ", ") or each.parts[0], room, glyphs)
+        style = "bold" if each is last[-1] else ""
+        lines.append(Text.assemble((time.rjust(column), "dim"), "  ", (words, style)))
+    return lines[:height] + [Text()] * (height - len(lines))
 
 
 def messages_panel(
@@ -123,7 +150,9 @@ def messages_panel(
     heading = f"Messages: {model.in_flight:,} in flight, {model.messages:,} sent"
     kinds = model.world.messages | {"schedule": model.messages_posted}
     counts = fill([f"{kind} {count:,}" for kind, count in kinds.items() if count], width)
-    lines = [rule(heading, width, glyphs), *(Text(line, "dim") for line in counts)]
+    lines = [rule(heading, width, glyphs)]
+    if height - 1 - len(counts) >= 2:
+        lines += [Text(line, "dim") for line in counts]
     last = happenings[-room:] if (room := height - len(lines)) > 0 else ()
     times = [f"{each.time:,.1f}" for each in last]
     column = max(map(len, times), default=0)
@@ -145,13 +174,12 @@ def _history(cluster: ClusterAgent) -> Sequence[float]:
 
 
 def _cp(cluster: ClusterAgent) -> str:
-    """Return a cluster's comprehensive performance, a dash if its scheduler knows none."""
+    """Return a cluster's comprehensive performance: what a search began with, and what it is."""
+    history = _history(cluster)
+    if len(history):
+        return f"{_seconds(history[0])} -> {_seconds(history[-1])}"
     cp: Any = getattr(cluster.scheduler, "cp", None)
     return "-" if cp is None or np.isnan(cp) else _seconds(cp)
-
-
-def _first_last(history: Sequence[float]) -> str:
-    return f"{_seconds(history[0])} -> {_seconds(history[-1])}" if len(history) else "-"
 
 
 def _seconds(value: float) -> str:

@@ -8,16 +8,20 @@ from typing import NamedTuple
 from rich.text import Text
 
 from agents.model import GridModel
-from experiments.columns import ASCII, UNICODE, bar, beside, fit, rule
+from experiments.columns import ASCII, UNICODE, bar, fit, rule
 from experiments.happenings import Happening
-from experiments.panels import clusters_panel, links_panel, messages_panel
+from experiments.panels import clusters_panel, links_panel, messages_panel, story_panel
+from experiments.story import Story
 from grid.topology import uplinks
 
-WIDE = 150
-"""From this width on, the links stand beside the clusters."""
+_STORY, _SHORT_STORY = 7, 5
+"""Lines that the story of the followed job takes, and where there are no rounds to tell of."""
 
-_LEAST_MESSAGES = 6
-"""Lines that the panel of messages keeps while clusters and links are cut to the height."""
+_LEAST_CLUSTERS, _LEAST_MESSAGES = 6, 3
+"""Lines that the panels of clusters and of messages keep while others are cut to the height."""
+
+_LEAST_BAR = 6
+"""Cells of the bar of progress; words about it are shortened for it."""
 
 
 class Progress(NamedTuple):
@@ -31,11 +35,14 @@ class Progress(NamedTuple):
         Wall time of the run so far, s, if known.
     rate : float or None
         Jobs done a second of wall time, if known.
+    story : Story or None
+        Of the job that is followed, if one is.
     """
 
     happenings: Sequence[Happening]
     elapsed: float | None
     rate: float | None
+    story: Story | None
 
 
 def clock(seconds: float) -> str:
@@ -81,7 +88,7 @@ class Picture:
     def lines(self, progress: Progress, width: int, height: int) -> list[Text]:
         """Return the model as it is now, in `height` lines that are at most `width` cells wide.
 
-        What does not fit is summed up: first messages give way, then links and clusters.
+        What does not fit is summed up: first messages give way, then links, clusters and the story.
         """
         model, glyphs = self.model, self._glyphs
         lines = [
@@ -89,21 +96,19 @@ class Picture:
             Text(fit(self._times(progress), width)),
             self._bar(progress, width),
         ]
-        clusters, links = 2 + len(model.clusters), 2 + len(self._links)
-        room = max(height - len(lines) - _LEAST_MESSAGES, 3)
-        if width >= WIDE:
-            left = width * 3 // 5
-            lines += beside(
-                clusters_panel(model, glyphs, left, min(clusters, room)),
-                links_panel(model, self._links, glyphs, width - left - 3, min(links, room)),
-                left + 3,
-            )
-        else:
-            lower = links_panel(
-                model, self._links, glyphs, width, min(links, max(room // 3, room - clusters))
-            )
-            lines += clusters_panel(model, glyphs, width, min(clusters, room - len(lower)))
-            lines += lower
+        room = height - len(lines)
+        clusters = min(2 + len(model.clusters), room)
+        least = min(clusters, _LEAST_CLUSTERS)
+        story = _STORY if model.scheduler.collects else _SHORT_STORY
+        story = min(story, room - least) if progress.story else 0
+        room -= story
+        room = max(room - _LEAST_MESSAGES, min(room, least + 1))
+        below = max(min(1, room - least), room - clusters)
+        links = links_panel(model, self._links, glyphs, width, below)
+        lines += clusters_panel(model, glyphs, width, min(clusters, room - len(links)))
+        if progress.story is not None:
+            lines += story_panel(progress.story, glyphs, width, story)
+        lines += links
         lines += messages_panel(model, progress.happenings, glyphs, width, height - len(lines))
         return lines[:height] + [Text()] * (height - len(lines))
 
@@ -125,10 +130,14 @@ class Picture:
             items.append(f"running for {clock(progress.elapsed)}")
         return items
 
-    def _jobs(self, progress: Progress) -> list[str]:
+    def _jobs(self, progress: Progress, brief: bool = False) -> list[str]:
         """Return how far the run is, in words, and when it may be through."""
         done, rate = jobs_done(self.model), progress.rate
-        items = [f"{done:,} of {self._total:,} jobs done ({100 * done // self._total} %)"]
+        share = f"({100 * done // self._total} %)"
+        if brief:
+            items = [f"{done:,}/{self._total:,} jobs {share}"]
+        else:
+            items = [f"{done:,} of {self._total:,} jobs done {share}"]
         if done >= self._total:
             items.append("all done")
         elif rate:
@@ -143,9 +152,12 @@ class Picture:
         return items
 
     def _bar(self, progress: Progress, width: int) -> Text:
-        words = fit(self._jobs(progress), width)
+        words = "   ".join(self._jobs(progress))
+        if len(words) > width - _LEAST_BAR - 3:
+            brief = self._jobs(progress, brief=True)
+            words = fit(brief, width - _LEAST_BAR - 3, "  ") or fit(brief, width)
         room = min(40, width - len(words) - 3)
-        if room < 4:
+        if room < _LEAST_BAR:
             return Text(words)
         done = bar(jobs_done(self.model), self._total, room, self._glyphs)
         return done.append("   ").append(words)

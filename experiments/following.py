@@ -1,0 +1,185 @@
+"""Which job is followed, and what is seen and heard of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.messages import (
+    JobMetadata,
+    JobSubmitted,
+    JobTransfer,
+    Message,
+    ScheduleReport,
+    SeedSchedule,
+)
+from agents.model import GridModel
+from experiments.columns import shorten
+from experiments.happenings import parts_of
+from experiments.story import Known, Place, Story, tell
+from grid.jobs import ANYWHERE
+from grid.kernel.state import GLOBAL, LOCAL, NONE, RUNNING, VACANT
+
+NAME = 12
+"""Cells that the name of a cluster may take in a story."""
+
+HOLD = 3.0
+"""Wall time for which the story of a job that has left stays, s."""
+
+PATIENCE = 1.0
+"""Wall time after which another job will do than the one that was hoped for, s."""
+
+
+class Follower:
+    """Follows one job of a model after the other, or a single one.
+
+    It hears what is said of the job as it is said; what the world knows of it, it looks up now and
+    then. Jobs submitted through a cluster take turns with those submitted to the global scheduler,
+    as far as there are both.
+
+    Parameters
+    ----------
+    model : GridModel
+    number : int, optional
+        Follow the job of this number alone.
+
+    Attributes
+    ----------
+    story : Story
+        As of the last look.
+    """
+
+    def __init__(self, model: GridModel, number: int | None = None) -> None:
+        self.story = Story("Following: no job yet", [])
+        self._model = model
+        self._names = [shorten(name, NAME) for name in model.world.platform.names]
+        self._alone = number is not None
+        self._known: Known | None = None
+        self._through = True  # the next one shall be submitted through a cluster
+        self._any = False  # or not
+        self._wanted = not self._alone
+        self._wanted_since: float | None = None
+        self._left = 0
+        if number is not None:
+            self._follow(number)
+        model.listeners.append(self._hear)
+
+    def close(self) -> None:
+        """Hear nothing any more."""
+        self._model.listeners.remove(self._hear)
+
+    def look(self, wall: float) -> None:
+        """See how the job fares, and turn to another when its story has stayed for long enough.
+
+        Parameters
+        ----------
+        wall : float
+            Wall time, s.
+        """
+        self._see()
+        if not self._alone:
+            self._turn(wall)
+        if self._known is not None:
+            self.story = tell(self._model, self._names, self._known)
+
+    # Which job ----------------------------------------------------------------------------------
+
+    def _turn(self, wall: float) -> None:
+        """Want another job if this one has left, and choose one if none is submitted."""
+        known = self._known
+        if known is not None and not known.over:
+            self._wanted, self._wanted_since = False, None
+            return
+        if self._wanted_since is None:
+            self._wanted_since = wall + (0.0 if known is None else HOLD)
+        wanted_for = wall - self._wanted_since
+        self._wanted, self._any = wanted_for >= 0, wanted_for >= PATIENCE
+        # Only a scheduler that works in rounds is told of submissions by messages.
+        patience = 2 * PATIENCE if self._model.scheduler.collects else 0.0
+        if wanted_for >= patience:
+            self._choose()
+
+    def _choose(self) -> None:
+        """Follow a live job, best one that has not started, of the kind wanted, the newest."""
+        jobs = self._model.world.jobs
+        live = np.flatnonzero(jobs["status"] != VACANT)
+        if len(live):
+            early = jobs["status"][live] < RUNNING
+            kind = (jobs["origin"][live] != ANYWHERE) == self._through
+            best = live[np.lexsort((jobs["arrival"][live], kind, early))[-1]]
+            self._through = jobs["origin"][best] == ANYWHERE
+            self._follow(int(jobs["number"][best]))
+            self._see()
+
+    def _follow(self, number: int) -> None:
+        self._known = Known(number)
+        self._wanted, self._wanted_since = False, None
+        for message in self._model.said:
+            self._note(self._known, message)
+
+    # What is known of it ------------------------------------------------------------------------
+
+    def _hear(self, message: Message) -> None:
+        if isinstance(message, (JobSubmitted, JobMetadata)):
+            through = isinstance(message, JobMetadata)
+            if self._wanted and (self._any or through == self._through):
+                self._through = not through
+                self._follow(message.jobs[0])
+        elif self._known is not None:
+            self._note(self._known, message)
+            if isinstance(message, ScheduleReport):
+                self._see_plan(self._known, message)
+
+    def _note(self, known: Known, message: Message) -> None:
+        if isinstance(message, SeedSchedule) and known.number in message.jobs:
+            known.seed = message
+            known.slot = message.slots[message.jobs.index(known.number)]
+        elif isinstance(message, JobTransfer) and known.number in message.jobs:
+            known.transfer = message
+
+    def _see_plan(self, known: Known, report: ScheduleReport) -> None:
+        """See the job's place in the first plan with it, of which a scheduler reports just now."""
+        world, slot = self._model.world, known.slot
+        if known.planned is None and slot != NONE and world.columns["planned"][report.cluster]:
+            job = world.slots[slot]
+            there = known.number, LOCAL, report.cluster
+            if (job["number"], job["status"], job["cluster"]) == there and job["key"] < np.inf:
+                known.planned = self._place(slot)
+
+    def _place(self, slot: int) -> Place | None:
+        """Return a waiting job's place in its queue."""
+        world = self._model.world
+        status = world.jobs["status"][slot]
+        if status not in (GLOBAL, LOCAL):
+            return None
+        queue = world.queue(world.jobs["cluster"].item(slot) if status == LOCAL else None)
+        return Place(world.now, int(np.flatnonzero(queue == slot)[0]) + 1, len(queue))
+
+    def _parts(self, slot: int) -> dict[int, int]:
+        """Return the processors that a job holds on each cluster."""
+        world, parts = self._model.world, {}
+        if world.jobs["status"][slot] >= RUNNING:
+            for cluster in np.flatnonzero(world.running_count).tolist():
+                slots, counts = world.running(cluster)
+                if len(here := counts[slots == slot]):
+                    parts[cluster] = int(here[0])
+        return parts
+
+    def _see(self) -> None:
+        """Look the job up where the world keeps it, or among those that left since the last."""
+        world, known = self._model.world, self._known
+        left = world.count("completed") + world.count("rejected")
+        new, self._left = left - self._left, left
+        if known is None or known.over:
+            return
+        jobs = world.jobs
+        found = np.flatnonzero((jobs["number"] == known.number) & (jobs["status"] != VACANT))
+        if len(found):
+            known.slot = int(found[0])
+            known.job = world.slots[known.slot]
+            known.parts = self._parts(known.slot)
+            known.queued = self._place(known.slot)
+            return
+        records = world.latest(new)
+        for row in records.rows[records["number"] == known.number]:
+            known.job, known.slot = row, NONE
+            known.parts = parts_of(records, row)
