@@ -109,6 +109,13 @@ def _tell_notes(scenario: Scenario) -> None:
 @main.command()
 @scenario_options
 @click.option("--live/--no-live", default=None, help="Show the dashboard (default: in a terminal).")
+@click.option(
+    "--pace",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="X",
+    help="Live: X simulated seconds a second (default: a run of at least 30 s).",
+)
+@click.option("--follow", type=int, metavar="JOB", help="Live: follow the job of this number.")
 @click.option("--out", metavar="DIR", help="Write summary.json and jobs.csv there.")
 @click.option("--rounds", metavar="FILE", help="Write each round's CP, MCP and PB there (.csv).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, alone on stdout.")
@@ -116,6 +123,8 @@ def _tell_notes(scenario: Scenario) -> None:
 def run(
     seed: int,
     live: bool | None,
+    pace: float | None,
+    follow: int | None,
     out: str | None,
     rounds: str | None,
     as_json: bool,
@@ -135,7 +144,7 @@ def run(
     say_when_compiling()
     # What a user's scheduler prints must not get between the JSON.
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
-        result = run_scenario(chosen, seed, False if as_json else live)
+        result = run_scenario(chosen, seed, False if as_json else live, pace, follow)
     if rounds is not None:
         result.write_rounds(rounds)
         if not result.round_count:

@@ -50,7 +50,13 @@ def say_when_compiling() -> None:
         print("Compiling the kernel: once after each installation, about 20 s.", file=sys.stderr)
 
 
-def run(scenario: Scenario, seed: int = 0, live: bool | None = False) -> Result:
+def run(
+    scenario: Scenario,
+    seed: int = 0,
+    live: bool | None = False,
+    pace: float | None = None,
+    follow: int | None = None,
+) -> Result:
     """Run a scenario and return its result.
 
     Parameters
@@ -60,14 +66,24 @@ def run(scenario: Scenario, seed: int = 0, live: bool | None = False) -> Result:
         Of every random stream.
     live : bool or None
         Show the dashboard; None: when stdout is a terminal and the run is long enough to see.
+        True in a terminal: make the run last long enough to watch.
+    pace : float, optional
+        Simulated seconds a second of wall time, if the dashboard is shown.
+    follow : int, optional
+        Number of the job that the dashboard follows; by default one after the other.
     """
+    if live is None and (pace is not None or follow is not None):
+        live = True
     model = scenario.model(seed)
     extras: dict[str, Any] = {}
     if "seed_schedules" in scenario.outputs:
         extras["seed_schedules"] = _collect_seeds(model)
     began = time.perf_counter()
     interrupted = False
-    with _stop_in_order(model) as stopping, _watched(model, scenario, live) as update:
+    with (
+        _stop_in_order(model) as stopping,
+        _watched(model, scenario, live, pace, follow, stopping) as update,
+    ):
         while model.running and not interrupted:
             model.step()
             update()
@@ -78,15 +94,23 @@ def run(scenario: Scenario, seed: int = 0, live: bool | None = False) -> Result:
 
 @contextmanager
 def _watched(
-    model: GridModel, scenario: Scenario, live: bool | None
+    model: GridModel,
+    scenario: Scenario,
+    live: bool | None,
+    pace: float | None,
+    follow: int | None,
+    stopping: Callable[[], bool],
 ) -> Iterator[Callable[[], None]]:
     """Give what is to be called after each step, to keep the dashboard up to date."""
     if live is False or (live is None and not sys.stdout.isatty()):
         yield lambda: None
         return
     from experiments.dashboard import Dashboard
+    from experiments.pacing import Pacing
 
-    dashboard = Dashboard(model, scenario.name)
+    dashboard = Dashboard(model, scenario.name, follow=follow)
+    to_watch = live is True and dashboard.can_redraw and sys.stdout.isatty()
+    pacing = Pacing(model, pace) if to_watch or pace is not None else None
     show_from = time.perf_counter() + (LONG_ENOUGH_TO_SEE if live is None else 0.0)
     shown = False
 
@@ -97,6 +121,8 @@ def _watched(
             shown = True
         if shown:
             dashboard.update()
+        if pacing is not None:
+            pacing.hold(dashboard.update, stopping)
 
     try:
         yield update

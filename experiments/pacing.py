@@ -1,0 +1,77 @@
+"""Holding a run back so that a person can watch it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter, sleep
+
+from agents.model import GridModel
+from experiments.picture import jobs_done
+from grid.errors import GridError
+
+LEAST = 30.0
+"""Wall time that a run takes at least when it is watched and nothing is said of its pace, s."""
+
+SLICE = 0.05
+"""Longest sleep before pictures and Ctrl-C are looked after, s."""
+
+LAG = 1.0
+"""Wall time by which a run that was too slow may be too fast afterwards, s: compiling takes more,
+and what follows shall not rush by."""
+
+
+def share_done(model: GridModel) -> float:
+    """Return how far a run is, from 0 to 1, by the jobs that started and those that are through."""
+    world = model.world
+    began = world.count("started") - world.count("restarted") + world.count("rejected")
+    return (began + jobs_done(model)) / (2 * model.workload.count)
+
+
+class Pacing:
+    """Holds a model back after each of its steps.
+
+    Parameters
+    ----------
+    model : GridModel
+        It has made no step yet; its interval is shortened where that looks smoother.
+    pace : float or None
+        Simulated seconds a second of wall time; None: such that the run takes `LEAST` seconds.
+
+    Raises
+    ------
+    GridError
+        If the pace is not above 0.
+    """
+
+    def __init__(self, model: GridModel, pace: float | None) -> None:
+        if pace is not None and not pace > 0:
+            raise GridError(f"pace: found {pace!r}; accepted: simulated seconds a second, above 0")
+        self._model = model
+        self._pace = pace
+        if pace is not None:
+            model.interval = min(model.interval, pace / 4)
+        self._at = self._position()
+        self._due = perf_counter()
+
+    def hold(self, meanwhile: Callable[[], object], stopping: Callable[[], bool]) -> None:
+        """Sleep as long as the run is ahead of its pace.
+
+        Parameters
+        ----------
+        meanwhile : callable
+            What is to be called now and then.
+        stopping : callable
+            Whether to sleep no longer.
+        """
+        at = self._position()
+        self._due = max(self._due + at - self._at, perf_counter() - LAG)
+        self._at = at
+        while (ahead := self._due - perf_counter()) > 0 and not stopping():
+            sleep(min(ahead, SLICE))
+            meanwhile()
+
+    def _position(self) -> float:
+        """Return the wall time at which the run should be where it is, s after its beginning."""
+        if self._pace is None:
+            return LEAST * share_done(self._model)
+        return self._model.now / self._pace
