@@ -4,18 +4,23 @@ from pathlib import Path
 from time import perf_counter
 
 from experiments.dashboard import save_svg
+from experiments.following import Follower
 from experiments.scenario import Scenario
 
 scenario = Scenario.load("quickstart").changed(["jobs=400", "load=1.1"])
 scenario.changed(["jobs=10"]).model().run()  # compiles
 model = scenario.model(seed=1)
+follower = Follower(model, number=194)
 began = perf_counter()
 while model.world.count("completed") < 200:
     model.step()
+elapsed = perf_counter() - began
+follower.look(elapsed)
 save_svg(
     model,
     scenario.name,
     Path(__file__).parent / "dashboard.svg",
     width=110,
-    elapsed=perf_counter() - began,
+    elapsed=elapsed,
+    follower=follower,
 )
