@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numba
 import platformdirs
-from numba.core import cgutils, types
+from numba.core import caching, cgutils, types
 from numba.extending import intrinsic
 
 
@@ -51,7 +52,6 @@ if CACHE_FOLDER is not None:
     numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
 _OPTIONS: dict[str, Any] = {
-    "cache": CACHE_FOLDER is not None,
     "nogil": True,
     "error_model": "numpy",
     "boundscheck": True,
@@ -59,30 +59,61 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def compiled(*signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function of the kernel (`numba.njit` with the project's options).
+class _Files(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    """Where a function's compiled code is: in the cache's folder or, if it cannot be, nowhere."""
+
+    _locator_classes = (caching.UserProvidedCacheLocator,)
+
+
+class _Cache(caching.FunctionCache):  # type: ignore[misc]
+    """numba's cache, of which a damaged file or a full disk costs time, but never a run."""
+
+    _impl_class = _Files
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code; None, and none is left, if it is not there or cannot be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged pickle raises whatever it happens to spell
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save compiled code, if that can be done."""
+        with suppress(Exception):  # it reads what is there before
+            super().save_overload(sig, data)
+
+
+def compiled(*, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function of the kernel when it is first called.
 
     Parameters
     ----------
-    *signature
-        An explicit numba signature; without one the function compiles when first called.
+    cache : bool
+        Keep the compiled code for later processes.
     **options
         Options of `numba.njit` that differ from the project's.
     """
-    return numba.njit(*signature, **(_OPTIONS | options))
 
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = numba.njit(**(_OPTIONS | options))(function)
+        if cache and CACHE_FOLDER is not None:
+            with suppress(OSError, RuntimeError):  # a folder in it that is not to be written to
+                dispatcher._cache = _Cache(function)
+        return dispatcher
 
-_PART: dict[str, Any] = _OPTIONS | {"cache": False}  # the entry points' cache holds it all
+    return decorate
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a small helper into each of its callers."""
-    return numba.njit(forceinline=True, **_PART)(function)
+    """Compile a small helper into each of its callers, whose cache holds it too."""
+    return compiled(cache=False, forceinline=True)(function)
 
 
 def part(function: Callable[..., Any]) -> Any:
     """Compile a large helper once, to be called from other compiled functions."""
-    return numba.njit(**_PART)(function)
+    return compiled(cache=False)(function)
 
 
 def caller(return_type: Any) -> Any:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numba
 import pytest
 
-from grid.kernel.compile import CACHE_FOLDER, sources_digest
+from grid.kernel import compile as module
+from grid.kernel.compile import CACHE_FOLDER, compiled, sources_digest
 from grid.platform import Platform
 from grid.world import World
 
@@ -30,3 +32,66 @@ def test_a_change_anywhere_is_another_cache(tmp_path, changed):
 def test_compiled_code_goes_there():
     World(Platform.star([1]), place=lambda job: 0).advance(0.0)
     assert CACHE_FOLDER is None or any(CACHE_FOLDER.rglob("*.nbi"))
+
+
+# Its files ------------------------------------------------------------------------------------
+
+
+def double(x):
+    return 2 * x
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Return the folder of a cache that holds `double`."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(module, "CACHE_FOLDER", tmp_path)
+    assert called() == (2, 0)
+    assert called() == (2, 1)
+    return tmp_path
+
+
+def called():
+    """Return what `double` says of 1, and how often it was found compiled."""
+    function = compiled()(double)
+    return function(1), sum(function.stats.cache_hits.values())
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("left", [0.0, 0.5, 0.99])
+def test_a_damaged_file_is_made_anew(files, suffix, left):
+    (path,) = files.rglob(f"*.{suffix}")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(left * len(content))])
+    assert called() == (2, 0)
+    assert called() == (2, 1)
+    path.write_bytes(b"not a cache" * 100)
+    assert called() == (2, 0)
+    assert called() == (2, 1)
+    path.unlink()
+    assert called() == (2, 0)
+    assert called() == (2, 1)
+
+
+def test_what_cannot_be_kept_is_compiled_each_time(files):
+    resource = pytest.importorskip("resource")
+    for path in files.rglob("*.nb?"):
+        path.write_bytes(b"")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))  # as on a full disk
+    try:
+        told = [called(), called()]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert told == [(2, 0), (2, 0)]
+    assert called() == (2, 0)
+    assert called() == (2, 1)
+
+
+def test_a_folder_that_cannot_be_used_does_not_break_a_run(files):
+    (folder,) = (path for path in files.iterdir() if path.is_dir())
+    shutil.rmtree(folder)
+    folder.write_text("a file")
+    assert called() == (2, 0)
+    assert called() == (2, 0)
+    assert folder.read_text() == "a file"
