@@ -132,7 +132,7 @@ def run(
     **options: Any,
 ) -> None:
     """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file."""
-    from experiments.results import check_file, check_folder
+    from experiments.files import check_file, check_folder
     from experiments.run import run as run_scenario
     from experiments.run import say_when_compiling
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from grid.errors import GridError
+from experiments.files import JOBS, SUMMARY, replace_both, synced, unwritable
 from grid.finished import Records
 from grid.kernel.state import VACANT
 from grid.metrics import cluster_metrics, job_metrics
@@ -30,9 +28,6 @@ from grid.workloads.synthetic import BatchWorkload
 if TYPE_CHECKING:
     from agents.model import GridModel
     from experiments.scenario import Scenario
-
-SUMMARY, JOBS = "summary.json", "jobs.csv"
-"""Files of a result."""
 
 COLUMNS = ["job", "arrival", "size", "start", "finish", "placement"]
 """Columns of ``jobs.csv``."""
@@ -270,14 +265,11 @@ class Result:
                 prefix=".metasched-", dir=path.parent, ignore_cleanup_errors=True
             ) as scratch:
                 new = Path(scratch) / "rounds.csv"
-                with _synced(new) as file:
+                with synced(new) as file:
                     self.rounds_table().to_csv(file, index=False, lineterminator="\n")
                 new.replace(path)
         except OSError as error:
-            raise GridError(
-                f"{path}: cannot write rounds: {error.strerror or error}; "
-                "accepted: a file that can be written to"
-            ) from None
+            raise unwritable(path, "rounds", "file", error) from None
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write ``summary.json`` and ``jobs.csv``: both, or nothing is changed.
@@ -300,16 +292,13 @@ class Result:
                 prefix=".metasched-", dir=folder, ignore_cleanup_errors=True
             ) as scratch:
                 new = Path(scratch)
-                with _synced(new / JOBS) as file:
+                with synced(new / JOBS) as file:
                     self.jobs.to_csv(file, columns=COLUMNS, index=False, lineterminator="\n")
-                with _synced(new / SUMMARY) as file:
+                with synced(new / SUMMARY) as file:
                     file.write(summary + "\n")
-                _replace(new, folder)
+                replace_both(new, folder)
         except OSError as error:
-            raise GridError(
-                f"{folder}: cannot write results: {error.strerror or error}; "
-                "accepted: a folder that can be written to"
-            ) from None
+            raise unwritable(folder, "results", "folder", error) from None
 
 
 def _realised(model: GridModel, records: Records) -> Rounds | None:
@@ -337,47 +326,3 @@ def _version() -> str | None:
         return metadata.version("metasched")
     except metadata.PackageNotFoundError:
         return None
-
-
-def check_file(path: str | os.PathLike[str]) -> None:
-    """Raise `GridError` if a file cannot be written at a path, before any work is done."""
-    if Path(path).exists() and not Path(path).is_file():
-        raise GridError(f"{path}: accepted: a file that can be written to, or made")
-    check_folder(Path(path).parent)
-
-
-def check_folder(folder: str | os.PathLike[str]) -> None:
-    """Raise `GridError` if results cannot be written to a folder, before any work is done."""
-    path = Path(folder)
-    while not path.exists():
-        path = path.parent
-    if not path.is_dir() or not os.access(path, os.W_OK):
-        raise GridError(f"{folder}: accepted: a folder that can be written to, or made")
-
-
-@contextmanager
-def _synced(path: Path) -> Iterator[TextIO]:
-    """Open a new file, and have all of it on the disk when it is closed."""
-    with path.open("x", encoding="utf-8", newline="") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _replace(new: Path, folder: Path) -> None:
-    """Put the files of `new` into a folder: both, or, whatever goes wrong, neither."""
-    standing = [name for name in (JOBS, SUMMARY) if (folder / name).exists()]
-    old = new / "old"
-    old.mkdir()
-    for name in standing:
-        shutil.copy2(folder / name, old)
-    try:
-        for name in (JOBS, SUMMARY):
-            (new / name).replace(folder / name)
-    except BaseException:
-        for name in (JOBS, SUMMARY):
-            if name in standing:
-                (old / name).replace(folder / name)
-            else:
-                (folder / name).unlink(missing_ok=True)
-        raise

@@ -15,6 +15,7 @@ from agents.model import GridModel
 from agents.muscle import MuscleScheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.titan import TitanScheduler
+from experiments.files import check_file, check_folder
 from experiments.parameters import Parameters
 from experiments.report import print_result
 from experiments.results import REALISED, WHOLE, Result
@@ -424,6 +425,33 @@ def test_a_place_that_is_no_folder_is_refused_in_one_line(result, tmp_path):
         assert "\n" not in str(caught.value)
     assert (tmp_path / "file").read_text() == "mine"
     assert [path.name for path in (tmp_path / "taken").iterdir()] == ["summary.json"]
+
+
+def test_what_cannot_be_written_to_is_refused_before_and_nothing_is_left(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere" / "at all")
+    for name in ("jobs.csv", "summary.json"):
+        (tmp_path / "taken" / name / name).mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+    for name in (
+        "file", "file/under", "dangling", "dangling/under", "taken", "taken/jobs.csv",
+        300 * "n", f"new/{300 * 'n'}",
+    ):  # fmt: skip
+        with pytest.raises(GridError, match=r"cannot write results: .*; accepted: ") as caught:
+            check_folder(tmp_path / name)
+        assert str(caught.value).startswith(str(tmp_path / name))
+        assert "\n" not in str(caught.value)
+    for name in ("file/under", "taken", "dangling/under", 300 * "n", f"new/{300 * 'n'}"):
+        with pytest.raises(GridError, match=r"cannot write rounds: .*; accepted: ") as caught:
+            check_file(tmp_path / name)
+        assert str(caught.value).startswith(str(tmp_path / name))
+    for check in (check_folder, check_file):
+        with pytest.raises(GridError, match="found ''"):
+            check("")
+        check(tmp_path / "new" / "path")
+    check_folder(tmp_path)
+    check_file(tmp_path / "file")
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 # Words --------------------------------------------------------------------------------------------

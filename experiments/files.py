@@ -1,0 +1,90 @@
+"""Files that a run writes: whether they can be, before it, and all or nothing, after it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+from grid.errors import GridError
+
+SUMMARY, JOBS = "summary.json", "jobs.csv"
+"""Files of a result."""
+
+
+def check_file(path: str | os.PathLike[str]) -> None:
+    """Raise `GridError` if rounds cannot be written to a file, before any work is done."""
+    given = os.fspath(path)
+    try:
+        _try(given, Path(given).parent, (Path(given).name,))
+    except OSError as error:
+        raise unwritable(given, "rounds", "file", error) from None
+
+
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Raise `GridError` if results cannot be written to a folder, before any work is done."""
+    given = os.fspath(folder)
+    try:
+        _try(given, Path(given), (JOBS, SUMMARY))
+    except OSError as error:
+        raise unwritable(given, "results", "folder", error) from None
+
+
+def _try(given: str, folder: Path, names: Sequence[str]) -> None:
+    """Raise `OSError` if files of these names cannot be put into a folder; leave nothing there."""
+    if not given:
+        raise FileNotFoundError(errno.ENOENT, "found ''")
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        for name in names:
+            with suppress(FileNotFoundError):
+                if not stat.S_ISREG((folder / name).stat().st_mode):
+                    raise FileExistsError(errno.EEXIST, f"{name or folder} is no file")
+    finally:
+        for each in missing:
+            with suppress(OSError):
+                each.rmdir()
+
+
+def unwritable(path: str | os.PathLike[str], what: str, place: str, error: OSError) -> GridError:
+    """Return the error that tells a user why no results or rounds can be written there."""
+    return GridError(
+        f"{path}: cannot write {what}: {error.strerror or error}; "
+        f"accepted: a {place} that can be written to"
+    )
+
+
+@contextmanager
+def synced(path: Path) -> Iterator[TextIO]:
+    """Open a new file, and have all of it on the disk when it is closed."""
+    with path.open("x", encoding="utf-8", newline="") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def replace_both(new: Path, folder: Path) -> None:
+    """Put the files of `new` into a folder: both, or, whatever goes wrong, neither."""
+    standing = [name for name in (JOBS, SUMMARY) if (folder / name).exists()]
+    old = new / "old"
+    old.mkdir()
+    for name in standing:
+        shutil.copy2(folder / name, old)
+    try:
+        for name in (JOBS, SUMMARY):
+            (new / name).replace(folder / name)
+    except BaseException:
+        for name in (JOBS, SUMMARY):
+            if name in standing:
+                (old / name).replace(folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
+        raise
