@@ -103,6 +103,8 @@ class Dashboard:
         self._look()
         self._follower.close()
         self._live.stop()
+        if not self.console.is_terminal:
+            self.console.line()  # which rich leaves open
 
     def update(self) -> None:
         """Draw the picture anew if that is due."""

@@ -111,6 +111,13 @@ def test_a_dumb_terminal_gets_lines_and_a_last_picture(monkeypatch):
     assert max(map(cell_len, picture)) <= 80
 
 
+def test_the_last_line_ends_whatever_the_console():
+    for terminal in (False, True):
+        file = io.StringIO()
+        run_on(Console(file=file, force_terminal=terminal, width=80, height=24))
+        assert re.sub(r"\x1b\[[^a-z]*[a-z]", "", file.getvalue()).endswith("\n")
+
+
 def test_without_colour_there_is_no_colour(monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("NO_COLOR", "1")
