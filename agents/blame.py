@@ -9,7 +9,7 @@ from agents.schedulers import Scheduler
 from grid.errors import GridError
 
 
-def raise_as_of(scheduler: Scheduler, now: float, error: Exception) -> NoReturn:
+def raise_as_of(scheduler: Scheduler, now: float, error: Exception | SystemExit) -> NoReturn:
     """Raise an error again, saying whose it is and when (s).
 
     A `GridError` stays one line; any other exception keeps its traceback and gets a note.
@@ -22,8 +22,12 @@ def raise_as_of(scheduler: Scheduler, now: float, error: Exception) -> NoReturn:
 
 def made(make: Callable[..., Any], *given: object) -> Any:
     """Return a scheduler that `make` makes; say in any exception whose making it was."""
+    called = getattr(make, "__name__", make)
     try:
-        return make(*given)
-    except Exception as error:
-        error.add_note(f"raised in making {getattr(make, '__name__', make)}, before the run")
+        scheduler = make(*given)
+    except (Exception, SystemExit) as error:
+        error.add_note(f"raised in making {called}, before the run")
         raise
+    if not hasattr(scheduler, "unique_id"):
+        raise GridError(f"{called}: accepted: an __init__ that calls super().__init__")
+    return scheduler

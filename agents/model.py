@@ -167,7 +167,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         place = self.scheduler.compiled("place")
         world.set_global(
             self._told_by(self.scheduler, place_address, place, world.capacity) if place else 0,
-            self.scheduler.memory(),
+            self._told_by(self.scheduler, self.scheduler.memory),
             self.scheduler.stream,
             collect=self.scheduler.collects,
             in_order=self.scheduler.in_order,
@@ -292,7 +292,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     def _advance(self, until: float) -> int:
         try:
             return self.world.advance(until)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # Of a decision, compiled or not, or the kernel's own if it cannot be carried out.
             if (scheduler := self._deciding()) is None:
                 raise
@@ -395,7 +395,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         """Call a function of a scheduler; say in any exception whose it was, and when."""
         try:
             return call(*given)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise_as_of(scheduler, self.now, error)
 
     def _place(self, slot: int) -> int:

@@ -101,8 +101,16 @@ class World(Tables):
         sizes = self.columns["size"]
         self._box["largest"] = sizes.sum() if spans else sizes.max()
         if memory is not None:
-            if memory.dtype != np.float64 or not memory.flags.c_contiguous:
-                raise PlacementError("memory of a policy: accepted: a contiguous array of float64")
+            if (
+                not isinstance(memory, np.ndarray)
+                or memory.dtype != np.float64
+                or memory.ndim != 1
+                or not memory.flags.c_contiguous
+            ):
+                raise PlacementError(
+                    f"memory of a policy: found {getattr(memory, 'dtype', type(memory).__name__)}; "
+                    "accepted: a contiguous array of float64, of one dimension"
+                )
             self.memory = memory
             self._arguments = None
         if stream is not None:
