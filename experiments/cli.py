@@ -5,37 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext, redirect_stdout
-from functools import wraps
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from experiments.process import INTERRUPTED, Program, stdout_kept, users_code
+
 if TYPE_CHECKING:
     from experiments.scenario import Scenario
 
-BAD_INPUT = 2
-INTERRUPTED = 130
 UNFINISHED = 1
 
 
-def refusing_bad_input(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn an error that the user can mend into one line on stderr and exit status 2."""
-
-    @wraps(command)
-    def guarded(*arguments: Any, **options: Any) -> Any:
-        from grid.errors import GridError
-
-        try:
-            return command(*arguments, **options)
-        except GridError as error:
-            click.echo(f"metasched: {error}", err=True)
-            sys.exit(BAD_INPUT)
-
-    return guarded
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="metasched")
 def main() -> None:
     """Schedule parallel jobs in multiclusters on two levels, with agents."""
@@ -119,7 +102,6 @@ def _tell_notes(scenario: Scenario) -> None:
 @click.option("--out", metavar="DIR", help="Write summary.json and jobs.csv there.")
 @click.option("--rounds", metavar="FILE", help="Write each round's CP, MCP and PB there (.csv).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, alone on stdout.")
-@refusing_bad_input
 def run(
     seed: int,
     live: bool | None,
@@ -132,34 +114,35 @@ def run(
     **options: Any,
 ) -> None:
     """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file."""
+    from experiments.compiling import saying_when_compiling
     from experiments.files import check_file, check_folder
     from experiments.run import run as run_scenario
-    from experiments.run import say_when_compiling
 
-    chosen = chosen_scenario(scenario, **options)
-    if out is not None:
-        check_folder(out)
-    if rounds is not None:
-        check_file(rounds)
-    say_when_compiling()
-    # What a user's scheduler prints must not get between the JSON.
-    with redirect_stdout(sys.stderr) if as_json else nullcontext():
-        result = run_scenario(chosen, seed, False if as_json else live, pace, follow)
-    if rounds is not None:
-        result.write_rounds(rounds)
-        if not result.round_count:
-            click.echo(f"metasched: no rounds; {rounds} has the header only", err=True)
-    if out is not None:
-        result.write(out)
-    _tell_notes(chosen)
-    if as_json:
-        click.echo(json.dumps(result.summary(), allow_nan=False))
-    else:
-        from rich.console import Console
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with users_code(), saying_when_compiling(always=bool(live)):
+            chosen = chosen_scenario(scenario, **options)
+            if out is not None:
+                check_folder(out)
+            if rounds is not None:
+                check_file(rounds)
+            result = run_scenario(
+                chosen, seed, bool(live) if as_json else live, pace, follow
+            )
+        if rounds is not None:
+            result.write_rounds(rounds)
+            if not result.round_count:
+                click.echo(f"metasched: no rounds; {rounds} has the header only", err=True)
+        if out is not None:
+            result.write(out)
+        _tell_notes(chosen)
+        if as_json:
+            click.echo(json.dumps(result.summary(), allow_nan=False), file=stdout)
+        else:
+            from rich.console import Console
 
-        from experiments.report import print_result
+            from experiments.report import print_result
 
-        print_result(result, Console())
+            print_result(result, Console())
     if result.interrupted:
         sys.exit(INTERRUPTED)
     if result.unfinished:
@@ -170,20 +153,19 @@ def run(
 
 @main.command()
 @scenario_options
-@refusing_bad_input
 def validate(seed: int, scenario: str, **options: Any) -> None:
     """Check SCENARIO without running it, and list its parameters."""
     from experiments.listing import print_parameters
 
-    chosen = chosen_scenario(scenario, **options)
-    chosen.model(seed)
+    with users_code():
+        chosen = chosen_scenario(scenario, **options)
+        chosen.model(seed)
     _tell_notes(chosen)
     print_parameters(chosen)
 
 
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-@refusing_bad_input
 def scenarios(as_json: bool) -> None:
     """List the scenarios that come with metasched."""
     from experiments.listing import list_scenarios, print_table
@@ -193,7 +175,6 @@ def scenarios(as_json: bool) -> None:
 
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-@refusing_bad_input
 def policies(as_json: bool) -> None:
     """List the global and local schedulers that come with metasched."""
     from experiments.listing import list_policies, print_table
@@ -204,7 +185,6 @@ def policies(as_json: bool) -> None:
 @main.command()
 @click.argument("what", type=click.Choice(["kernel", "titan"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-@refusing_bad_input
 def bench(what: str, as_json: bool) -> None:
     """Measure the kernel or TITAN on this machine."""
     from experiments.bench.kernel import bench_kernel

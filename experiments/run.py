@@ -13,9 +13,11 @@ from typing import Any
 
 from agents.messages import Message, SeedSchedule
 from agents.model import GridModel
+from experiments.process import give_stdout_up
 from experiments.results import Result
 from experiments.scenario import Scenario
-from grid.kernel.compile import CACHE_FOLDER
+from grid.errors import GridError
+from grid.kernel.advance import loop
 
 LONG_ENOUGH_TO_SEE = 1.0
 """Wall seconds after which a run in a terminal is shown live unless told otherwise."""
@@ -41,13 +43,6 @@ def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
         yield lambda: wanted
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def say_when_compiling() -> None:
-    """Tell a person, not a program, that the first run compiles."""
-    cold = CACHE_FOLDER is None or not any(CACHE_FOLDER.rglob("*.nbi"))
-    if cold and sys.stderr.isatty():
-        print("Compiling the kernel: once after each installation, about 20 s.", file=sys.stderr)
 
 
 def run(
@@ -78,6 +73,7 @@ def run(
     extras: dict[str, Any] = {}
     if "seed_schedules" in scenario.outputs:
         extras["seed_schedules"] = _collect_seeds(model)
+    loop(model.world.capacity)  # compiled while Ctrl-C still ends everything at once
     began = time.perf_counter()
     interrupted = False
     with (
@@ -116,19 +112,33 @@ def _watched(
 
     def update() -> None:
         nonlocal shown
-        if not shown and time.perf_counter() >= show_from:
-            dashboard.__enter__()
-            shown = True
-        if shown:
-            dashboard.update()
-        if pacing is not None:
-            pacing.hold(dashboard.update, stopping)
+        with _drawing():
+            if not shown and time.perf_counter() >= show_from:
+                shown = True
+                dashboard.__enter__()
+            if shown:
+                dashboard.update()
+            if pacing is not None:
+                pacing.hold(dashboard.update, stopping)
 
     try:
         yield update
     finally:
         if shown:
-            dashboard.__exit__(None, None, None)
+            with _drawing():
+                dashboard.__exit__(None, None, None)
+
+
+@contextmanager
+def _drawing() -> Iterator[None]:
+    """Tell a console that takes no more from errors of users' code."""
+    try:
+        yield
+    except SystemExit:  # rich's, when a pipe is closed
+        raise GridError("dashboard: nobody reads it any more") from None
+    except OSError as error:
+        give_stdout_up()
+        raise GridError(f"dashboard: standard output: {error.strerror or error}") from None
 
 
 def _collect_seeds(model: GridModel) -> list[list[dict[str, Any]]]:

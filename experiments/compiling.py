@@ -1,0 +1,34 @@
+"""Telling people why nothing seems to happen: the kernel is being compiled."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from numba.core.event import Event, Listener, install_listener
+
+from grid.kernel.advance import advance
+from grid.kernel.compile import CACHE_FOLDER
+
+
+class _Notice(Listener):  # type: ignore[misc]
+    """Tells that the compilation of the kernel begins; what else is compiled takes a moment."""
+
+    def on_start(self, event: Event) -> None:
+        if event.data["dispatcher"] is advance:
+            kept = "not kept: no folder for it" if CACHE_FOLDER is None else "once an installation"
+            print(f"Compiling the kernel: about 20 s, {kept}.", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Event) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def saying_when_compiling(always: bool) -> Iterator[None]:
+    """Tell on standard error when the kernel is compiled: a person, or always."""
+    if not (always or sys.stderr.isatty()):
+        yield
+        return
+    with install_listener("numba:compile", _Notice()):
+        yield

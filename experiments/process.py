@@ -1,0 +1,114 @@
+"""The command as a process: its streams, its exit status, and how whose errors are shown."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from functools import partial
+from typing import Any, TextIO
+
+import click
+
+from grid.errors import GridError
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+"""Exit status: an error of a program, one that the user can mend, Ctrl-C."""
+
+
+class Program(click.Group):
+    """A command that ends in order whatever happens to it, and says why in one line."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run the command; standard output that cannot be written to is an error of its own."""
+        if sys.stderr is None:
+            sys.stderr = open(os.devnull, "w")  # noqa: SIM115 as long as the process
+        if sys.stdout is None:
+            _say("standard output is closed; accepted: a terminal, a file or a pipe")
+            sys.exit(BAD_INPUT)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # a name may have letters that it has not
+        try:
+            try:
+                return super().main(*arguments, **options)
+            finally:
+                sys.stdout.flush()
+        except OSError as error:
+            give_stdout_up()
+            if error.errno != errno.EPIPE:
+                _say(f"standard output: {error.strerror or error}")
+            sys.exit(FAILED)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Turn an error that the user can mend into one line, and Ctrl-C into its exit status."""
+        before = sys.unraisablehook
+        sys.unraisablehook = partial(_unraisable, before)
+        try:
+            return super().invoke(context)
+        except GridError as error:
+            _say(str(error))
+            sys.exit(BAD_INPUT)
+        except KeyboardInterrupt:
+            _say("interrupted")
+            sys.exit(INTERRUPTED)
+        finally:
+            sys.unraisablehook = before
+
+
+def _unraisable(
+    hook: Callable[[sys.UnraisableHookArgs], object], lost: sys.UnraisableHookArgs
+) -> None:
+    """End the process on a Ctrl-C that comes while LLVM calls Python, and would be lost."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        _say("interrupted")
+        os._exit(INTERRUPTED)
+    hook(lost)
+
+
+def _say(line: str) -> None:
+    click.echo(f"metasched: {line}", err=True)
+
+
+def give_stdout_up() -> None:
+    """Have what is left to be written to standard output go nowhere; it was tried in vain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def users_code() -> Iterator[None]:
+    """Load and run what users wrote, and show an error in it with its traceback.
+
+    Else click would take some for its own: the end of a file, a broken pipe, an exit.
+    """
+    try:
+        yield
+    except GridError:
+        raise
+    except (Exception, SystemExit):
+        traceback.print_exc()
+        sys.exit(FAILED)
+
+
+@contextmanager
+def stdout_kept() -> Iterator[TextIO]:
+    """Give standard output, and have all else that is printed go to standard error.
+
+    That holds for prints of compiled code too, and to the end of the process for those of threads
+    and at exit.
+    """
+    try:
+        printed, instead = sys.stdout.fileno(), sys.stderr.fileno()
+    except io.UnsupportedOperation:  # they are no files, as in a test
+        stdout = sys.stdout
+        with redirect_stdout(sys.stderr):
+            yield stdout
+        return
+    sys.stdout.flush()
+    with os.fdopen(os.dup(printed), "w", encoding="utf-8") as stdout:
+        os.dup2(instead, printed)
+        with redirect_stdout(sys.stderr):
+            yield stdout

@@ -1,0 +1,300 @@
+"""The command as a process: its streams, its exit status, users' code that misbehaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from numba.core import config
+
+from experiments import compiling
+from experiments.cli import main
+from grid.kernel import compile as module
+from grid.kernel.compile import compiled
+
+QUICK = ["--set", "jobs=20"]
+LOUD = """
+import atexit, ctypes, os, sys
+import numba
+from agents.schedulers import GlobalScheduler, LocalScheduler
+
+print("imported")
+atexit.register(print, "at exit")
+
+
+@numba.njit
+def told():
+    print("compiled")
+
+
+class Loud(GlobalScheduler):
+    def place(self, job):
+        print("print")
+        os.write(1, b"os.write\\n")
+        sys.__stdout__.write("kept\\n")
+        ctypes.CDLL(None).printf(b"printf\\n")
+        told()
+        return self.clusters[0]
+
+
+class Talker(LocalScheduler):
+    def priority(self, job):
+        return 0.0
+"""
+RAISING = """
+import errno, sys
+import click
+from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
+
+
+class Ends(GlobalScheduler):
+    def place(self, job):
+        raise EOFError("mine")
+
+
+class Pipes(GlobalScheduler):
+    def place(self, job):
+        raise BrokenPipeError(errno.EPIPE, "mine")
+
+
+class Divides(GlobalScheduler):
+    def place(self, job):
+        return 1 / 0
+
+
+class Leaves(GlobalScheduler):
+    def place(self, job):
+        sys.exit(0)
+
+
+class Aborts(GlobalScheduler):
+    def place(self, job):
+        raise click.Abort
+
+
+class LeavesFirst(GlobalScheduler):
+    def __init__(self, model):
+        sys.exit(0)
+
+
+class EndsFirst(LocalScheduler):
+    def __init__(self, model, cluster):
+        raise EOFError("mine")
+
+
+class Ranks(LocalScheduler):
+    def priority(self, job):
+        raise SystemExit
+
+
+class Plans(PlanningScheduler):
+    def plan(self, jobs, release):
+        raise EOFError("mine")
+"""
+SCENARIO = """
+from experiments.scenario import Scenario
+from grid.platform import Platform
+scenario = Scenario("mine", Platform.star([16, 12]), {"jobs": 20}, "dll", "fcfs")
+"""
+
+
+def start(*words, closing="", **options):
+    """Start the command as a process of its own, some of its streams closed as in a shell."""
+    command = "import sys; from experiments.cli import main; sys.argv[0] = 'metasched'; main()"
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    shell = ["sh", "-c", f'exec "$@" {closing}', "sh"]
+    return subprocess.Popen(
+        [*shell, sys.executable, "-c", command, *words], text=True, env=environment, **streams
+    )
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name, text in {"loud.py": LOUD, "raising.py": RAISING, "mine.py": SCENARIO}.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("raising", None)
+
+
+# Users' code ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "error", "where"),
+    [
+        ("--global=raising:Ends", "EOFError: mine", "raised by ENDS at simulated time"),
+        ("--global=raising:Pipes", "[Errno 32] mine", "raised by PIPES at simulated time"),
+        ("--global=raising:Divides", "ZeroDivisionError", "raised by DIVIDES at simulated time"),
+        ("--global=raising:Leaves", "SystemExit: 0", "raised by LEAVES at simulated time"),
+        ("--global=raising:Aborts", "Abort", "raised by ABORTS at simulated time"),
+        ("--global=raising:LeavesFirst", "SystemExit: 0", "raised in making LeavesFirst"),
+        ("--local=raising:EndsFirst", "EOFError: mine", "raised in making EndsFirst"),
+        ("--local=raising:Ranks", "SystemExit", "raised by RANKS C1 at simulated time"),
+        ("--local=raising:Plans", "EOFError: mine", "raised by PLANS C1 at simulated time"),
+    ],
+)
+def test_an_error_of_a_plugin_is_shown_as_its_own(folder, option, error, where):
+    words = ["run", "mine.py", *QUICK, option, "--out", "out"]
+    got = CliRunner().invoke(main, words)
+    assert got.exit_code == 1
+    assert got.stdout == ""
+    assert got.stderr.startswith("Traceback")
+    assert 'raising.py", line' in got.stderr
+    *_, raised, note = got.stderr.splitlines()
+    assert error in raised
+    assert where in note
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("leaving", ["sys.exit(0)", "raise EOFError"])
+def test_a_script_cannot_end_the_command_as_if_all_were_well(folder, leaving):
+    (folder / "mine.py").write_text(f"import sys\n{leaving}\n")
+    for command in ("run", "validate"):
+        got = CliRunner().invoke(main, [command, "mine.py"])
+        assert got.exit_code == 1
+        assert 'mine.py", line 2' in got.stderr
+
+
+def test_whatever_users_code_prints_json_is_alone(folder):
+    (folder / "mine.py").write_text(f"print('script')\n{SCENARIO}")
+    words = ["run", "mine.py", *QUICK, "--global", "loud:Loud", "--local", "loud:Talker", "--json"]
+    process = start(*words)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert json.loads(out)["jobs"]["completed"] == 20
+    printed = ("script", "imported", "print", "os.write", "kept", "printf", "compiled", "at exit")
+    assert set(printed) <= set(err.splitlines())
+
+
+# Streams --------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    "words", [["--help"], ["scenarios"], ["run", "mine.py", "--json"], ["run", "mine.py", "--live"]]
+)
+def test_a_full_disk_is_told_in_one_line(folder, words):
+    with open("/dev/full", "w") as full:
+        process = start(*words, stdout=full)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode in (1, 2)
+    assert err.splitlines()[-1].endswith("standard output: No space left on device")
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+
+
+@pytest.mark.parametrize("words", [["policies"], ["run", "mine.py"], ["run", "mine.py", "--live"]])
+def test_a_reader_that_is_gone_ends_the_command_without_a_traceback(folder, words):
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = start(*words, stdout=writing)
+    os.close(writing)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode in (1, 2)
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+
+
+def test_closed_standard_output_is_refused_and_closed_standard_error_is_not():
+    process = start("--help", closing=">&-")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err == ("metasched: standard output is closed; accepted: a terminal, a file or a pipe\n")
+    process = start("run", "none.toml", closing="2>&-")
+    process.communicate(timeout=60)
+    assert process.returncode == 2
+
+
+def test_letters_that_the_console_has_not_are_replaced(folder):
+    (folder / "mine.toml").write_text(
+        '[[clusters]]\nname = "Zürich"\nsize = 16\n', encoding="utf-8"
+    )
+    for live in ("--live", "--no-live"):
+        words = ["run", "mine.toml", *QUICK, "--local", "fcfs", live]
+        got = CliRunner(charset="ascii").invoke(main, words)
+        assert got.exit_code == 0, got.stderr
+        assert "Z?rich" in got.stdout
+    assert CliRunner(charset="ascii").invoke(main, ["policies"]).exit_code == 0
+
+
+def test_the_dashboard_goes_beside_the_json(folder):
+    got = CliRunner().invoke(main, ["run", "mine.py", *QUICK, "--live", "--json"])
+    assert json.loads(got.stdout)["jobs"]["completed"] == 20
+    assert "20 of 20 jobs done" in got.stderr
+
+
+# Compilation ----------------------------------------------------------------------------------
+
+
+def test_compilation_is_told_when_it_comes(tmp_path, monkeypatch, capsys):
+    def kernel(x):
+        return 2 * x
+
+    def first_call():
+        monkeypatch.setattr(compiling, "advance", compiled()(kernel))
+        compiled()(lambda x: x)(1)  # of which nothing is said
+        compiling.advance(1)
+        return capsys.readouterr()
+
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(module, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path)
+    with compiling.saying_when_compiling(always=True):
+        cold, warm = first_call(), first_call()
+    assert cold.err.count("\n") == 1
+    assert "once" in cold.err
+    assert (cold.out, warm.out, warm.err) == ("", "", "")
+    monkeypatch.setattr(module, "CACHE_FOLDER", None)
+    monkeypatch.setattr(compiling, "CACHE_FOLDER", None)
+    with compiling.saying_when_compiling(always=True):
+        for told in (first_call(), first_call()):
+            assert "not kept" in told.err
+    with compiling.saying_when_compiling(always=False):  # and no terminal
+        assert first_call().err == ""
+
+
+# Ctrl-C ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "interrupted",
+    [
+        "signal.raise_signal(signal.SIGINT)",
+        # Python would lose this one, and tell so with a traceback.
+        "ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()",
+    ],
+)
+def test_an_interrupt_before_the_run_ends_it_at_once(folder, interrupted):
+    (folder / "mine.py").write_text(f"import ctypes, signal\n{interrupted}\n{SCENARIO}")
+    process = start("run", "mine.py", "--out", "out")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert (out, err) == ("", "metasched: interrupted\n")
+    assert not (folder / "out").exists()
+
+
+def test_interrupt_ends_in_order_and_keeps_what_was_computed(tmp_path):
+    process = start(
+        "run", "muscle", "--set", "jobs=200000", "--set", "step=1e9", "--out", str(tmp_path / "out")
+    )
+    time.sleep(8.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "interrupted" in out
+    kept = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert kept["interrupted"] is True
+    assert 0 < kept["jobs"]["completed"] < 200000
+    assert len(pd.read_csv(tmp_path / "out" / "jobs.csv")) >= kept["jobs"]["completed"]
