@@ -125,9 +125,7 @@ def run(
                 check_folder(out)
             if rounds is not None:
                 check_file(rounds)
-            result = run_scenario(
-                chosen, seed, bool(live) if as_json else live, pace, follow
-            )
+            result = run_scenario(chosen, seed, bool(live) if as_json else live, pace, follow)
         if rounds is not None:
             result.write_rounds(rounds)
             if not result.round_count:
