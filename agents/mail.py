@@ -1,10 +1,15 @@
-"""Messages on their way between schedulers."""
+"""Messages between schedulers: on their way, and told to whoever listens."""
 
 from __future__ import annotations
 
 import heapq
+from collections import deque
+from collections.abc import Callable
 
 from agents.messages import Message, Reminder
+
+KEPT = 200
+"""Last messages that are remembered."""
 
 
 class Mail:
@@ -16,6 +21,10 @@ class Mail:
         Messages posted so far; reminders, which no broker carries, are not counted.
     in_flight : int
         Messages on their way.
+    said : deque of Message
+        The last messages, whoever carries them.
+    listeners : list of callable
+        Each is called with every message.
     """
 
     def __init__(self) -> None:
@@ -23,14 +32,23 @@ class Mail:
         self._serial = 0
         self.sent = 0
         self.in_flight = 0
+        self.said: deque[Message] = deque(maxlen=KEPT)
+        self.listeners: list[Callable[[Message], None]] = []
+
+    def note(self, message: Message) -> None:
+        """Tell those who listen of a message that is carried elsewhere."""
+        self.said.append(message)
+        for listener in self.listeners:
+            listener(message)
 
     def post(self, message: Message) -> None:
         """Take a message to be delivered when it is due."""
-        self._serial += 1
-        heapq.heappush(self._heap, (message.due, self._serial, message))
         if not isinstance(message, Reminder):
+            self.note(message)
             self.sent += 1
             self.in_flight += 1
+        self._serial += 1
+        heapq.heappush(self._heap, (message.due, self._serial, message))
 
     def next_due(self) -> float:
         """Return when the next message is due, s; infinity if none is on its way."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,22 +12,15 @@ import numpy.typing as npt
 
 from agents.blame import made, raise_as_of
 from agents.broker import A4Broker
+from agents.carriage import announcements, transfers
 from agents.cluster import ClusterAgent
 from agents.genetic import Settings
 from agents.mail import Mail
-from agents.messages import (
-    JobMetadata,
-    JobSubmitted,
-    JobTransfer,
-    Message,
-    Reminder,
-    ScheduleReport,
-)
+from agents.messages import Message, Reminder, ScheduleReport
 from agents.pace import PacePredictor
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from grid.errors import GridError
-from grid.jobs import ANYWHERE
 from grid.kernel.decisions import place_address, priority_address
 from grid.kernel.state import COLLECTED, LANDED, NONE, OVER
 from grid.performance import weights_per_cluster
@@ -36,9 +28,6 @@ from grid.platform import Platform
 from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload
 from grid.world import World
-
-MESSAGES_KEPT = 200
-"""Last messages that a model remembers."""
 
 
 class GridModel(mesa.Model):  # type: ignore[misc]
@@ -133,9 +122,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.list_seed = list_seed
         self.round_threshold = round_threshold
         self.rounds: list[Round] = []
-        self.said: deque[Message] = deque(maxlen=MESSAGES_KEPT)
-        self.listeners: list[Callable[[Message], None]] = []
         self._mail = Mail()
+        self.said, self.listeners = self._mail.said, self._mail.listeners
         self._receivers: dict[str, Scheduler] = {}
         self._collected_serial = -1
         self._told = 0
@@ -309,43 +297,19 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def post(self, message: Message) -> None:
         """Take a message of an agent to be delivered when it is due."""
-        self._note(message)
         self._mail.post(message)
         self.world.hasten(message.due)
-
-    def _note(self, message: Message) -> None:
-        self.said.append(message)
-        for listener in self.listeners:
-            listener(message)
 
     def remind(self, scheduler: LocalScheduler, time: float, booking: int) -> None:
         """Have a scheduler reminded of one of its bookings at a time, s."""
         name, now = scheduler.cluster.name, self.now
-        self._mail.post(Reminder(sender=name, receiver=name, sent=now, due=time, booking=booking))
-        self.world.hasten(time)
+        self.post(Reminder(sender=name, receiver=name, sent=now, due=time, booking=booking))
 
     def transfer(self, slots: npt.NDArray[np.int64], clusters: npt.NDArray[np.int64]) -> None:
         """Have brokers send jobs of the global queue to clusters, in the order given."""
-        world, jobs = self.world, self.world.jobs
-        origins = jobs["origin"][slots]
-        world.send(slots, clusters)
-        for origin, cluster in sorted(set(zip(origins.tolist(), clusters.tolist(), strict=True))):
-            if origin == cluster:
-                continue
-            at_global = origin == ANYWHERE
-            sender = self.broker if at_global else self.clusters[origin].broker
-            to = self.clusters[cluster].broker
-            sent = self.now + sender.latency  # the order has to come there first
-            moved = slots[(origins == origin) & (clusters == cluster)]
-            self._note(
-                JobTransfer(
-                    sender=sender.name,
-                    receiver=to.name,
-                    sent=sent,
-                    due=sent + sender.latency + to.latency,
-                    jobs=tuple(jobs["number"][moved].tolist()),
-                )
-            )
+        self.world.send(slots, clusters)
+        for message in transfers(self, slots, clusters):
+            self._mail.note(message)
 
     def _deliver(self, planners: Sequence[Scheduler] = ()) -> None:
         """Deliver what is due, then have those act who got something, and those plan who shall."""
@@ -369,23 +333,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         slots = self.world.collected()
         new = slots[jobs["serial"][slots] > self._collected_serial]
         self._collected_serial = int(jobs["serial"][slots].max())
-        origins = jobs["origin"][new]
-        for origin in np.unique(origins).tolist():
-            numbers = tuple(jobs["number"][new[origins == origin]].tolist())
-            if origin == ANYWHERE:
-                kind: type[JobSubmitted] | type[JobMetadata] = JobSubmitted
-                sender, delay = "users", 0.0
-            else:
-                kind = JobMetadata
-                sender, delay = self.clusters[origin].name, self.clusters[origin].broker.latency
-            message = kind(
-                sender=sender,
-                receiver=self.scheduler.name,
-                sent=self.now - delay,
-                due=self.now,
-                jobs=numbers,
-            )
-            self._note(message)
+        for message in announcements(self, new):
+            self._mail.note(message)
             self._told_by(self.scheduler, self.scheduler.receive, message)
         self._told_by(self.scheduler, self.scheduler.act)
 
