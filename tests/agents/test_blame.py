@@ -1,0 +1,254 @@
+"""Errors of schedulers say whose they are, and when they came."""
+
+from __future__ import annotations
+
+import traceback
+
+import numba
+import numpy as np
+import pytest
+
+from agents.disciplines import FcfsScheduler
+from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
+from agents.view import KnownCluster
+from grid.errors import PlacementError, PlatformError, WorkloadError
+
+from .small_grids import model_of, ran, table
+
+
+class OopsError(Exception):
+    pass
+
+
+def test_an_exception_of_a_plugin_names_the_agent_and_the_time():
+    class Global(GlobalScheduler):
+        def place(self, job):
+            if job.number == 3:
+                raise OopsError("three")
+            return self.clusters[0]
+
+    class Ranking(LocalScheduler):
+        def priority(self, job):
+            raise OopsError("three")
+
+    class Planner(PlanningScheduler):
+        def plan(self, jobs, release):
+            raise OopsError("three")
+
+    class Deaf(FcfsScheduler):
+        def receive(self, message):
+            raise OopsError("three")
+
+    jobs = table((0, 1, 9.0), (1, 1, 9.0), (2.5, 1, 9.0))
+    one = table((2.5, 1, 9.0))
+    for global_, local, rows, name in (
+        (Global, "fcfs", jobs, "GLOBAL"),
+        (Global, "titan", jobs, "GLOBAL"),
+        ("dll", Ranking, one, "RANKING C1"),
+        ("muscle", Ranking, one, "RANKING C1"),
+        ("dll", Planner, one, "PLANNER C1"),
+        ("muscle", Deaf, one, "DEAF C1"),
+    ):
+        with pytest.raises(OopsError) as caught:
+            ran(global_, local, rows)
+        assert str(caught.value) == "three"
+        assert caught.value.__notes__ == [f"raised by {name} at simulated time 2.5 s"]
+        assert 'raise OopsError("three")' in "".join(traceback.format_exception(caught.value))
+
+
+class CompiledOops(GlobalScheduler):
+    @numba.njit
+    def place(known, job, memory):  # noqa: N805
+        if job.number == 3:
+            raise ValueError("three")
+        return 0
+
+
+class CompiledRankOops(LocalScheduler):
+    @numba.njit
+    def priority(job, now):  # noqa: N805
+        if job.number == 3:
+            raise ValueError("three")
+        return 0.0
+
+
+class NoSuchField(GlobalScheduler):
+    @numba.njit
+    def place(known, job, memory):  # noqa: N805
+        return job.colour
+
+
+class OneArgument(LocalScheduler):
+    @numba.njit
+    def priority(job):  # noqa: N805
+        return 0.0
+
+
+def test_an_exception_of_a_compiled_plugin_names_the_agent_and_the_time():
+    jobs = table((0, 8, 9.0), (1, 6, 9.0), (2.5, 4, 9.0))
+    for global_, local, kind, name in (
+        (CompiledOops, "fcfs", ValueError, "COMPILEDOOPS at simulated time 2.5 s"),
+        ("dll", CompiledRankOops, ValueError, "COMPILEDRANKOOPS C3 at simulated time 2.5 s"),
+        (NoSuchField, "fcfs", Exception, "NOSUCHFIELD at simulated time 0 s"),
+        ("dll", OneArgument, TypeError, "ONEARGUMENT C1 at simulated time 0 s"),
+    ):
+        with pytest.raises(kind) as caught:
+            ran(global_, local, jobs)
+        assert caught.value.__notes__ == [f"raised by {name}"]
+
+
+def test_an_exception_of_the_workload_is_nobodys():
+    class Broken:
+        def chunks(self):
+            yield table((0, 1, 1.0)).jobs
+            raise WorkloadError("line 7: no number")
+
+    with pytest.raises(WorkloadError) as caught:
+        ran("dll", "fcfs", Broken())
+    assert str(caught.value) == "line 7: no number"
+
+
+OTHER = model_of("dll", "fcfs")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"C9": 2},
+        {},
+        {"C1": 9},
+        {"C1": -2, "C2": 4},
+        {"C1": 1},
+        {"C1": 2, "C2": 1},
+        {"C1": 2.0},
+        {"C1": "2"},
+        {0: 2},
+        1,
+        0.0,
+        True,
+        "C1",
+        ["C1"],
+        OTHER.scheduler.clusters[0],
+        KnownCluster,
+        OTHER.clusters[0],
+    ],
+    ids=str,
+)
+def test_an_impossible_placement_is_one_line_naming_agent_and_time(answer):
+    class Wrong(GlobalScheduler):
+        def place(self, job):
+            return answer
+
+    check_refused(Wrong, "fcfs", "WRONG at 2.5 s: placement of job 7", size=2)
+
+
+class TooSmall(GlobalScheduler):
+    def place(self, job):
+        return self.clusters[2]
+
+
+class Nowhere(GlobalScheduler):
+    @numba.njit
+    def place(known, job, memory):  # noqa: N805
+        return 3
+
+
+class TakesTooMany(GlobalScheduler):
+    @numba.njit
+    def place(known, job, memory):  # noqa: N805
+        known.take[:] = 0
+        known.take[0] = job.size
+        known.take[5] = 1
+        return -2
+
+
+class NotANumber(LocalScheduler):
+    def priority(self, job):
+        return float("nan")
+
+
+class Words(LocalScheduler):
+    def priority(self, job):
+        return "first"
+
+
+class NothingAtAll(LocalScheduler):
+    def priority(self, job):
+        return None
+
+
+class CompiledNan(LocalScheduler):
+    @numba.njit
+    def priority(job, now):  # noqa: N805
+        return np.nan
+
+
+class NoMethod(LocalScheduler):
+    pass
+
+
+class NoPlan(PlanningScheduler):
+    pass
+
+
+class NoPlace(GlobalScheduler):
+    pass
+
+
+def planner(answer):
+    class Planner(PlanningScheduler):
+        def plan(self, jobs, release):
+            return answer(jobs)
+
+    return Planner
+
+
+@pytest.mark.parametrize(
+    ("global_", "local", "words"),
+    [
+        (TooSmall, "fcfs", "TOOSMALL at 2.5 s: placement of job 7 (size 5): C3, which has 4"),
+        (Nowhere, "fcfs", "NOWHERE at 2.5 s: placement of job 7 (size 5): cluster 3"),
+        (TakesTooMany, "fcfs", "TAKESTOOMANY at 2.5 s: placement of job 7"),
+        (NoPlace, "fcfs", "NOPLACE at 2.5 s: NoPlace: no method `place`"),
+        ("dll", NotANumber, "NOTANUMBER C1 at 2.5 s: C1: priority of job 7"),
+        ("muscle", NotANumber, "NOTANUMBER C1 at 2.5 s: C1: priority of job 7"),
+        ("dll", CompiledNan, "COMPILEDNAN C1 at 2.5 s: C1: priority of job 7"),
+        ("dll", Words, "WORDS C1 at 2.5 s: priority of job 7: 'first'"),
+        ("dll", NothingAtAll, "NOTHINGATALL C1 at 2.5 s: priority of job 7: None"),
+        ("dll", NoMethod, "NOMETHOD C1 at 2.5 s: NoMethod: no method `priority`"),
+        ("dll", NoPlan, "NOPLAN C1 at 2.5 s: NoPlan: no method `plan`"),
+        ("muscle", NoPlan, "NOPLAN C1 at 2.5 s: NoPlan: no method `plan`"),
+        ("dll", planner(lambda jobs: [*jobs, jobs[0]]), "PLANNER C1 at 2.5 s: plan: Job(7"),
+        ("dll", planner(lambda jobs: []), "PLANNER C1 at 2.5 s: plan without Job(7"),
+        ("dll", planner(lambda jobs: [0]), "PLANNER C1 at 2.5 s: plan: 0"),
+        ("dll", planner(lambda jobs: None), "PLANNER C1 at 2.5 s: plan: None"),
+        ("dll", planner(lambda jobs: jobs[0]), "PLANNER C1 at 2.5 s: plan: Job(7"),
+        ("muscle", planner(lambda jobs: []), "PLANNER C1 at 2.5 s: plan without Job(7"),
+    ],
+)
+def test_an_impossible_decision_is_one_line_naming_agent_and_time(global_, local, words):
+    check_refused(global_, local, words)
+
+
+def check_refused(global_, local, words, size=5):
+    jobs = table((2.5, size, 9.0))
+    jobs.jobs["number"] = 7
+    model = model_of(global_, local, jobs)
+    with pytest.raises(PlacementError) as caught:
+        model.run()
+    message = str(caught.value)
+    assert message.startswith(words)
+    assert message.count(" at 2.5 s") == 1
+    assert "\n" not in message
+    assert "accepted" in message or "no method" in message
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_an_error_of_the_grid_that_a_plugin_meets_keeps_its_kind():
+    class Asks(GlobalScheduler):
+        def place(self, job):
+            return self.clusters[self.model.world.platform.index("C7")]
+
+    with pytest.raises(PlatformError, match=r"^ASKS at 1 s: cluster 'C7': unknown; accepted: C1"):
+        ran(Asks, "fcfs", table((1.0, 1, 1.0)))

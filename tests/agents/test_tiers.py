@@ -1,0 +1,139 @@
+"""Decisions of users in every tier: plain Python, compiled, with memory and a stream."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+
+from agents.schedulers import GlobalScheduler, LocalScheduler
+
+from .small_grids import FAR, OUTCOME, done, ran, table, workload
+
+
+@numba.njit
+def least_load(known, job, memory):
+    best, least = -1, np.inf
+    for c in range(known.clusters):
+        if job.size <= known.size[c] and known.load[c] / known.size[c] < least:
+            best, least = c, known.load[c] / known.size[c]
+    return best
+
+
+class CompiledLeastLoad(GlobalScheduler):
+    place = least_load
+
+
+class PlainLeastLoad(GlobalScheduler):
+    def place(self, job):
+        return min((c for c in self.clusters if c.size >= job.size), key=lambda c: c.load)
+
+
+@numba.njit
+def shortest(job, now):
+    return job.execution_time
+
+
+class CompiledShortest(LocalScheduler):
+    priority = shortest
+
+
+class PlainShortest(LocalScheduler):
+    def priority(self, job):
+        return job.execution_time
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.7])
+def test_the_tiers_of_a_decision_give_the_same_run(latency):
+    def outcome(global_, local):
+        jobs = workload(count=150, rate=0.7, share=0.5)
+        model = ran(global_, local, jobs, FAR, latency=latency)
+        assert model.world.count("completed") == 150
+        return [model.world.records()[name].tobytes() for name in OUTCOME], model.messages
+
+    expected = outcome("dll", "sjf")
+    assert outcome(CompiledLeastLoad, CompiledShortest) == expected
+    assert outcome(PlainLeastLoad, PlainShortest) == expected
+    assert outcome("dll", PlainShortest) == expected
+    assert outcome(PlainLeastLoad, "sjf") == expected
+
+
+@numba.njit
+def hold_back(known, job, memory):
+    """Start each job on the last cluster as soon as it fits there, and let it wait till then."""
+    known.take[:] = 0
+    last = known.clusters - 1
+    if job.size > known.free[last]:
+        return -1
+    known.take[last] = job.size
+    return -2
+
+
+class CompiledHoldBack(GlobalScheduler):
+    place = hold_back
+
+
+class PlainHoldBack(GlobalScheduler):
+    def place(self, job):
+        last = self.clusters[-1]
+        return {last.name: job.size} if last.free >= job.size else None
+
+
+def test_waiting_and_starting_agree_between_the_tiers():
+    def outcome(global_):
+        model = ran(global_, "fcfs", workload(count=80, largest=4))
+        assert model.world.count("completed") == 80
+        return [model.world.records()[name].tobytes() for name in OUTCOME]
+
+    assert outcome(CompiledHoldBack) == outcome(PlainHoldBack)
+
+
+def test_a_job_in_order_blocks_those_behind_it():
+    class InOrder(PlainHoldBack):
+        in_order = True
+
+    jobs = table((0, 3, 10.0), (1, 4, 5.0), (2, 1, 5.0))
+    assert done(ran(InOrder, "fcfs", jobs))["start"].argsort().tolist() == [0, 1, 2]
+    assert done(ran(PlainHoldBack, "fcfs", jobs))["start"].argsort().tolist() == [0, 2, 1]
+
+
+def test_a_compiled_scheduler_has_memory_and_a_stream_of_its_own():
+    class Counting(GlobalScheduler):
+        @numba.njit
+        def place(known, job, memory):  # noqa: N805
+            memory[0] += 1.0
+            return 0
+
+        def memory(self):
+            return np.full(3, 5.0)
+
+    model = ran(Counting, "fcfs", workload(count=30))
+    assert model.world.memory.tolist() == [35.0, 5.0, 5.0]
+
+
+# Splitting ----------------------------------------------------------------------------------------
+
+
+def test_a_job_may_be_split_over_clusters():
+    class Everywhere(GlobalScheduler):
+        spans = True
+
+        def place(self, job):
+            if job.size > sum(c.free for c in self.clusters):
+                return None
+            left, taken = job.size, {}
+            for c in self.clusters:
+                taken[c.name] = min(left, c.free)
+                left -= taken[c.name]
+            return taken
+
+    model = ran(Everywhere, "fcfs", table((0, 11, 10.0), (1, 18, 7.0), (2, 19, 1.0)))
+    records = done(model)
+    takes = model.world.records().takes[records["split"]]
+    assert takes.tolist() == [[8, 3, 0], [8, 6, 4]]
+    assert records["start"].tolist() == [0.0, 10.0]
+    assert records["finish"][1] == pytest.approx(10 + 7 / 0.7)
+    assert model.world.count("rejected") == 1
+
+
+# Plugins that go wrong ---------------------------------------------------------------------------
