@@ -312,7 +312,9 @@ def evolve(
 
     The first generation is the seed and random orders. The search stops by `settings`, and at
     once when the CP is as low as if every job were alone on the cluster. Up to 7 jobs are tried
-    in every order instead, where that takes no more orders than the patience alone would.
+    in every order instead, where that takes no more orders than the patience alone would and no
+    operator that breeds is a user's: the first generation is then the seed, or the jobs as given,
+    and the second one all orders.
 
     Parameters
     ----------
@@ -350,9 +352,10 @@ def evolve(
     if settings.generations is not None:
         limit = settings.generations
     most = settings.population * (1 + min(settings.patience, limit))
-    if exhaustive := jobs <= _FEW_JOBS and math.factorial(jobs) <= most:
+    bred_by_user = any(hasattr(toolbox, name) for name in OPERATORS[1:])
+    if exhaustive := jobs <= _FEW_JOBS and math.factorial(jobs) <= most and not bred_by_user:
         orders = np.array(first, np.int64)[_every_order(jobs)]
-        random_from, limit = len(orders), 0
+        random_from, limit = len(orders), 1
     else:
         orders = np.tile(np.array(first, np.int64), (settings.population, 1))
         random_from = 0 if seed_order is None else 1
@@ -375,7 +378,10 @@ def evolve(
     statistics.register("mean", lambda values: math.fsum(values) / len(values))
     lowest = target = math.inf
     stalled = 0
-    for generation in itertools.count():
+    if exhaustive:
+        given = population.performances()[0]
+        logbook.record(gen=0, min=given, mean=given)
+    for generation in itertools.count(int(exhaustive)):
         record = statistics.compile(population.performances())
         logbook.record(gen=generation, **record)
         best = record["min"]

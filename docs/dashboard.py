@@ -7,20 +7,20 @@ from experiments.dashboard import save_svg
 from experiments.following import Follower
 from experiments.scenario import Scenario
 
-scenario = Scenario.load("quickstart").changed(["jobs=400", "load=1.1"])
-scenario.changed(["jobs=10"]).model().run()  # compiles
-model = scenario.model(seed=1)
-follower = Follower(model, number=194)
-began = perf_counter()
-while model.world.count("completed") < 200:
-    model.step()
-elapsed = perf_counter() - began
-follower.look(elapsed)
-save_svg(
-    model,
-    scenario.name,
-    Path(__file__).parent / "dashboard.svg",
-    width=110,
-    elapsed=elapsed,
-    follower=follower,
-)
+
+def draw(path: Path) -> None:
+    """Draw the picture."""
+    scenario = Scenario.load("quickstart").changed(["jobs=400", "load=1.1"])
+    scenario.changed(["jobs=10"]).model().run()  # compiles
+    model = scenario.model(seed=1)
+    follower = Follower(model, number=194)
+    began = perf_counter()
+    while model.world.count("completed") < 200:
+        model.step()
+    elapsed = perf_counter() - began
+    follower.look(elapsed)
+    save_svg(model, scenario.name, path, width=110, elapsed=elapsed, follower=follower)
+
+
+if __name__ == "__main__":
+    draw(Path(__file__).parent / "dashboard.svg")

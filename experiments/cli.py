@@ -124,7 +124,7 @@ def run(
             if out is not None:
                 check_folder(out)
             if rounds is not None:
-                check_file(rounds)
+                check_file(rounds, out)
             result = run_scenario(chosen, seed, bool(live) if as_json else live, pace, follow)
         if rounds is not None:
             result.write_rounds(rounds)

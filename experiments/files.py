@@ -18,9 +18,16 @@ SUMMARY, JOBS = "summary.json", "jobs.csv"
 """Files of a result."""
 
 
-def check_file(path: str | os.PathLike[str]) -> None:
-    """Raise `GridError` if rounds cannot be written to a file, before any work is done."""
+def check_file(path: str | os.PathLike[str], folder: str | None = None) -> None:
+    """Raise `GridError` if rounds cannot be written to a file, before any work is done.
+
+    Nor if it is one of those that results are written to in `folder`.
+    """
     given = os.fspath(path)
+    if folder is not None and Path(given).resolve() in {
+        (Path(folder) / name).resolve() for name in (JOBS, SUMMARY)
+    }:
+        raise GridError(f"{given}: found a file of the results too; accepted: another file")
     try:
         _try(given, Path(given).parent, (Path(given).name,))
     except OSError as error:

@@ -16,8 +16,10 @@ from agents.model import GridModel
 from experiments.columns import shorten
 from experiments.happenings import parts_of
 from experiments.story import Known, Place, Story, tell
+from grid.errors import GridError
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LOCAL, NONE, RUNNING, VACANT
+from grid.workloads.table import Table
 
 NAME = 12
 """Cells that the name of a cluster may take in a story."""
@@ -27,6 +29,18 @@ HOLD = 3.0
 
 PATIENCE = 1.0
 """Wall time after which another job will do than the one that was hoped for, s."""
+
+
+def check_number(model: GridModel, number: int) -> None:
+    """Raise `GridError` if a model's workload has no job of a number."""
+    workload = model.workload
+    if isinstance(workload, Table):
+        there = bool((workload.jobs["number"] == number).any())
+        accepted = "a number of the workload"
+    else:
+        there, accepted = 1 <= number <= workload.count, f"from 1 to {workload.count}"
+    if not there:
+        raise GridError(f"--follow {number}: found no such job; accepted: {accepted}")
 
 
 class Follower:

@@ -109,20 +109,23 @@ def links_panel(
     if height < 3:
         return lines
     shown = _shown(world.links, height - 2)
+    # Where not all have room, the busiest are shown.
+    busiest = np.sort(np.argsort(-used, kind="stable")[:shown])
+    demand, capacity, used_there = demand[busiest], capacity[busiest], used[busiest]
 
     def load(row: int, width: int) -> Text:
         return bar(demand[row], capacity[row], width, glyphs)
 
     columns = [
-        names("link", links[:shown], glyphs),
+        names("link", [links[index] for index in busiest], glyphs),
         Column("demand", load, 6, 40, rank=3),
-        numbers("Mbit/s", [f"{each:,.1f}" for each in demand[:shown]], 1),
-        numbers("of capacity", [_capacity(each) for each in capacity[:shown]], 1),
-        numbers("used", [f"{100 * each:,.0f} %" for each in used[:shown]], 2, least=5),
+        numbers("Mbit/s", [f"{each:,.1f}" for each in demand], 1),
+        numbers("of capacity", [_capacity(each) for each in capacity], 1),
+        numbers("used", [f"{100 * each:,.0f} %" for each in used_there], 2, least=5),
     ]
     lines += table(columns, shown, width)
     if shown < world.links:
-        rest = f"at most {100 * used[shown:].max():,.0f} % used"
+        rest = f"at most {100 * np.delete(used, busiest).max():,.0f} % used"
         lines.append(Text(fit([f"... {world.links - shown:,} more links", rest], width, ", ")))
     return lines
 

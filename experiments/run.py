@@ -35,7 +35,8 @@ def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
         wanted = True
         model.stop()
 
-    if threading.current_thread() is not threading.main_thread():
+    background = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if background or threading.current_thread() is not threading.main_thread():
         yield lambda: False  # only the main thread gets signals
         return
     before = signal.signal(signal.SIGINT, note)
@@ -70,6 +71,10 @@ def run(
     if live is None and (pace is not None or follow is not None):
         live = True
     model = scenario.model(seed)
+    if follow is not None:
+        from experiments.following import check_number
+
+        check_number(model, follow)
     extras: dict[str, Any] = {}
     if "seed_schedules" in scenario.outputs:
         extras["seed_schedules"] = _collect_seeds(model)

@@ -17,7 +17,7 @@ import pydantic
 
 from agents.genetic import Settings
 from agents.model import GridModel
-from agents.registry import global_scheduler, importable_from, local_scheduler
+from agents.registry import GLOBAL, LOCAL, global_scheduler, importable_from, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.parameters import RANGES, Parameters
 from experiments.workload import Duration, build_workload, deadline_classes
@@ -146,6 +146,12 @@ class Scenario:
             text[key] = table.get(key, default)
             if not isinstance(text[key], str):
                 raise ScenarioError(f"{path}: {key}: found {text[key]!r}; accepted: a string")
+        for key, known in (("global", GLOBAL), ("local", LOCAL)):
+            if text[key] not in known and ":" not in text[key]:
+                raise ScenarioError(
+                    f"{path}: {key}: found {text[key]!r}; accepted: {', '.join(known)}, "
+                    "or module:Class"
+                )
         outputs = table.get("outputs", [])
         if not isinstance(outputs, list) or any(each not in OUTPUTS for each in outputs):
             accepted = ", ".join(OUTPUTS)

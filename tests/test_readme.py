@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import sys
 from pathlib import Path
@@ -83,3 +84,16 @@ def test_install_commands_are_there():
 def test_extensions_run(option, policy, folder):
     result = CliRunner().invoke(main, ["run", "quickstart", option, policy, "--json", *SHORTER])
     assert result.exit_code == 0, (result.output, result.exception)
+
+
+def test_the_picture_is_that_of_todays_dashboard(tmp_path):
+    draw = runpy.run_path(str(ROOT / "docs" / "dashboard.py"))["draw"]
+    draw(tmp_path / "dashboard.svg")
+    drawn, shown = (
+        re.findall(r">([^<>]*)</text>", path.read_text(encoding="utf-8"))
+        for path in (tmp_path / "dashboard.svg", ROOT / "docs" / "dashboard.svg")
+    )
+    # The speed is that of a machine.
+    same = [a == b for a, b in zip(drawn, shown, strict=True) if "ETA" not in a + b]
+    assert len(same) > 30
+    assert all(same)

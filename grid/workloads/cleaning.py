@@ -18,7 +18,7 @@ REQUESTED_SIZE = "no allocated processors: requested processors taken"
 ZERO_RUNTIME = "run time 0: counted as 1 s"
 LOW_REQUEST = "requested time below the run time: raised to it"
 NUMBER_AGAIN = "job number used before: kept"
-NUMBER_TAKEN = "job number used at another site: raised"
+NUMBER_SHARED = "job number used at another site: kept"
 OUTSIDE = "outside the window: left out"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grid.errors import WorkloadError
-from grid.workloads.cleaning import NUMBER_TAKEN, combined
+from grid.workloads.cleaning import NUMBER_SHARED, combined
 from grid.workloads.files import quoted
 from grid.workloads.job_csv import read_csv
 from grid.workloads.sites import merge_sites
@@ -62,6 +62,6 @@ def read_site_logs(paths: Mapping[str, str | os.PathLike[str]], clusters: Sequen
                 f"log of site {quoted(name)}: unknown cluster; accepted: {', '.join(clusters)}"
             )
         logs[list(clusters).index(name)] = read_log(path, clusters)
-    jobs, raised = merge_sites({index: log.jobs for index, log in logs.items()})
+    jobs, shared = merge_sites({index: log.jobs for index, log in logs.items()})
     cleaning = combined(log.cleaning for log in logs.values())
-    return Table(jobs, cleaning.also(NUMBER_TAKEN, raised))
+    return Table(jobs, cleaning.also(NUMBER_SHARED, shared))

@@ -12,7 +12,9 @@ from agents.balancers import DynamicLeastLoadScheduler
 from agents.disciplines import FcfsScheduler
 from agents.messages import JobMetadata, JobTransfer, SeedSchedule
 from agents.model import GridModel
-from experiments.following import HOLD, PATIENCE, Follower
+from experiments.following import HOLD, PATIENCE, Follower, check_number
+from experiments.scenario import Scenario
+from grid.errors import GridError
 from grid.platform import Platform
 from grid.workloads.synthetic import SyntheticWorkload
 
@@ -244,3 +246,14 @@ def test_following_changes_no_result(number):
                 follower.look(wall)
         rows.append(model.world.records().rows)
     assert np.array_equal(*rows)
+
+
+def test_a_job_that_does_not_exist_cannot_be_followed():
+    scenario = Scenario.load("quickstart").changed(["jobs=60"])
+    check_number(scenario.model(), 1)
+    check_number(scenario.model(), 60)
+    case_study = Scenario.load("muscle-case-study").model()
+    check_number(case_study, 6)
+    for model, number in ((scenario.model(), 0), (scenario.model(), 61), (case_study, 7)):
+        with pytest.raises(GridError, match=f"--follow {number}: found no such job; accepted"):
+            check_number(model, number)

@@ -113,7 +113,12 @@ def start(*words, closing="", **options):
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     shell = ["sh", "-c", f'exec "$@" {closing}', "sh"]
     return subprocess.Popen(
-        [*shell, sys.executable, "-c", command, *words], text=True, env=environment, **streams
+        [*shell, sys.executable, "-c", command, *words],
+        text=True,
+        env=environment,
+        # Else a test that runs in the background would have Ctrl-C ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        **streams,
     )
 
 

@@ -151,3 +151,12 @@ def test_jobs_that_nobody_started_fail_the_run(idle, mode, tmp_path):
     assert (got.exit_code, got.stderr) == (1, line)
     assert "39 jobs not finished: no scheduler started them" in got.stdout
     assert got.stdout.startswith("quickstart: idle:Idle over fcfs, seed 0\n")
+
+
+def test_rounds_may_not_be_written_over_the_results(tmp_path):
+    out = tmp_path / "out"
+    for name in ("jobs.csv", "summary.json"):
+        got = call("run", "quickstart", *QUICK, "--out", out, "--rounds", out / ".." / "out" / name)
+        assert got.exit_code == 2
+        assert "found a file of the results too" in got.stderr
+    assert not out.exists()
