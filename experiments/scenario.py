@@ -27,7 +27,7 @@ from grid.workloads.deadlines import class_table
 
 PACKAGED = resources.files("experiments") / "scenarios"
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "parameters")
-PLATFORM_KEYS = ("clusters", "switches", "links")
+PLATFORM_KEYS = ("clusters", "brokers", "switches", "links")
 OUTPUTS = ("seed_schedules",)
 MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
 """Errors of which the parameter's own words say more than their kind."""

@@ -15,6 +15,7 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
+from grid.brokers import Broker, chains
 from grid.errors import PlatformError
 from grid.topology import (
     CENTRE,
@@ -49,6 +50,8 @@ class Cluster:
     rate : float
         Service rate ratio (`muscle`, Table 3), positive: a job's execution time here is its run
         time at rate 1 divided by it.
+    broker : str
+        Name of the broker above the cluster's own; empty: the global scheduler's.
 
     Raises
     ------
@@ -59,6 +62,7 @@ class Cluster:
     name: str
     size: int
     rate: float = 1.0
+    broker: str = ""
 
     def __post_init__(self) -> None:
         check_name("cluster", self.name)
@@ -88,11 +92,14 @@ class Platform:
         At least one; their order is that of every array over clusters.
     graph : networkx.Graph
         Their network, as `grid.topology` builds it.
+    brokers : tuple of Broker
+        Those between the clusters' own brokers and the global scheduler's.
 
     Raises
     ------
     PlatformError
-        If there is no cluster, the graph is not a valid network, or its clusters are others.
+        If there is no cluster, the graph is not a valid network, its clusters are others, or the
+        brokers form no tree.
 
     Examples
     --------
@@ -105,9 +112,11 @@ class Platform:
 
     clusters: tuple[Cluster, ...]
     graph: nx.Graph
+    brokers: tuple[Broker, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clusters", tuple(self.clusters))
+        object.__setattr__(self, "brokers", tuple(self.brokers))
         if not self.clusters:
             raise PlatformError("clusters: none; accepted: at least one cluster")
         validate_network(self.graph)
@@ -116,6 +125,12 @@ class Platform:
                 f"network: its clusters are {', '.join(clusters_of(self.graph)) or 'none'}; "
                 f"accepted: {', '.join(self.names)}"
             )
+        _ = self.chains
+
+    @cached_property
+    def chains(self) -> list[list[int]]:
+        """Which brokers are above each cluster's own, from the lowest up (`grid.brokers`)."""
+        return chains([(cluster.name, cluster.broker) for cluster in self.clusters], self.brokers)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -205,11 +220,12 @@ class Platform:
         Parameters
         ----------
         mapping : mapping
-            Lists of tables: `clusters` (`name`, `size`, `rate` = 1.0) and optionally `switches`
-            (`name`). Each of these may say what its link towards the central switch is: `switch`
-            (the node it hangs on, by default the central "switch"), `capacity` (Mbit/s, 1000 by
-            default) and `latency` (s, 0 by default). Or a list `links` gives every link
-            instead: `between` (two names), `capacity`, `latency`.
+            Lists of tables: `clusters` (`name`, `size`, `rate` = 1.0, `broker` where there are
+            some), and optionally `brokers` (`name`, `parent`, by default the global scheduler's)
+            and `switches` (`name`). Each cluster and switch may say what its link towards the
+            central switch is: `switch` (the node it hangs on, by default the central "switch"),
+            `capacity` (Mbit/s, 1000 by default) and `latency` (s, 0 by default). Or a list `links`
+            gives every link instead: `between` (two names), `capacity`, `latency`.
         where : str
             What begins every message, such as the name of the file.
 
@@ -239,7 +255,8 @@ class Platform:
         """
         switches = set(self.graph) - {*self.names, CENTRE}
         return {
-            "clusters": [dataclasses.asdict(cluster) for cluster in self.clusters],
+            "clusters": [_without_empty(cluster) for cluster in self.clusters],
+            "brokers": [_without_empty(broker) for broker in self.brokers],
             "switches": [{"name": name} for name in self.graph if name in switches],
             "links": [
                 {"between": list(ends)}
@@ -252,12 +269,18 @@ class Platform:
 _LINK_KEYS = {"capacity", "latency"}
 
 
-def _parts(mapping: Mapping[str, Any]) -> tuple[tuple[Cluster, ...], nx.Graph]:
-    """Return the clusters and the graph that plain tables describe."""
-    _refuse_unknown("platform", mapping, {"clusters", "switches", "links"})
+def _without_empty(part: Cluster | Broker) -> dict[str, Any]:
+    return {key: value for key, value in dataclasses.asdict(part).items() if value != ""}
+
+
+def _parts(mapping: Mapping[str, Any]) -> tuple[tuple[Cluster, ...], nx.Graph, tuple[Broker, ...]]:
+    """Return the clusters, the graph and the brokers that plain tables describe."""
+    _refuse_unknown("platform", mapping, {"clusters", "brokers", "switches", "links"})
     uplink_keys = set() if "links" in mapping else {"switch"} | _LINK_KEYS
     nodes = {
-        "clusters": list(_tables(mapping, "clusters", {"name", "size"}, {"rate"} | uplink_keys)),
+        "clusters": list(
+            _tables(mapping, "clusters", {"name", "size"}, {"rate", "broker"} | uplink_keys)
+        ),
         "switches": list(_tables(mapping, "switches", {"name"}, uplink_keys)),
     }
     if "links" in mapping:
@@ -269,10 +292,11 @@ def _parts(mapping: Mapping[str, Any]) -> tuple[tuple[Cluster, ...], nx.Graph]:
             for table in nodes["clusters"] + nodes["switches"]
         ]
     clusters = tuple(
-        Cluster(**_chosen(table, {"name", "size", "rate"})) for table in nodes["clusters"]
+        Cluster(**_chosen(table, {"name", "size", "rate", "broker"})) for table in nodes["clusters"]
     )
     switches = [table["name"] for table in nodes["switches"]]
-    return clusters, network([cluster.name for cluster in clusters], links, switches)
+    brokers = tuple(Broker(**table) for table in _tables(mapping, "brokers", {"name"}, {"parent"}))
+    return clusters, network([cluster.name for cluster in clusters], links, switches), brokers
 
 
 def _tables(

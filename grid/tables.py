@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid import topology
+from grid.brokers import BOTH, CHANGE, PERIODIC, Advertising
 from grid.errors import PlatformError
 from grid.jobs import JOB
 from grid.kernel import state as k
@@ -36,9 +37,11 @@ class Tables:
     platform : Platform
         Clusters and links.
     latency : float
-        Time of a message beside the latency of the links on its way, s.
+        Time of a message from one broker to the next, beside the latency of the links, s.
     tracked : bool
         Keep the identity of every processor.
+    advertising : Advertising
+        How brokers tell what they know.
 
     Attributes
     ----------
@@ -48,6 +51,8 @@ class Tables:
         The columns of `slots`; the same dict for ever.
     columns : dict of str to array
         What is kept for each cluster, and for each link.
+    beliefs : structured array
+        What each broker believes of each cluster below it (`grid.kernel.state.BELIEF`).
     known : dict of str to array
         What the global scheduler knows of each cluster (`grid.kernel.state.known_dtype`).
     take : array of int64, shape (capacity,)
@@ -56,7 +61,9 @@ class Tables:
         What a compiled `place` gets as its memory.
     """
 
-    def __init__(self, platform: Platform, latency: float, tracked: bool) -> None:
+    def __init__(
+        self, platform: Platform, latency: float, tracked: bool, advertising: Advertising
+    ) -> None:
         self.platform = platform
         self.tracked = tracked
         links = topology.uplinks(platform.graph)
@@ -79,7 +86,9 @@ class Tables:
         self.memory = np.zeros(1)
         self._arguments: tuple[Any, ...] | None = None
         self._name_columns()
-        self._set_clusters(latency)
+        self._news = np.zeros(0, k.NEWS)
+        self._set_clusters()
+        self._set_brokers(latency, advertising)
         self._set_links(links)
         self._grow()
 
@@ -101,9 +110,16 @@ class Tables:
         }
         self.take = told["take"]
 
-    def _set_clusters(self, latency: float) -> None:
+    def _set_clusters(self) -> None:
         platform, box, sizes = self.platform, self._box, self.platform.sizes
-        for name in ("cursor", "vacant", "vacant_turn", "landing_first", "landing_last"):
+        for name in (
+            "cursor",
+            "vacant",
+            "vacant_turn",
+            "vacant_news",
+            "landing_first",
+            "landing_last",
+        ):
             box[name] = k.NONE
         for name in ("root", "running", "parent"):
             box[name] = k.NONE
@@ -117,16 +133,45 @@ class Tables:
             ("free", sizes),
             ("rate", platform.rates),
             ("first_processor", np.cumsum(sizes) - sizes),
-            ("latency", latency + topology.latencies(platform.graph)),
         ):
             self.columns[name][:] = values
         box["known"]["clusters"] = self.clusters
-        for name, values in (("size", sizes), ("rate", platform.rates), ("free", sizes)):
+        for name, values in (
+            ("size", sizes),
+            ("rate", platform.rates),
+            ("free", sizes),
+            ("up", sizes),
+        ):
             self.known[name][:] = values
         self._processors["holder"] = k.FREE
         self._processors["turn"] = k.NONE
         if self.tracked:
             self._processors["cluster"] = np.repeat(np.arange(self.clusters), sizes)
+
+    def _set_brokers(self, latency: float, advertising: Advertising) -> None:
+        platform, box, columns = self.platform, self._box, self.columns
+        hops = np.array([len(chain) + 1 for chain in platform.chains])
+        links = topology.latencies(platform.graph)
+        columns["hops"][:] = hops
+        columns["latency"][:] = hops * latency + links
+        periodic = advertising.when in (PERIODIC, BOTH)
+        box["hop_latency"], box["loss"] = latency, advertising.loss
+        box["truth"] = advertising.truth
+        box["on_change"] = advertising.when in (CHANGE, BOTH)
+        box["period"] = advertising.period if periodic and not advertising.truth else 0.0
+        immediate = (columns["latency"] == 0) & (advertising.loss == 0) & box["on_change"]
+        columns["at_once"][:] = immediate | advertising.truth
+        # Of each cluster one row after the other, from the lowest broker to the global one.
+        columns["first_belief"][:] = np.cumsum(hops) - hops
+        self.beliefs = beliefs = np.zeros(int(hops.sum()), k.BELIEF)
+        beliefs["cluster"] = np.repeat(np.arange(self.clusters), hops)
+        beliefs["broker"] = [broker for chain in platform.chains for broker in (*chain, k.NONE)]
+        beliefs["above"] = np.arange(1, len(beliefs) + 1)
+        beliefs["above"][np.cumsum(hops) - 1] = k.NONE
+        beliefs["delay"] = latency
+        beliefs["delay"][columns["first_belief"]] += links
+        for name in ("free", "up"):
+            beliefs[name] = platform.sizes[beliefs["cluster"]]
 
     def _set_links(self, links: Sequence[tuple[str, str]]) -> None:
         # Links hang on nodes: clusters first, then switches, as `topology.uplinks` lists them.
@@ -162,6 +207,13 @@ class Tables:
         if len(self._events) < room:
             more = np.zeros(room - len(self._events), k.EVENT)
             self._events = np.concatenate([self._events, more])
+        old = len(self._news)
+        if self.count("news") + self.clusters > old:
+            size = max(2 * old, 2 * self.clusters)
+            self._news = np.concatenate([self._news, np.zeros(size - old, k.NEWS)])
+            self._news["next"][old:] = np.arange(old + 1, size + 1)
+            self._news["next"][-1] = self._box["vacant_news"][0]
+            self._box["vacant_news"] = old
         if self._box["sliding"][0] == len(self._sliding):
             self._sliding = np.concatenate([self._sliding, np.zeros_like(self._sliding)])
         # All that run may end at one instant: once drained, the table has room for twice as many.

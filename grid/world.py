@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from grid.brokers import Advertising
 from grid.errors import PlacementError
 from grid.finished import Records, last
 from grid.jobs import JobArray
@@ -23,6 +24,7 @@ from grid.refusals import (
     checked_plan,
     checked_sending,
 )
+from grid.streams import stream
 from grid.tables import Tables
 
 Indices = npt.NDArray[np.int64]
@@ -36,8 +38,8 @@ class World(Tables):
     platform : Platform
         Clusters and links.
     latency : float
-        Time that a message between a cluster's broker and the global one takes beside the
-        latency of the links on its way, s.
+        Time that a message takes from one broker to the next, beside the latency of the links
+        between a cluster and the centre, s.
     tracked : bool
         Keep the identity of every processor, which plans with processor sets and failures need.
     place : callable, optional
@@ -46,6 +48,10 @@ class World(Tables):
     rank : callable, optional
         Python decision of a local scheduler: takes the slot of a job that landed on its cluster,
         returns its priority (lowest first).
+    advertising : Advertising, optional
+        How brokers tell what they know; by default at each change, and nothing is lost.
+    seed : int
+        Of the messages that are lost.
 
     Attributes
     ----------
@@ -59,8 +65,11 @@ class World(Tables):
         tracked: bool = False,
         place: Callable[[int], int] | None = None,
         rank: Callable[[int], float] | None = None,
+        advertising: Advertising | None = None,
+        seed: int = 0,
     ) -> None:
-        super().__init__(platform, latency, tracked)
+        super().__init__(platform, latency, tracked, advertising or Advertising())
+        self._box["loss_stream"] = stream(seed, "loss")
         self._place = place
         self._rank = rank
         self._source: Iterator[JobArray] = iter(())
@@ -186,7 +195,8 @@ class World(Tables):
             if self._arguments is None:
                 self._arguments = (
                     box, self.slots, self._events, self._chunk, self._finished,
-                    self._processors, self._turns, self._sliding, self._splits, self.memory,
+                    self._processors, self._turns, self._sliding, self._splits,
+                    self.beliefs, self._news, self.memory,
                 )  # fmt: skip
             reason = run(*self._arguments, self._until)
             if reason == k_place and place is not None:

@@ -23,10 +23,11 @@ from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.decisions import call_place, call_priority
 from grid.kernel.events import remove_next
 from grid.kernel.execution import complete, fail, repair, start_as_taken, start_waiting
-from grid.kernel.knowledge import advertise, learn
+from grid.kernel.knowledge import advertise, hear, is_news_out, pass_on, tick_again
 from grid.kernel.queues import after
 from grid.kernel.state import (
     ADVERTISEMENT,
+    BELIEF,
     BROKEN,
     COLLECTED,
     DRAIN,
@@ -38,6 +39,7 @@ from grid.kernel.state import (
     FULL,
     LANDED,
     METADATA,
+    NEWS,
     NONE,
     OVER,
     PLACE,
@@ -46,6 +48,7 @@ from grid.kernel.state import (
     REPAIR,
     SLOT,
     START,
+    TICK,
     TIME,
     TURN,
     WAIT,
@@ -68,8 +71,8 @@ def _placeable(state: Any, slot: Any, answer: int) -> bool:
             if count != 0:
                 if cluster >= state.clusters or count < 0 or count > state.size[cluster]:
                     return False
-                # Without latency there is no excuse for asking for what is not free.
-                if count > state.free[cluster] and state.latency[cluster] == 0.0:
+                # Who knows all at once has no excuse for asking for what is not free.
+                if count > state.free[cluster] and state.at_once[cluster] == 1:
                     return False
             taken += count
         return taken == slot.size
@@ -108,6 +111,8 @@ def _happen(
     sliding: Any,
     finished: Any,
     splits: Any,
+    beliefs: Any,
+    news: Any,
 ) -> None:
     """Let the events of this instant happen that stand in the heap or slide."""
     while state.events > 0 and events[0].time == state.now:
@@ -126,8 +131,7 @@ def _happen(
         complete(state, slots, processors, turns, sliding, finished, splits, job)
     while state.events > 0 and events[0].time == state.now:
         kind, subject = events[0].kind, events[0].subject
-        work, jobs = events[0].work, events[0].jobs
-        free, waiting = events[0].free, events[0].waiting
+        item = events[0].news
         remove_next(state, events)
         if kind == REPAIR:
             repair(state, slots, processors, turns, subject)
@@ -135,9 +139,12 @@ def _happen(
             fail(state, slots, events, processors, turns, sliding, subject)
         elif kind == ADVERTISEMENT:
             state.in_flight -= 1
-            sent = state.now - state.latency[subject]
-            learn(state, subject, sent, work, jobs, free, waiting)
-            offer_again(state, slots)
+            above = hear(state, beliefs, news, subject, item)
+            if pass_on(state, events, beliefs, news, above, item):
+                offer_again(state, slots)
+        elif kind == TICK:
+            state.ticking = 0
+            state.tick = 1
         elif kind == METADATA:
             state.in_flight -= 1
             become_known(state, slots, subject)
@@ -212,6 +219,31 @@ def _settle(
     return GO_ON
 
 
+@part
+def _advertise(state: Any, slots: Any, events: Any, beliefs: Any, news: Any) -> None:
+    """Have the brokers of clusters tell what changed at this instant, or what is due to be told."""
+    heard = False
+    # Else nobody would learn anything new from telling it again, and the run would never end.
+    happens = state.events > 0 or state.sliding > 0
+    arrives = state.fed < state.chunk_length or state.exhausted == 0
+    for index in range(state.touched_count):
+        cluster = state.touched_list[index]
+        state.touched[cluster] = 0
+        if state.on_change == 1 and state.tick == 0:
+            heard |= advertise(state, events, beliefs, news, cluster)
+    if state.tick == 1:
+        state.tick = 0
+        if happens or arrives or is_news_out(state, beliefs):
+            tick_again(state, events)
+        for cluster in range(state.clusters):
+            heard |= advertise(state, events, beliefs, news, cluster)
+    elif state.period > 0.0 and state.ticking == 0 and state.touched_count > 0:
+        tick_again(state, events)
+    state.touched_count = 0
+    if heard:
+        offer_again(state, slots)
+
+
 @compiled()
 def advance(
     box: Any,
@@ -223,6 +255,8 @@ def advance(
     turns: Any,
     sliding: Any,
     splits: Any,
+    beliefs: Any,
+    news: Any,
     memory: Any,
     until: float,
 ) -> int:
@@ -230,8 +264,8 @@ def advance(
 
     Parameters
     ----------
-    box, slots, events, chunk, finished, processors, turns, sliding : structured arrays
-        The tables of `grid.kernel.state`; the first holds one state record.
+    box, slots, events, chunk, finished, processors, turns, sliding, beliefs, news
+        The tables of `grid.kernel.state`, structured arrays; the first holds one state record.
     splits : array of int32, shape (rows, clusters)
         Processors of the co-allocated jobs among `finished`, on each cluster.
     memory : array of float64
@@ -250,13 +284,13 @@ def advance(
             reason = _settle(state, slots, events, processors, turns, sliding, memory)
             if reason != GO_ON:
                 return reason
-            for index in range(state.touched_count):
-                cluster = state.touched_list[index]
-                state.touched[cluster] = 0
-                advertise(state, events, cluster)
-            state.touched_count = 0
+            _advertise(state, slots, events, beliefs, news)
+            if state.cursor != NONE:
+                continue  # what the global scheduler heard at once
             if state.collected > 0 and state.notify == 1:
                 return COLLECTED
+            if state.news + state.clusters > len(news):
+                return FULL
             # At most one event a live job is added before this point is reached again.
             if state.events + len(slots) + 2 * len(state.free) > len(events):
                 return FULL
@@ -291,7 +325,9 @@ def advance(
             state.now = max(state.now, time)
             state.known.now = state.now
             state.mid_instant = 1
-            _happen(state, slots, events, processors, turns, sliding, finished, splits)
+            _happen(
+                state, slots, events, processors, turns, sliding, finished, splits, beliefs, news
+            )
         while state.fed < state.chunk_length and chunk[state.fed].arrival <= state.now:
             if state.vacant == NONE:
                 return FULL
@@ -321,7 +357,8 @@ def loop(capacity: int) -> Callable[..., int]:
         sliding_dtype(capacity),
     )
     arguments = [numba.from_dtype(table)[::1] for table in tables]
+    told = [numba.from_dtype(table)[::1] for table in (BELIEF, NEWS)]
     splits, memory = types.int32[:, ::1], types.float64[::1]
-    signature = types.int64(*arguments, splits, memory, types.float64)
+    signature = types.int64(*arguments, splits, *told, memory, types.float64)
     entry: Callable[..., int] = advance.get_compile_result(signature).entry_point
     return entry

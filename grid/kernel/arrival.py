@@ -9,6 +9,7 @@ import numpy as np
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
+from grid.kernel.knowledge import repeated
 from grid.kernel.leaving import record, vacate
 from grid.kernel.processors import ask_for_plan, touch
 from grid.kernel.queues import first, join, leave
@@ -72,9 +73,8 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
 @inlined
 def announce(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     """Have the broker of a cluster tell the global one of a job."""
-    state.messages[METADATA_SENT] += 1
     state.sent[cluster] += 1
-    delay = state.latency[cluster]
+    delay = state.latency[cluster] + repeated(state, METADATA_SENT, state.hops[cluster])
     if delay > 0.0:
         slots[job].status = ANNOUNCED
         state.in_flight += 1
@@ -124,16 +124,17 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     slot.execution_time = slot.runtime / state.rate[cluster]
     state.known.load[cluster] += slot.execution_time * slot.size
     state.known.unfinished[cluster] += 1
-    delay = state.latency[cluster]
+    delay, hops = state.latency[cluster], state.hops[cluster]
     if slot.origin == ANYWHERE:
-        state.messages[TRANSFER_SENT] += 1
+        delay += repeated(state, TRANSFER_SENT, hops)
         state.received[cluster] += 1
     else:
         # The job's data are with its origin, which is told to transfer them.
-        state.messages[ORDER] += 1
+        hops_back = state.hops[slot.origin]
+        delay += repeated(state, ORDER, hops_back)
         state.received[slot.origin] += 1
         if slot.origin != cluster:
-            state.messages[TRANSFER_SENT] += 1
+            delay += repeated(state, TRANSFER_SENT, hops_back + hops)
             state.sent[slot.origin] += 1
             state.received[cluster] += 1
             delay += 2.0 * state.latency[slot.origin]
@@ -165,6 +166,7 @@ def enqueue(state: Any, slots: Any, job: int, key: float) -> None:
     state.landing_first = slot.next
     if slot.landed == 0:
         slot.landed = 1
+        state.left[cluster] += slot.execution_time * slot.size
         state.serial += 1
         slot.serial = state.serial
     slot.key = key

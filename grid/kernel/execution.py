@@ -69,6 +69,7 @@ def start_as_taken(
     if parts == 1:
         slot.cluster = last
         state.known.load[last] += slot.execution_time * slot.size
+        state.left[last] += slot.execution_time * slot.size
         state.known.unfinished[last] += 1
         start(state, slots, events, processors, turns, job)
         return
@@ -89,6 +90,7 @@ def start_as_taken(
         row.take[cluster] = count
         if count > 0:
             state.known.load[cluster] += slot.execution_time * count
+            state.left[cluster] += slot.execution_time * count
             state.known.unfinished[cluster] += 1
             state.running_count[cluster] += 1
             hold(state, slots, processors, turns, cluster, job, count)
@@ -114,11 +116,12 @@ def _leave_cluster(
     if keeps:
         return
     work = slots[job].execution_time * count
-    if state.latency[cluster] > 0.0:
+    state.left[cluster] -= work
+    if state.at_once[cluster] == 1:
+        learn_finished(state, cluster, work, 1)
+    else:
         state.finished_work[cluster] += work
         state.finished_jobs[cluster] += 1
-    else:
-        learn_finished(state, cluster, work, 1)
 
 
 @part
@@ -157,7 +160,7 @@ def take_off(
 @inlined
 def _known_at_once(state: Any, slots: Any, cluster: int) -> None:
     """Have jobs offered again if the global scheduler knows what changed on a cluster."""
-    if state.latency[cluster] == 0.0:
+    if state.at_once[cluster] == 1:
         offer_again(state, slots)
 
 

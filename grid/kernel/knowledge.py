@@ -1,12 +1,17 @@
-"""What brokers tell the global one of their clusters: free processors, queues, finished work."""
+"""What brokers tell each other of their clusters: processors, queues, finished work.
+
+A cluster's broker tells the one above it, which passes the news on, up to the global one. Each
+believes what it heard last.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from grid.kernel.compile import inlined
+from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
-from grid.kernel.state import ADVERTISED, ADVERTISEMENT
+from grid.kernel.state import ADVERTISED, ADVERTISEMENT, NONE, TICK
+from grid.streams import uniform
 
 
 @inlined
@@ -19,32 +24,113 @@ def learn_finished(state: Any, cluster: int, work: float, jobs: int) -> None:
 
 
 @inlined
-def learn(
-    state: Any, cluster: int, time: float, work: float, jobs: int, free: int, waiting: int
-) -> None:
-    """Let the global broker know what a cluster's broker said at `time`."""
-    learn_finished(state, cluster, work, jobs)
-    state.known.free[cluster] = free
-    state.known.waiting[cluster] = waiting
-    state.known.at[cluster] = time
+def _lost(state: Any) -> bool:
+    """Draw whether a message is lost on a hop."""
+    if state.loss > 0.0 and uniform(state.loss_stream) < state.loss:
+        state.lost += 1
+        return True
+    return False
 
 
 @inlined
-def advertise(state: Any, events: Any, cluster: int) -> None:
-    """Have a cluster's broker tell the global one what changed at this instant."""
-    work, jobs = state.finished_work[cluster], state.finished_jobs[cluster]
-    free, waiting = state.free[cluster], state.waiting[cluster]
-    state.finished_work[cluster] = 0.0
-    state.finished_jobs[cluster] = 0
-    state.messages[ADVERTISED] += 1
+def repeated(state: Any, kind: int, hops: int) -> float:
+    """Count a message that is sent again until each hop has carried it; return the time lost, s."""
+    time = 0.0
+    state.messages[kind] += 1
+    for _hop in range(hops):
+        while _lost(state):
+            state.messages[kind] += 1
+            time += 2.0 * state.hop_latency  # until the acknowledgement is overdue
+    return time
+
+
+@inlined
+def hear(state: Any, beliefs: Any, news: Any, row: int, item: int) -> int:
+    """Have a broker believe what an advertisement says; return the row above it, or NONE."""
+    belief, told = beliefs[row], news[item]
+    belief.at = told.at
+    belief.free = told.free
+    belief.up = told.up
+    belief.waiting = told.waiting
+    belief.left = told.left
+    if belief.above == NONE:
+        cluster = belief.cluster
+        work = told.finished_work - state.told_work[cluster]
+        learn_finished(state, cluster, work, told.finished_jobs - state.told_jobs[cluster])
+        state.told_work[cluster] = told.finished_work
+        state.told_jobs[cluster] = told.finished_jobs
+        state.known.at[cluster] = told.at
+        state.known.free[cluster] = told.free
+        state.known.up[cluster] = told.up
+        state.known.waiting[cluster] = told.waiting
+    return int(belief.above)
+
+
+@part
+def pass_on(state: Any, events: Any, beliefs: Any, news: Any, row: int, item: int) -> bool:
+    """Carry news to the broker of `row`, and on up; tell whether the global one heard it at once.
+
+    It stops where a hop takes time or loses it.
+    """
+    while row != NONE:
+        state.messages[ADVERTISED] += 1
+        if _lost(state):
+            break
+        if beliefs[row].delay > 0.0:
+            state.in_flight += 1
+            at = schedule(state, events, state.now + beliefs[row].delay, ADVERTISEMENT, row)
+            events[at].news = item
+            return False
+        row = hear(state, beliefs, news, row, item)
+    news[item].next = state.vacant_news
+    state.vacant_news = item
+    state.news -= 1
+    return row == NONE
+
+
+@part
+def advertise(state: Any, events: Any, beliefs: Any, news: Any, cluster: int) -> bool:
+    """Have a cluster's broker tell what is true now; tell whether the global one heard it."""
+    if state.at_once[cluster] == 1:
+        state.known.at[cluster] = state.now
+        state.known.up[cluster] = state.up[cluster]
+        state.known.waiting[cluster] = state.waiting[cluster]
+        if state.truth == 1:
+            return False
+        if state.hops[cluster] == 1:
+            state.messages[ADVERTISED] += 1
+            state.sent[cluster] += 1
+            return False
     state.sent[cluster] += 1
-    delay = state.latency[cluster]
-    if delay > 0.0:
-        state.in_flight += 1
-        at = schedule(state, events, state.now + delay, ADVERTISEMENT, cluster)
-        events[at].work = work
-        events[at].jobs = jobs
-        events[at].free = free
-        events[at].waiting = waiting
-    else:
-        learn(state, cluster, state.now, 0.0, 0, free, waiting)
+    if state.running_count[cluster] == 0 and state.waiting[cluster] == 0:
+        state.left[cluster] = 0.0  # whatever rounding left
+    item = state.vacant_news
+    state.vacant_news = news[item].next
+    state.news += 1
+    told = news[item]
+    told.at = state.now
+    told.free = state.free[cluster]
+    told.up = state.up[cluster]
+    told.waiting = state.waiting[cluster]
+    told.left = state.left[cluster]
+    told.finished_work = state.finished_work[cluster]
+    told.finished_jobs = state.finished_jobs[cluster]
+    heard = pass_on(state, events, beliefs, news, state.first_belief[cluster], item)
+    return heard and state.at_once[cluster] == 0
+
+
+@inlined
+def tick_again(state: Any, events: Any) -> None:
+    """Have clusters be advertised at the next multiple of the period."""
+    state.ticking = 1
+    ticks = state.now // state.period + 1.0
+    schedule(state, events, max(ticks * state.period, state.now), TICK, 0)
+
+
+@inlined
+def is_news_out(state: Any, beliefs: Any) -> bool:
+    """Tell whether some broker has not heard of the last change of a cluster."""
+    for row in range(len(beliefs)):
+        if beliefs[row].at < state.touched_at[beliefs[row].cluster]:
+            return True
+    return False

@@ -22,6 +22,7 @@ def touch(state: Any, cluster: int) -> None:
     """Note that something changed on a cluster at this instant."""
     if state.touched[cluster] == 0:
         state.touched[cluster] = 1
+        state.touched_at[cluster] = state.now
         state.touched_list[state.touched_count] = cluster
         state.touched_count += 1
 
@@ -36,9 +37,9 @@ def account(state: Any, cluster: int) -> None:
 
 @inlined
 def _changed(state: Any, cluster: int) -> None:
-    """Note a change of a cluster's free processors; without latency the global broker knows."""
+    """Note a change of a cluster's free processors, which the global broker may know at once."""
     touch(state, cluster)
-    if state.latency[cluster] == 0.0:
+    if state.at_once[cluster] == 1:
         state.known.free[cluster] = state.free[cluster]
 
 

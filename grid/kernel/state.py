@@ -27,7 +27,7 @@ VACANT, ANNOUNCED, GLOBAL, TRANSIT, LANDING, LOCAL, RUNNING, COALLOCATED = range
 WAIT, START = -1, -2
 
 # Kinds of event, in the order in which they happen at one instant.
-END, REPAIR, FAIL, ADVERTISEMENT, METADATA, TRANSFER = range(6)
+END, REPAIR, FAIL, ADVERTISEMENT, METADATA, TRANSFER, TICK = range(7)
 MESSAGE_KINDS = ("submission", "metadata", "order", "transfer", "advertisement")
 SUBMISSION, METADATA_SENT, ORDER, TRANSFER_SENT, ADVERTISED = range(5)
 
@@ -70,14 +70,38 @@ EVENT = np.dtype(
         ("time", np.float64),  # s
         ("kind", np.int64),
         ("serial", np.int64),  # order of scheduling
-        ("subject", np.int64),  # slot, processor or cluster
-        ("work", np.float64),  # processor-seconds finished, told by an advertisement
-        ("jobs", np.int64),  # jobs finished, told by an advertisement
-        ("free", np.int64),  # free processors, told by an advertisement
-        ("waiting", np.int64),  # waiting jobs, told by an advertisement
+        ("subject", np.int64),  # slot, processor, or row of the table of beliefs
+        ("news", np.int64),  # row of the table of news, of an advertisement
     ],
     align=True,
 )
+
+NEWS = np.dtype(
+    [
+        ("at", np.float64),  # s, when it was the truth
+        ("free", np.int64),  # processors
+        ("up", np.int64),  # processors not failed
+        ("waiting", np.int64),  # jobs
+        ("left", np.float64),  # processor-seconds of all jobs that are there
+        ("finished_work", np.float64),  # processor-seconds, ever
+        ("finished_jobs", np.int64),  # ever
+        ("next", np.int64),  # next vacant row
+    ],
+    align=True,
+)
+"""What an advertisement tells of a cluster, while it is on its way."""
+
+BELIEF = np.dtype(
+    [
+        ("cluster", np.int64),
+        ("broker", np.int64),  # index among the brokers of the platform; NONE: the global one
+        ("above", np.int64),  # row of what the broker above it believes, or NONE
+        ("delay", np.float64),  # s, from the broker below it
+        *((name, *NEWS.fields[name][:1]) for name in NEWS.names[:5]),  # type: ignore[index]
+    ],
+    align=True,
+)
+"""What a broker believes of a cluster below it."""
 
 PROCESSOR = np.dtype(
     [
@@ -135,6 +159,7 @@ def known_dtype(capacity: int) -> np.dtype[np.void]:
             ("rate", np.float64, clusters),  # speed relative to rate 1
             ("at", np.float64, clusters),  # s
             ("free", np.int64, clusters),  # processors
+            ("up", np.int64, clusters),  # processors not failed
             ("waiting", np.int64, clusters),  # jobs
             ("load", np.float64, clusters),  # processor-seconds sent there, not known finished
             ("unfinished", np.int64, clusters),  # jobs sent there, not known finished
@@ -195,6 +220,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("instants", np.int64),
             ("in_flight", np.int64),  # messages on their way
             ("messages", np.int64, (len(MESSAGE_KINDS),)),
+            ("lost", np.int64),  # messages
             ("sent", np.int64, clusters),  # of these, by the broker of each cluster
             ("received", np.int64, clusters),  # addressed to the broker of each cluster
             # queues: one for each cluster, then the global one
@@ -219,9 +245,26 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("replan_any", np.int64),
             ("first_processor", np.int64, clusters),  # index of its first processor
             ("latency", np.float64, clusters),  # s, one message to or from the global broker
-            # what brokers have still to tell of each cluster
-            ("finished_work", np.float64, clusters),  # processor-seconds not yet advertised
+            # brokers
+            ("hops", np.int64, clusters),  # messages on the way from it to the global broker
+            ("hop_latency", np.float64),  # s
+            ("at_once", np.int64, clusters),  # 1: the global broker knows all of it at once
+            ("truth", np.int64),  # 1: of every cluster, and nothing is advertised
+            ("on_change", np.int64),  # 1: advertise at each change
+            ("period", np.float64),  # s between advertisements, 0 if not periodic
+            ("ticking", np.int64),  # 1: the next periodic advertisement is among the events
+            ("tick", np.int64),  # 1: it is due at this instant
+            ("loss", np.float64),  # probability that a message is lost on a hop
+            ("loss_stream", np.uint64, (4,)),
+            ("first_belief", np.int64, clusters),  # row of the broker above its own
+            ("vacant_news", np.int64),
+            ("news", np.int64),  # rows in use
+            ("touched_at", np.float64, clusters),  # s, last change
+            ("left", np.float64, clusters),  # processor-seconds of all jobs that are there
+            ("finished_work", np.float64, clusters),  # processor-seconds, ever
             ("finished_jobs", np.int64, clusters),
+            ("told_work", np.float64, clusters),  # of these, the global broker knows
+            ("told_jobs", np.int64, clusters),
             # links: link i joins node i (clusters first, then switches) to its parent node
             ("parent", np.int64, clusters),  # node, or NONE for the central switch
             ("deep_first", np.int64, clusters),  # links, those farthest from the centre first

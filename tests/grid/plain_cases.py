@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from grid.brokers import Broker
 from grid.jobs import job_table
 from grid.kernel import state as k
 from grid.platform import Cluster, Platform
@@ -297,7 +298,13 @@ def star(draw, clusters, capacity=1000.0):
     sizes = draw(st.lists(st.integers(1, 6), min_size=clusters, max_size=clusters))
     rates = [draw(st.sampled_from([1.0, 2.0, 0.5])) for _ in sizes]
     latencies = [draw(st.sampled_from([0.0, 0.0, 0.5, 1.25])) for _ in sizes]
-    return Platform.star(sizes, rates, capacity, latencies)
+    platform = Platform.star(sizes, rates, capacity, latencies)
+    if not draw(st.booleans()):
+        return platform
+    parents = ["", draw(st.sampled_from(["", "A"])), draw(st.sampled_from(["", "A", "B"]))]
+    brokers = [Broker(name, parent) for name, parent in zip("ABC", parents, strict=True)]
+    below = [replace(each, broker=draw(st.sampled_from("ABC"))) for each in platform.clusters]
+    return Platform(tuple(below), platform.graph, tuple(brokers))
 
 
 def tree(draw, clusters, capacity):

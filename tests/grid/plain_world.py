@@ -33,7 +33,9 @@ class PlainWorld:
     def __init__(self, platform, latency, place, rank, planner, planned, in_order, spans):
         self.size = platform.sizes.tolist()
         self.rate = platform.rates.tolist()
-        self.latency = [latency + own for own in topology.latencies(platform.graph).tolist()]
+        self.hops = [len(chain) + 1 for chain in platform.chains]
+        ways = topology.latencies(platform.graph).tolist()
+        self.latency = [n * latency + way for n, way in zip(self.hops, ways, strict=True)]
         self.side = topology.sides(platform.graph)
         self.capacity = topology.capacities(platform.graph)
         self.clusters = range(len(self.size))
@@ -347,7 +349,7 @@ class PlainWorld:
         return any(count > self.free(cluster) for cluster, count in enumerate(take))
 
     def advertise(self, cluster):
-        self.messages["advertisement"] += 1
+        self.messages["advertisement"] += self.hops[cluster]
         truth = (self.free(cluster), len(self.waiting[cluster]), self.now)
         told, self.untold[cluster] = self.untold[cluster], []
         if self.latency[cluster]:

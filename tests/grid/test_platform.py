@@ -158,7 +158,7 @@ def test_toml_links(toml):
         ("size = 20", "size = 0", "cluster A: size is 0; accepted: an integer from 1"),
         ("size = 20", "size = 2.5", "cluster A: size is 2.5; accepted: an integer"),
         ("size = 20", "", "[[clusters]] number 1: key 'size' is missing; required: name, size"),
-        ("size = 20", "nodes = 20", "[[clusters]] number 1: unknown key 'nodes'; accepted: cap"),
+        ("size = 20", "nodes = 20", "[[clusters]] number 1: unknown key 'nodes'; accepted: bro"),
         (
             "rate = 1.5",
             "rate = -1",
@@ -176,7 +176,7 @@ def test_toml_links(toml):
         ('"D"', '""', "cluster '': not a name"),
         ('"D"', "4", "cluster 4: not a name"),
         ('"D"', '"switch"', "cluster switch: the name of the central switch"),
-        ("[[switches]]", "[[routers]]", "platform: unknown key 'routers'; accepted: clusters, l"),
+        ("[[switches]]", "[[routers]]", "platform: unknown key 'routers'; accepted: brokers, c"),
         ("[[switches]]", "[switches]", "switches: {'name': 'S', "),
         ('[[switches]]\nname = "S"', '[[switches]]\nswitch = "S"', "key 'name' is missing"),
     ],
@@ -203,7 +203,7 @@ def test_toml_refused(toml, old, new, message):
         (
             '"A", size = 4',
             '"A", size = 4, capacity = 1',
-            "unknown key 'capacity'; accepted: name, rate, size",
+            "unknown key 'capacity'; accepted: broker, name, rate, size",
         ),
         ('{name = "S"}', '{name = "S", switch = "switch"}', "[[switches]] number 1: unknown key"),
         ('{name = "S"}', '"S"', "[[switches]] number 1: 'S' found; accepted: a table"),
