@@ -6,47 +6,149 @@ the brokers' links have there; what schedulers say to each other travels in `age
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mesa
+import numpy as np
 
-from agents.messages import Message
+from agents.messages import Message, ScheduleReport
+from grid.kernel.state import NONE
+from grid.streams import uniform
 
 if TYPE_CHECKING:
     from agents.model import GridModel
 
 
+class Belief(NamedTuple):
+    """What a broker believes of a cluster.
+
+    Attributes
+    ----------
+    cluster : int
+        Index.
+    free, up : int
+        Processors that are free, and that have not failed.
+    waiting : int
+        Jobs.
+    left : float
+        Work of the jobs that are there, processor-seconds.
+    at : float
+        When that was true, s.
+    """
+
+    cluster: int
+    free: int
+    up: int
+    waiting: int
+    left: float
+    at: float
+
+
 class A4Broker(mesa.Agent):  # type: ignore[misc]
-    """The broker of one scheduler.
+    """The broker of a cluster, of the global scheduler, or one between them.
 
     Attributes
     ----------
     name : str
-        Name of the cluster, or of the global scheduler, that it speaks for.
+        Name of the cluster or of the global scheduler that it speaks for, or its own.
+    cluster : int
+        Index of the cluster that it speaks for, or -1.
+    parent : A4Broker or None
+        The broker above; None for the global scheduler's.
+    hops : int
+        Messages on the way from it to the global scheduler's.
     latency : float
-        Time that a message takes between this broker and the centre of the grid, s.
+        Time that a message takes between this broker and the global scheduler's, s.
     sent, received : int
         Messages of schedulers that it sent so far, and that were sent to it.
     """
 
-    def __init__(self, model: GridModel, name: str, latency: float) -> None:
+    def __init__(
+        self,
+        model: GridModel,
+        name: str,
+        parent: A4Broker | None = None,
+        latency: float = 0.0,
+        cluster: int = NONE,
+    ) -> None:
         super().__init__(model)
         self.name = name
+        self.parent = parent
+        self.cluster = cluster
+        # The global scheduler's stands in no list of the platform's.
+        names = [broker.name for broker in model.world.platform.brokers]
+        index = NONE if parent is None or cluster != NONE else names.index(name)
+        self._rows = np.flatnonzero(model.world.beliefs["broker"] == index)
+        self.hops: int = 0 if parent is None else parent.hops + 1
         self.latency = latency
         self.sent = 0
         self.received = 0
 
+    @property
+    def above(self) -> Iterator[A4Broker]:
+        """The brokers above it, the lowest first."""
+        broker = self.parent
+        while broker is not None:
+            yield broker
+            broker = broker.parent
+
+    def believes(self) -> list[Belief]:
+        """Return what it believes of the clusters below it; of its own cluster, the truth."""
+        world, own = self.model.world, self.cluster
+        if own != NONE:
+            free, up, waiting = (int(x[own]) for x in (world.free, world.up, world.waiting))
+            return [Belief(own, free, up, waiting, world.columns["left"].item(own), world.now)]
+        rows = world.beliefs[self._rows]
+        return [Belief(*row) for row in rows[list(Belief._fields)].tolist()]
+
     def send(self, kind: type[Message], to: A4Broker, **content: Any) -> Message:
-        """Send a message to the scheduler of another broker; return it."""
-        now = self.model.now
+        """Send a message to the scheduler of another broker, through the global one; return it.
+
+        What is lost on a hop is sent again when its acknowledgement is overdue.
+        """
+        model, world = self.model, self.model.world
+        delay = self.latency + to.latency
+        loss = float(world.advertising.loss)
+        if kind is ScheduleReport and world.advertising.truth:
+            delay = loss = 0.0
+        if loss > 0.0:
+            for _ in range(self.hops + to.hops):
+                while uniform(model.loss_stream) < loss:
+                    self.sent += 1
+                    delay += 2.0 * world.hop_latency
         message = kind(
             sender=self.name,
             receiver=to.name,
-            sent=now,
-            due=now + self.latency + to.latency,
+            sent=model.now,
+            due=model.now + delay,
             **content,
         )
         self.sent += 1
         to.received += 1
-        self.model.post(message)
+        model.post(message)
         return message
+
+
+def hierarchy(model: GridModel) -> tuple[A4Broker, list[A4Broker], list[A4Broker]]:
+    """Make the brokers of a model: the global scheduler's, those of clusters, those between."""
+    platform = model.world.platform
+    root = A4Broker(model, model.scheduler.name)
+    between: dict[str, A4Broker] = {}
+
+    def broker_of(name: str) -> A4Broker:
+        if name == "":
+            return root
+        if name not in between:
+            (broker,) = (each for each in platform.brokers if each.name == name)
+            parent = broker_of(broker.parent)
+            latency = model.world.hop_latency * (parent.hops + 1)
+            between[name] = A4Broker(model, name, parent, latency)
+        return between[name]
+
+    latencies = model.world.latency.tolist()
+    own = [
+        A4Broker(model, cluster.name, broker_of(cluster.broker), latency, index)
+        for index, (cluster, latency) in enumerate(zip(platform.clusters, latencies, strict=True))
+    ]
+    return root, own, [broker_of(broker.name) for broker in platform.brokers]

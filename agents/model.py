@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.blame import made, raise_as_of
-from agents.broker import A4Broker
+from agents.broker import hierarchy
 from agents.carriage import announcements, transfers
 from agents.cluster import ClusterAgent
 from agents.genetic import Settings
@@ -20,11 +20,13 @@ from agents.messages import Message, Reminder, ScheduleReport
 from agents.pace import PacePredictor
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
+from grid.brokers import Advertising
 from grid.errors import GridError
 from grid.kernel.decisions import place_address, priority_address
 from grid.kernel.state import COLLECTED, LANDED, NONE, OVER
 from grid.performance import weights_per_cluster
 from grid.platform import Platform
+from grid.streams import stream
 from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload
 from grid.world import World
@@ -51,8 +53,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     interval : float
         Simulated time of one step, s.
     latency : float
-        Time that a message between a cluster's broker and the centre takes, beside the latency of
-        the links on its way, s.
+        Time that a message takes from one broker to the next, beside the latency of the links
+        between a cluster and the centre, s.
+    advertising : Advertising, optional
+        How brokers tell what they know; by default at each change, and nothing is lost.
     seed : int
         Of every random stream.
     weights : sequence of float, or one for each cluster
@@ -77,6 +81,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     clusters : list of ClusterAgent
     broker : A4Broker
         The global scheduler's.
+    brokers : list of A4Broker
+        Those between it and the clusters' own.
+    discovery_messages : int
+        Messages of brokers that asked each other for clusters, so far.
     pace : PacePredictor
     rounds : list of Round
     said : deque of Message
@@ -95,6 +103,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         *,
         interval: float = 60.0,
         latency: float = 0.0,
+        advertising: Advertising | None = None,
         seed: int = 0,
         weights: Sequence[float] | Sequence[Sequence[float]] = (4.0, 3.0, 1.0),
         idle: str = "mean",
@@ -122,6 +131,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.list_seed = list_seed
         self.round_threshold = round_threshold
         self.rounds: list[Round] = []
+        self.discovery_messages = 0
         self._mail = Mail()
         self.said, self.listeners = self._mail.said, self._mail.listeners
         self._receivers: dict[str, Scheduler] = {}
@@ -129,7 +139,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self._told = 0
         self._looked = 0.0
         self._stopping = False
-        self.world = World(platform, latency, tracked, self._place, self._rank)
+        self.world = World(platform, latency, tracked, self._place, self._rank, advertising, seed)
+        self.loss_stream = stream(seed, "loss between schedulers")
         self._create(global_scheduler, local_scheduler)
         if isinstance(workload, BatchWorkload):
             self.workload = replace(workload)  # whose draws begin anew
@@ -150,7 +161,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         world = self.world
         self.pace = PacePredictor(self)
         self.scheduler = made(global_scheduler, self)
-        self.broker = A4Broker(self, self.scheduler.name, 0.0)
+        self.broker, own, self.brokers = hierarchy(self)
         self._receivers[self.scheduler.name] = self.scheduler
         place = self.scheduler.compiled("place")
         world.set_global(
@@ -164,8 +175,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         world.notify(self.scheduler.collects)
         self.clusters: list[ClusterAgent] = []
         for index, name in enumerate(world.platform.names):
-            broker = A4Broker(self, name, float(world.latency[index]))
-            cluster = ClusterAgent(self, index, broker)
+            cluster = ClusterAgent(self, index, own[index])
             cluster.scheduler = made(local_scheduler, self, cluster)
             if name in self._receivers:
                 raise GridError(
@@ -213,7 +223,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     @property
     def messages(self) -> int:
         """Messages sent so far, of every kind."""
-        return self.messages_posted + sum(self.world.messages.values())
+        between = self.messages_posted + self.discovery_messages
+        return between + sum(self.world.messages.values())
 
     @property
     def messages_posted(self) -> int:

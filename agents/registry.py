@@ -16,6 +16,7 @@ GLOBAL = {
     "wrand": "agents.balancers:WeightedRandomScheduler",
     "round-robin": "agents.balancers:RoundRobinScheduler",
     "ect": "agents.balancers:EarliestCompletionScheduler",
+    "a4": "agents.discovery:DiscoveryScheduler",
 }
 """Built-in global schedulers."""
 

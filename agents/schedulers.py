@@ -74,11 +74,6 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
         """Act on the messages of this instant, once all are delivered."""
 
 
-def announced(seeds: Sequence[SeedSchedule]) -> list[int]:
-    """Return the slots of the jobs of seed schedules."""
-    return [slot for seed in seeds for slot in seed.slots]
-
-
 class GlobalScheduler(Scheduler):
     """Decides where each job goes.
 
@@ -219,10 +214,23 @@ class LocalScheduler(Scheduler):
         """Report how far the cluster is booked, now that a seed schedule has come."""
         if self._seeds:
             queued = self.model.world.queue(self.cluster.index).tolist()
-            status = self.model.world.jobs["status"]
-            coming = [s for s in announced(self._seeds) if status[s] in (TRANSIT, LANDING)]
+            coming = self._announced(self._seeds, (TRANSIT, LANDING))
             self._book(self._able(queued + coming), self._seeds)
             self._seeds = []
+
+    def _announced(self, seeds: Sequence[SeedSchedule], where: Sequence[int]) -> list[int]:
+        """Return the slots of the jobs of seed schedules that are where they are asked for.
+
+        A seed schedule may come so late that others have the slots of its jobs.
+        """
+        jobs, cluster = self.model.world.jobs, self.cluster.index
+        number, status, sent_to = jobs["number"], jobs["status"], jobs["cluster"]
+        return [
+            slot
+            for seed in seeds
+            for slot, job in zip(seed.slots, seed.jobs, strict=True)
+            if status[slot] in where and number[slot] == job and sent_to[slot] == cluster
+        ]
 
     def _able(self, slots: Sequence[int]) -> list[int]:
         """Return the jobs that can run: one larger than what is up waits for repairs."""
@@ -294,14 +302,15 @@ class PlanningScheduler(LocalScheduler):
         The jobs of a seed schedule are left out until all of them, and of those before, are there.
         """
         world, index = self.model.world, self.cluster.index
-        status, keys = world.jobs["status"], world.jobs["key"]
-        ready = [*takewhile(lambda seed: (status[list(seed.slots)] == LOCAL).all(), self._seeds)]
+        keys = world.jobs["key"]
+        coming = TRANSIT, LANDING
+        ready = [*takewhile(lambda seed: not self._announced([seed], coming), self._seeds)]
         self._seeds, late = ready, self._seeds[len(ready) :]
-        held = set(announced(late))
+        held = set(self._announced(late, (LOCAL,)))
         waiting = self._able([slot for slot in world.queue(index).tolist() if slot not in held])
         planned = [slot for slot in waiting if keys[slot] < np.inf]
         able = set(waiting)
-        seeded = [slot for slot in announced(ready) if slot in able]
+        seeded = [slot for slot in self._announced(ready, (LOCAL,)) if slot in able]
         slots = list(dict.fromkeys([*planned, *seeded, *waiting]))
         release = self.cluster.release_times()
         same = len(slots) == len(planned) and len(release) == len(self._booked.release)

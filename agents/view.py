@@ -94,7 +94,7 @@ class KnownCluster:
 
     @property
     def age(self) -> float:
-        """How old the news of the cluster is, s; none at all without latency."""
-        if self.world.latency.item(self.index) == 0.0:
+        """How old the news of the cluster is, s; none at all if all of it is known at once."""
+        if self.world.columns["at_once"].item(self.index):
             return 0.0
         return float(self.world.now - self.world.known["at"].item(self.index))

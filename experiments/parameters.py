@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from grid.brokers import SHORTEST
 from grid.distributions import LARGEST_SIZE
 from grid.jobs import LONGEST
 
@@ -96,7 +97,16 @@ class Parameters(BaseModel):
     local_share: Share = 0.0
     """Share of the jobs that users submit through the local schedulers, equally among clusters."""
     latency: NonNegative = 0.0
-    """Time of a message between a cluster's broker and the centre, beside its links' latency, s."""
+    """Time of a message from one broker to the next, beside the latency of the links, s."""
+    loss: Annotated[float, Field(ge=0, lt=1, strict=True)] = 0.0
+    """Probability that a message is lost from one broker to the next; all but advertisements are
+    sent again."""
+    advertise: Literal["change", "periodic", "both"] = "change"
+    """When brokers advertise their clusters: at each change, periodically, or both."""
+    period: Annotated[float, Field(ge=SHORTEST, strict=True)] = 60.0
+    """Time between two periodic advertisements of a cluster, s."""
+    knowledge: Literal["brokers", "truth"] = "brokers"
+    """What global schedulers know of clusters: what brokers told, or the truth at once."""
     weights: Triple | tuple[Triple, ...] = (4.0, 3.0, 1.0)
     """(Wo, Wm, Wi) of over-deadline, makespan and idle-time, once or for each cluster."""
     idle: Literal["mean", "total"] = "mean"

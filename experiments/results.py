@@ -121,7 +121,11 @@ class Result:
             planned=_planned(model),
             overall=run_performance(records, scenario.platform, model.weights, model.idle),
             cleaning=model.workload.cleaning,
-            messages={**model.world.messages, "scheduling": model.messages_posted},
+            messages={
+                **model.world.messages,
+                "scheduling": model.messages_posted,
+                "discovery": model.discovery_messages,
+            },
             cluster_messages=[cluster.messages for cluster in model.clusters],
             extras=extras or {},
         )

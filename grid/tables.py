@@ -45,6 +45,8 @@ class Tables:
 
     Attributes
     ----------
+    hop_latency : float
+        Time of a message from one broker to the next, s.
     slots : structured array
         The live jobs, by slot (dtype `grid.kernel.state.SLOT`).
     jobs : dict of str to array
@@ -66,6 +68,8 @@ class Tables:
     ) -> None:
         self.platform = platform
         self.tracked = tracked
+        self.hop_latency = latency
+        self.advertising = advertising
         links = topology.uplinks(platform.graph)
         self.links = len(links)
         self.clusters = len(platform.clusters)

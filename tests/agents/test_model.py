@@ -12,7 +12,7 @@ from grid.platform import Platform
 
 from .small_grids import FAR, OUTCOME, PLATFORM, done, heard, model_of, ran, table, workload
 
-GLOBALS = ("muscle", "dll", "wrand", "round-robin", "ect")
+GLOBALS = ("muscle", "dll", "wrand", "round-robin", "ect", "a4")
 LOCALS = ("titan", "fcfs", "sjf")
 
 

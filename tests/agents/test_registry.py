@@ -49,7 +49,7 @@ def module(tmp_path, monkeypatch):
 
 
 def test_every_built_in_name_is_a_scheduler_with_a_summary():
-    assert list(GLOBAL) == ["muscle", "dll", "wrand", "round-robin", "ect"]
+    assert list(GLOBAL) == ["muscle", "dll", "wrand", "round-robin", "ect", "a4"]
     assert list(LOCAL) == ["titan", "fcfs", "sjf"]
     assert global_scheduler("muscle") is MuscleScheduler
     assert local_scheduler("fcfs") is FcfsScheduler

@@ -101,7 +101,7 @@ def test_lists():
     names = {row["name"] for row in json.loads(call("scenarios", "--json").stdout)}
     assert {"quickstart", "muscle", "muscle-case-study"} <= names
     rows = json.loads(call("policies", "--json").stdout)
-    assert {"muscle", "dll", "wrand", "round-robin", "ect", "titan", "fcfs", "sjf"} == {
+    assert {"muscle", "dll", "wrand", "round-robin", "ect", "a4", "titan", "fcfs", "sjf"} == {
         row["name"] for row in rows
     }
     assert all(row["title"] for row in rows)
@@ -110,7 +110,7 @@ def test_lists():
     assert "step" in call("validate", "quickstart").stdout
 
 
-@pytest.mark.parametrize("global_", ["muscle", "dll", "wrand", "round-robin", "ect"])
+@pytest.mark.parametrize("global_", ["muscle", "dll", "wrand", "round-robin", "ect", "a4"])
 @pytest.mark.parametrize("local", ["titan", "fcfs", "sjf"])
 @pytest.mark.parametrize("mode", ["batch", "open"])
 def test_every_pair_of_policies_completes_every_job(global_, local, mode):

@@ -138,7 +138,14 @@ def test_whole_run_is_one_round_without_rounds(result):
     assert first["cp"] == first["cp_overall"] == pytest.approx(cp)
     assert first["cp_planned"] is None
     assert metrics["messages"] == {
-        **{"submission": 3, "metadata": 0, "order": 0, "transfer": 2, "scheduling": 0},
+        **{
+            "submission": 3,
+            "metadata": 0,
+            "order": 0,
+            "transfer": 2,
+            "scheduling": 0,
+            "discovery": 0,
+        },
         "advertisement": metrics["messages"]["advertisement"],
     }
 
