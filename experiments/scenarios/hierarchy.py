@@ -1,4 +1,4 @@
-"""A scenario as a Python script: 1,000 clusters under brokers of sites, regions and the whole grid."""
+"""A scenario as a Python script: 1,000 clusters under brokers of sites, regions and the grid."""
 
 from dataclasses import replace
 

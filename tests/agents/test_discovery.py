@@ -16,6 +16,9 @@ from .small_grids import done, model_of, ran, table, workload
 
 BROKERS = (Broker("coast"), Broker("west", "coast"))
 ABOVE = ("west", "west", "coast")
+PAIRS = pytest.mark.parametrize(
+    ("global_", "local"), [("muscle", "titan"), ("a4", "fcfs"), ("dll", "sjf")]
+)
 
 
 def tree(latency=0.0):
@@ -45,9 +48,6 @@ def test_the_first_broker_that_knows_enough_answers():
     # C1 is full till 100 s, with 800 processor-seconds left; C2 holds one processor till 30/1.3 s.
     jobs = table((0, 8, 100.0, math.inf, 0), (0, 6, 30.0, math.inf, 1), (90, 1, 1.0))
 
-    class Stay:  # sends each job where it was submitted
-        pass
-
     model = model_of("a4", "fcfs", jobs, tree(), interval=1.0)
     model.step()
     assert [cluster.busy for cluster in model.clusters] == [8, 6, 0]
@@ -72,9 +72,7 @@ def test_the_first_broker_that_knows_enough_answers():
 
 @pytest.mark.parametrize("loss", [0.0, 0.3])
 @pytest.mark.parametrize("when", ["change", "periodic", "both"])
-@pytest.mark.parametrize(
-    ("global_", "local"), [("muscle", "titan"), ("a4", "fcfs"), ("dll", "sjf")]
-)
+@PAIRS
 def test_every_job_is_done_whatever_brokers_lose(global_, local, when, loss):
     for mode in ("open", "batch"):
         outcomes = []
@@ -91,9 +89,7 @@ def test_every_job_is_done_whatever_brokers_lose(global_, local, when, loss):
         assert (model.world.count("lost") > 0) == (loss > 0)
 
 
-@pytest.mark.parametrize(
-    ("global_", "local"), [("muscle", "titan"), ("a4", "fcfs"), ("dll", "sjf")]
-)
+@PAIRS
 def test_without_latency_a_hierarchy_changes_nothing(global_, local):
     flat = replace(tree(), clusters=[replace(c, broker="") for c in tree().clusters], brokers=())
     jobs = [done(ran(global_, local, workload(count=60), grid)) for grid in (flat, tree())]
