@@ -22,6 +22,9 @@ LONGEST = 1e12
 ANYWHERE = -1
 """Origin of a job that its user submitted to the global scheduler."""
 
+UNKNOWN = -1
+"""User or application of a job of which the input does not name it."""
+
 JOB = np.dtype(
     [
         ("number", np.int64),  # as in the input
@@ -35,6 +38,8 @@ JOB = np.dtype(
         ("components", np.int64, (MAX_COMPONENTS,)),  # processors each, 0 after the last
         ("computation_fraction", np.float64),  # share of the run time spent computing
         ("ppbw", np.float64),  # Mbit/s, bandwidth that each processor needs
+        ("user", np.int64),  # number of who submitted it, or UNKNOWN
+        ("application", np.int64),  # number of what it runs, or UNKNOWN
     ],
     align=True,
 )
@@ -57,5 +62,6 @@ def job_table(count: int) -> JobArray:
     jobs["deadline"] = np.inf
     jobs["requested_time"] = np.inf
     jobs["origin"] = ANYWHERE
+    jobs["user"] = jobs["application"] = UNKNOWN
     jobs["computation_fraction"] = 1.0
     return jobs

@@ -72,6 +72,7 @@ class World(Tables):
         self._box["loss_stream"] = stream(seed, "loss")
         self._place = place
         self._rank = rank
+        self._predict: Callable[[np.void], float] | None = None
         self._source: Iterator[JobArray] = iter(())
         self._drained: list[Records] = []
         self._until = np.inf
@@ -131,8 +132,25 @@ class World(Tables):
         self.columns["planned"][cluster] = int(planned)
 
     def notify(self, wanted: bool) -> None:
-        """Have `advance` return when jobs were collected, or not."""
+        """Have `advance` return when jobs were collected or ended unexpectedly, or not."""
         self._box["notify"] = int(wanted)
+
+    def set_prediction(
+        self, rates: npt.NDArray[np.float64], predict: Callable[[np.void], float] | None = None
+    ) -> None:
+        """Say what those who decide expect of execution times, instead of the truth.
+
+        Parameters
+        ----------
+        rates : array, shape (clusters,)
+            Speed of each cluster relative to rate 1 that they expect.
+        predict : callable, optional
+            Takes the row of a job that arrives and returns the run time on a cluster of rate 1
+            that they expect, s. Called once a job, in order of arrival.
+        """
+        self.known["rate"][:] = rates
+        self._box["predicting"] = int(predict is not None)
+        self._predict = predict
 
     # Jobs in ------------------------------------------------------------------------------------
 
@@ -179,7 +197,8 @@ class World(Tables):
         -------
         int
             Why it stopped (`grid.kernel.state`): ``TIME``, ``OVER`` (nothing is left to happen),
-            ``COLLECTED`` (jobs wait for a round) or ``LANDED`` (planners are wanted).
+            ``COLLECTED`` (jobs wait for a round), ``LANDED`` (planners are wanted) or
+            ``MISPREDICTED`` (jobs ended unexpectedly).
 
         Raises
         ------
@@ -190,6 +209,7 @@ class World(Tables):
         box, k_place, k_rank = self._box, k.PLACE, k.RANK
         job, answer, answered = box["job"], box["answer"], box["answered"]
         place, rank, run = self._place, self._rank, loop(self.capacity)
+        fed, predict = box["fed"], self._predict
         while True:
             # Whoever replaces a table forgets the arguments, a decision in Python included.
             if self._arguments is None:
@@ -204,6 +224,9 @@ class World(Tables):
                 answered[0] = 1
             elif reason == k_rank and rank is not None:
                 answer[0] = rank(job.item())
+                answered[0] = 1
+            elif reason == k.PREDICT and predict is not None:
+                answer[0] = predict(self._chunk[fed[0]])
                 answered[0] = 1
             elif reason == k.FEED:
                 self._next_chunk()
@@ -258,6 +281,13 @@ class World(Tables):
         self.columns["replan"][:] = 0
         self._box["replan_any"] = 0
         return wanting
+
+    def mispredicted(self) -> Indices:
+        """Return the clusters where jobs ended unexpectedly, and forget that they did."""
+        clusters = np.flatnonzero(self.columns["mispredicted"])
+        self.columns["mispredicted"][:] = 0
+        self._box["mispredicted_any"] = 0
+        return clusters
 
     def plan(
         self,

@@ -39,10 +39,12 @@ from grid.kernel.state import (
     FULL,
     LANDED,
     METADATA,
+    MISPREDICTED,
     NEWS,
     NONE,
     OVER,
     PLACE,
+    PREDICT,
     PROCESSOR,
     RANK,
     REPAIR,
@@ -214,6 +216,8 @@ def _settle(
         enqueue(state, slots, job, rank)
     if state.replan_any == 1:
         return LANDED
+    if state.mispredicted_any == 1:
+        return MISPREDICTED
     for index in range(state.touched_count):
         start_waiting(state, slots, events, processors, turns, state.touched_list[index])
     return GO_ON
@@ -276,7 +280,7 @@ def advance(
     Returns
     -------
     int
-        The reason, one of ``TIME`` to ``BROKEN`` of `grid.kernel.state`.
+        The reason, one of ``TIME`` to ``MISPREDICTED`` of `grid.kernel.state`.
     """
     state = box[0]
     while True:
@@ -333,6 +337,8 @@ def advance(
                 return FULL
             if state.finished == len(finished):
                 return DRAIN
+            if state.predicting == 1 and state.answered == 0:
+                return PREDICT
             submit(state, slots, events, finished, chunk[state.fed])
             state.fed += 1
         if state.fed < state.chunk_length or state.exhausted == 1:

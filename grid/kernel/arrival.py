@@ -42,6 +42,10 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     slot.arrival = row.arrival
     slot.size = row.size
     slot.runtime = row.runtime
+    slot.predicted = row.runtime
+    if state.predicting == 1:
+        slot.predicted = state.answer
+        state.answered = 0
     slot.deadline = row.deadline
     slot.requested_time = row.requested_time
     slot.origin = row.origin
@@ -50,8 +54,11 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
         slot.components[index] = row.components[index]
     slot.computation_fraction = row.computation_fraction
     slot.ppbw = row.ppbw
+    slot.user = row.user
+    slot.application = row.application
     slot.cluster = NONE
     slot.execution_time = np.nan
+    slot.predicted_time = np.nan
     slot.restarts = 0
     slot.placed = 0
     slot.first_processor = NONE
@@ -122,7 +129,8 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     slot.placed = 0
     slot.landed = 0
     slot.execution_time = slot.runtime / state.rate[cluster]
-    state.known.load[cluster] += slot.execution_time * slot.size
+    slot.predicted_time = slot.predicted / state.known.rate[cluster]
+    state.known.load[cluster] += slot.predicted_time * slot.size
     state.known.unfinished[cluster] += 1
     delay, hops = state.latency[cluster], state.hops[cluster]
     if slot.origin == ANYWHERE:
@@ -166,7 +174,7 @@ def enqueue(state: Any, slots: Any, job: int, key: float) -> None:
     state.landing_first = slot.next
     if slot.landed == 0:
         slot.landed = 1
-        state.left[cluster] += slot.execution_time * slot.size
+        state.left[cluster] += slot.predicted_time * slot.size
         state.serial += 1
         slot.serial = state.serial
     slot.key = key

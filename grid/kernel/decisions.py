@@ -15,6 +15,10 @@ writing into ``known.take`` how many processors the job shall hold on each clust
 on. `priority` returns a number, and the job with the lowest is served first; equal ones in order of
 their arrival at the cluster.
 
+What has not happened yet is as predicted: ``job.runtime`` and ``job.execution_time`` (s) and
+``known.rate``, by which a run time is divided for the execution time on a cluster. When a job will
+end, no record says.
+
 The fields of both records can be read and not be set. Of their columns, a policy writes
 ``known.take`` and ``known.stream`` only; nothing checks that it leaves the others alone.
 """
@@ -22,6 +26,7 @@ The fields of both records can be read and not be set. Of their columns, a polic
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numba
@@ -39,12 +44,20 @@ call_priority = caller(types.float64)
 """Call a compiled `priority`: ``call_priority(address, job, now)``."""
 
 
+FORESEEN = {"runtime": "predicted", "execution_time": "predicted_time"}
+"""What decisions read of a job's time, and the field of its slot that holds it."""
+HIDDEN = {*FORESEEN, *FORESEEN.values(), "end"}
+
+
 class ReadOnlyRecord(types.Record):
     """The type of a record of which a compiled decision can set no field; in memory, the same."""
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: Any, foreseen: Mapping[str, str] | None = None) -> None:
         record = numba.from_dtype(dtype)
         fields = [(name, field._asdict()) for name, field in record.fields.items()]
+        if foreseen:
+            seen = [(name, field) for name, field in fields if name not in HIDDEN]
+            fields = seen + [(name, dict(fields)[of]) for name, of in foreseen.items()]
         super().__init__(fields, record.size, record.aligned)
 
 
@@ -67,7 +80,7 @@ def place_address(function: Any, capacity: int) -> int:
     PlacementError
         If it returns something else than an integer, or sets a field of a record.
     """
-    known, job = ReadOnlyRecord(known_dtype(capacity)), ReadOnlyRecord(SLOT)
+    known, job = ReadOnlyRecord(known_dtype(capacity)), ReadOnlyRecord(SLOT, FORESEEN)
     signature = types.int64(known, job, types.float64[::1])
     return _address(function, signature, types.Integer, "`place`", "an integer")
 
@@ -80,7 +93,7 @@ def priority_address(function: Any) -> int:
     PlacementError
         If it returns something else than a number, or sets a field of a record.
     """
-    signature = types.float64(ReadOnlyRecord(SLOT), types.float64)
+    signature = types.float64(ReadOnlyRecord(SLOT, FORESEEN), types.float64)
     return _address(function, signature, (types.Integer, types.Float), "`priority`", "a number")
 
 

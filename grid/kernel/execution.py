@@ -58,18 +58,20 @@ def start_as_taken(
     """Start a job of the global queue on the processors that `known.take` names."""
     slot = slots[job]
     leave(state, slots, len(state.free), job)
-    parts, last, rate = 0, 0, np.inf
+    parts, last, rate, known_rate = 0, 0, np.inf, np.inf
     for cluster in range(state.clusters):
         if state.known.take[cluster] > 0:
             parts += 1
             last = cluster
             rate = min(rate, state.rate[cluster])
+            known_rate = min(known_rate, state.known.rate[cluster])
     slot.execution_time = slot.runtime / rate
+    slot.predicted_time = slot.predicted / known_rate
     slot.placed = 1
     if parts == 1:
         slot.cluster = last
-        state.known.load[last] += slot.execution_time * slot.size
-        state.left[last] += slot.execution_time * slot.size
+        state.known.load[last] += slot.predicted_time * slot.size
+        state.left[last] += slot.predicted_time * slot.size
         state.known.unfinished[last] += 1
         start(state, slots, events, processors, turns, job)
         return
@@ -89,8 +91,8 @@ def start_as_taken(
         count = state.known.take[cluster]
         row.take[cluster] = count
         if count > 0:
-            state.known.load[cluster] += slot.execution_time * count
-            state.left[cluster] += slot.execution_time * count
+            state.known.load[cluster] += slot.predicted_time * count
+            state.left[cluster] += slot.predicted_time * count
             state.known.unfinished[cluster] += 1
             state.running_count[cluster] += 1
             hold(state, slots, processors, turns, cluster, job, count)
@@ -115,7 +117,7 @@ def _leave_cluster(
     state.running_count[cluster] -= 1
     if keeps:
         return
-    work = slots[job].execution_time * count
+    work = slots[job].predicted_time * count
     state.left[cluster] -= work
     if state.at_once[cluster] == 1:
         learn_finished(state, cluster, work, 1)
@@ -189,6 +191,9 @@ def complete(
     record(state, slots, finished, job, split, slot.start, state.now)
     if slot.cluster != NONE:
         state.done[slot.cluster] += 1
+        if slot.predicted_time != slot.execution_time:
+            state.mispredicted[slot.cluster] = 1
+            state.mispredicted_any = state.notify
         _known_at_once(state, slots, slot.cluster)
     vacate(state, slots, job)
     state.completed += 1

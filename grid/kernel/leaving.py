@@ -24,7 +24,10 @@ def record(
     row.start = start
     row.finish = finish
     row.execution_time = slot.execution_time
+    row.predicted_time = slot.predicted_time
     row.origin = slot.origin
+    row.user = slot.user
+    row.application = slot.application
     row.restarts = slot.restarts
     row.cluster = slot.cluster
     row.split = split

@@ -18,7 +18,9 @@ CAPACITIES = (16, 128, 1024, 8192)
 """Room for clusters (and links) that kernels are compiled for."""
 
 # Why the loop returned.
-TIME, OVER, FEED, FULL, DRAIN, PLACE, RANK, COLLECTED, LANDED, BROKEN = range(10)
+TIME, OVER, FEED, FULL, DRAIN, PLACE, RANK, COLLECTED, LANDED, BROKEN, PREDICT, MISPREDICTED = (
+    range(12)
+)
 
 # Where a job is.
 VACANT, ANNOUNCED, GLOBAL, TRANSIT, LANDING, LOCAL, RUNNING, COALLOCATED = range(8)
@@ -39,9 +41,11 @@ SLOT = np.dtype(
         *((name, *JOB.fields[name][:1]) for name in JOB.names or ()),  # type: ignore[index]
         ("status", np.int64),  # where the job is
         ("cluster", np.int64),  # index it is sent to or runs on, NONE before
+        ("predicted", np.float64),  # s, run time on a cluster of rate 1 as predicted
         ("execution_time", np.float64),  # s on that cluster
+        ("predicted_time", np.float64),  # s on that cluster, as predicted
         ("start", np.float64),  # s
-        ("end", np.float64),  # s, expected
+        ("end", np.float64),  # s, as of now
         ("restarts", np.int64),  # times a failure threw it back
         ("placed", np.int64),  # 1: the global scheduler itself started it
         ("landed", np.int64),  # 1: it was in the queue of its cluster before
@@ -134,7 +138,10 @@ FINISHED = np.dtype(
         ("start", np.float64),
         ("finish", np.float64),
         ("execution_time", np.float64),
+        ("predicted_time", np.float64),
         ("origin", np.int64),
+        ("user", np.int64),
+        ("application", np.int64),
         ("restarts", np.int64),
         ("cluster", np.int64),  # NONE: co-allocated, or rejected
         ("split", np.int64),  # its row among the co-allocated jobs that left, or NONE
@@ -156,12 +163,13 @@ def known_dtype(capacity: int) -> np.dtype[np.void]:
             ("now", np.float64),  # s
             ("clusters", np.int64),
             ("size", np.int64, clusters),  # processors
-            ("rate", np.float64, clusters),  # speed relative to rate 1
+            ("rate", np.float64, clusters),  # speed relative to rate 1, as predicted
             ("at", np.float64, clusters),  # s
             ("free", np.int64, clusters),  # processors
             ("up", np.int64, clusters),  # processors not failed
             ("waiting", np.int64, clusters),  # jobs
-            ("load", np.float64, clusters),  # processor-seconds sent there, not known finished
+            # processor-seconds sent there, not known finished, as predicted
+            ("load", np.float64, clusters),
             ("unfinished", np.int64, clusters),  # jobs sent there, not known finished
             # its own
             ("take", np.int64, clusters),  # processors that START takes from each cluster
@@ -187,6 +195,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("fed", np.int64),  # rows of the chunk already taken
             ("chunk_length", np.int64),
             ("exhausted", np.int64),  # 1: no chunk will follow
+            ("predicting", np.int64),  # 1: return for the run time to expect of each arrival
             # tables
             ("vacant", np.int64),  # first vacant slot
             ("vacant_turn", np.int64),  # first vacant turn of plans
@@ -243,6 +252,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("planned", np.int64, clusters),  # 1: jobs start only when a plan names them
             ("replan", np.int64, clusters),  # 1: jobs or processors changed under the plan
             ("replan_any", np.int64),
+            ("mispredicted", np.int64, clusters),  # 1: a job ended off its predicted time
+            ("mispredicted_any", np.int64),
             ("first_processor", np.int64, clusters),  # index of its first processor
             ("latency", np.float64, clusters),  # s, one message to or from the global broker
             # brokers
