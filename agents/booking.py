@@ -27,7 +27,7 @@ def problem_of(cluster: ClusterAgent, slots: Sequence[int], since: float) -> Pro
     jobs = model.world.jobs
     return Problem(
         jobs["size"][slots],
-        model.pace.predict(jobs["runtime"][slots])[:, cluster.index],
+        model.pace.predict(jobs["predicted"][slots])[:, cluster.index],
         jobs["deadline"][slots] - since,
         cluster.released_at() - since,
     )
@@ -48,12 +48,16 @@ class Booked:
         scheduler reports it, in increasing order.
     unfinished : array, shape (jobs, 4)
         Of each job: expected finish (s, absolute), execution time (s), processors, slack (s).
+    overdue : bool
+        A job runs for longer than predicted: it, and all that waits for it, is expected to end
+        sooner than it can.
     """
 
     serial: int
     round: int
     release: Floats
     unfinished: Floats
+    overdue: bool = False
 
     @classmethod
     def nothing(cls, processors: int) -> Booked:
@@ -72,14 +76,15 @@ class Booked:
         """Return the booking by the running jobs and the jobs of `order` (slots)."""
         world = cluster.model.world
         jobs = world.jobs
-        # Times since 0, so that each expected end is the very number that the kernel comes to.
+        # Times since 0, so that each expected end is the very number that the kernel comes to
+        # if predictions are exact.
         problem = problem_of(cluster, order, since=0.0)
         release = problem.release.copy()
-        running, counts = world.running(cluster.index)
-        deadline, arrival, time_of = jobs["deadline"], jobs["arrival"], jobs["execution_time"]
+        running, counts, ends = cluster.expected_ends()
+        deadline, arrival, time_of = jobs["deadline"], jobs["arrival"], jobs["predicted_time"]
         unfinished = [
-            (jobs["end"][slot], time_of[slot], n, deadline[slot] - arrival[slot] - time_of[slot])
-            for slot, n in zip(running, counts, strict=True)
+            (end, time_of[slot], n, deadline[slot] - arrival[slot] - time_of[slot])
+            for slot, n, end in zip(running, counts, ends, strict=True)
         ]
         for job, start, resources in schedule(problem, range(len(order))):
             time = problem.execution_times[job]
@@ -90,7 +95,13 @@ class Booked:
             # What failed counts as free when all the rest is.
             failed = cluster.size - len(release)
             release = np.append(release, np.full(failed, release.max(initial=cluster.model.now)))
-        return cls(serial, round, np.sort(release), np.array(unfinished, np.float64).reshape(-1, 4))
+        return cls(
+            serial,
+            round,
+            np.sort(release),
+            np.array(unfinished, np.float64).reshape(-1, 4),
+            bool((ends <= cluster.model.now).any()),
+        )
 
     def attributes(self, now: float) -> Floats:
         """Return p, etSum, sizeSum and slkSum (eq. 3) of the jobs unfinished at `now`."""

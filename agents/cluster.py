@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mesa
 import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from agents.broker import A4Broker
     from agents.model import GridModel
     from agents.schedulers import LocalScheduler
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 
 class ClusterAgent(mesa.Agent):  # type: ignore[misc]
@@ -75,14 +79,25 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
             "received": int(world.received[self.index]) + broker.received,
         }
 
-    def released_at(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def expected_ends(self) -> tuple[Indices, Indices, Floats]:
+        """Return the slots of the running jobs, their processors here and expected ends, s.
+
+        A job that runs for longer than predicted is expected to end now, at any moment. Of the
+        links that a co-allocated job shares, only its dedicated execution time is predicted.
+        """
+        world, jobs = self.model.world, self.model.world.jobs
+        slots, counts = world.running(self.index)
+        longer = jobs["predicted_time"][slots] - jobs["execution_time"][slots]
+        return slots, counts, np.maximum(jobs["end"][slots] + longer, world.now)
+
+    def released_at(self) -> Floats:
         """Return when each processor that is up will be free, s, in increasing order."""
         world = self.model.world
-        slots, counts = world.running(self.index)
-        held = np.repeat(world.jobs["end"][slots], counts)
+        _, counts, ends = self.expected_ends()
+        held = np.repeat(ends, counts)
         free = np.full(int(world.up[self.index]) - len(held), world.now)
         return np.concatenate([free, np.sort(held)])
 
-    def release_times(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def release_times(self) -> Floats:
         """Return when each processor that is up will be free, seconds from now, increasing."""
         return self.released_at() - self.model.now

@@ -30,6 +30,7 @@ class Mail:
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Message]] = []
         self._serial = 0
+        self._booking: dict[str, int] = {}  # the last one that each scheduler is reminded of
         self.sent = 0
         self.in_flight = 0
         self.said: deque[Message] = deque(maxlen=KEPT)
@@ -47,12 +48,22 @@ class Mail:
             self.note(message)
             self.sent += 1
             self.in_flight += 1
+        else:
+            self._booking[message.receiver] = message.booking
         self._serial += 1
         heapq.heappush(self._heap, (message.due, self._serial, message))
 
     def next_due(self) -> float:
         """Return when the next message is due, s; infinity if none is on its way."""
+        while self._heap and self._is_stale(self._heap[0][2]):
+            heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else float("inf")
+
+    def _is_stale(self, message: Message) -> bool:
+        """Tell whether a message is a reminder of a booking that another one has replaced."""
+        if not isinstance(message, Reminder):
+            return False
+        return message.booking != self._booking[message.receiver]
 
     def deliver(self, now: float) -> list[Message]:
         """Return, and forget, the messages that are due."""

@@ -23,7 +23,7 @@ from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from grid.brokers import Advertising
 from grid.errors import GridError
 from grid.kernel.decisions import place_address, priority_address
-from grid.kernel.state import COLLECTED, LANDED, NONE, OVER
+from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
 from grid.performance import weights_per_cluster
 from grid.platform import Platform
 from grid.streams import stream
@@ -73,6 +73,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         themselves, so that none of them waits while processors are idle.
     tracked : bool
         Keep the identity of every processor (`World`).
+    prediction : {"exact", "requested", "learned"}
+        What PACE predicts run times from.
+    prediction_error : float or sequence of float
+        How far PACE is off (`PacePredictor`).
 
     Attributes
     ----------
@@ -111,6 +115,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         list_seed: bool = True,
         round_threshold: float | None = None,
         tracked: bool = False,
+        prediction: str = "exact",
+        prediction_error: float | Sequence[float] = 0.0,
     ) -> None:
         super().__init__(rng=seed)
         if round_threshold is None:
@@ -141,6 +147,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self._stopping = False
         self.world = World(platform, latency, tracked, self._place, self._rank, advertising, seed)
         self.loss_stream = stream(seed, "loss between schedulers")
+        self.pace = PacePredictor(self, prediction, prediction_error)
         self._create(global_scheduler, local_scheduler)
         if isinstance(workload, BatchWorkload):
             self.workload = replace(workload)  # whose draws begin anew
@@ -159,7 +166,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         local_scheduler: Callable[[GridModel, ClusterAgent], LocalScheduler],
     ) -> None:
         world = self.world
-        self.pace = PacePredictor(self)
         self.scheduler = made(global_scheduler, self)
         self.broker, own, self.brokers = hierarchy(self)
         self._receivers[self.scheduler.name] = self.scheduler
@@ -276,6 +282,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             due = self._mail.next_due()
             if reason == COLLECTED:
                 self._submissions()
+            elif reason == MISPREDICTED:
+                for index in world.mispredicted():
+                    scheduler = self.clusters[index].scheduler
+                    self._told_by(scheduler, scheduler.rebook)
             elif reason == LANDED:
                 self._deliver([self.clusters[i].scheduler for i in world.wanting_plans()])
             elif due <= end:
@@ -312,7 +322,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.world.hasten(message.due)
 
     def remind(self, scheduler: LocalScheduler, time: float, booking: int) -> None:
-        """Have a scheduler reminded of one of its bookings at a time, s."""
+        """Have a scheduler reminded of its last booking at a time, s; infinity: never."""
         name, now = scheduler.cluster.name, self.now
         self.post(Reminder(sender=name, receiver=name, sent=now, due=time, booking=booking))
 

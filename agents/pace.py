@@ -2,24 +2,80 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import mesa
 import numpy as np
 import numpy.typing as npt
 
+from agents.history import History
+from grid.distributions import log_normal
+from grid.errors import GridError
+from grid.jobs import UNKNOWN
+from grid.streams import stream
+from grid.workloads.synthetic import JobMix
+from grid.workloads.table import Table
+
 if TYPE_CHECKING:
     from agents.model import GridModel
 
 Floats = npt.NDArray[np.float64]
 
+PREDICTIONS = ("exact", "requested", "learned")
+"""What the run time of a job may be predicted from: itself, its user's request, or `History`."""
+
+LARGEST_SIGMA = 5.0
+"""Largest standard deviation of the logarithm of an error: one in six is then off by e^5 = 148."""
+
 
 class PacePredictor(mesa.Agent):  # type: ignore[misc]
-    """Predicts execution times exactly: the time on a cluster of rate 1 over the cluster's rate."""
+    """Predicts execution times: a predicted run time over the rate of a cluster.
 
-    def __init__(self, model: GridModel) -> None:
+    The run time on a cluster of rate 1 is predicted once, when the job is submitted; all who
+    schedule it see that number, and the world runs it for its true time.
+
+    Parameters
+    ----------
+    model : GridModel
+    prediction : {"exact", "requested", "learned"}
+        What a run time is predicted from (`PREDICTIONS`).
+    error : float or sequence of float
+        A number is the standard deviation of the logarithm of a factor of median 1, log-normal,
+        on the run time of each job. Several are a factor for each cluster, on the execution times
+        of all jobs there: as if its rate were that many times less.
+
+    Raises
+    ------
+    GridError
+        If there is no such prediction, the jobs do not tell what it needs, or the error is none.
+    """
+
+    def __init__(
+        self,
+        model: GridModel,
+        prediction: str = "exact",
+        error: float | Sequence[float] = 0.0,
+    ) -> None:
         super().__init__(model)
-        self._rates = model.world.platform.rates
+        if prediction not in PREDICTIONS:
+            raise GridError(f"prediction: found {prediction!r}; accepted: {', '.join(PREDICTIONS)}")
+        world = model.world
+        self._sigma, factors = _sigma_and_factors(error, world.clusters)
+        self._rates = world.platform.rates / factors
+        self._draws = stream(model.seed, "prediction error")
+        self._history: History | None = None
+        if prediction != "exact":
+            _check_told(model.workload, prediction)
+            self._history = History(world, learns=prediction == "learned")
+        exact = self._history is None and self._sigma == 0.0
+        world.set_prediction(self._rates, None if exact else self._runtime)
+
+    def _runtime(self, job: np.void) -> float:
+        """Return the run time to expect of a job that is submitted now."""
+        runtime = float(job["runtime"]) if self._history is None else self._history.runtime(job)
+        return runtime * log_normal(self._sigma, self._draws) if self._sigma else runtime
 
     def predict_one(self, runtime: float, cluster: int) -> float:
         """Return the execution time of one job on one cluster, s."""
@@ -31,7 +87,7 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
         Parameters
         ----------
         runtimes : array, shape (jobs,)
-            Times on a cluster of rate 1, s.
+            Predicted times on a cluster of rate 1, s.
 
         Returns
         -------
@@ -39,3 +95,40 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
             Seconds.
         """
         return runtimes[:, None] / self._rates[None, :]
+
+
+def _sigma_and_factors(error: float | Sequence[float], clusters: int) -> tuple[float, Floats]:
+    """Return the standard deviation for jobs and the factor of each cluster that an error means."""
+    if np.ndim(error) == 0:
+        sigma = float(error)  # type: ignore[arg-type]
+        if not 0 <= sigma <= LARGEST_SIGMA:
+            raise GridError(
+                f"prediction_error: found {error!r}; accepted: from 0 to {LARGEST_SIGMA:g}"
+            )
+        return sigma, np.ones(clusters)
+    factors = np.array(error, np.float64)
+    if factors.shape != (clusters,):
+        raise GridError(
+            f"prediction_error: found {len(factors)} factors; accepted: one number, or "
+            f"{clusters} factors, one for each cluster"
+        )
+    if not ((factors > 0) & (factors < math.inf)).all():
+        raise GridError(f"prediction_error: found {[*error]!r}; accepted: factors above 0")  # type: ignore[misc]
+    return 0.0, factors
+
+
+def _check_told(workload: object, prediction: str) -> None:
+    """Refuse a prediction from what no job tells; of a workload that is still to come, all may."""
+    told = not isinstance(workload, JobMix)
+    needed = "have a requested time"
+    if prediction == "learned":
+        needed = "name a user or an application"
+    if isinstance(workload, Table):
+        jobs = workload.jobs
+        told = bool(np.isfinite(jobs["requested_time"]).any())
+        if prediction == "learned":
+            told = bool((np.maximum(jobs["user"], jobs["application"]) != UNKNOWN).any())
+    if not told:
+        raise GridError(
+            f"prediction: found {prediction!r}; accepted: with a log whose jobs {needed}"
+        )

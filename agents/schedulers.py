@@ -162,8 +162,8 @@ class LocalScheduler(Scheduler):
     """Orders the jobs of one cluster.
 
     To a global scheduler that works in rounds it reports how far the cluster is booked: when it
-    gets a seed schedule, and again when what is left falls to the threshold at which the next
-    round may start.
+    gets a seed schedule, again when what is left falls to the threshold at which the next round may
+    start, and whenever jobs end at another time than predicted.
 
     Attributes
     ----------
@@ -208,7 +208,11 @@ class LocalScheduler(Scheduler):
         if isinstance(message, SeedSchedule):
             self._seeds.append(message)
         elif isinstance(message, Reminder) and message.booking == self._booked.serial:
-            self._book(self._able(self.model.world.queue(self.cluster.index).tolist()))
+            self.rebook()
+
+    def rebook(self) -> None:
+        """Report how far the cluster is booked by now: jobs ended at other times than predicted."""
+        self._book(self._able(self.model.world.queue(self.cluster.index).tolist()))
 
     def act(self) -> None:
         """Report how far the cluster is booked, now that a seed schedule has come."""
@@ -243,7 +247,8 @@ class LocalScheduler(Scheduler):
     ) -> None:
         """Report how far these jobs, new seed schedules among them, and the running ones book it.
 
-        So again as soon as that is down to the threshold of the next round.
+        So again as soon as that is down to the threshold of the next round; while a job is overdue,
+        nobody can tell when that is, and its end is waited for.
         """
         if not self.model.scheduler.collects:
             return
@@ -257,8 +262,8 @@ class LocalScheduler(Scheduler):
             tells_of_repairs=isinstance(self, PlanningScheduler),
         )
         dry = booked.down_to(self.model.round_threshold)
-        if dry > now:
-            self.model.remind(self, dry, booked.serial)
+        wanted = dry > now and not booked.overdue
+        self.model.remind(self, dry if wanted else np.inf, booked.serial)
         self.cluster.broker.send(
             ScheduleReport,
             self.model.broker,

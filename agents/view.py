@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from grid.kernel.decisions import FORESEEN
 from grid.world import World
 
 
 def _job(name: str, doc: str) -> Any:
+    column = FORESEEN.get(name, name)
+
     def read(self: Job) -> Any:
-        return self._columns[name].item(self.slot)
+        return self._columns[column].item(self.slot)
 
     read.__doc__ = doc
     return property(read)
@@ -35,13 +38,15 @@ class Job:
 
     number = _job("number", "Number, as in the workload.")
     arrival = _job("arrival", "Arrival, s.")
-    runtime = _job("runtime", "Run time on a cluster of rate 1, s.")
+    runtime = _job("runtime", "Run time on a cluster of rate 1, s, as predicted.")
     deadline = _job("deadline", "Soft deadline, s; infinite without one.")
     requested_time = _job("requested_time", "Requested time on a cluster of rate 1, s.")
     origin = _job("origin", "Index of the cluster it was submitted through, or -1.")
-    execution_time = _job("execution_time", "Run time on the cluster it was sent to, s.")
+    execution_time = _job("execution_time", "Run time where it was sent to, s, as predicted.")
     computation_fraction = _job("computation_fraction", "Share of the run time spent computing.")
     ppbw = _job("ppbw", "Bandwidth that each processor needs, Mbit/s.")
+    user = _job("user", "Number of its user, or -1.")
+    application = _job("application", "Number of what it runs, or -1.")
 
     def __repr__(self) -> str:
         return f"Job({self.number}, size={self.size}, runtime={self.runtime})"
@@ -58,7 +63,7 @@ class KnownCluster:
     size : int
         Processors.
     rate : float
-        Speed relative to rate 1.
+        Speed relative to rate 1, as predicted: it makes execution times of run times.
     world : World
         Where it is.
     """
@@ -71,14 +76,14 @@ class KnownCluster:
         self.index = index
         self.name = cluster.name
         self.size = cluster.size
-        self.rate = cluster.rate
+        self.rate: float = world.known["rate"].item(index)
 
     def __repr__(self) -> str:
         return f"KnownCluster({self.name!r}, size={self.size}, rate={self.rate})"
 
     @property
     def load(self) -> float:
-        """Work sent here and not known finished, processor-seconds for each processor."""
+        """Predicted work sent here and not known finished, processor-seconds per processor."""
         work: float = self.world.known["load"].item(self.index)
         return work / self.size
 

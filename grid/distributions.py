@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import WorkloadError
-from grid.kernel.compile import inlined
+from grid.kernel.compile import compiled, inlined
+from grid.streams import Stream, uniform
 
 LARGEST_SIZE = 2**20
 """Most processors a law of sizes may name; its table has a row for each size."""
@@ -305,6 +306,21 @@ class Deterministic:
 def exponential_at(u: float) -> float:
     """Return the value at level `u` in [0, 1) of the exponential law of mean 1 (compiled)."""
     return -math.log1p(-u)
+
+
+@compiled()
+def log_normal(sigma: float, draws: Stream) -> float:
+    """Return a log-normal variable of median 1, by the method of Box and Muller (compiled).
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of its logarithm.
+    draws : array of uint64, shape (4,)
+        The stream, of which it takes two numbers.
+    """
+    radius = math.sqrt(2.0 * exponential_at(uniform(draws)))
+    return math.exp(sigma * radius * math.cos(2.0 * math.pi * uniform(draws)))
 
 
 @inlined
