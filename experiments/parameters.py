@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from agents.pace import LARGEST_SIGMA
 from grid.brokers import SHORTEST
 from grid.distributions import LARGEST_SIZE
 from grid.jobs import LONGEST
@@ -27,6 +28,7 @@ Share = Annotated[float, Field(ge=0, le=1, strict=True)]
 Whole = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=1_000_000_000)]
 Size = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=LARGEST_SIZE)]
 Population = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=2, le=100_000)]
+Sigma = Annotated[float, Field(ge=0, le=LARGEST_SIGMA, strict=True)]
 Triple = tuple[Ratio, Ratio, Ratio]
 
 
@@ -114,6 +116,13 @@ class Parameters(BaseModel):
     round_threshold: NonNegative | Literal["auto"] = "auto"
     """MUSCLE may start a round when some cluster has at most this makespan left, s; auto: 0 in mode
     batch; in mode open jobs are allocated as they come."""
+
+    prediction: Literal["exact", "requested", "learned"] = "exact"
+    """PACE: what run times are predicted from: themselves; the times that users requested; or the
+    last jobs of the same user and application that ended, where a log names them."""
+    prediction_error: Sigma | tuple[Factor, ...] = 0.0
+    """PACE: standard deviation of the logarithm of a log-normal factor on run times; or a list of
+    factors, one for the execution times on each cluster."""
 
     population: Population = 50
     """TITAN: schedules in a generation."""

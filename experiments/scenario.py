@@ -256,6 +256,8 @@ class Scenario:
             round_threshold=None
             if parameters.round_threshold == "auto"
             else parameters.round_threshold,
+            prediction=parameters.prediction,
+            prediction_error=parameters.prediction_error,
         )
 
 

@@ -37,6 +37,9 @@ def job_metrics(records: Records, platform: Platform) -> dict[str, float | None]
           10 s)), with the execution time that the job has where its links are not shared;
         - over_deadline: time after the deadline, s, summed over the jobs;
         - deadlines_met: share of the jobs with a deadline that finished by it;
+        - mean_prediction_error: of |predicted - actual| / actual execution time, where links are
+          not shared;
+        - prediction_accuracy: mean of the smaller over the larger of the two, 1 if all are exact;
         - makespan: from the first start to the last finish, s (`muscle`, section 1);
         - work: processor-seconds from (last) start to finish;
         - idle_time_total: all processors x makespan - work, processor-seconds;
@@ -90,6 +93,18 @@ def _service(done: Records) -> dict[str, float | None]:
         "mean_bounded_slowdown": _ratio(bounded_slowdown(done).sum(), len(done)),
         "over_deadline": float(late.sum()),
         "deadlines_met": _ratio((late[bound] == 0).sum(), bound.sum()),
+        **_prediction(done),
+    }
+
+
+def _prediction(done: Records) -> dict[str, float | None]:
+    """Return how good predictions were; a job that takes no time counts for nothing."""
+    timed = done[done["execution_time"] > 0]
+    predicted, actual = timed["predicted_time"], timed["execution_time"]
+    lesser, greater = np.minimum(predicted, actual), np.maximum(predicted, actual)
+    return {
+        "mean_prediction_error": _ratio(((greater - lesser) / actual).sum(), len(timed)),
+        "prediction_accuracy": _ratio((lesser / greater).sum(), len(timed)),
     }
 
 
@@ -107,8 +122,9 @@ def cluster_metrics(records: Records, platform: Platform) -> list[dict[str, Any]
     -------
     list of dict
         name, size, rate, jobs, mean_wait, max_wait, mean_turnaround, mean_bounded_slowdown,
-        over_deadline, deadlines_met, makespan, work, idle_time_total, idle_time_mean, utilization:
-        as in `job_metrics`, of the jobs, processors, first start and last finish of the cluster.
+        over_deadline, deadlines_met, mean_prediction_error, prediction_accuracy, makespan, work,
+        idle_time_total, idle_time_mean, utilization: as in `job_metrics`, of the jobs, processors,
+        first start and last finish of the cluster.
         The time of its utilization is the whole grid's, so that the mean of all clusters, weighted
         by size, is the grid's own.
     """

@@ -35,9 +35,9 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
     DataFrame
         job, arrival (s), size (processors), start, finish (s), placement (``C1:5``; co-allocated
         ``C1:5+C3:4``), cluster (name; empty if co-allocated), origin (name; empty if submitted
-        to the global scheduler), execution_time, wait, turnaround (s), bounded_slowdown, deadline
-        (s, absolute; inf without one), over_deadline (s), restarts. A rejected job has NaN for
-        its times and an empty placement.
+        to the global scheduler), execution_time, predicted_time, wait, turnaround (s),
+        bounded_slowdown, deadline (s, absolute; inf without one), over_deadline (s), restarts. A
+        rejected job has NaN for its times and an empty placement.
     """
     records = records[np.lexsort((records["number"], records["arrival"]))]
     names = np.array([*platform.names, ""], object)  # index -1 means no cluster: the last
@@ -51,6 +51,7 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
         "cluster": names[records["cluster"]],
         "origin": names[records["origin"]],
         "execution_time": records["execution_time"],
+        "predicted_time": records["predicted_time"],
         "wait": records["start"] - records["arrival"],
         "turnaround": records["finish"] - records["arrival"],
         "bounded_slowdown": bounded_slowdown(records),

@@ -2,7 +2,8 @@
 
 The header names the columns in any order: `arrival`, `size` and `runtime` always, the others of
 `COLUMNS` where wanted. Times are in seconds, bandwidth in Mbit/s, deadlines absolute; origins are
-names of clusters; components are written ``8+3+2``; an empty cell says nothing of the job.
+names of clusters; components are written ``8+3+2``; users and applications are whole numbers; an
+empty cell says nothing of the job.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from grid.jobs import (
     MAX_COMPONENTS,
     REQUEST_KINDS,
     TOTAL,
+    UNKNOWN,
     JobArray,
     job_table,
 )
@@ -42,6 +44,8 @@ COLUMNS = (
     "computation_fraction",
     "ppbw",
     "deadline",
+    "user",
+    "application",
 )
 REQUIRED = ("arrival", "size", "runtime")
 
@@ -114,6 +118,8 @@ def write_csv(stream: TextIO, jobs: JobArray, clusters: Sequence[str]) -> None:
     }
     for name, neutral in (("computation_fraction", 1.0), ("ppbw", 0.0)):
         cells[name] = ["" if value == neutral else value for value in jobs[name].tolist()]
+    for name in ("user", "application"):
+        cells[name] = ["" if value == UNKNOWN else value for value in jobs[name].tolist()]
     for name in ("requested_time", "deadline"):
         cells[name] = ["" if math.isinf(value) else value for value in jobs[name].tolist()]
     for name in REQUIRED:
@@ -198,6 +204,8 @@ def _cell(name: str, clusters: Sequence[str]) -> tuple[Callable[[str], Any], str
             return whole, "a whole number"
         case "size":
             return lambda cell: _within(whole(cell), 1, math.inf), "a whole number from 1"
+        case "user" | "application":
+            return lambda cell: _within(whole(cell), 0, math.inf), "a whole number from 0"
         case "origin":
             return list(clusters).index, f"one of {', '.join(clusters)}, or nothing"
         case "request":

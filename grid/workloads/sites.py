@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from grid.distributions import require
-from grid.jobs import JobArray
+from grid.jobs import UNKNOWN, JobArray
 from grid.workloads.transform import moved
 
 
@@ -18,7 +18,8 @@ def merge_sites(sites: Mapping[int, JobArray]) -> tuple[JobArray, int]:
     time 0. Jobs of one instant come in the order of their sites' indices, then as in their log.
 
     Job numbers stay as they are: that two sites use the same is counted, for every job but those of
-    the first of these sites.
+    the first of these sites. Users and applications of different sites are never the same: those of
+    each site follow on those of the one before.
 
     Parameters
     ----------
@@ -37,6 +38,11 @@ def merge_sites(sites: Mapping[int, JobArray]) -> tuple[JobArray, int]:
         part = moved(sites[index], sites[index]["arrival"][0])
         part["origin"] = index
         parts.append(part)
+    for name in ("user", "application"):
+        above = 0
+        for part in parts:
+            part[name][part[name] != UNKNOWN] += above
+            above = max(above, int(part[name].max()) + 1)
     jobs = np.concatenate(parts)
     _, first, number = np.unique(jobs["number"], return_index=True, return_inverse=True)
     shared = int((jobs["origin"] != jobs["origin"][first[number]]).sum())

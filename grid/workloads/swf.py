@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import WorkloadError
-from grid.jobs import LONGEST, job_table
+from grid.jobs import LONGEST, UNKNOWN, job_table
 from grid.workloads.cleaning import clean
 from grid.workloads.files import LARGEST_WHOLE, number, quoted, read_lines, seconds, whole
 from grid.workloads.table import Table
@@ -18,7 +18,8 @@ FIELDS = 18
 """Numbers in a record; what stands after them on a line is not SWF and not read."""
 
 NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME = 0, 1, 3, 4, 7, 8
-WHOLE = (NUMBER, ALLOCATED, REQUESTED)
+USER, EXECUTABLE = 11, 13
+WHOLE = (NUMBER, ALLOCATED, REQUESTED, USER, EXECUTABLE)
 TIMES = (SUBMIT, RUNTIME, REQUESTED_TIME)
 
 
@@ -26,8 +27,9 @@ def read_swf(path: str | os.PathLike[str]) -> Table:
     """Read and clean a log in SWF, plain or gzip (``.gz``).
 
     The size of a job is field 5 (allocated processors), else field 8 (requested); what else
-    becomes of records is told by `grid.workloads.cleaning`. Jobs are sorted by submit time, those
-    of one instant in the order of the file, and the first of them arrives at 0.
+    becomes of records is told by `grid.workloads.cleaning`. Its user is field 12, its application
+    field 14. Jobs are sorted by submit time, those of one instant in the order of the file, and the
+    first of them arrives at 0.
 
     Parameters
     ----------
@@ -49,6 +51,8 @@ def read_swf(path: str | os.PathLike[str]) -> Table:
     records["runtime"] = fields[:, RUNTIME]
     requested_time = fields[:, REQUESTED_TIME]
     records["requested_time"] = np.where(requested_time < 0, np.inf, requested_time)
+    for name, field in (("user", USER), ("application", EXECUTABLE)):
+        records[name] = np.where(fields[:, field] < 0, UNKNOWN, fields[:, field])
     jobs, cleaning = clean(records, fields[:, REQUESTED].astype(np.int64))
     if not len(jobs):
         raise WorkloadError(

@@ -110,6 +110,9 @@ def test_jobs_of_one_instant_keep_their_order(tmp_path):
         ("computation_fraction", "nan"),
         ("ppbw", "-5"),
         ("deadline", "soon"),
+        ("user", "alice"),
+        ("user", "-1"),
+        ("application", "1.5"),
     ],
 )
 def test_bad_cells_are_named(tmp_path, column, cell):
