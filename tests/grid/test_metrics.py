@@ -32,6 +32,7 @@ def record(number, arrival, start, finish, take, deadline=math.inf, origin=-1, r
     row["number"], row["arrival"], row["start"], row["finish"] = number, arrival, start, finish
     row["size"] = sum(take) or 99
     row["execution_time"] = finish - start
+    row["predicted_time"] = (finish - start) * (2.0 if number == 1 else 0.5)
     row["deadline"], row["origin"], row["restarts"] = deadline, origin, restarts
     row["cluster"] = used[0] if len(used) == 1 else -1
     row["split"] = 0 if len(used) > 1 else NONE
@@ -71,7 +72,8 @@ def test_table_has_a_row_a_job_in_order_of_arrival_and_number():
     assert left["bounded_slowdown"].tolist() == [1.0, 21 / 20, 28 / 20, 22 / 20]
     assert left["over_deadline"].tolist() == [0.0, 5.0, 10.0, 0.0]
     gone = table[table["job"] == 3].iloc[0]
-    for column in ("start", "finish", "execution_time", "wait", "turnaround", "over_deadline"):
+    times = ("execution_time", "predicted_time", "wait", "turnaround", "over_deadline")
+    for column in ("start", "finish", *times):
         assert math.isnan(gone[column])
 
 
@@ -88,6 +90,8 @@ def test_numbers_of_a_run_by_hand():
             "p95_bounded_slowdown": 1.1 + 0.85 * 0.3,
             "over_deadline": 15.0,
             "deadlines_met": 1 / 3,
+            "mean_prediction_error": (1 + 3 * 0.5) / 4,
+            "prediction_accuracy": 0.5,
             "makespan": 30.0,
             "work": work,
             "idle_time_total": PROCESSORS * 30 - work,
@@ -106,6 +110,8 @@ def test_clusters_count_their_parts_of_co_allocated_jobs():
             "size": 4,
             "rate": 1.0,
             "jobs": 3,
+            "mean_prediction_error": 2 / 3,
+            "prediction_accuracy": 0.5,
             "mean_wait": 10 / 3,
             "max_wait": 8.0,
             "mean_turnaround": (4 + 22 + 28) / 3,

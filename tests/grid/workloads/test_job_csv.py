@@ -34,8 +34,8 @@ def refusal(tmp_path, text):
 def test_every_column(tmp_path):
     table = read(
         tmp_path,
-        ",".join(COLUMNS)
-        + '\n41,0,13,10.5,12,"north, old",8+3+2,ordered,0.75,100,99.5\n42,1,2,3,,,,,,,\n',
+        ",".join(COLUMNS) + '\n41,0,13,10.5,12,"north, old",8+3+2,ordered,0.75,100,99.5,1007,0\n'
+        "42,1,2,3,,,,,,,,,\n",
     )
     first, second = table.jobs
     assert first["number"] == 41
@@ -48,6 +48,8 @@ def test_every_column(tmp_path):
     assert first["computation_fraction"] == 0.75
     assert first["ppbw"] == 100
     assert first["deadline"] == 99.5
+    assert first["user"] == 1007
+    assert first["application"] == 0
     neutral = job_table(42)[41].copy()
     neutral["arrival"], neutral["size"], neutral["runtime"] = 1, 2, 3
     assert second == neutral
@@ -174,6 +176,7 @@ def job_rows(draw):
         row["origin"] = draw(st.integers(-1, len(CLUSTERS) - 1))
         row["computation_fraction"] = draw(st.floats(0, 1))
         row["ppbw"] = draw(st.floats(0, 1e4))
+        row["user"], row["application"] = (draw(st.integers(-1, 2**53 - 1)) for _ in range(2))
         parts = draw(splits)
         row["size"] = sum(parts)
         if draw(st.booleans()):

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from grid.errors import WorkloadError
-from grid.jobs import job_table
+from grid.jobs import UNKNOWN, job_table
 from grid.workloads.sites import merge_sites
 
 
@@ -41,6 +41,17 @@ def test_a_number_twice_at_one_site_is_no_collision():
     merged, shared = merge_sites({0: log([4, 4], [0, 1]), 1: log([5], [0])})
     assert shared == 0
     assert sorted(merged["number"].tolist()) == [4, 4, 5]
+
+
+def test_people_of_different_sites_are_different():
+    north, middle, south = (log([n, n + 1, n + 2], [0, 10, 20]) for n in (1, 4, 7))
+    north["user"], south["user"] = [0, 1, 0], [UNKNOWN, 0, 1]
+    middle["application"], south["application"] = [4, UNKNOWN, 4], [0, 4, 4]
+    merged, _ = merge_sites({0: north, 1: middle, 2: south})
+    merged.sort(order="number")
+    assert merged["user"].tolist() == [0, 1, 0, *[UNKNOWN] * 4, 2, 3]
+    assert merged["application"].tolist() == [*[UNKNOWN] * 3, 4, UNKNOWN, 4, 5, 9, 9]
+    assert south["user"].tolist() == [UNKNOWN, 0, 1]
 
 
 def test_nothing_to_merge():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grid.errors import WorkloadError
+from grid.jobs import UNKNOWN
 from grid.workloads import cleaning
 from grid.workloads.swf import read_swf
 
@@ -45,7 +46,19 @@ def test_fields_become_a_job(tmp_path):
     assert jobs["size"].tolist() == [8, 2]
     assert jobs["requested_time"].tolist() == [60, math.inf]
     assert np.isinf(jobs["deadline"]).all()
+    assert (jobs["user"] == UNKNOWN).all()
+    assert (jobs["application"] == UNKNOWN).all()
     assert table.cleaning == cleaning.Cleaning(2, {}, 0)
+
+
+def test_users_and_applications(tmp_path):
+    known = record(field12=17, field14=3), record(field12=0), record(field14=5)
+    jobs = read(tmp_path, *known).jobs
+    assert jobs["user"].tolist() == [17, 0, UNKNOWN]
+    assert jobs["application"].tolist() == [3, UNKNOWN, 5]
+    assert refusal(tmp_path, record(field12="root")).endswith(
+        "1: field 12 is 'root'; accepted: a whole number"
+    )
 
 
 def test_rules(tmp_path):
