@@ -279,8 +279,9 @@ class LocalScheduler(Scheduler):
 class PlanningScheduler(LocalScheduler):
     """Orders all the waiting jobs of one cluster at once, whenever jobs land or processors change.
 
-    The jobs start in the order of the plan, each as soon as enough processors are free. Of a seed
-    schedule it first waits for all the jobs.
+    The jobs start in the order of the plan, each as soon as enough processors are free: an end that
+    comes early or late moves their starts, and is no reason for another plan. Of a seed schedule it
+    first waits for all the jobs.
     """
 
     def plan(self, jobs: Sequence[Job], release: np.ndarray[Any, Any]) -> Sequence[Job]:

@@ -298,7 +298,9 @@ def test_shared_links_do_not_hide_the_error():
     model.step()
     _, _, ends = model.clusters[0].expected_ends()
     assert len(ends) == 2
+    assert [known.load for known in model.scheduler.clusters] == [2 * 2 * 200 / 4] * 2
     model.run()
+    assert [known.load for known in model.scheduler.clusters] == [0, 0]
     jobs = done(model)
     assert (jobs["execution_time"] == 100).all()
     assert (jobs["predicted_time"] == 200).all()
