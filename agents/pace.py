@@ -27,7 +27,7 @@ PREDICTIONS = ("exact", "requested", "learned")
 """What the run time of a job may be predicted from: itself, its user's request, or `History`."""
 
 LARGEST_SIGMA = 5.0
-"""Largest standard deviation of the logarithm of an error: one in six is then off by e^5 = 148."""
+"""Largest standard deviation of the logarithm of an error: one in six is then 148 or more."""
 
 
 class PacePredictor(mesa.Agent):  # type: ignore[misc]
