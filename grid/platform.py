@@ -238,7 +238,7 @@ class Platform:
         --------
         >>> platform = Platform.from_dict({"clusters": [{"name": "A", "size": 8, "latency": 0.1}]})
         >>> platform.clusters
-        (Cluster(name='A', size=8, rate=1.0),)
+        (Cluster(name='A', size=8, rate=1.0, broker=''),)
         """
         try:
             return cls(*_parts(mapping))

@@ -58,7 +58,7 @@ def test_packaged_scenarios_run(name):
     settings = [] if scenario.workload else ["jobs=40"]
     model, records = run_of(scenario.changed([*settings, "population=10", "patience=10"]))
     assert model.world.count("completed") == len(records) == (6 if scenario.workload else 40)
-    assert model.scheduler.name == "MUSCLE"
+    assert model.scheduler.name == scenario.global_scheduler.upper()
 
 
 def test_each_packaged_scenario_has_its_own_parameters():
@@ -144,7 +144,7 @@ def test_a_bad_file_is_refused_in_one_line_naming_file_and_key(written, text, wo
 
 
 def test_what_is_no_scenario_is_refused(tmp_path, written):
-    with pytest.raises(ScenarioError, match=r"scenario 'muscel': unknown; accepted: muscle, "):
+    with pytest.raises(ScenarioError, match=r"scenario 'muscel': unknown; accepted: hierarchy, "):
         Scenario.load("muscel")
     with pytest.raises(ScenarioError, match=r"nowhere\.toml: no such file"):
         Scenario.load(str(tmp_path / "nowhere.toml"))
