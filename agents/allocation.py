@@ -26,12 +26,19 @@ class Allocation(NamedTuple):
         Starting times, seconds after dispatch.
     order : int64 array of shape (jobs,)
         The jobs in the order in which they were allocated.
+    space, processors : int64 arrays of shape (jobs,)
+        Which space each job went into, counted from 0, and how many processors that had.
+    level : float64 array of shape (jobs,)
+        The workload level e of the job's cluster when the space was chosen.
     """
 
     cluster: Ints
     first: Ints
     start: Floats
     order: Ints
+    space: Ints
+    processors: Ints
+    level: Floats
 
 
 @compiled()
@@ -114,16 +121,20 @@ def _allocate(
     tied = np.empty(clusters, np.int64)
     cluster, first = np.empty(jobs, np.int64), np.empty(jobs, np.int64)
     start, order = np.empty(jobs, np.float64), np.empty(jobs, np.int64)
-    done, smallest = 0, 1
+    space_of, processors_of = np.empty(jobs, np.int64), np.empty(jobs, np.int64)
+    level = np.empty(jobs, np.float64)
+    done, smallest, spaces = 0, 1, 0
     while done < jobs:
         while unallocated[smallest] == 0:
             smallest += 1
         c = _next_cluster(attributes, cluster_sizes, smallest, tied, random)
+        e = workload_level(attributes[c], cluster_sizes[c])
         processors = release[offsets[c] : offsets[c + 1]]
         time, resource, space = earliest_space(processors, smallest)
         for job in packing.queue[: pack(space, sizes, table, packing)]:
             size, execution = sizes[job], execution_times[job, c]
             cluster[job], first[job], start[job], order[done] = c, resource, time, job
+            space_of[job], processors_of[job], level[job] = spaces, space, e
             processors[resource : resource + size] = time + execution
             resource += size
             attributes[c, 0] += 1
@@ -132,7 +143,8 @@ def _allocate(
             attributes[c, 3] += deadlines[job] - execution
             unallocated[size] -= 1
             done += 1
-    return Allocation(cluster, first, start, order)
+        spaces += 1
+    return Allocation(cluster, first, start, order, space_of, processors_of, level)
 
 
 def allocate(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +57,14 @@ class Message:
         """Return what the message says, for people."""
         return type(self).__name__
 
+    def content(self) -> dict[str, Any]:
+        """Return what the message says, for programs: only what JSON can hold."""
+        return {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.repr and each.name not in Message.__slots__
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSubmitted(Message):
@@ -89,6 +99,28 @@ class JobTransfer(Message):
         return f"transfers {name_jobs(self.jobs)}"
 
 
+class Space(NamedTuple):
+    """A resource space of a cluster that MUSCLE filled with jobs (`muscle`, Algorithms 2 to 4).
+
+    Attributes
+    ----------
+    start : float
+        When it is free, s after the dispatch.
+    first, processors : int
+        Its first processor, and how many there are from there on.
+    level : float
+        The cluster's workload level e (eq. 3) at that moment, the least of all.
+    jobs : tuple of int
+        Numbers of the jobs of the composition that was chosen for it, in order of processors.
+    """
+
+    start: float
+    first: int
+    processors: int
+    level: float
+    jobs: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedSchedule(Message):
     """A global scheduler's schedule for the jobs that it allocated to one cluster.
@@ -104,17 +136,34 @@ class SeedSchedule(Message):
         adjacent processors on which MUSCLE packed it.
     finishes : tuple of float
         Seconds after the dispatch.
+    spaces : tuple of Space
+        How it came about, in order of allocation.
     """
 
     round: int
     jobs: tuple[int, ...]
     schedule: tuple[Placement, ...]
     finishes: tuple[float, ...]
+    spaces: tuple[Space, ...] = field(default=(), repr=False)
 
     @property
     def slots(self) -> tuple[int, ...]:
         """Where the world keeps the jobs."""
         return tuple(placement.job for placement in self.schedule)
+
+    def content(self) -> dict[str, Any]:
+        """Return what the message says, for programs: only what JSON can hold."""
+        return {
+            "round": self.round,
+            "jobs": self.jobs,
+            "starts": [placement.start for placement in self.schedule],
+            "finishes": self.finishes,
+            "resources": [placement.resources for placement in self.schedule],
+            "spaces": [
+                space._asdict() | {"level": space.level if space.level < math.inf else None}
+                for space in self.spaces
+            ],
+        }
 
     def words(self) -> str:
         """Return what the message says, for people."""
@@ -149,6 +198,15 @@ class ScheduleReport(Message):
     cp: float | None
     release: Floats = field(repr=False)
     unfinished: Floats = field(repr=False)
+
+    def content(self) -> dict[str, Any]:
+        """Return what the message says, for programs: only what JSON can hold."""
+        return {
+            "round": self.round,
+            "makespan": self.makespan,
+            "cp": self.cp,
+            "unfinished": len(self.unfinished),
+        }
 
     def words(self) -> str:
         """Return what the message says, for people."""

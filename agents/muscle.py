@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.allocation import allocate
+from agents.allocation import Allocation, allocate
 from agents.booking import Booked
 from agents.composition import checked_sizes
-from agents.messages import Message, ScheduleReport, SeedSchedule
+from agents.messages import Message, ScheduleReport, SeedSchedule, Space
 from agents.packing import Floats
 from agents.schedule import Placement
 from agents.schedulers import GlobalScheduler
@@ -116,6 +117,24 @@ def seed_schedules(
     return schedules
 
 
+def _spaces(result: Allocation, numbers: npt.NDArray[np.int64]) -> dict[int, list[Space]]:
+    """Return the spaces of each cluster that an allocation filled, in order."""
+    spaces: dict[int, list[Space]] = {}
+    for _, filled in groupby(result.order.tolist(), key=result.space.item):
+        jobs = [*filled]
+        first = jobs[0]
+        spaces.setdefault(result.cluster.item(first), []).append(
+            Space(
+                result.start.item(first),
+                result.first.item(first),
+                result.processors.item(first),
+                result.level.item(first),
+                tuple(numbers[jobs].tolist()),
+            )
+        )
+    return spaces
+
+
 class MuscleScheduler(GlobalScheduler):
     """MUSCLE: collects jobs, packs them in rounds, sends each cluster a seed schedule.
 
@@ -188,6 +207,8 @@ class MuscleScheduler(GlobalScheduler):
         self.round += 1
         self.model.begin_round(self.round, np.bincount(result.cluster, minlength=len(self.left)))
         self.model.transfer(slots[result.order], result.cluster[result.order])
+        numbers = jobs["number"][slots]
+        spaces = _spaces(result, numbers)
         in_order = result.order[np.argsort(result.start[result.order], kind="stable")]
         for cluster in np.unique(result.cluster).tolist():
             chosen = in_order[result.cluster[in_order] == cluster]
@@ -207,9 +228,10 @@ class MuscleScheduler(GlobalScheduler):
                 SeedSchedule,
                 self.model.clusters[cluster].broker,
                 round=self.round,
-                jobs=tuple(jobs["number"][slots[chosen]].tolist()),
+                jobs=tuple(numbers[chosen].tolist()),
                 schedule=tuple(seed),
                 finishes=tuple((result.start[chosen] + durations).tolist()),
+                spaces=tuple(spaces[cluster]),
             )
 
     def _book(

@@ -168,16 +168,6 @@ class Follower:
         queue = world.queue(world.jobs["cluster"].item(slot) if status == LOCAL else None)
         return Place(world.now, int(np.flatnonzero(queue == slot)[0]) + 1, len(queue))
 
-    def _parts(self, slot: int) -> dict[int, int]:
-        """Return the processors that a job holds on each cluster."""
-        world, parts = self._model.world, {}
-        if world.jobs["status"][slot] >= RUNNING:
-            for cluster in np.flatnonzero(world.running_count).tolist():
-                slots, counts = world.running(cluster)
-                if len(here := counts[slots == slot]):
-                    parts[cluster] = int(here[0])
-        return parts
-
     def _see(self) -> None:
         """Look the job up where the world keeps it, or among those that left since the last."""
         world, known = self._model.world, self._known
@@ -190,7 +180,7 @@ class Follower:
         if len(found):
             known.slot = int(found[0])
             known.job = world.slots[known.slot]
-            known.parts = self._parts(known.slot)
+            known.parts = world.parts(known.slot)
             known.queued = self._place(known.slot)
             return
         records = world.latest(new)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,16 @@ from grid.streams import stream
 from grid.tables import Tables
 
 Indices = npt.NDArray[np.int64]
+
+
+class Watcher(Protocol):
+    """Somebody who sees each instant of a world by itself."""
+
+    def look(self) -> None:
+        """See the world, whenever all of an instant has happened or somebody outside must act."""
+
+    def planned(self, cluster: int, jobs: Indices) -> None:
+        """See the plan (slots) that a cluster has just got."""
 
 
 class World(Tables):
@@ -55,7 +66,8 @@ class World(Tables):
 
     Attributes
     ----------
-    As of `Tables`.
+    watcher : Watcher or None
+        Who watches; that changes nothing but the time it takes. Beside it, those of `Tables`.
     """
 
     def __init__(
@@ -75,7 +87,8 @@ class World(Tables):
         self._predict: Callable[[np.void], float] | None = None
         self._source: Iterator[JobArray] = iter(())
         self._drained: list[Records] = []
-        self._until = np.inf
+        self._until = self._end = np.inf
+        self.watcher: Watcher | None = None
 
     # What decides -------------------------------------------------------------------------------
 
@@ -205,7 +218,8 @@ class World(Tables):
         PlacementError
             If a decision cannot be carried out.
         """
-        self._until = until
+        self._end = until
+        self._until = until if self.watcher is None else min(until, self.now)
         box, k_place, k_rank = self._box, k.PLACE, k.RANK
         job, answer, answered = box["job"], box["answer"], box["answered"]
         place, rank, run = self._place, self._rank, loop(self.capacity)
@@ -236,12 +250,21 @@ class World(Tables):
                 self._grow()
             elif reason == k.BROKEN:
                 raise PlacementError(broken_answer(self, job.item(), answer.item()))
-            else:
+            elif self.watcher is None:
                 return reason
+            else:
+                self.watcher.look()
+                if reason != k.TIME:
+                    return reason
+                if self.coming > self._end:
+                    self.wait(self._end)
+                    return reason
+                self._until = self.coming
 
     def hasten(self, time: float) -> None:
         """Have `advance`, if it is on its way, stop at `time` (s) already."""
         self._until = min(self._until, time)
+        self._end = min(self._end, time)
 
     # Jobs and queues ----------------------------------------------------------------------------
 
@@ -258,6 +281,16 @@ class World(Tables):
         counts = np.empty_like(out)
         access.running(self._box, self.slots, self._sliding, cluster, out, counts)
         return out, counts
+
+    def parts(self, slot: int) -> dict[int, int]:
+        """Return the processors that a job holds on each cluster."""
+        status = self.jobs["status"][slot]
+        if status == k.RUNNING:
+            return {self.jobs["cluster"].item(slot): self.jobs["size"].item(slot)}
+        if status == k.COALLOCATED:
+            take = self._sliding["take"][self.jobs["sliding"][slot]]
+            return {cluster: take.item(cluster) for cluster in np.flatnonzero(take).tolist()}
+        return {}
 
     def collected(self) -> Indices:
         """Return the slots of the collected jobs, and forget that there are new ones."""
@@ -319,6 +352,8 @@ class World(Tables):
         self._grow_turns(len(sets))
         set_plan(self._box, self.slots, self._processors, self._turns, cluster, jobs, sets)
         self.columns["replan"][cluster] = 0
+        if self.watcher is not None:
+            self.watcher.planned(cluster, jobs)
 
     # Failures -----------------------------------------------------------------------------------
 
