@@ -101,6 +101,9 @@ def _tell_notes(scenario: Scenario) -> None:
 @click.option("--follow", type=int, metavar="JOB", help="Live: follow the job of this number.")
 @click.option("--out", metavar="DIR", help="Write summary.json and jobs.csv there.")
 @click.option("--rounds", metavar="FILE", help="Write each round's CP, MCP and PB there (.csv).")
+@click.option(
+    "--events", metavar="FILE", help="Write every message and job event there (JSON lines)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, alone on stdout.")
 def run(
     seed: int,
@@ -109,6 +112,7 @@ def run(
     follow: int | None,
     out: str | None,
     rounds: str | None,
+    events: str | None,
     as_json: bool,
     scenario: str,
     **options: Any,
@@ -123,9 +127,11 @@ def run(
             chosen = chosen_scenario(scenario, **options)
             if out is not None:
                 check_folder(out)
-            if rounds is not None:
-                check_file(rounds, out)
-            result = run_scenario(chosen, seed, bool(live) if as_json else live, pace, follow)
+            for path, what in ((rounds, "rounds"), (events, "events")):
+                if path is not None:
+                    check_file(path, what, out)
+            shown = bool(live) if as_json else live
+            result = run_scenario(chosen, seed, shown, pace, follow, events)
         if rounds is not None:
             result.write_rounds(rounds)
             if not result.round_count:

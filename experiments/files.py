@@ -18,8 +18,8 @@ SUMMARY, JOBS = "summary.json", "jobs.csv"
 """Files of a result."""
 
 
-def check_file(path: str | os.PathLike[str], folder: str | None = None) -> None:
-    """Raise `GridError` if rounds cannot be written to a file, before any work is done.
+def check_file(path: str | os.PathLike[str], what: str, folder: str | None = None) -> None:
+    """Raise `GridError` if `what` cannot be written to a file, before any work is done.
 
     Nor if it is one of those that results are written to in `folder`.
     """
@@ -31,7 +31,7 @@ def check_file(path: str | os.PathLike[str], folder: str | None = None) -> None:
     try:
         _try(given, Path(given).parent, (Path(given).name,))
     except OSError as error:
-        raise unwritable(given, "rounds", "file", error) from None
+        raise unwritable(given, what, "file", error) from None
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:
@@ -62,7 +62,7 @@ def _try(given: str, folder: Path, names: Sequence[str]) -> None:
 
 
 def unwritable(path: str | os.PathLike[str], what: str, place: str, error: OSError) -> GridError:
-    """Return the error that tells a user why no results or rounds can be written there."""
+    """Return the error that tells a user why something cannot be written there."""
     return GridError(
         f"{path}: cannot write {what}: {error.strerror or error}; "
         f"accepted: a {place} that can be written to"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 
 from agents.messages import Message, SeedSchedule
 from agents.model import GridModel
+from experiments.events import event_log
 from experiments.process import give_stdout_up
 from experiments.results import Result
 from experiments.scenario import Scenario
@@ -52,6 +54,7 @@ def run(
     live: bool | None = False,
     pace: float | None = None,
     follow: int | None = None,
+    events: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Run a scenario and return its result.
 
@@ -67,6 +70,13 @@ def run(
         Simulated seconds a second of wall time, if the dashboard is shown.
     follow : int, optional
         Number of the job that the dashboard follows; by default one after the other.
+    events : path, optional
+        Write every message and job event there, as JSON lines (`experiments.events`).
+
+    Raises
+    ------
+    GridError
+        If the events cannot be written.
     """
     if live is None and (pace is not None or follow is not None):
         live = True
@@ -81,7 +91,9 @@ def run(
     loop(model.world.capacity)  # compiled while Ctrl-C still ends everything at once
     began = time.perf_counter()
     interrupted = False
+    facts = {"scenario": scenario.name, "seed": seed}
     with (
+        event_log(model, events, **facts),
         _stop_in_order(model) as stopping,
         _watched(model, scenario, live, pace, follow, stopping) as update,
     ):

@@ -1,0 +1,150 @@
+"""The event log of a run: every message and everything that happens to jobs, as JSON lines."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.messages import Message
+from agents.model import GridModel
+from experiments.files import unwritable
+from experiments.job_events import Event, JobEvents
+from grid.errors import GridError
+
+EVENTS = "events.jsonl"
+"""File of a result in which its event log is looked for."""
+
+BEGUN, ENDED, MESSAGE, PLANNED = "begun", "ended", "message", "planned"
+
+KEPT = 1000
+"""Lines after which they are written."""
+
+
+class EventLog:
+    """Writes what happens in a model, as it happens, and changes nothing of it.
+
+    Every line is an object with ``serial`` (from 1), ``time`` (simulated, s) and ``event``. Lines
+    are in order of time, and the same for the same seed whatever the step.
+
+    Parameters
+    ----------
+    model : GridModel
+        Before its first step.
+    file : text file
+        Where to.
+    **facts
+        What the first line says of the run.
+    """
+
+    def __init__(self, model: GridModel, file: TextIO, **facts: Any) -> None:
+        self._model = model
+        self._file = file
+        self._serial = 0
+        self._lines: list[str] = []
+        self._jobs = JobEvents(model)
+        self._note({"event": BEGUN, **facts})
+        model.world.watcher = self
+        model.listeners.insert(0, self._hear)
+
+    def close(self) -> None:
+        """Write what is left, and whether the run came to its end; watch no longer."""
+        self._model.world.watcher = None
+        self._model.listeners.remove(self._hear)
+        self._see()
+        self._note({"event": ENDED, "interrupted": self._model.running})
+        self._flush()
+
+    def look(self) -> None:
+        """See what has happened to jobs, and write it now and then."""
+        self._see()
+        if len(self._lines) >= KEPT:
+            self._flush()
+
+    def planned(self, cluster: int, jobs: npt.NDArray[np.int64]) -> None:
+        """See a plan."""
+        self._see()
+        agent = self._model.clusters[cluster]
+        numbers = self._model.world.jobs["number"][jobs].tolist()
+        plan = {"sender": agent.scheduler.name, "receiver": agent.name, "jobs": numbers}
+        self._note({"event": PLANNED, **plan, "cp": agent.scheduler.cp})
+
+    def _hear(self, message: Message) -> None:
+        self._see()
+        self._note(
+            {
+                "event": MESSAGE,
+                "kind": type(message).__name__,
+                "sender": message.sender,
+                "receiver": message.receiver,
+                "sent": message.sent,
+                "due": message.due,
+                **message.content(),
+            }
+        )
+
+    def _see(self) -> None:
+        for event in self._jobs.since():
+            self._note(event)
+
+    def _note(self, event: Event) -> None:
+        self._serial += 1
+        line = {"serial": self._serial, "time": self._model.now, **event}
+        self._lines.append(json.dumps(line, allow_nan=False) + "\n")
+
+    def _flush(self) -> None:
+        lines, self._lines = self._lines, []
+        try:
+            self._file.write("".join(lines))
+            self._file.flush()
+        except OSError as error:
+            raise unwritable(self._file.name, "events", "file", error) from None
+
+
+@contextmanager
+def event_log(
+    model: GridModel, path: str | os.PathLike[str] | None, **facts: Any
+) -> Iterator[None]:
+    """Have a model's event log written to a file, if a path is given, and closed in order.
+
+    Parameters
+    ----------
+    model : GridModel
+        Before its first step.
+    path : path, optional
+        Its folder is made if it is not there; a file there is replaced.
+    **facts
+        What the first line says of the run.
+
+    Raises
+    ------
+    GridError
+        If the file cannot be written.
+    """
+    if path is None:
+        yield
+        return
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise unwritable(path, "events", "file", error) from None
+    try:
+        log = EventLog(model, file, **facts)
+        try:
+            yield
+        except BaseException:
+            with suppress(GridError):
+                log.close()
+            raise
+        log.close()
+    finally:
+        with suppress(OSError):  # all that could be written is written
+            file.close()

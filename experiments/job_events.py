@@ -1,0 +1,176 @@
+"""What happens to jobs, event by event, seen by looking at a world at each of its instants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from agents.model import GridModel
+from experiments.happenings import parts_of
+from grid.finished import Records
+from grid.jobs import ANYWHERE
+from grid.kernel.seen import SEEN, moved
+from grid.kernel.state import (
+    ANNOUNCED,
+    COALLOCATED,
+    GLOBAL,
+    LANDING,
+    LOCAL,
+    NONE,
+    RUNNING,
+    TRANSIT,
+)
+
+Event = dict[str, Any]
+
+SUBMITTED, KNOWN, SENT, LANDED, STARTED = "submitted", "known", "sent", "landed", "started"
+STEPS = (SUBMITTED, KNOWN, SENT, LANDED, STARTED)
+"""A job's way. One that the global scheduler itself starts is neither sent nor lands."""
+
+FINISHED, REJECTED, RESTARTED, ADVERTISED = "finished", "rejected", "restarted", "advertised"
+
+REACHED = {
+    ANNOUNCED: 0,
+    GLOBAL: 1,
+    TRANSIT: 2,
+    LANDING: 3,
+    LOCAL: 3,
+    RUNNING: 4,
+    COALLOCATED: 4,
+}
+"""How far on its way a job of each status is."""
+
+_NEWS, _ENDS, _RESTARTS, _WAY, _AFTER = 0, 1, 2, 3, 8
+"""Order of the events of one instant: what arrives, ends, failures, then the jobs' ways."""
+
+
+class JobEvents:
+    """Tells what has happened to the jobs of a model since it was last asked.
+
+    Asked at each instant, it knows the time of every event. It remembers the live jobs only.
+
+    Parameters
+    ----------
+    model : GridModel
+    """
+
+    def __init__(self, model: GridModel) -> None:
+        self._model = model
+        self._names = [*model.world.platform.names, ""]
+        self._seen = np.zeros(0, SEEN)
+        self._moved = np.zeros(0, np.int64)
+        self._left = 0
+        self._way: dict[tuple[int, float], tuple[int, int]] = {}  # steps told, restarts told
+        self._told = self._news()
+
+    def since(self) -> list[Event]:
+        """Return the events since the last call, in the order in which they happened."""
+        events = [*self._advertised(), *self._departed(), *self._under_way()]
+        events.sort(key=itemgetter(0, 1))
+        return [event for _, _, event in events]
+
+    # Each yields rows of (order at this instant, job or cluster, event).
+
+    def _departed(self) -> Iterator[tuple[int, int, Event]]:
+        world = self._model.world
+        left = world.count("completed") + world.count("rejected")
+        if left == self._left:
+            return
+        records = world.latest(left - self._left)
+        self._left = left
+        for row in records:
+            number = int(row["number"])
+            steps, _ = self._way.pop((number, float(row["arrival"])), (0, 0))
+            if np.isnan(row["start"]):
+                yield _WAY, number, self._step(0, row, {})
+                yield _WAY + 1, number, {"event": REJECTED, "job": number}
+                continue
+            parts = parts_of(records, row)
+            last = _ENDS if steps == len(STEPS) else _AFTER  # if it took no time
+            yield from self._steps(row, steps, len(STEPS), parts, row["cluster"] == NONE)
+            yield last, number, self._end(records, row, parts)
+
+    def _under_way(self) -> Iterator[tuple[int, int, Event]]:
+        world = self._model.world
+        if len(self._seen) < len(world.slots):
+            more = len(world.slots) - len(self._seen)
+            self._seen = np.concatenate([self._seen, np.zeros(more, SEEN)])
+            self._moved = np.empty(len(self._seen), np.int64)
+        count = moved(world.slots, self._seen, self._moved)
+        for slot in self._moved[:count].tolist():
+            row = world.slots[slot]
+            number, restarts = int(row["number"]), int(row["restarts"])
+            key = number, float(row["arrival"])
+            steps, told = self._way.get(key, (0, 0))
+            placed = row["placed"] == 1
+            if restarts > told:
+                yield _RESTARTS, number, {"event": RESTARTED, "job": number, "restarts": restarts}
+                steps = 1 if placed else 3
+            reached = REACHED[int(row["status"])] + 1
+            yield from self._steps(row, steps, reached, world.parts(slot), placed)
+            self._way[key] = reached, restarts
+
+    def _advertised(self) -> Iterator[tuple[int, int, Event]]:
+        """Yield what the global scheduler's broker has heard of clusters."""
+        news, told = self._news(), self._told
+        self._told = news
+        latency = self._model.world.latency
+        for cluster in np.flatnonzero((news != told).any(axis=0)).tolist():
+            at, free, waiting = news[:, cluster].tolist()
+            yield (
+                _NEWS if latency[cluster] > 0 else _AFTER,
+                cluster,
+                {
+                    "event": ADVERTISED,
+                    "sender": self._names[cluster],
+                    "receiver": self._model.scheduler.name,
+                    "sent": at,
+                    "free": int(free),
+                    "waiting": int(waiting),
+                },
+            )
+
+    def _news(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        known = self._model.world.known
+        return np.array([known["at"], known["free"], known["waiting"]], np.float64)
+
+    # Events -------------------------------------------------------------------------------------
+
+    def _steps(
+        self, row: np.void, first: int, end: int, parts: Mapping[int, int], placed: bool
+    ) -> Iterator[tuple[int, int, Event]]:
+        """Yield a job's steps from `first` to before `end`."""
+        for step in range(first, end):
+            if not (placed and STEPS[step] in (SENT, LANDED)):
+                yield _WAY + step, int(row["number"]), self._step(step, row, parts)
+
+    def _step(self, step: int, row: np.void, parts: Mapping[int, int]) -> Event:
+        world, origin = self._model.scheduler.name, int(row["origin"])
+        event: Event = {"event": STEPS[step], "job": int(row["number"])}
+        if step == 0:
+            deadline = float(row["deadline"])
+            event |= {
+                "sender": "users",
+                "receiver": world if origin == ANYWHERE else self._names[origin],
+                "size": int(row["size"]),
+                "deadline": deadline if deadline < math.inf else None,
+            }
+        elif STEPS[step] == KNOWN:
+            sender = "users" if origin == ANYWHERE else self._names[origin]
+            event |= {"sender": sender, "receiver": world}
+        elif STEPS[step] == STARTED:
+            event["placement"] = self._named(parts)
+        else:
+            event |= {"sender": world, "receiver": self._names[int(row["cluster"])]}
+        return event
+
+    def _end(self, records: Records, row: np.void, parts: Mapping[int, int]) -> Event:
+        number = int(row["number"])
+        return {"event": FINISHED, "job": number, "placement": self._named(parts)}
+
+    def _named(self, parts: Mapping[int, int]) -> dict[str, int]:
+        return {self._names[cluster]: count for cluster, count in parts.items()}

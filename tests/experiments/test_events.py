@@ -1,0 +1,238 @@
+"""The event log: complete, in order, of the true times, and the same however a run is watched."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from agents.schedulers import GlobalScheduler
+from experiments.cli import main
+from experiments.events import EventLog
+from grid.errors import GridError
+from tests.agents.small_grids import FAR, PLATFORM, model_of, table, workload
+from tests.experiments.watched import Splits
+
+ROOT = Path(__file__).resolve().parents[2]
+WAY = ["submitted", "known", "sent", "landed", "started", "finished"]
+
+
+def logged(model):
+    """Run a model to its end; return the events of its log."""
+    file = io.StringIO()
+    log = EventLog(model, file)
+    model.run()
+    log.close()
+    return [json.loads(line) for line in file.getvalue().splitlines()]
+
+
+def ways(events):
+    """Return the events of each job, by number."""
+    found = {}
+    for event in events:
+        if "job" in event:
+            found.setdefault(event["job"], []).append(event)
+    return found
+
+
+MODELS = {
+    "rounds": {"jobs": ("batch", {"share": 0.4}), "latency": 0.5},
+    "at once": {"global_": "ect", "local": "fcfs"},
+    "far": {"global_": "dll", "platform": FAR, "jobs": ("open", {"share": 0.5})},
+    "open rounds": {"platform": FAR, "jobs": ("open", {"share": 0.5})},
+    "planned": {"global_": "round-robin", "local": "titan"},
+}
+
+
+def made(options):
+    options = dict(options)
+    if "jobs" in options:
+        mode, changes = options.pop("jobs")
+        options["jobs"] = workload(mode, **changes)
+    return model_of(**options)
+
+
+@pytest.mark.parametrize("options", MODELS.values(), ids=MODELS.keys())
+def test_every_job_goes_its_way_at_its_times(options):
+    model = made(options)
+    events = logged(model)
+    assert [event["serial"] for event in events] == [*range(1, len(events) + 1)]
+    times = [event["time"] for event in events]
+    assert times == sorted(times)
+    found, latency = ways(events), model.world.latency
+    names = model.world.platform.names
+    records = model.world.records()
+    assert len(found) == len(records) == 60
+    for row in records:
+        story = found[row["number"]]
+        assert [event["event"] for event in story] == WAY
+        submitted, known, sent, landed, started, finished = (event["time"] for event in story)
+        origin, cluster = row["origin"], row["cluster"]
+        assert submitted == row["arrival"]
+        assert known == pytest.approx(submitted + (latency[origin] if origin >= 0 else 0))
+        moves = 2 * latency[origin] if origin not in (-1, cluster) else 0
+        assert landed == pytest.approx(sent + latency[cluster] + moves)
+        assert (started, finished) == (row["start"], row["finish"])
+        assert story[4]["placement"] == {names[cluster]: row["size"]}
+
+
+@pytest.mark.parametrize("options", MODELS.values(), ids=MODELS.keys())
+def test_a_log_changes_nothing_and_no_step_changes_it(options):
+    quiet = made(options)
+    quiet.run()
+    logs = []
+    for interval in (0.7, 1000.0):
+        model = made({**options, "interval": interval})
+        logs.append(logged(model))
+        assert (np.asarray(model.world.records()) == np.asarray(quiet.world.records())).all()
+        assert model.world.messages == quiet.world.messages
+    assert logs[0] == logs[1]
+
+
+@pytest.mark.parametrize("options", MODELS.values(), ids=MODELS.keys())
+def test_all_messages_are_there(options):
+    model = made(options)
+    kinds = Counter(event.get("kind", event["event"]) for event in logged(model))
+    carried = model.world.messages
+    assert kinds["submitted"] == carried["submission"]
+    assert kinds["advertised"] == carried["advertisement"]
+    assert kinds["SeedSchedule"] + kinds["ScheduleReport"] == model.messages_posted
+
+
+def test_seed_schedules_say_how_they_came_about():
+    events = logged(made(MODELS["rounds"]))
+    seeds = [event for event in events if event.get("kind") == "SeedSchedule"]
+    sizes = {event["job"]: event["size"] for event in events if event["event"] == "submitted"}
+    for seed in seeds:
+        assert sorted(seed["jobs"]) == sorted(j for s in seed["spaces"] for j in s["jobs"])
+        for space in seed["spaces"]:
+            assert sum(sizes[job] for job in space["jobs"]) <= space["processors"]
+            for job in space["jobs"]:
+                place = seed["jobs"].index(job)
+                assert seed["starts"][place] == space["start"]
+                assert len(seed["resources"][place]) == sizes[job]
+    assert {event["round"] for event in seeds} == {*range(1, max(s["round"] for s in seeds) + 1)}
+
+
+def test_plans_name_the_jobs_that_wait():
+    events = logged(made(MODELS["planned"]))
+    waiting = {name: set() for name in PLATFORM.names}
+    plans = 0
+    for event in events:
+        if event["event"] == "landed":
+            waiting[event["receiver"]].add(event["job"])
+        elif event["event"] == "started":
+            waiting[next(iter(event["placement"]))].remove(event["job"])
+        elif event["event"] == "planned":
+            plans += 1
+            assert set(event["jobs"]) == waiting[event["receiver"]]
+    assert plans > 10
+
+
+def test_rejected_and_split_jobs():
+    jobs = table((0, 8, 5), (1, 6, 5), (2, 99, 5))
+    model = model_of(Splits, "fcfs", jobs=jobs, platform=PLATFORM.star([4, 4]))
+    found = ways(logged(model))
+    assert [event["event"] for event in found[1]] == ["submitted", "known", "started", "finished"]
+    assert found[1][2]["placement"] == {"C1": 4, "C2": 4}
+    assert [event["time"] for event in found[2]] == [1, 1, 5, 10]
+    assert [event["event"] for event in found[3]] == ["submitted", "rejected"]
+
+
+class Places(GlobalScheduler):
+    def place(self, job):
+        return {"C1": job.size} if self.clusters[0].free >= job.size else None
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "way"),
+    [
+        ("dll", "submitted known sent landed started restarted landed started finished"),
+        (Places, "submitted known started restarted known started finished"),
+    ],
+)
+def test_a_failure_is_told(scheduler, way):
+    platform = PLATFORM.star([4])
+    model = model_of(scheduler, "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
+    model.world.fail(0, 2, 3.0, repaired=7.0)
+    story = ways(logged(model))[1]
+    assert " ".join(event["event"] for event in story) == way
+    assert [e["time"] for e in story if e["event"] in ("restarted", "started")] == [0, 3, 7]
+
+
+# The command ----------------------------------------------------------------------------------
+
+
+def call(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def test_run_writes_events_beside_its_result(tmp_path):
+    logs = []
+    for options in ([], ["--live"], ["--set", "step=3"]):
+        out = tmp_path / f"{len(logs)}"
+        words = "run", "quickstart", "--set", "jobs=40", "--seed", 3, *options
+        got = call(*words, "--out", out, "--events", out / "events.jsonl")
+        assert got.exit_code == 0, got.output
+        logs.append((out / "events.jsonl").read_bytes())
+    assert logs[0] == logs[1] == logs[2]
+    first, *_, last = map(json.loads, logs[0].splitlines())
+    assert first == {
+        "serial": 1, "time": 0.0, "event": "begun", "scenario": "quickstart", "seed": 3
+    }  # fmt: skip
+    assert (last["event"], last["interrupted"]) == ("ended", False)
+
+
+def test_events_that_cannot_be_written_are_told_before_the_run(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for path in (tmp_path, tmp_path / "file" / "events.jsonl", ""):
+        got = call("run", "quickstart", "--events", path)
+        assert got.exit_code == 2
+        assert got.stderr.count("\n") == 1
+        assert "cannot write events" in got.stderr
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_bad_scenario_leaves_an_old_log_alone(tmp_path):
+    (tmp_path / "old").write_text("mine")
+    assert call("run", "quickstart", "--set", "jobs=0", "--events", tmp_path / "old").exit_code == 2
+    assert (tmp_path / "old").read_text() == "mine"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+def test_a_full_disk_is_told_in_a_line():
+    model = made(MODELS["at once"])
+    with open("/dev/full", "w") as file:
+        log = EventLog(model, file)
+        model.run()
+        with pytest.raises(GridError, match="cannot write events"):
+            log.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
+
+
+def test_ctrl_c_closes_the_log_in_order(tmp_path):
+    path = tmp_path / "events.jsonl"
+    words = "run", "muscle", "--set", "jobs=1000000", "--no-live", "--events", path
+    code = "from experiments.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, words)], cwd=ROOT, stdout=subprocess.DEVNULL
+    )
+    while not path.exists() or path.stat().st_size < 1_000_000:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    lines = path.read_text().splitlines()
+    assert json.loads(lines[-1])["event"] == "ended"
+    assert json.loads(lines[-1])["interrupted"]
+    assert [json.loads(line)["serial"] for line in lines] == [*range(1, len(lines) + 1)]
