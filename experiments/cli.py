@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.process import INTERRUPTED, Program, stdout_kept, users_code
+from experiments.process import FAILED, INTERRUPTED, Program, stdout_kept, users_code
 
 if TYPE_CHECKING:
     from experiments.scenario import Scenario
@@ -64,8 +64,7 @@ def chosen_scenario(
 
     changes: dict[str, Any] = {}
     if workload:
-        single = len(workload) == 1 and not _is_site_log(workload[0])
-        changes["workload"] = workload[0] if single else workload
+        changes["workload"] = _chosen_workload(workload)
     if platform is not None:
         changes["platform"] = Platform.from_toml(platform)
     if global_ is not None:
@@ -73,6 +72,13 @@ def chosen_scenario(
     if local is not None:
         changes["local_scheduler"] = local
     return Scenario.load(scenario).changed(settings, **changes)
+
+
+def _chosen_workload(given: tuple[str, ...]) -> str | tuple[str, ...] | None:
+    """Return one log, or one for each site as they were given, or None for none."""
+    if not given:
+        return None
+    return given[0] if len(given) == 1 and not _is_site_log(given[0]) else given
 
 
 def _is_site_log(entry: str) -> bool:
@@ -166,6 +172,26 @@ def validate(seed: int, scenario: str, **options: Any) -> None:
         chosen.model(seed)
     _tell_notes(chosen)
     print_parameters(chosen)
+
+
+@main.command()
+@click.argument("result", metavar="RESULT")
+@click.option(
+    "--workload",
+    multiple=True,
+    metavar="FILE",
+    help="Where the workload is now, if not where the run found it; CLUSTER=FILE for each site.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
+    """Check RESULT, a folder of `metasched run --out`, against its platform and workload."""
+    from experiments.verdicts import print_verdicts
+    from experiments.verify import verify as verify_result
+
+    verdicts = verify_result(result, _chosen_workload(workload))
+    print_verdicts(result, verdicts, as_json)
+    if not all(verdict.holds for verdict in verdicts):
+        sys.exit(FAILED)
 
 
 @main.command()

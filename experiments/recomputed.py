@@ -1,0 +1,192 @@
+"""The numbers of a summary worked out a second time, job by job, as their definitions say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from experiments.parameters import Parameters
+from grid.platform import Platform
+
+BOUND = 10.0
+"""Shorter jobs count as this long in the bounded slowdown, s."""
+
+
+class Done(NamedTuple):
+    """A job that was completed; times in s."""
+
+    arrival: float
+    size: int
+    start: float
+    finish: float
+    placement: dict[str, int]
+    dedicated: float  # its execution time where links are not shared
+    deadline: float
+    batch: int | None
+
+    @property
+    def late(self) -> float:
+        """Time after the deadline, s."""
+        return max(0.0, self.finish - self.deadline)
+
+    @property
+    def slowdown(self) -> float:
+        """Bounded slowdown."""
+        return max(1.0, (self.finish - self.arrival) / max(self.dedicated, BOUND))
+
+
+Numbers = dict[str, tuple[Any, float]]
+"""A number by its path in the summary, and the size of the numbers that it comes of."""
+
+
+def metrics_of(
+    done: Sequence[Done], platform: Platform, parameters: Parameters, whole: set[int]
+) -> Numbers:
+    """Return the numbers of a summary that follow from its completed jobs.
+
+    Parameters
+    ----------
+    done : sequence of Done
+    platform : Platform
+    parameters : Parameters
+        Weights and the reading of idle-time are among them.
+    whole : set of int
+        In mode `batch` the rounds that are complete.
+    """
+    numbers: Numbers = {}
+    span = max(job.finish for job in done) - min(job.arrival for job in done) if done else 0.0
+    processors = sum(cluster.size for cluster in platform.clusters)
+    _put(numbers, "metrics/", _service(done) | _usage(done, None, processors, span))
+    finish = max((job.finish for job in done), default=0.0)
+    numbers["metrics/p95_wait"] = _percentile([job.start - job.arrival for job in done]), finish
+    numbers["metrics/p95_bounded_slowdown"] = _percentile([job.slowdown for job in done]), 0.0
+    numbers["metrics/throughput"] = len(done) / span if span else None, 0.0
+    for index, cluster in enumerate(platform.clusters):
+        here = [job for job in done if cluster.name in job.placement]
+        place = f"clusters/{index}/"
+        _put(numbers, place, _service(here) | _usage(here, cluster.name, cluster.size, span))
+        for name, value in (("name", cluster.name), ("size", cluster.size), ("jobs", len(here))):
+            numbers[place + name] = value, 0.0
+        numbers[place + "rate"] = cluster.rate, 0.0
+    _put_performance(numbers, done, platform, parameters, whole)
+    return numbers
+
+
+def _put(numbers: Numbers, place: str, values: Numbers) -> None:
+    for name, value in values.items():
+        numbers[place + name] = value
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def _percentile(values: Sequence[float]) -> float | None:
+    """Return the 95th percentile, interpolated between the two values next to it."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    rank = 0.95 * (len(ordered) - 1)
+    below = int(rank)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (rank - below) * (ordered[above] - ordered[below])
+
+
+def _service(done: Sequence[Done]) -> Numbers:
+    """Return how jobs were served."""
+    waits = [job.start - job.arrival for job in done]
+    late = [job.late for job in done]
+    due = [job for job in done if job.deadline < math.inf]
+    finish = max((job.finish for job in done), default=0.0)
+    return {
+        "mean_wait": (_mean(waits), finish),
+        "max_wait": (max(waits, default=None), finish),
+        "mean_turnaround": (_mean([job.finish - job.arrival for job in done]), finish),
+        "mean_bounded_slowdown": (_mean([job.slowdown for job in done]), 0.0),
+        "over_deadline": (math.fsum(late), finish),
+        "deadlines_met": (_mean([float(job.late == 0) for job in due]), 0.0),
+    }
+
+
+def _usage(done: Sequence[Done], cluster: str | None, processors: int, span: float) -> Numbers:
+    """Return how processors were used: of one cluster, or of all."""
+    work = math.fsum(
+        (job.finish - job.start) * (job.size if cluster is None else job.placement[cluster])
+        for job in done
+    )
+    finish = max((job.finish for job in done), default=0.0)
+    scale = processors * finish
+    idle = makespan = None
+    if done:
+        makespan = finish - min(job.start for job in done)
+        idle = max(0.0, processors * makespan - work)
+    return {
+        "makespan": (makespan, finish),
+        "work": (work, scale),
+        "idle_time_total": (idle, scale),
+        "idle_time_mean": (None if idle is None else idle / processors, finish),
+        "utilization": (work / (processors * span) if span else None, 0.0),
+    }
+
+
+class _Performance(NamedTuple):
+    """Comprehensive performance of each cluster, MCP and PB (`muscle`, eqs. 1, 7 and 8), s."""
+
+    cps: list[float]
+    mcp: float
+    pb: float
+
+
+def _performance(
+    done: Sequence[Done], dispatched: float | None, platform: Platform, parameters: Parameters
+) -> _Performance:
+    """Judge jobs as one round, whose makespans count from the dispatch, or from first starts."""
+    cps, counts = [], []
+    for index, cluster in enumerate(platform.clusters):
+        here = [job for job in done if cluster.name in job.placement]
+        counts.append(len(here))
+        if not here:
+            cps.append(0.0)
+            continue
+        since = min(job.start for job in here) if dispatched is None else dispatched
+        makespan = max(job.finish for job in here) - since
+        work = math.fsum((job.finish - job.start) * job.placement[cluster.name] for job in here)
+        idle = max(0.0, cluster.size * makespan - work)
+        if parameters.idle == "mean":
+            idle /= cluster.size
+        over = math.fsum(job.late for job in here)
+        weights: Any = parameters.weights
+        w_over, w_makespan, w_idle = weights[index] if isinstance(weights[0], tuple) else weights
+        total = w_over + w_makespan + w_idle
+        cps.append((w_over * over + w_makespan * makespan + w_idle * idle) / total)
+    jobs = sum(counts)
+    mcp = math.fsum(cp * n for cp, n in zip(cps, counts, strict=True)) / jobs if jobs else 0.0
+    spread = math.fsum((cp - mcp) ** 2 for cp in cps)
+    return _Performance(cps, mcp, math.sqrt(spread / (len(cps) - 1)) if len(cps) > 1 else 0.0)
+
+
+def _put_performance(
+    numbers: Numbers,
+    done: Sequence[Done],
+    platform: Platform,
+    parameters: Parameters,
+    whole: set[int],
+) -> None:
+    overall = [_performance(done, None, platform, parameters)] if done else []
+    rounds = overall
+    if any(job.batch is not None for job in done):
+        of_round: dict[int, list[Done]] = {}
+        for job in done:
+            if job.batch is not None and job.batch in whole:
+                of_round.setdefault(job.batch, []).append(job)
+        rounds = [_performance(of, of[0].arrival, platform, parameters) for of in of_round.values()]
+        numbers["metrics/rounds"] = len(rounds), 0.0
+    finish = max((job.finish for job in done), default=0.0)
+    scale = max((cluster.size for cluster in platform.clusters), default=1) * finish
+    for suffix, judged in (("", rounds), ("_overall", overall)):
+        numbers[f"metrics/mcp{suffix}"] = _mean([each.mcp for each in judged]), scale
+        numbers[f"metrics/pb{suffix}"] = _mean([each.pb for each in judged]), scale
+        for index in range(len(platform.clusters)):
+            cp = _mean([each.cps[index] for each in judged])
+            numbers[f"clusters/{index}/cp{suffix}"] = cp, scale

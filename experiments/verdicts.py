@@ -1,0 +1,54 @@
+"""What checks found, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+class Verdict(NamedTuple):
+    """One check: what it was about, whether it holds, and of what, or why not."""
+
+    check: str
+    holds: bool
+    detail: str
+    hint: str = ""
+
+
+def print_verdicts(of: str, verdicts: Sequence[Verdict], as_json: bool) -> None:
+    """Print verdicts as a table, or as one JSON object.
+
+    Parameters
+    ----------
+    of : str
+        What was checked.
+    verdicts : sequence of Verdict
+    as_json : bool
+    """
+    failed = [verdict for verdict in verdicts if not verdict.holds]
+    if as_json:
+        checks = [
+            {name: value for name, value in verdict._asdict().items() if value != ""}
+            for verdict in verdicts
+        ]
+        click.echo(json.dumps({"of": of, "holds": not failed, "checks": checks}))
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("check", "verdict", "of what, or why not"):
+        table.add_column(heading, no_wrap=heading == "verdict", overflow="fold")
+    for check, holds, detail, hint in verdicts:
+        verdict = Text("holds" if holds else "FAILS", style="" if holds else "bold red")
+        table.add_row(check, verdict, Text(f"{detail}\n{hint}" if hint else detail))
+    console = Console()
+    console.print(table)
+    total = f"{len(verdicts)} checks hold"
+    if failed:
+        total = f"{len(failed)} of {len(verdicts)} checks FAIL"
+    console.print(f"{of}: {total}", markup=False, highlight=False)

@@ -1,0 +1,332 @@
+"""Checks of a result against its platform and its workload, written to be read.
+
+Nothing here comes from the kernel that made the result, nor from what worked out its metrics: a
+result that passes was made right, or wrong twice in the same way. The workload is read, or drawn,
+again.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from experiments.recomputed import Done, metrics_of
+from experiments.result_files import ResultFiles, Row
+from experiments.verdicts import Verdict
+from experiments.workload import build_workload
+from grid.errors import GridError
+from grid.workloads.synthetic import BatchWorkload
+
+RELATIVE = 1e-9
+"""Difference that rounding makes, of the numbers that are subtracted or summed."""
+
+Problems = Iterator[str]
+
+
+class Given(NamedTuple):
+    """A job of the workload."""
+
+    job: int
+    arrival: float  # s, after the dispatch in mode `batch`, as the deadline; absolute else
+    size: int
+    runtime: float  # s, on a cluster of rate 1
+    deadline: float  # s; inf without one
+    batch: int | None  # round, from 0, that it belongs to in mode `batch`
+
+
+class Pair(NamedTuple):
+    """A row of the result and the job of the workload that it is of, None if it is of none."""
+
+    row: Row
+    given: Given | None
+
+
+def verify(
+    folder: str | os.PathLike[str], workload: str | Sequence[str] | None = None
+) -> list[Verdict]:
+    """Check a result.
+
+    Parameters
+    ----------
+    folder : path
+        That ``metasched run --out`` wrote.
+    workload : path, or sequence of ``name=path``, optional
+        Where the logs are now; by default as the run was given them.
+
+    Raises
+    ------
+    GridError
+        If the result or the workload cannot be read.
+    """
+    result = ResultFiles.read(folder)
+    jobs = _workload(result, workload)
+    pairs = _matched(result.rows, jobs)
+    rows = result.rows
+    ran = [row for row in rows if row.start is not None or row.finish is not None]
+    return [
+        _verdict("all jobs are accounted for", _counts(result, len(jobs)), f"{len(rows):,} jobs"),
+        _verdict("jobs are those of the workload", _identity(pairs, result), _source(result)),
+        _verdict("rounds follow each other", _rounds(pairs), "arrivals of mode batch")
+        if any(job.batch is not None for job in jobs)
+        else _verdict("jobs are in order of arrival", _order(rows), f"{len(rows):,} arrivals"),
+        _verdict("placements fit", _placements(rows, result), f"{len(ran):,} placements"),
+        _verdict("rejected jobs did not run", _rejected(result), f"{len(rows) - len(ran):,} jobs"),
+        _verdict("no job starts before its arrival", _starts(ran), f"{len(ran):,} starts"),
+        _verdict("durations are right", _durations(pairs, result), f"{len(ran):,} durations"),
+        _verdict("no processor is held twice", _held(ran, result), _clusters(result)),
+        _verdict("numbers of the summary are right", *_numbers(pairs, jobs, result)),
+    ]
+
+
+def _verdict(check: str, problems: Iterable[str], of_what: str) -> Verdict:
+    found = [*problems]
+    if not found:
+        return Verdict(check, True, of_what)
+    more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
+    return Verdict(check, False, found[0] + more)
+
+
+def _clusters(result: ResultFiles) -> str:
+    return ", ".join(f"{each.name} ({each.size})" for each in result.platform.clusters[:8])
+
+
+def _source(result: ResultFiles) -> str:
+    source = result.summary["workload"]
+    return "drawn again from the seed" if source is None else f"read again: {source}"
+
+
+# The workload ---------------------------------------------------------------------------------
+
+
+def _workload(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> list[Given]:
+    """Return the jobs that the run was given."""
+    source = result.summary["workload"] if elsewhere is None else elsewhere
+    if elsewhere is not None and result.summary["workload"] is None:
+        raise GridError(f"--workload {elsewhere}: accepted: none, the run's jobs were synthetic")
+    try:
+        workload, _ = build_workload(
+            source, result.parameters, result.platform, result.summary["seed"]
+        )
+    except GridError as error:
+        if elsewhere is not None or source is None:
+            raise
+        raise GridError(f"{error}; --workload says where the workload is now") from None
+    if not isinstance(workload, BatchWorkload):
+        return [_given(job, None) for chunk in workload.chunks() for job in chunk]
+    jobs: list[Given] = []
+    batch = 0
+    while len(drawn := workload.next_batch(0.0)):
+        jobs += [_given(job, batch) for job in drawn]
+        batch += 1
+    return jobs
+
+
+def _given(job: Any, batch: int | None) -> Given:
+    return Given(
+        int(job["number"]),
+        float(job["arrival"]),
+        int(job["size"]),
+        float(job["runtime"]),
+        float(job["deadline"]),
+        batch,
+    )
+
+
+def _matched(rows: Sequence[Row], jobs: Sequence[Given]) -> list[Pair]:
+    """Find the job of each row: of those of its number, the one most like it."""
+    of_number: defaultdict[int, list[Given]] = defaultdict(list)
+    for job in jobs:
+        of_number[job.job].append(job)
+    pairs = []
+    for row in rows:
+        choice = of_number[row.job]
+        like = min(
+            choice,
+            key=lambda job, row=row: (job.arrival != row.arrival, job.size != row.size),  # type: ignore[misc]
+            default=None,
+        )
+        if like is not None:
+            choice.remove(like)
+        pairs.append(Pair(row, like))
+    return pairs
+
+
+# The checks: each yields what is wrong -----------------------------------------------------------
+
+
+def _counts(result: ResultFiles, given: int) -> Problems:
+    summary, rows = result.summary, result.rows
+    counts = summary["jobs"]
+    rejected = sum(row.start is None for row in rows)
+    left = summary.get("unfinished", 0)
+    for name, found in (
+        ("submitted", len(rows) + left),
+        ("completed", len(rows) - rejected),
+        ("rejected", rejected),
+    ):
+        if counts.get(name) != found:
+            yield f"{name}: the summary has {counts.get(name)}, jobs.csv makes it {found}"
+    if not summary.get("interrupted") and len(rows) + left != given:
+        yield f"the workload has {given} jobs, {len(rows) + left} are accounted for"
+    if summary["rejected_jobs"] != [row.job for row in rows if row.start is None]:
+        yield "rejected_jobs: not those without a start in jobs.csv"
+
+
+def _identity(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
+    for row, job in pairs:
+        if job is None:
+            yield f"job {row.job}: not in the workload, or more often than there"
+        elif job.size != row.size:
+            yield f"job {row.job}: size {row.size}; the workload has {job.size}"
+        elif job.batch is None and job.arrival != row.arrival:
+            yield f"job {row.job}: arrival {row.arrival}; the workload has {job.arrival}"
+
+
+def _rounds(pairs: Sequence[Pair]) -> Problems:
+    """Find jobs that do not arrive with their round, and rounds before the end of the last."""
+    begun: dict[int, float] = {}
+    ended: dict[int, float] = {}
+    for row, job in pairs:
+        if job is None or job.batch is None:
+            continue
+        arrival = begun.setdefault(job.batch, row.arrival)
+        if row.arrival != arrival:
+            yield f"job {row.job}: arrives at {row.arrival}, its round {job.batch + 1} at {arrival}"
+        ended[job.batch] = max(ended.get(job.batch, arrival), row.finish or arrival)
+    for before, batch in pairwise(sorted(begun)):
+        if begun[batch] < ended[before]:
+            yield f"round {batch + 1}: arrives at {begun[batch]}; the one before ends later"
+
+
+def _order(rows: Sequence[Row]) -> Problems:
+    for before, row in pairwise(rows):
+        if row.arrival < before.arrival:
+            yield f"job {row.job}: arrives before job {before.job}, which is above it"
+
+
+def _placements(rows: Sequence[Row], result: ResultFiles) -> Problems:
+    sizes = {each.name: each.size for each in result.platform.clusters}
+    for row in rows:
+        for name, held in row.placement.items():
+            if name not in sizes:
+                yield f"job {row.job}: no cluster {name!r} in the platform"
+            elif not 1 <= held <= sizes[name]:
+                yield f"job {row.job}: {held} processors of {name}, which has {sizes[name]}"
+        if row.placement and sum(row.placement.values()) != row.size:
+            yield f"job {row.job}: size {row.size}, on {sum(row.placement.values())} processors"
+
+
+def _rejected(result: ResultFiles) -> Problems:
+    largest = max(each.size for each in result.platform.clusters)
+    for row in result.rows:
+        there = [row.start is not None, row.finish is not None, bool(row.placement)]
+        if any(there) and not all(there):
+            yield f"job {row.job}: start, finish and placement; accepted: all, or none of them"
+        elif not any(there) and row.size <= largest:
+            yield f"job {row.job}: size {row.size}, but a cluster has {largest} processors"
+
+
+def _starts(ran: Sequence[Row]) -> Problems:
+    for row in ran:
+        if row.start is not None and row.start < row.arrival:
+            yield f"job {row.job}: arrives at {row.arrival}, starts at {row.start}"
+
+
+def _dedicated(row: Row, job: Given, rates: dict[str, float]) -> float:
+    """Return how long a job runs where its links are not shared: as its slowest part, s."""
+    return job.runtime / min(rates.get(name, math.nan) for name in row.placement)
+
+
+def _durations(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
+    rates = {each.name: each.rate for each in result.platform.clusters}
+    for row, job in pairs:
+        if job is None or row.start is None or row.finish is None or not row.placement:
+            continue  # told by other checks
+        found, right = row.finish - row.start, _dedicated(row, job, rates)
+        rounding = RELATIVE * max(abs(row.finish), right)
+        if len(row.placement) == 1 and not abs(found - right) <= rounding:
+            yield f"job {row.job}: runs for {found} s; its execution time is {right} s"
+        elif len(row.placement) > 1 and not found >= right - rounding:
+            yield f"job {row.job}: runs for {found} s; even with its links alone, {right} s"
+
+
+def _held(ran: Sequence[Row], result: ResultFiles) -> Problems:
+    """Find instants at which more processors of a cluster are held than it has."""
+    changes: dict[str, list[tuple[float, int, int]]] = defaultdict(list)
+    for row in ran:
+        if row.start is None or row.finish is None or row.finish <= row.start:
+            continue
+        for name, taken in row.placement.items():
+            changes[name] += [(row.start, taken, row.job), (row.finish, -taken, row.job)]
+    for cluster in result.platform.clusters:
+        held = 0
+        # At one instant processors fall free before others are taken.
+        for time, change, job in sorted(changes[cluster.name]):
+            held += change
+            if held > cluster.size:
+                yield (
+                    f"{cluster.name} at {time} s: job {job} makes it {held} processors held, of "
+                    f"{cluster.size}"
+                )
+                break
+
+
+# The numbers of the summary -----------------------------------------------------------------------
+
+
+def _numbers(
+    pairs: Sequence[Pair], jobs: Sequence[Given], result: ResultFiles
+) -> tuple[list[str], str]:
+    """Return which numbers of the summary are wrong, and of how many."""
+    rates = {each.name: each.rate for each in result.platform.clusters}
+    done = [
+        Done(
+            row.arrival,
+            row.size,
+            row.start,
+            row.finish,
+            row.placement,
+            _dedicated(row, job, rates),
+            job.deadline + (0.0 if job.batch is None else row.arrival),
+            job.batch,
+        )
+        for row, job in pairs
+        if job is not None and row.start is not None and row.finish is not None and row.placement
+    ]
+    there = Counter(job.batch for _, job in pairs if job is not None)
+    wanted = Counter(job.batch for job in jobs)
+    whole = {batch for batch in there if batch is not None and there[batch] == wanted[batch]}
+    numbers = metrics_of(done, result.platform, result.parameters, whole)
+    summary = result.summary
+    problems = []
+    for name, (found, right, scale) in _compared(numbers, summary):
+        if not _equal(found, right, scale):
+            problems.append(f"{name}: the summary has {found}, jobs.csv makes it {right}")
+    last = max((each.finish for each in done), default=0.0)
+    if summary["simulated_s"] < last:
+        problems.append(f"simulated_s: {summary['simulated_s']}; a job finishes at {last}")
+    return problems, f"{sum(1 for _ in _compared(numbers, summary)):,} numbers, worked out again"
+
+
+def _compared(
+    numbers: dict[str, tuple[Any, float]], summary: dict[str, Any]
+) -> Iterator[tuple[str, tuple[Any, Any, float]]]:
+    """Yield the path of each number, what the summary has there, what is right, and its scale."""
+    for path, (right, scale) in numbers.items():
+        found: Any = summary
+        for key in path.split("/"):
+            if isinstance(found, list):
+                found = found[int(key)] if int(key) < len(found) else None
+            else:
+                found = found.get(key, "nothing") if isinstance(found, dict) else "nothing"
+        yield path, (found, right, scale)
+
+
+def _equal(found: Any, right: Any, scale: float) -> bool:
+    if isinstance(right, float) and isinstance(found, (int, float)):
+        return math.isclose(found, right, rel_tol=RELATIVE, abs_tol=RELATIVE * scale)
+    return bool(found == right)

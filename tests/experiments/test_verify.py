@@ -1,0 +1,254 @@
+"""`metasched verify`: true results pass, and every tampering is found."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli import main
+from experiments.verify import verify
+from grid.errors import GridError
+
+JOBS = [
+    "job,arrival,size,runtime,deadline,computation_fraction,ppbw",
+    "1,0,4,10,30,1,0",
+    "2,1,4,20,,1,0",
+    "3,1,8,5,9,0.5,400",
+    "4,2,99,5,,1,0",
+    "4,2.5,2,6,40,1,0",
+    "5,3,6,7,20,0.5,400",
+]
+PLATFORM = "".join(
+    f'[[clusters]]\nname = "{name}"\nsize = {size}\nrate = {rate}\n'
+    for name, size, rate in (("C1", 4, 1.0), ("C2", 6, 1.5))
+)
+SPREAD = """
+from agents.schedulers import GlobalScheduler
+
+
+class Spread(GlobalScheduler):
+    spans = True
+
+    def place(self, job):
+        left, processors = job.size, {}
+        for cluster in sorted(self.clusters, key=lambda cluster: -cluster.free):
+            processors[cluster.name] = min(left, cluster.free)
+            left -= processors[cluster.name]
+        return processors if left == 0 else None
+"""
+
+
+def call(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Return a folder with results of several kinds, and the files that they come of."""
+    folder = tmp_path_factory.mktemp("results")
+    (folder / "jobs.csv").write_text("\n".join(JOBS) + "\n")
+    (folder / "site.toml").write_text(PLATFORM)
+    (folder / "my_spread.py").write_text(SPREAD)
+    log = [f"{j} {7 * j} 0 {5 + j} 2 -1 -1 2 60 " + "-1 " * 9 for j in range(1, 30)]
+    (folder / "log.swf").write_text("\n".join(log))
+    log = folder / "log.swf"
+    own = ["quickstart", "--platform", folder / "site.toml", "--workload", folder / "jobs.csv"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        for name, words in {
+            "split": [*own, "--global", "my_spread:Spread", "--local", "fcfs"],
+            "table": [*own, "--global", "ect", "--local", "fcfs", "--set", "idle=total"],
+            "open": ["quickstart", "--set", "jobs=60"],
+            "batch": ["muscle", "--set", "jobs=90", "--set", "queue=20"],
+            "log": ["muscle", "--workload", log, "--set", "load_factor=2"],
+            "sites": ["quickstart", *(f"--workload=C{i}={log}" for i in (1, 2, 3, 4))],
+        }.items():
+            got = call("run", *words, "--out", folder / name, "--json")
+            assert got.exit_code == 0, got.output
+    return folder
+
+
+@pytest.mark.parametrize("name", ["split", "table", "open", "batch", "log", "sites"])
+def test_true_results_hold(name, results):
+    got = call("verify", results / name, "--json")
+    assert got.exit_code == 0, got.output
+    checks = json.loads(got.stdout)
+    assert checks["holds"]
+    assert len(checks["checks"]) == 9
+
+
+def test_a_result_without_jobs_holds(tmp_path, results):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,99,5\n")
+    words = "quickstart", "--workload", tmp_path / "jobs.csv", "--out", tmp_path / "r"
+    assert call("run", *words).exit_code == 0
+    assert call("verify", tmp_path / "r").exit_code == 0
+
+
+# Tampering: which result, what is done to its rows (by job) or its summary, the check that tells.
+
+
+def moved(**changes):
+    def tamper(rows, summary, job):
+        for row in rows:
+            if row["job"] == str(job):
+                for name, change in changes.items():
+                    row[name] = change(row[name])
+                return
+
+    return tamper
+
+
+def later(seconds):
+    return lambda text: repr(float(text) + seconds)
+
+
+def drop(rows, summary, job):
+    rows[:] = [row for row in rows if row["job"] != str(job)]
+
+
+def twice(rows, summary, job):
+    rows += [row for row in rows if row["job"] == str(job)]
+
+
+def said(*path, change=lambda value: value + 1):
+    def tamper(rows, summary, job):
+        where = summary
+        for key in path[:-1]:
+            where = where[key]
+        where[path[-1]] = change(where[path[-1]])
+
+    return tamper
+
+
+TAMPERINGS = {
+    "a job lost": ("table", drop, 2, "all jobs are accounted for"),
+    "a job invented": ("table", twice, 2, "jobs are those of the workload"),
+    "another number": ("open", moved(job=lambda _: "999"), 7, "jobs are those of the workload"),
+    "another size": ("table", moved(size=lambda _: "3"), 1, "jobs are those of the workload"),
+    "another arrival": ("log", moved(arrival=later(-0.5)), 9, "jobs are those of the workload"),
+    "not with its round": ("batch", moved(arrival=later(-0.5)), 50, "rounds follow each other"),
+    "out of order": ("open", moved(arrival=later(-1e3)), 40, "jobs are in order of arrival"),
+    "before its arrival": (
+        "table",
+        moved(start=later(-20), finish=later(-20)),
+        2,
+        "no job starts before its arrival",
+    ),
+    "too short": ("open", moved(finish=later(-0.1)), 11, "durations are right"),
+    "too long": ("batch", moved(finish=later(0.1)), 11, "durations are right"),
+    "too short, split": ("split", moved(finish=later(-4)), 3, "durations are right"),
+    "on another cluster": ("table", moved(placement=lambda _: "C1:4"), 1, "durations are right"),
+    "on no cluster": ("table", moved(placement=lambda _: "C9:4"), 1, "placements fit"),
+    "on too few": ("table", moved(placement=lambda _: "C1:3"), 1, "placements fit"),
+    "on too many": ("split", moved(placement=lambda _: "C1:8"), 3, "placements fit"),
+    "held twice": (
+        "split",
+        moved(start=later(-4), finish=later(-4)),
+        3,
+        "no processor is held twice",
+    ),
+    "rejected and run": ("table", moved(start=lambda _: "5.0"), 4, "rejected jobs did not run"),
+    "rejected for nothing": (
+        "table",
+        moved(start=lambda _: "", finish=lambda _: "", placement=lambda _: ""),
+        1,
+        "rejected jobs did not run",
+    ),
+    "counts": ("open", said("jobs", "completed"), 0, "all jobs are accounted for"),
+    "list of the rejected": (
+        "table",
+        said("rejected_jobs", change=lambda _: [3]),
+        0,
+        "all jobs are accounted for",
+    ),
+    **{
+        f"{name} of {key}": (
+            result,
+            said(*place, key, change=lambda value: value * 1.001 + 1e-3),
+            0,
+            "numbers of the summary are right",
+        )
+        for result, place, name, keys in (
+            ("open", ("metrics",), "metrics", ("mean_wait", "makespan", "work", "p95_wait", "mcp")),
+            ("batch", ("metrics",), "metrics", ("mcp", "pb", "mcp_overall", "over_deadline")),
+            ("split", ("clusters", 0), "cluster", ("cp", "work", "utilization", "max_wait")),
+            ("table", ("clusters", 1), "cluster", ("idle_time_total", "deadlines_met", "rate")),
+        )
+        for key in keys
+    },
+}
+
+
+@pytest.mark.parametrize(("name", "tamper", "job", "check"), TAMPERINGS.values(), ids=TAMPERINGS)
+def test_tampering_is_found(name, tamper, job, check, results, tmp_path):
+    shutil.copytree(results / name, tmp_path / "copy")
+    path = tmp_path / "copy" / "jobs.csv"
+    with path.open(newline="") as file:
+        rows = [*csv.DictReader(file)]
+    summary = json.loads((tmp_path / "copy" / "summary.json").read_text())
+    header = [*rows[0]]
+    tamper(rows, summary, job)
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, header, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    (tmp_path / "copy" / "summary.json").write_text(json.dumps(summary))
+    got = call("verify", tmp_path / "copy", "--json")
+    assert got.exit_code == 1, got.output
+    failed = [each["check"] for each in json.loads(got.stdout)["checks"] if not each["holds"]]
+    assert check in failed
+
+
+def test_people_get_a_table(results):
+    got = call("verify", results / "table")
+    assert "no processor is held twice" in got.stdout
+    assert "9 checks hold" in got.stdout
+
+
+def test_a_log_may_be_elsewhere(results, tmp_path):
+    shutil.copytree(results / "log", tmp_path / "copy")
+    summary = json.loads((tmp_path / "copy" / "summary.json").read_text())
+    summary["workload"] = "gone.swf"
+    (tmp_path / "copy" / "summary.json").write_text(json.dumps(summary))
+    got = call("verify", tmp_path / "copy")
+    assert got.exit_code == 2
+    assert "gone.swf" in got.stderr
+    assert "--workload" in got.stderr
+    assert call("verify", tmp_path / "copy", "--workload", results / "log.swf").exit_code == 0
+
+
+BAD = {
+    "no folder": (None, None, "summary.json"),
+    "no summary": ("summary.json", None, "summary.json"),
+    "no jobs": ("jobs.csv", None, "jobs.csv"),
+    "no JSON": ("summary.json", "{", "summary.json"),
+    "another JSON": ("summary.json", "[1]", "scenario"),
+    "another table": ("jobs.csv", "a,b\n1,2\n", "jobs.csv:1"),
+    "a short row": ("jobs.csv", "job,arrival,size,start,finish,placement\n1,2\n", "jobs.csv:2"),
+    "no number": ("jobs.csv", "job,arrival,size,start,finish,placement\n1,x,1,,,\n", "arrival"),
+    "no time": ("jobs.csv", "job,arrival,size,start,finish,placement\n1,0,1,nan,,\n", "start"),
+    "no place": ("jobs.csv", "job,arrival,size,start,finish,placement\n1,0,1,0,1,C\n", "placement"),
+}
+
+
+@pytest.mark.parametrize(("file", "text", "named"), BAD.values(), ids=BAD)
+def test_what_cannot_be_read_is_told_in_a_line(file, text, named, results, tmp_path):
+    if file is not None:
+        shutil.copytree(results / "open", tmp_path / "copy")
+        (tmp_path / "copy" / file).unlink()
+        if text is not None:
+            (tmp_path / "copy" / file).write_text(text)
+    got = call("verify", tmp_path / "copy")
+    assert got.exit_code == 2, got.output
+    assert got.stdout == ""
+    assert got.stderr.count("\n") == 1
+    assert named in got.stderr
+
+
+def test_synthetic_jobs_have_no_log(results):
+    with pytest.raises(GridError, match="synthetic"):
+        verify(results / "open", "some.swf")
