@@ -15,7 +15,8 @@ from agents.messages import (
 from agents.model import GridModel
 from experiments.columns import shorten
 from experiments.happenings import parts_of
-from experiments.story import Known, Place, Story, tell
+from experiments.story import Known, tell
+from experiments.words import Place, Story
 from grid.errors import GridError
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LOCAL, NONE, RUNNING, VACANT

@@ -27,7 +27,7 @@ from experiments.columns import (
     table,
 )
 from experiments.happenings import Happening
-from experiments.story import Story
+from experiments.words import Story
 
 _STYLES = ("cyan", "", "green")
 """Of the ends of jobs, messages, and starts of jobs."""

@@ -11,7 +11,7 @@ from agents.model import GridModel
 from experiments.columns import ASCII, UNICODE, bar, fit, rule
 from experiments.happenings import Happening
 from experiments.panels import clusters_panel, links_panel, messages_panel, story_panel
-from experiments.story import Story
+from experiments.words import Story
 from grid.topology import uplinks
 
 _STORY, _SHORT_STORY = 7, 5

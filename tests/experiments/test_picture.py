@@ -15,7 +15,7 @@ from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
 from experiments.happenings import Happenings
 from experiments.picture import Picture, Progress, clock
-from experiments.story import Line, Story
+from experiments.words import Line, Story
 from grid.platform import Platform
 
 from .watched import SIZES, FewJobs, grid_of, plain

@@ -1,0 +1,105 @@
+"""The words in which a job's story is told, whoever tells it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from experiments.happenings import placement, processors
+
+
+class Line(NamedTuple):
+    """A line of a story: when (s; None: not known), and its parts, the one that matters first."""
+
+    time: float | None
+    parts: list[str]
+
+
+class Story(NamedTuple):
+    """What became of a job so far, in order of time."""
+
+    heading: str
+    lines: list[Line]
+
+
+class Place(NamedTuple):
+    """When (s) a job had which place, from 1, among how many that waited."""
+
+    time: float
+    place: int
+    waiting: int
+
+    def __str__(self) -> str:
+        return f"{ordinal(self.place)} of {self.waiting:,}"
+
+
+def ordinal(number: int) -> str:
+    """Return a number as a place in an order.
+
+    Examples
+    --------
+    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 22, 113)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '113th']
+    """
+    last = 0 if number % 100 in (11, 12, 13) else number % 10
+    return f"{number:,}{('th', 'st', 'nd', 'rd')[last] if last < 4 else 'th'}"
+
+
+def needs(size: int, deadline: float) -> str:
+    """Return what a job asks for."""
+    by = "no deadline" if deadline == math.inf else f"deadline at {deadline:,.1f} s"
+    return f"{processors(size)}, {by}"
+
+
+def submission(world: str, through: str | None, arrival: float, told: float) -> Line:
+    """Tell to whom a job is submitted, and when the global scheduler is told of it (s)."""
+    if through is None:
+        return Line(arrival, [f"submitted to {world}"])
+    heard = f"whose broker tells {world} {at(told, arrival)}"
+    return Line(arrival, [f"submitted through {through}", heard])
+
+
+def allocation(world: str, cluster: str, round: int, place: Place) -> Line:
+    """Tell in which round a job is allocated, and its place in the seed schedule."""
+    among = "alone in a" if place.waiting == 1 else f"{place} in"
+    words = f"round {round:,}: {world} allocates it to {cluster}"
+    return Line(place.time, [words, f"{among} seed schedule"])
+
+
+def sending(sender: str, cluster: str, sent: float, due: float) -> Line:
+    """Tell whose broker sends a job, and when it arrives (s)."""
+    words = f"{sender}'s broker sends it to {cluster}"
+    return Line(sent, [words, f"where it arrives {at(due, sent)}"])
+
+
+def staying(cluster: str, time: float) -> Line:
+    """Tell that a job need not be sent."""
+    return Line(time, [f"stays at {cluster}, through which it was submitted"])
+
+
+def plan(scheduler: str, place: Place) -> Line:
+    """Tell a job's place in a plan."""
+    return Line(place.time, [f"{scheduler} plans it {place} waiting"])
+
+
+def start(
+    size: int, parts: Sequence[tuple[str, int]], again: bool, time: float, arrival: float
+) -> Line:
+    """Tell the start of a job on its processors of one cluster or of several."""
+    names = [name for name, _ in parts]
+    where = placement({index: held for index, (_, held) in enumerate(parts)}, names)
+    words = f"{'starts again' if again else 'starts'} on "
+    words += f"{processors(size)} of {where}" if len(parts) == 1 else where
+    waited = time - arrival
+    return Line(time, [words, f"{waited:,.1f} s after its submission" if waited else "at once"])
+
+
+def rejection(arrival: float) -> Line:
+    """Tell that a job is rejected."""
+    return Line(arrival, ["is rejected", "larger than what can ever run"])
+
+
+def at(time: float, since: float) -> str:
+    """Return when something happens that follows from something else (s)."""
+    return f"at {time:,.1f} s" if time > since else "at once"
