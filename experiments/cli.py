@@ -195,6 +195,24 @@ def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
 
 
 @main.command()
+@click.argument("result", metavar="RESULT")
+@click.argument("job", type=int)
+@click.option(
+    "--events", metavar="FILE", help="The run's event log (default: RESULT/events.jsonl)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def explain(result: str, job: int, events: str | None, as_json: bool) -> None:
+    """Tell the story of JOB, by its number, in RESULT, a folder of `metasched run --out`.
+
+    The run has to have written an event log: metasched run ... --out DIR --events DIR/events.jsonl
+    """
+    from experiments.explain import explain as story_of
+    from experiments.explain import print_story
+
+    print_story(story_of(result, job, events), as_json)
+
+
+@main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def scenarios(as_json: bool) -> None:
     """List the scenarios that come with metasched."""

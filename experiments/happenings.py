@@ -134,7 +134,7 @@ def placement(parts: Mapping[int, int], names: Sequence[str]) -> str:
     return "+".join(f"{names[cluster]}:{count}" for cluster, count in parts.items())
 
 
-def in_time(job: np.void) -> str:
+def in_time(job: np.void | Mapping[str, float]) -> str:
     """Return how a job that left kept its deadline, or how long it ran if it had none."""
     early = job["deadline"] - job["finish"]
     if early == np.inf:

@@ -1,0 +1,97 @@
+"""The story of one job of a run, from its event log: who was told what when, and why it waited."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments import events, words
+from experiments.job_events import Event
+from experiments.result_files import ResultFiles
+from experiments.teller import Teller
+from experiments.words import Story
+from grid.errors import GridError
+
+
+def explain(
+    folder: str | os.PathLike[str], job: int, path: str | os.PathLike[str] | None = None
+) -> Story:
+    """Return the story of a job.
+
+    Parameters
+    ----------
+    folder : path
+        Result of ``metasched run --out``.
+    job : int
+        Its number.
+    path : path, optional
+        Event log of the same run; by default ``events.jsonl`` in the folder.
+
+    Raises
+    ------
+    GridError
+        If there is no event log, it is of another run, or the job is not in it.
+    """
+    result = ResultFiles.read(folder)
+    path = Path(folder) / events.EVENTS if path is None else Path(path)
+    if not path.is_file():
+        raise GridError(
+            f"{path}: no such file; accepted: the event log of this run, which `metasched run "
+            "--events FILE` writes"
+        )
+    teller = Teller(job, {each.name: each.size for each in result.platform.clusters})
+    for event in _read(path):
+        if event["event"] == events.BEGUN:
+            run = {name: event.get(name) for name in ("scenario", "seed")}
+            if run != {name: result.summary[name] for name in run}:
+                raise GridError(
+                    f"{path}: of {run['scenario']}, seed {run['seed']}; accepted: the event log of "
+                    f"{result.summary['scenario']}, seed {result.summary['seed']}"
+                )
+        try:
+            teller.hear(event)
+        except (KeyError, TypeError, IndexError):
+            raise GridError(
+                f"{path}:{event['serial']}: no event of this run; accepted: its event log"
+            ) from None
+    if not teller.lines:
+        raise GridError(f"job {job}: not in {path}; accepted: the number of one of its jobs")
+    return Story(f"Job {job}: {words.needs(teller.size, teller.deadline)}", teller.lines)
+
+
+def _read(path: Path) -> Iterator[Event]:
+    """Yield the events of a log; of one that was cut off in a line, those before."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                event = json.loads(line)
+                yield {"serial": event["serial"], "time": event["time"], **event}
+            except (json.JSONDecodeError, KeyError, TypeError, RecursionError):
+                if not line.endswith("\n"):
+                    return
+                raise GridError(
+                    f"{path}:{number}: no event; accepted: what `metasched run --events` writes"
+                ) from None
+
+
+def print_story(story: Story, as_json: bool) -> None:
+    """Print a story, or as one JSON object."""
+    if as_json:
+        lines = [{"time": time, "words": ", ".join(parts)} for time, parts in story.lines]
+        click.echo(json.dumps({"heading": story.heading, "lines": lines}))
+        return
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for time, parts in story.lines:
+        table.add_row("" if time is None else f"{time:,.1f} s", Text(", ".join(parts)))
+    console = Console()
+    console.print(story.heading, style="bold", markup=False, highlight=False)
+    console.print(table)

@@ -1,0 +1,75 @@
+"""What the grid around a job is like, as far as the events of a run that were heard say."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+from experiments import job_events
+from experiments.happenings import processors
+from experiments.job_events import Event
+
+
+class Surroundings:
+    """The clusters, and what the global scheduler has heard of them.
+
+    Parameters
+    ----------
+    sizes : mapping of str to int
+        Processors of each cluster.
+
+    Attributes
+    ----------
+    free : dict of str to int
+        Free processors of each cluster.
+    waiting : dict of str to set of int
+        Jobs that wait at each cluster.
+    ended : dict of str to (float, int)
+        When the last job of each cluster ended (s), and which.
+    """
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self.free = dict(sizes)
+        self.waiting: dict[str, set[int]] = {name: set() for name in sizes}
+        self.ended: dict[str, tuple[float, int]] = {}
+        self._sizes = sizes
+        self._reports = False
+        self._running: dict[int, dict[str, int]] = {}
+        self._news: dict[str, deque[tuple[float, str]]] = {name: deque() for name in sizes}
+
+    def hear(self, kind: str, event: Event) -> None:
+        """Take the next event."""
+        if kind == job_events.LANDED:
+            self.waiting[event["receiver"]].add(event["job"])
+        elif kind == job_events.STARTED:
+            self._running[event["job"]] = event["placement"]
+            for name, held in event["placement"].items():
+                self.waiting[name].discard(event["job"])
+                self.free[name] -= held
+        elif kind in (job_events.FINISHED, job_events.RESTARTED):
+            for name, held in self._running.pop(event["job"], {}).items():
+                self.free[name] += held
+                self.ended[name] = event["time"], event["job"]
+        elif kind == job_events.ADVERTISED and not self._reports:
+            told = f"{processors(event['free'])} free, {event['waiting']} waiting"
+            self._tell(event["sender"], event["time"], event["sent"], told)
+        elif kind == "ScheduleReport":
+            self._reports = True  # which says more than advertisements do
+            left = f"makespan left {event['makespan']:,.1f} s"
+            told = f"{left}, {event['unfinished']} unfinished"
+            self._tell(event["sender"], event["due"], event["sent"], told)
+
+    def _tell(self, cluster: str, due: float, sent: float, told: str) -> None:
+        words = f"heard last of {cluster}, as it was at {sent:,.1f} s: {told}"
+        self._news[cluster].append((due, words))
+
+    def room(self, cluster: str) -> str:
+        """Return how many of a cluster's processors are free, in words."""
+        return f"{self.free[cluster]} of its {processors(self._sizes[cluster])} free"
+
+    def news(self, cluster: str, time: float) -> list[str]:
+        """Return what the global scheduler has last heard of a cluster, if anything."""
+        news = self._news[cluster]
+        while len(news) > 1 and news[1][0] <= time:
+            news.popleft()
+        return [news[0][1]] if news and news[0][0] <= time else []

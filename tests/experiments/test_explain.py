@@ -1,0 +1,155 @@
+"""`metasched explain`: the story of a job, as the event log of its run has it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli import main
+from experiments.explain import explain
+from experiments.teller import Teller
+from grid.errors import GridError
+from tests.agents.small_grids import PLATFORM, model_of, table
+from tests.experiments.test_events import Places, logged
+from tests.experiments.watched import Splits
+
+
+def call(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def told(model, job, sizes):
+    """Return a job's story in a model's run, line by line."""
+    teller = Teller(job, sizes)
+    for event in logged(model):
+        teller.hear(event)
+    return [(time, ", ".join(parts)) for time, parts in teller.lines]
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run") / "result"
+    words = "muscle", "--set", "jobs=120", "--set", "local_share=0.5", "--set", "latency=0.5"
+    got = call("run", *words, "--out", folder, "--events", folder / "events.jsonl")
+    assert got.exit_code == 0, got.output
+    return folder
+
+
+def test_every_job_has_its_story(result):
+    events = [*map(json.loads, (result / "events.jsonl").read_text().splitlines())]
+    for job in range(1, 121):
+        story = explain(result, job)
+        words = [", ".join(parts) for _, parts in story.lines]
+        times = [time for time, _ in story.lines if time is not None]
+        assert times == sorted(times)
+        assert story.heading.startswith(f"Job {job}: ")
+        assert words[0].startswith("submitted")
+        assert words[-1].startswith("finishes")
+        (seed,) = (e for e in events if e.get("kind") == "SeedSchedule" and job in e["jobs"])
+        (space,) = (s for s in seed["spaces"] if job in s["jobs"])
+        text = "\n".join(words)
+        assert f"round {seed['round']}: MUSCLE allocates it to {seed['receiver']}" in text
+        assert f"e = {space['level']:.3g}" in text
+        assert ("it alone fills" in text) == (len(space["jobs"]) == 1)
+        assert re.search(rf"TITAN {seed['receiver']} plans it \w+ of \d+ waiting", text)
+        (landed,) = (e for e in events if (e["event"], e.get("job")) == ("landed", job))
+        (started,) = (e for e in events if (e["event"], e.get("job")) == ("started", job))
+        waited = started["time"] - landed["time"]
+        assert (f"waited {waited:,.1f} s there" in text) == (waited > 0)
+
+
+def test_the_command_tells_it(result):
+    got = call("explain", result, 7)
+    assert got.exit_code == 0, got.output
+    assert "Job 7: " in got.stdout
+    assert "MUSCLE allocates it" in got.stdout
+    story = json.loads(call("explain", result, 7, "--json").stdout)
+    assert story["heading"].startswith("Job 7: ")
+    assert story["lines"][-1]["words"].startswith("finishes")
+
+
+def test_who_waits_for_whom():
+    jobs, platform, sizes = table((0, 3, 10), (1, 2, 4), (2, 1, 3)), PLATFORM.star([4]), {"C1": 4}
+    second, third = (
+        told(model_of("ect", "fcfs", jobs=jobs, platform=platform), job, sizes) for job in (2, 3)
+    )
+    assert second == [
+        (1.0, "submitted to ECT"),
+        (1.0, "ECT sends it to C1, where it arrives at once"),
+        (None, "ECT heard last of C1, as it was at 0.0 s: 1 processor free, 0 waiting"),
+        (10.0, "starts on 2 processors of C1, 9.0 s after its submission"),
+        (None, "waited 9.0 s there, it needs 2 processors and found 1 of its 4 processors free"),
+        (None, "job 1 has just ended and makes room"),
+        (14.0, "finishes after 4.0 s"),
+    ]
+    assert third[-3:-1] == [
+        (None, "waited 8.0 s there, it needs 1 processor and found 1 of its 4 processors free, "
+               "1 job waiting before it"),
+        (None, "job 2 started there before it, job 1 has just ended and makes room"),
+    ]  # fmt: skip
+
+
+def test_split_and_rejected_jobs():
+    jobs = table((0, 8, 5, 6), (1, 6, 5), (2, 99, 5))
+    sizes = {"C1": 4, "C2": 4}
+    stories = [
+        told(model_of(Splits, "fcfs", jobs=jobs, platform=PLATFORM.star([4, 4])), job, sizes)
+        for job in (1, 2, 3)
+    ]
+    assert stories[0][1:] == [
+        (0.0, "starts on C1:4+C2:4, at once"),
+        (5.0, "finishes, 1.0 s before its deadline"),
+    ]
+    assert stories[1][2] == (None, "waited 4.0 s to be given processors")
+    assert stories[2][1:] == [(2.0, "is rejected, larger than what can ever run")]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "back"), [("dll", "waits at C1 again"), (Places, "PLACES is told of it again")]
+)
+def test_a_failure_is_told(scheduler, back):
+    platform = PLATFORM.star([4])
+    model = model_of(scheduler, "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
+    model.world.fail(0, 2, 3.0, repaired=7.0)
+    story = told(model, 1, {"C1": 4})
+    assert (3.0, "a processor fails under it, what it has done is lost") in story
+    assert (3.0, back) in story
+    assert (7.0, "starts again on 4 processors of C1, 7.0 s after its submission") in story
+
+
+def test_a_job_that_never_ran():
+    class Never(Places):
+        def place(self, job):
+            return None
+
+    story = told(model_of(Never, "fcfs", jobs=table((0, 4, 5))), 1, {"C1": 8, "C2": 6, "C3": 4})
+    assert story[-1][1] == "the run ends, and the job has not finished"
+
+
+def test_what_cannot_be_told_is_said_in_a_line(result, tmp_path):
+    assert call("run", "quickstart", "--set", "jobs=9", "--out", tmp_path).exit_code == 0
+    (tmp_path / "bad").write_text('{"serial": 1}\n')
+    (tmp_path / "other").write_text('{"serial": 1, "time": 0, "event": "landed", "job": 1}\n')
+    for words, named in (
+        ([tmp_path, 1], "events.jsonl"),
+        ([tmp_path, 1, "--events", result / "events.jsonl"], "of muscle, seed 0"),
+        ([tmp_path, 1, "--events", tmp_path / "bad"], "bad:1"),
+        ([tmp_path, 1, "--events", tmp_path / "other"], "other:1"),
+        ([result, 999], "job 999"),
+        ([tmp_path / "none", 1], "summary.json"),
+    ):
+        got = call("explain", *words)
+        assert got.exit_code == 2, got.output
+        assert got.stderr.count("\n") == 1
+        assert named in got.stderr
+
+
+def test_a_log_that_was_cut_off_is_told_as_far_as_it_goes(result, tmp_path):
+    text = (result / "events.jsonl").read_text()
+    (tmp_path / "cut").write_text(text[: len(text) // 3])
+    assert explain(result, 1, tmp_path / "cut").lines
+    with pytest.raises(GridError, match="job 120"):
+        explain(result, 120, tmp_path / "cut")
