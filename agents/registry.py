@@ -49,12 +49,25 @@ def local_scheduler(name: str) -> type[LocalScheduler]:
     return _load(name, LOCAL, LocalScheduler)
 
 
+def any_scheduler(name: str) -> type[Scheduler]:
+    """Return the class of a scheduler of either kind, as `global_scheduler` does."""
+    found = _load(name, GLOBAL | LOCAL, Scheduler)
+    if not issubclass(found, (GlobalScheduler, LocalScheduler)):
+        raise GridError(
+            f"scheduler {name!r}: neither global nor local; accepted: a subclass of "
+            "agents.schedulers.GlobalScheduler or LocalScheduler"
+        )
+    return found
+
+
 def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Scheduler]:
     module_name, separator, class_name = known.get(name, name).partition(":")
-    kind = "global" if base is GlobalScheduler else "local"
+    kind = {GlobalScheduler: "global scheduler", LocalScheduler: "local scheduler"}.get(
+        base, "scheduler"
+    )
     accepted = f"accepted: {', '.join(known)}, or module:Class"
     if not separator or module_name[:1] in ("", "."):
-        raise GridError(f"{kind} scheduler {name!r}: unknown; {accepted}")
+        raise GridError(f"{kind} {name!r}: unknown; {accepted}")
     if name not in known and str(Path.cwd()) not in sys.path:
         importable_from(Path.cwd())
     try:
@@ -62,11 +75,11 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     except ModuleNotFoundError as error:
         if not f"{module_name}.".startswith(f"{error.name}."):
             raise
-        raise GridError(f"{kind} scheduler {name!r}: no module {module_name!r}") from None
+        raise GridError(f"{kind} {name!r}: no module {module_name!r}") from None
     found: Any = getattr(module, class_name, None)
     if not (isinstance(found, type) and issubclass(found, base)):
         raise GridError(
-            f"{kind} scheduler {name!r}: {module_name}.{class_name} is {found!r}; accepted: a "
+            f"{kind} {name!r}: {module_name}.{class_name} is {found!r}; accepted: a "
             f"subclass of agents.schedulers.{base.__name__}"
         )
     return found

@@ -175,6 +175,23 @@ def validate(seed: int, scenario: str, **options: Any) -> None:
 
 
 @main.command()
+@click.argument("scheduler", metavar="MODULE:CLASS")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def check(scheduler: str, as_json: bool) -> None:
+    """Run a scheduler, global or local, through small grids and say what is wrong with it."""
+    from experiments.check import check as check_scheduler
+    from experiments.compiling import saying_when_compiling
+    from experiments.verdicts import print_verdicts
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with users_code(), saying_when_compiling(always=False):
+            verdicts = check_scheduler(scheduler)
+        print_verdicts(scheduler, verdicts, as_json, stdout)
+    if not all(verdict.holds for verdict in verdicts):
+        sys.exit(FAILED)
+
+
+@main.command()
 @click.argument("result", metavar="RESULT")
 @click.option(
     "--workload",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import click
 from rich import box
@@ -14,7 +14,7 @@ from rich.text import Text
 
 
 class Verdict(NamedTuple):
-    """One check: what it was about, whether it holds, and of what, or why not."""
+    """One check: what it was about, whether it holds, and of what, or why not; what would help."""
 
     check: str
     holds: bool
@@ -22,7 +22,9 @@ class Verdict(NamedTuple):
     hint: str = ""
 
 
-def print_verdicts(of: str, verdicts: Sequence[Verdict], as_json: bool) -> None:
+def print_verdicts(
+    of: str, verdicts: Sequence[Verdict], as_json: bool, file: TextIO | None = None
+) -> None:
     """Print verdicts as a table, or as one JSON object.
 
     Parameters
@@ -31,6 +33,8 @@ def print_verdicts(of: str, verdicts: Sequence[Verdict], as_json: bool) -> None:
         What was checked.
     verdicts : sequence of Verdict
     as_json : bool
+    file : text file, optional
+        Where to; by default standard output.
     """
     failed = [verdict for verdict in verdicts if not verdict.holds]
     if as_json:
@@ -38,15 +42,15 @@ def print_verdicts(of: str, verdicts: Sequence[Verdict], as_json: bool) -> None:
             {name: value for name, value in verdict._asdict().items() if value != ""}
             for verdict in verdicts
         ]
-        click.echo(json.dumps({"of": of, "holds": not failed, "checks": checks}))
+        click.echo(json.dumps({"of": of, "holds": not failed, "checks": checks}), file=file)
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("check", "verdict", "of what, or why not"):
         table.add_column(heading, no_wrap=heading == "verdict", overflow="fold")
     for check, holds, detail, hint in verdicts:
         verdict = Text("holds" if holds else "FAILS", style="" if holds else "bold red")
-        table.add_row(check, verdict, Text(f"{detail}\n{hint}" if hint else detail))
-    console = Console()
+        table.add_row(check, verdict, Text(f"{detail}\n-> {hint}" if hint else detail))
+    console = Console(file=file)
     console.print(table)
     total = f"{len(verdicts)} checks hold"
     if failed:

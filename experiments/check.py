@@ -1,0 +1,216 @@
+"""Checks of a scheduler by itself: it is run through small grids, again and again."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import random
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import mesa
+import numpy as np
+
+from agents.model import GridModel
+from agents.registry import any_scheduler
+from agents.schedulers import GlobalScheduler, Scheduler
+from agents.view import Job, KnownCluster
+from experiments.trials import GRIDS, WIDE, Grid, run_in
+from experiments.verdicts import Verdict
+from grid.errors import GridError
+from grid.platform import Platform
+from grid.world import World
+
+CODE = Path(__file__).resolve().parents[1]
+STEPS = (0.37, 1e6)
+"""Lengths of a step that must not matter, s."""
+
+
+@contextmanager
+def _global_randomness() -> Iterator[None]:
+    """Put the random numbers that everybody shares back as they were."""
+    plain, numpy_s = random.getstate(), np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(plain)
+        np.random.set_state(numpy_s)
+
+
+def check(name: str) -> list[Verdict]:
+    """Check a scheduler.
+
+    Parameters
+    ----------
+    name : str
+        Built-in, or ``module:Class``; global or local.
+
+    Raises
+    ------
+    GridError
+        If there is none of that name.
+    """
+    found = any_scheduler(name)
+    grids = [*GRIDS, WIDE] if issubclass(found, GlobalScheduler) and found.spans else [*GRIDS]
+    with _global_randomness():
+        return _Examination(found, grids).verdicts()
+
+
+class _Examination:
+    """Runs of one scheduler in some grids, and what they tell.
+
+    Every finding is the name of a grid and what was found in it.
+    """
+
+    def __init__(self, scheduler: type[Scheduler], grids: list[Grid]) -> None:
+        self._scheduler = scheduler
+        self._first = {grid: run_in(grid, scheduler) for grid in grids}
+
+    def verdicts(self) -> list[Verdict]:
+        """Return the verdicts; each is about the grids in which it means anything."""
+        first = self._first
+        made = [grid for grid in first if first[grid].model is not None]
+        whole = [grid for grid in made if first[grid].error is None]
+        again = self._other(whole)
+        same = [grid for grid in whole if grid not in again]
+        reseeded = self._other(same, "when others are drawn", shared_seed=2)
+        stepped: dict[Grid, str] = {}
+        for step in STEPS:
+            stepped |= self._other(same, f"with steps of {step:g} s", step=step)
+        verdicts = (
+            _verdict("made", self._errors(unmade=True), [*first]),
+            _verdict("refused", self._errors(refused=True), made),
+            _verdict("raised", self._errors(refused=False), made),
+            _verdict("left", self._left(whole), whole),
+            _verdict("again", again.values(), whole),
+            _verdict("reseeded", reseeded.values(), same),
+            _verdict("stepped", stepped.values(), same),
+            _verdict("unsaved", self._unsaved(whole), whole),
+        )
+        return [verdict for verdict in verdicts if verdict is not None]
+
+    def _errors(self, unmade: bool = False, refused: bool = False) -> list[str]:
+        """Return the errors that ended runs: before they began, of the grid's, or any others."""
+        return [
+            f"{grid.name}: {_shown(trial.error)}"
+            for grid, trial in self._first.items()
+            if trial.error is not None
+            and (trial.model is None) == unmade
+            and (unmade or isinstance(trial.error, GridError) == refused)
+        ]
+
+    def _left(self, grids: list[Grid]) -> list[str]:
+        findings = []
+        for grid in grids:
+            world = self._first[grid].world
+            submitted, left = world.count("submitted"), len(world.records())
+            if left < submitted:
+                findings.append(f"{grid.name}: {submitted - left} of {submitted} jobs never ran")
+        return findings
+
+    def _other(self, grids: list[Grid], how: str = "", **changes: Any) -> dict[Grid, str]:
+        """Return in which grids another run differs from the first, and in what."""
+        findings = {}
+        for grid in grids:
+            trial = run_in(grid, self._scheduler, **changes)
+            if trial.error is not None:
+                findings[grid] = f"{grid.name}: {_shown(trial.error)} {how}".strip()
+            elif trial.outcome != self._first[grid].outcome:
+                findings[grid] = f"{grid.name}: another result {how}".strip()
+        return findings
+
+    def _unsaved(self, grids: list[Grid]) -> list[str]:
+        findings = {}
+        for grid in grids:
+            for name, value in self._first[grid].attributes.items():
+                if (error := _pickling_error(value)) is not None:
+                    findings[name] = f"self.{name}: {error}"
+        return [*findings.values()]
+
+
+def _verdict(check: str, findings: Iterable[str], grids: Sequence[Grid]) -> Verdict | None:
+    """Return the verdict of a check in some grids; none if it could be done in no grid."""
+    title, hint = CHECKS[check]
+    if told := "\n".join(findings):
+        return Verdict(title, False, told, hint)
+    count = "1 grid" if len(grids) == 1 else f"{len(grids)} grids"
+    return Verdict(title, True, f"in {count}") if grids else None
+
+
+CHECKS = {
+    "made": (
+        "it can be made",
+        "__init__ takes the model (a local scheduler: and its cluster), and hands them to "
+        "super().__init__",
+    ),
+    "refused": (
+        "its decisions are possible",
+        "place: a cluster of at least the job's size, or processors that are free; priority: a "
+        "number; plan: all the jobs given, each once",
+    ),
+    "raised": (
+        "it raises no exception",
+        "see the line named; `metasched run` shows the whole traceback",
+    ),
+    "left": (
+        "every job gets its turn",
+        "None lets a job wait until something changes; the last change is the end of the last job "
+        "that runs",
+    ),
+    "again": (
+        "same seed, same result",
+        "set up all state in __init__, not in the class or its module; take no time of day, and "
+        "no random numbers that the run does not seed",
+    ),
+    "reseeded": (
+        "no randomness but its own",
+        "draw from self.stream, in compiled code known.stream, by grid.streams.uniform or below; "
+        "or from a generator of your own that model.seed seeds",
+    ),
+    "stepped": (
+        "no step changes the result",
+        "decide by model.now and by messages; a step only says how often people look",
+    ),
+    "unsaved": (
+        "its state can be saved",
+        "keep plain values in its attributes; no open file, generator, lock or lambda",
+    ),
+}
+"""What is checked, and what to do if that fails."""
+
+
+def _shown(error: Exception | SystemExit | None) -> str:
+    """Return an error in one line, with where in its user's code it was raised, and when."""
+    assert error is not None
+    if isinstance(error, GridError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not Path(frame.filename).is_relative_to(CODE)]
+    frame = (own or [*frames])[-1]
+    notes = "".join(f", {note}" for note in getattr(error, "__notes__", ()))
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{words} ({Path(frame.filename).name}:{frame.lineno}{notes})"
+
+
+class _Pickler(pickle.Pickler):
+    """Saves what is a scheduler's own; of the grid around it only that it is there."""
+
+    def persistent_id(self, thing: Any) -> str | None:
+        around = isinstance(thing, (GridModel, World, Platform, mesa.Agent, KnownCluster, Job))
+        return type(thing).__name__ if around else None
+
+
+def _pickling_error(value: object) -> str | None:
+    """Return why a value cannot be saved and restored, None if it can."""
+    saved = io.BytesIO()
+    try:
+        _Pickler(saved).dump(value)
+        restoring = pickle.Unpickler(io.BytesIO(saved.getvalue()))
+        restoring.persistent_load = lambda name: name  # type: ignore[method-assign]
+        restoring.load()
+    except Exception as error:  # whatever the value's own methods raise
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    return None

@@ -1,0 +1,141 @@
+"""Small grids in which a scheduler is tried, and runs of them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import mesa
+import numpy as np
+
+from agents.model import GridModel
+from agents.schedulers import GlobalScheduler, Scheduler
+from experiments.scenario import Scenario
+from grid.kernel.compile import compiled
+from grid.platform import Platform
+from grid.world import World
+
+SEED = 1
+"""Of every run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A small grid to try a scheduler in, and whom it meets there on the other level."""
+
+    name: str
+    platform: Platform
+    parameters: dict[str, Any]
+    world: str
+    local: str
+
+
+_SIZES, _RATES = (8, 6, 4), (1.0, 1.3, 0.7)
+# A prime number of jobs: who counts on beyond a run then begins the next one differently.
+_JOBS = {"jobs": 61, "queue": 15, "max_size": 6, "population": 10, "patience": 10}
+
+GRIDS = (
+    Grid("rounds", Platform.star(_SIZES, _RATES), _JOBS | {"mode": "batch"}, "muscle", "titan"),
+    Grid(
+        "arrivals", Platform.star(_SIZES, _RATES), _JOBS | {"mode": "open", "load": 0.9}, "ect",
+        "fcfs",
+    ),
+    Grid(
+        "late news",
+        Platform.star(_SIZES, _RATES, latency=0.5),
+        _JOBS | {"mode": "open", "load": 1.1, "latency": 3.0, "local_share": 0.5},
+        "muscle",
+        "titan",
+    ),
+    Grid("one cluster", Platform.star([6]), _JOBS | {"mode": "open", "load": 0.9}, "dll", "sjf"),
+)  # fmt: skip
+WIDE = Grid(
+    "jobs wider than a cluster",
+    Platform.star(_SIZES, _RATES),
+    _JOBS | {"mode": "open", "load": 0.5, "max_size": 15},
+    "ect",
+    "fcfs",
+)
+"""For those who split jobs."""
+
+
+@dataclass
+class Trial:
+    """A run, as far as it came.
+
+    Attributes
+    ----------
+    of_world : bool
+        The scheduler is a global one.
+    model : GridModel or None
+        None if the scheduler could not even be made.
+    error : Exception or SystemExit or None
+        What ended it before its time.
+    """
+
+    of_world: bool
+    model: GridModel | None
+    error: Exception | SystemExit | None
+
+    @property
+    def world(self) -> World:
+        """The world, of a scheduler that could be made."""
+        assert self.model is not None
+        return self.model.world
+
+    @property
+    def outcome(self) -> tuple[bytes, bytes, dict[str, int], float]:
+        """What must be the same when it should be."""
+        records, world = self.world.records(), self.world
+        return records.rows.tobytes(), records.takes.tobytes(), world.messages, world.now
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of the scheduler, or of the first of them, by name."""
+        assert self.model is not None
+        agent = self.model.scheduler if self.of_world else self.model.clusters[0].scheduler
+        return dict(vars(agent))
+
+
+@compiled(cache=False)
+def _seed_compiled(seed: int) -> None:
+    np.random.seed(seed)
+    random.seed(seed)
+
+
+def run_in(
+    grid: Grid, scheduler: type[Scheduler], shared_seed: int = 1, step: float | None = None
+) -> Trial:
+    """Run a scheduler in a grid.
+
+    Parameters
+    ----------
+    grid : Grid
+    scheduler : type
+        Global or local.
+    shared_seed : int
+        Of the random numbers of Python, NumPy and compiled code, which it should not use.
+    step : float, optional
+        Length of a step, s.
+    """
+    random.seed(shared_seed)
+    np.random.seed(shared_seed)
+    _seed_compiled(shared_seed)
+    of_world = issubclass(scheduler, GlobalScheduler)
+    scenario = Scenario(
+        grid.name,
+        grid.platform,
+        grid.parameters | ({} if step is None else {"step": step}),
+        scheduler if of_world else grid.world,
+        grid.local if of_world else scheduler,
+    )
+    model = None
+    try:
+        model = scenario.model(SEED)
+        model.run()
+    except (Exception, SystemExit) as error:
+        return Trial(of_world, model, error)
+    finally:
+        getattr(mesa.Agent, "_ids", {}).pop(model, None)  # Mesa 3.3 keeps every model there
+    return Trial(of_world, model, None)

@@ -1,0 +1,251 @@
+"""`metasched check`: good schedulers pass, and what is wrong with bad ones is said."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from agents.registry import GLOBAL, LOCAL
+from experiments.cli import main
+
+AGENTS = """
+import itertools
+import random
+import threading
+
+import numba
+import numpy as np
+
+from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
+
+
+def fitting(self, job):
+    return [cluster for cluster in self.clusters if cluster.size >= job.size]
+
+
+class GoodGlobal(GlobalScheduler):
+    def __init__(self, model):
+        super().__init__(model)
+        self.favourite = self.clusters[0]
+        self.generator = np.random.default_rng(model.seed)
+
+    def place(self, job):
+        return self.generator.choice(fitting(self, job))
+
+
+class Spread(GlobalScheduler):
+    spans = True
+
+    def place(self, job):
+        left, processors = job.size, {}
+        for cluster in sorted(self.clusters, key=lambda cluster: -cluster.free):
+            processors[cluster.name] = min(left, cluster.free)
+            left -= processors[cluster.name]
+        return processors if left == 0 else None
+
+
+class GoodLocal(LocalScheduler):
+    def priority(self, job):
+        return job.deadline
+
+
+class GoodPlan(PlanningScheduler):
+    def plan(self, jobs, release):
+        return sorted(jobs, key=lambda job: -job.size)
+
+
+class Anywhere(GlobalScheduler):
+    def place(self, job):
+        return self.clusters[-1]
+
+
+class TooMany(GlobalScheduler):
+    def place(self, job):
+        return {self.clusters[0].name: job.size}
+
+
+class Raises(GlobalScheduler):
+    def place(self, job):
+        return fitting(self, job)[0] if job.number < 20 else 1 / 0
+
+
+class Leaves(GlobalScheduler):
+    def place(self, job):
+        raise SystemExit(3)
+
+
+class Unmade(GlobalScheduler):
+    def __init__(self, model, more):
+        super().__init__(model)
+
+
+class NoSuper(GlobalScheduler):
+    def __init__(self, model):
+        pass
+
+
+class Never(GlobalScheduler):
+    def place(self, job):
+        return fitting(self, job)[0] if job.number % 7 else None
+
+
+class GlobalNumpy(GlobalScheduler):
+    def place(self, job):
+        return np.random.choice(fitting(self, job))
+
+
+class GlobalPython(LocalScheduler):
+    def priority(self, job):
+        return random.random()
+
+
+class GlobalCompiled(GlobalScheduler):
+    @numba.njit
+    def place(known, job, memory):
+        while True:
+            cluster = np.random.randint(0, known.clusters)
+            if known.size[cluster] >= job.size:
+                return cluster
+
+
+class Unseeded(PlanningScheduler):
+    def __init__(self, model, cluster):
+        super().__init__(model, cluster)
+        self.generator = np.random.default_rng()
+
+    def plan(self, jobs, release):
+        return [jobs[i] for i in self.generator.permutation(len(jobs))]
+
+
+class Shared(GlobalScheduler):
+    turns = itertools.count()
+
+    def place(self, job):
+        clusters = fitting(self, job)
+        return clusters[next(self.turns) % len(clusters)]
+
+
+class ByStep(GlobalScheduler):
+    def place(self, job):
+        clusters = fitting(self, job)
+        return clusters[self.model.steps % len(clusters)]
+
+
+class Locked(LocalScheduler):
+    def __init__(self, model, cluster):
+        super().__init__(model, cluster)
+        self.lock = threading.Lock()
+
+    def priority(self, job):
+        return job.size
+
+
+class Lambda(GlobalScheduler):
+    def __init__(self, model):
+        super().__init__(model)
+        self.choice = lambda clusters: clusters[0]
+
+    def place(self, job):
+        return self.choice(fitting(self, job))
+
+
+class Nan(LocalScheduler):
+    def priority(self, job):
+        return float("nan")
+
+
+class Forgets(PlanningScheduler):
+    def plan(self, jobs, release):
+        return jobs[1:]
+
+
+class Neither(Scheduler):
+    pass
+"""
+
+MADE, REFUSED, RAISED = "it can be made", "its decisions are possible", "it raises no exception"
+LEFT, AGAIN = "every job gets its turn", "same seed, same result"
+RESEEDED, STEPPED = "no randomness but its own", "no step changes the result"
+UNSAVED = "its state can be saved"
+
+BAD = {
+    "Anywhere": (REFUSED, "C3, which has 4 processors"),
+    "TooMany": (REFUSED, "processors in all, of those free"),
+    "Raises": (RAISED, "ZeroDivisionError: division by zero (agents_to_check.py:"),
+    "Leaves": (RAISED, "SystemExit: 3"),
+    "Unmade": (MADE, "TypeError"),
+    "NoSuper": (MADE, "super().__init__"),
+    "Never": (LEFT, "jobs never ran"),
+    "GlobalNumpy": (RESEEDED, "when others are drawn"),
+    "GlobalPython": (RESEEDED, "when others are drawn"),
+    "GlobalCompiled": (RESEEDED, "when others are drawn"),
+    "Unseeded": (AGAIN, "another result"),
+    "Shared": (AGAIN, "another result"),
+    "ByStep": (STEPPED, "with steps of 1e+06 s"),
+    "Locked": (UNSAVED, "self.lock: TypeError"),
+    "Lambda": (UNSAVED, "self.choice: "),
+    "Nan": (REFUSED, "priority of job"),
+    "Forgets": (REFUSED, "plan without"),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "agents_to_check.py").write_text(AGENTS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sys.modules.pop("agents_to_check", None)
+
+
+def checked(name, status):
+    got = CliRunner().invoke(main, ["check", name, "--json"])
+    assert got.exit_code == status, got.output
+    result = json.loads(got.stdout)
+    assert result["holds"] == (status == 0)
+    return {each["check"]: each for each in result["checks"]}
+
+
+@pytest.mark.parametrize("name", [*GLOBAL, *LOCAL])
+def test_built_in_schedulers_pass(name):
+    assert len(checked(name, 0)) == 8
+
+
+@pytest.mark.parametrize("name", ["GoodGlobal", "Spread", "GoodLocal", "GoodPlan"])
+def test_good_schedulers_pass(name):
+    checks = checked(f"agents_to_check:{name}", 0)
+    assert checks[LEFT]["detail"] == f"in {5 if name == 'Spread' else 4} grids"
+
+
+@pytest.mark.parametrize(("name", "check", "detail"), [(n, *bad) for n, bad in BAD.items()])
+def test_what_is_wrong_is_said(name, check, detail):
+    checks = checked(f"agents_to_check:{name}", 1)
+    failed = [title for title, each in checks.items() if not each["holds"]]
+    assert failed == [check]
+    assert detail in checks[check]["detail"]
+    assert checks[check]["hint"]
+
+
+def test_people_get_a_table_with_hints():
+    got = CliRunner().invoke(main, ["check", "agents_to_check:Never"])
+    assert got.exit_code == 1
+    assert "1 of 8 checks FAIL" in got.stdout
+    assert "None lets a job wait" in got.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("best", "unknown"),
+        ("nosuch:Best", "no module"),
+        ("agents_to_check:Neither", "neither global nor local"),
+        ("agents_to_check:fitting", "accepted: a subclass"),
+    ],
+)
+def test_what_is_no_scheduler_is_told_in_a_line(name, found):
+    got = CliRunner().invoke(main, ["check", name])
+    assert got.exit_code == 2
+    assert got.stderr.count("\n") == 1
+    assert found in got.stderr
