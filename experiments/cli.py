@@ -175,10 +175,13 @@ def validate(seed: int, scenario: str, **options: Any) -> None:
 
 
 @main.command()
-@click.argument("scheduler", metavar="MODULE:CLASS")
+@click.argument("scheduler", metavar="SCHEDULER")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def check(scheduler: str, as_json: bool) -> None:
-    """Run a scheduler, global or local, through small grids and say what is wrong with it."""
+    """Try SCHEDULER in small grids, and say what is wrong.
+
+    SCHEDULER is module:Class, or a built-in name, global or local. Exit status 1 if a check fails.
+    """
     from experiments.check import check as check_scheduler
     from experiments.compiling import saying_when_compiling
     from experiments.verdicts import print_verdicts
@@ -201,7 +204,10 @@ def check(scheduler: str, as_json: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
-    """Check RESULT, a folder of `metasched run --out`, against its platform and workload."""
+    """Check RESULT against its platform and workload.
+
+    RESULT is a folder that `metasched run --out` wrote. Exit status 1 if a check fails.
+    """
     from experiments.verdicts import print_verdicts
     from experiments.verify import verify as verify_result
 
@@ -219,9 +225,9 @@ def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def explain(result: str, job: int, events: str | None, as_json: bool) -> None:
-    """Tell the story of JOB, by its number, in RESULT, a folder of `metasched run --out`.
+    """Tell the story of JOB (its number) in RESULT.
 
-    The run has to have written an event log: metasched run ... --out DIR --events DIR/events.jsonl
+    RESULT is a folder that `metasched run --out DIR --events DIR/events.jsonl` wrote.
     """
     from experiments.explain import explain as story_of
     from experiments.explain import print_story
