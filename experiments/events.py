@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -96,7 +97,7 @@ class EventLog:
     def _note(self, event: Event) -> None:
         self._serial += 1
         line = {"serial": self._serial, "time": self._model.now, **event}
-        self._lines.append(json.dumps(line, allow_nan=False) + "\n")
+        self._lines.append(_json(line) + "\n")
 
     def _flush(self) -> None:
         lines, self._lines = self._lines, []
@@ -105,6 +106,29 @@ class EventLog:
             self._file.flush()
         except OSError as error:
             raise unwritable(self._file.name, "events", "file", error) from None
+
+
+def _json(thing: Any) -> str:
+    """Return JSON of what a message may hold, a user's own message too."""
+    try:
+        return json.dumps(thing, allow_nan=False)
+    except (TypeError, ValueError):  # most lines need no closer look
+        return json.dumps(_plain(thing))
+
+
+def _plain(thing: Any) -> Any:
+    """Return the nearest that JSON has: null for a number that is none, words for what it lacks."""
+    if isinstance(thing, np.ndarray | np.generic):
+        thing = thing.tolist()
+    if isinstance(thing, Mapping):
+        return {str(key): _plain(value) for key, value in thing.items()}
+    if isinstance(thing, set | frozenset):
+        thing = sorted(thing, key=str)
+    if isinstance(thing, list | tuple):
+        return [_plain(each) for each in thing]
+    if isinstance(thing, float):
+        return thing if math.isfinite(thing) else None
+    return thing if isinstance(thing, int | str | None) else str(thing)
 
 
 @contextmanager

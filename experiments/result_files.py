@@ -101,6 +101,8 @@ def _summary(path: Path) -> dict[str, Any]:
             raise GridError(
                 f"{path}: {key}: missing, or of another kind; accepted: a run's summary"
             )
+    if summary["seed"] < 0:
+        raise GridError(f"{path}: seed: found {summary['seed']}; accepted: 0 or more")
     found: dict[str, Any] = summary
     return found
 
@@ -115,13 +117,14 @@ def _platform(tables: dict[str, Any], where: str) -> Platform:
 
 
 def _rows(path: Path) -> list[Row]:
-    lines = _text(path).splitlines()
-    table = csv.reader(lines)
-    header = next(table, [])
+    try:
+        header, *lines = [*csv.reader(_text(path).splitlines())] or [[]]
+    except csv.Error as error:
+        raise GridError(f"{path}: {error}; accepted: a file of `metasched run --out`") from None
     if tuple(header) != COLUMNS:
         raise GridError(f"{path}:1: found {','.join(header)!r}; accepted: {','.join(COLUMNS)}")
     rows = []
-    for number, cells in enumerate(table, 2):
+    for number, cells in enumerate(lines, 2):
         place = f"{path}:{number}"
         if len(cells) != len(COLUMNS):
             raise GridError(f"{place}: {len(cells)} cells; accepted: {len(COLUMNS)}")

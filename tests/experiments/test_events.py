@@ -10,13 +10,15 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from agents.schedulers import GlobalScheduler
+from agents.messages import Message
+from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.cli import main
 from experiments.events import EventLog
 from grid.errors import GridError
@@ -168,6 +170,54 @@ def test_a_failure_is_told(scheduler, way):
     story = ways(logged(model))[1]
     assert " ".join(event["event"] for event in story) == way
     assert [e["time"] for e in story if e["event"] in ("restarted", "started")] == [0, 3, 7]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Odd(Message):
+    """A user's message, with contents that JSON has nothing for."""
+
+    load: float
+    table: object
+
+
+class Tells(GlobalScheduler):
+    """Tells a cluster of each job, in the midst of an instant."""
+
+    def place(self, job):
+        cluster = self.clusters[job.number % 2]
+        table = {3: np.arange(2), "of": {1.5}, "job": job}
+        to = self.model.clusters[cluster.index].broker
+        self.model.broker.send(Odd, to, load=float("inf"), table=table)
+        return cluster
+
+
+class Counts(LocalScheduler):
+    """Ranks by the messages that it has got."""
+
+    heard = 0
+
+    def receive(self, message):
+        super().receive(message)
+        self.heard += 1
+
+    def priority(self, job):
+        return -self.heard
+
+
+@pytest.mark.parametrize("latency", [0.0, 3.0])
+def test_messages_of_users_are_logged_and_delivered_in_time(latency):
+    options = {"latency": latency, "global_": Tells, "local": Counts}
+    quiet = model_of(**options)
+    quiet.run()
+    model = model_of(**options)
+    events = [event for event in logged(model) if event.get("kind") == "Odd"]
+    assert (np.asarray(model.world.records()) == np.asarray(quiet.world.records())).all()
+    assert len(events) == 60
+    assert all(event["due"] == event["time"] + latency for event in events)
+    assert events[0]["load"] is None
+    assert events[0]["table"]["3"] == [0, 1]
+    assert events[0]["table"]["of"] == [1.5]
+    assert events[0]["table"]["job"].startswith("Job(")
 
 
 # The command ----------------------------------------------------------------------------------
