@@ -49,6 +49,7 @@ class Teller:
         self._again = False  # a failure threw it back
         self._landed: float | None = None  # when, if it waits at a cluster
         self._where = ""  # which
+        self._untold: str | None = None  # who sent it there, as long as that has not been told
         self._found: list[str] = []  # what it found there
         self._passed: list[int] = []  # jobs that started there meanwhile
         self._place: int | None = None  # in the last plan that was told
@@ -61,6 +62,7 @@ class Teller:
             kind = event["kind"]
         self._around.hear(kind, event)
         if kind == ENDED and self.lines and not self._over:
+            self._tell_way()
             how = "is interrupted" if event["interrupted"] else "ends"
             self._tell(time, f"the run {how}, and the job has not finished")
         elif event.get("job") == self._job:
@@ -143,17 +145,8 @@ class Teller:
         self._where = event["receiver"]
         if self._again:
             self._tell(time, f"waits at {self._where} again")
-        elif not self._on_its_way and self._seeded:
-            self.lines.append(words.staying(self._where, time))
-        elif not self._on_its_way:
-            self._tell(
-                self._sent,
-                f"{event['sender']} sends it to {self._where}",
-                f"where it arrives {words.at(time, self._sent)}",
-                *_after(self._sent - self._known),
-            )
-            for told in self._decision:
-                self._tell(None, f"{event['sender']} {told}")
+        else:
+            self._untold = event["sender"]
         self._landed, self._passed = time, []
         before = len(self._around.waiting[self._where]) - 1
         fits = self._around.free[self._where] >= self.size
@@ -161,6 +154,23 @@ class Teller:
         self._found = [f"it needs {processors(self.size)} and found {room}"]
         if before or fits:
             self._found.append(f"{before} {'job' if before == 1 else 'jobs'} waiting before it")
+
+    def _tell_way(self) -> None:
+        """Tell how it came to its cluster, if no message has: those of an instant come late."""
+        world, self._untold = self._untold, None
+        if world is None or self._on_its_way or self._landed is None:
+            return
+        if self._seeded:
+            self.lines.append(words.staying(self._where, self._landed))
+            return
+        self._tell(
+            self._sent,
+            f"{world} sends it to {self._where}",
+            f"where it arrives {words.at(self._landed, self._sent)}",
+            *_after(self._sent - self._known),
+        )
+        for told in self._decision:
+            self._tell(None, f"{world} {told}")
 
     def _seed(self, event: Event, time: float) -> None:
         """Tell the round, the composition and what is expected of it."""
@@ -197,6 +207,7 @@ class Teller:
         ]
 
     def _plan(self, event: Event, time: float) -> None:
+        self._tell_way()
         place = event["jobs"].index(self._job) + 1
         if place != self._place:
             self._place, self._planned = place, time
@@ -204,6 +215,7 @@ class Teller:
             self.lines.append(line)
 
     def _started(self, event: Event, time: float) -> None:
+        self._tell_way()
         self._start = time
         parts = [*event["placement"].items()]
         self.lines.append(words.start(self.size, parts, self._again, time, self._arrival))

@@ -29,10 +29,11 @@ def told(model, job, sizes):
     return [(time, ", ".join(parts)) for time, parts in teller.lines]
 
 
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
+@pytest.fixture(scope="module", params=[0.5, 0])
+def result(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run") / "result"
-    words = "muscle", "--set", "jobs=120", "--set", "local_share=0.5", "--set", "latency=0.5"
+    words = "muscle", "--set", "jobs=120", "--set", "local_share=0.5"
+    words += "--set", f"latency={request.param}"
     got = call("run", *words, "--out", folder, "--events", folder / "events.jsonl")
     assert got.exit_code == 0, got.output
     return folder
@@ -54,6 +55,7 @@ def test_every_job_has_its_story(result):
         assert f"round {seed['round']}: MUSCLE allocates it to {seed['receiver']}" in text
         assert f"e = {space['level']:.3g}" in text
         assert ("it alone fills" in text) == (len(space["jobs"]) == 1)
+        assert len(re.findall("sends it to|stays at", text)) == 1
         assert re.search(rf"TITAN {seed['receiver']} plans it \w+ of \d+ waiting", text)
         (landed,) = (e for e in events if (e["event"], e.get("job")) == ("landed", job))
         (started,) = (e for e in events if (e["event"], e.get("job")) == ("started", job))
