@@ -450,7 +450,7 @@ def test_what_cannot_be_written_to_is_refused_before_and_nothing_is_left(tmp_pat
         assert "\n" not in str(caught.value)
     for name in ("file/under", "taken", "dangling/under", 300 * "n", f"new/{300 * 'n'}"):
         with pytest.raises(GridError, match=r"cannot write rounds: .*; accepted: ") as caught:
-            check_file(tmp_path / name)
+            check_file(tmp_path / name, "rounds")
         assert str(caught.value).startswith(str(tmp_path / name))
     for check in (check_folder, check_file):
         with pytest.raises(GridError, match="found ''"):
