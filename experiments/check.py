@@ -203,14 +203,19 @@ class _Pickler(pickle.Pickler):
         return type(thing).__name__ if around else None
 
 
+class _Unpickler(pickle.Unpickler):
+    """Restores what `_Pickler` saved, with names in place of the grid around it."""
+
+    def persistent_load(self, name: Any) -> Any:
+        return name
+
+
 def _pickling_error(value: object) -> str | None:
     """Return why a value cannot be saved and restored, None if it can."""
     saved = io.BytesIO()
     try:
         _Pickler(saved).dump(value)
-        restoring = pickle.Unpickler(io.BytesIO(saved.getvalue()))
-        restoring.persistent_load = lambda name: name  # type: ignore[method-assign]
-        restoring.load()
+        _Unpickler(io.BytesIO(saved.getvalue())).load()
     except Exception as error:  # whatever the value's own methods raise
         return " ".join(f"{type(error).__name__}: {error}".split())
     return None
