@@ -11,7 +11,6 @@ import numpy as np
 
 from agents.model import GridModel
 from experiments.happenings import parts_of
-from grid.finished import Records
 from grid.jobs import ANYWHERE
 from grid.kernel.seen import SEEN, moved
 from grid.kernel.state import (
@@ -92,7 +91,8 @@ class JobEvents:
             parts = parts_of(records, row)
             last = _ENDS if steps == len(STEPS) else _AFTER  # if it took no time
             yield from self._steps(row, steps, len(STEPS), parts, row["cluster"] == NONE)
-            yield last, number, self._end(records, row, parts)
+            end: Event = {"event": FINISHED, "job": number, "placement": self._named(parts)}
+            yield last, number, end
 
     def _under_way(self) -> Iterator[tuple[int, int, Event]]:
         world = self._model.world
@@ -167,10 +167,6 @@ class JobEvents:
         else:
             event |= {"sender": world, "receiver": self._names[int(row["cluster"])]}
         return event
-
-    def _end(self, records: Records, row: np.void, parts: Mapping[int, int]) -> Event:
-        number = int(row["number"])
-        return {"event": FINISHED, "job": number, "placement": self._named(parts)}
 
     def _named(self, parts: Mapping[int, int]) -> dict[str, int]:
         return {self._names[cluster]: count for cluster, count in parts.items()}
