@@ -63,7 +63,7 @@ class JobEvents:
         self._seen = np.zeros(0, SEEN)
         self._moved = np.zeros(0, np.int64)
         self._left = 0
-        self._way: dict[tuple[int, float], tuple[int, int]] = {}  # steps told, restarts told
+        self._way: dict[tuple[int, int, float], tuple[int, int]] = {}  # steps told, restarts told
         self._told = self._news()
 
     def since(self) -> list[Event]:
@@ -83,7 +83,7 @@ class JobEvents:
         self._left = left
         for row in records:
             number = int(row["number"])
-            steps, _ = self._way.pop((number, float(row["arrival"])), (0, 0))
+            steps, _ = self._way.pop(_key(row), (0, 0))
             if np.isnan(row["start"]):
                 yield _WAY, number, self._step(0, row, {})
                 yield _WAY + 1, number, {"event": REJECTED, "job": number}
@@ -104,7 +104,7 @@ class JobEvents:
         for slot in self._moved[:count].tolist():
             row = world.slots[slot]
             number, restarts = int(row["number"]), int(row["restarts"])
-            key = number, float(row["arrival"])
+            key = _key(row)
             steps, told = self._way.get(key, (0, 0))
             placed = row["placed"] == 1
             if restarts > told:
@@ -170,3 +170,8 @@ class JobEvents:
 
     def _named(self, parts: Mapping[int, int]) -> dict[str, int]:
         return {self._names[cluster]: count for cluster, count in parts.items()}
+
+
+def _key(row: np.void) -> tuple[int, int, float]:
+    """Return what tells a job from others: sites may use the same numbers."""
+    return int(row["number"]), int(row["origin"]), float(row["arrival"])
