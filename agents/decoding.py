@@ -1,7 +1,9 @@
 """From an order of jobs to a schedule on one cluster, and its score (`muscle`, section 3).
 
 Decoding gives each job in turn the processors that are free first, so that every order is a
-left-shifted schedule, and an order by start never starts a job later than the schedule did.
+left-shifted schedule, and an order by start never starts a job later than the schedule did. In the
+two-dimensional coding (`agents.columns`) each job has processors of its own and starts when the
+jobs before it have left them.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from agents.columns import Resources, columns_of, decode_columns
 from agents.schedule import Placement
 from grid.errors import GridError
-from grid.kernel.compile import compiled
+from grid.kernel.compile import compiled, part
 from grid.performance import (
     combine,
     comprehensive_performance,
@@ -83,8 +86,8 @@ def _refuse(name: str, values: Floats, valid: npt.NDArray[np.bool_], accepted: s
         raise GridError(f"{name}[{index}]: found {values[index]:g}; accepted is {accepted}")
 
 
-def schedule(problem: Problem, order: Sequence[int]) -> list[Placement]:
-    """Decode `order`: each job in turn gets the processors that are free first.
+def schedule(problem: Problem, order: Sequence[int], resources: Resources = ()) -> list[Placement]:
+    """Decode `order`: each job in turn gets its `resources`, or the processors that are free first.
 
     Of processors free at the same time the lowest are taken.
 
@@ -101,15 +104,18 @@ def schedule(problem: Problem, order: Sequence[int]) -> list[Placement]:
     free = problem.release.copy()
     placements = []
     for job in order:
-        taken = np.argsort(free, kind="stable")[: problem.sizes[job]]
-        start = float(free[taken[-1]])
+        if resources:
+            taken = np.array(resources[job], np.int64)
+        else:
+            taken = np.argsort(free, kind="stable")[: problem.sizes[job]]
+        start = float(free[taken].max())
         free[taken] = start + problem.execution_times[job]
         placements.append(Placement(int(job), start, tuple(sorted(taken.tolist()))))
     return placements
 
 
 class Scoring(NamedTuple):
-    """What compiled code needs to score an order, and room to do it in."""
+    """What compiled code needs to score a row (`agents.columns`), and room to do it in."""
 
     sizes: Integers  # (jobs,)
     times: Floats  # (jobs,)
@@ -118,16 +124,26 @@ class Scoring(NamedTuple):
     work: float  # processor-seconds of all jobs
     processors: int
     idle_divisor: float  # processors for the mean idle-time, else 1
+    columns: Integers  # (jobs + 1,): where in a row the processors of each job begin
+    release: Floats  # (processors,)
     release_times: Floats  # (blocks,), increasing: processors that become free together
     release_counts: Integers  # (blocks,)
     free_times: Floats  # (jobs + blocks,), scratch
     free_counts: Integers  # (jobs + blocks,), scratch
+    free: Floats  # (processors,), scratch
 
 
-def scoring(problem: Problem, weights: Sequence[float], idle: str) -> Scoring:
+CODINGS = ("order", "two-dimensional")
+"""How a schedule is coded: the order of the jobs, or (`muscle`) with processors of each job."""
+
+
+def scoring(
+    problem: Problem, weights: Sequence[float], idle: str, coding: str = "order"
+) -> Scoring:
     """Return `problem`, judged by `weights` and `idle`, in the form of compiled code."""
     times, counts = np.unique(problem.release, return_counts=True)
     room = len(problem) + len(times)
+    sets = [range(size) for size in problem.sizes] if coding == "two-dimensional" else []
     return Scoring(
         problem.sizes,
         problem.execution_times,
@@ -136,16 +152,18 @@ def scoring(problem: Problem, weights: Sequence[float], idle: str) -> Scoring:
         math.fsum((problem.sizes * problem.execution_times).tolist()),
         len(problem.release),
         float(len(problem.release)) if idle == "mean" else 1.0,
+        columns_of(sets, len(problem)),
+        problem.release,
         times,
         counts.astype(np.int64),
         np.empty(room),
         np.empty(room, np.int64),
+        np.empty(len(problem.release)),
     )
 
 
-@compiled()
-def score(order: Any, s: Any) -> Any:
-    """Return the CP of the schedule that `order` decodes to; `s` is a `Scoring`."""
+@part
+def _decode_order(order: Any, s: Any) -> Any:
     # The free processors are blocks (time, count) in order of time, so that placing a job moves
     # at most as many blocks as there are processors. A job takes blocks from the front and puts
     # one back: it needs at most one more, hence as much room before the first block as jobs.
@@ -177,15 +195,32 @@ def score(order: Any, s: Any) -> Any:
         front -= 1
         makespan = max(makespan, finish)
         over += max(0.0, finish - s.deadlines[job])
+    return over, makespan
+
+
+@compiled()
+def metrics(row: Any, s: Any) -> Any:
+    """Return over-deadline, makespan and idle-time of the schedule that a row codes."""
+    if len(row) > len(s.sizes):
+        over, makespan = decode_columns(row, s)
+    else:
+        over, makespan = _decode_order(row, s)
     held = 0.0
     for block in range(len(s.release_times)):
         held += min(s.release_times[block], makespan) * s.release_counts[block]
     idle = max(0.0, s.processors * makespan - held - s.work) / s.idle_divisor
+    return over, makespan, idle
+
+
+@compiled()
+def score(row: Any, s: Any) -> Any:
+    """Return the CP of the schedule that a row codes; `s` is a `Scoring`."""
+    over, makespan, idle = metrics(row, s)
     return combine(over, makespan, idle, s.weights)
 
 
 def lower_bound(problem: Problem, weights: Sequence[float], idle: str) -> float:
-    """Return a CP that no order betters: every job as if it were alone on the cluster."""
+    """Return a CP that no schedule betters: every job as if it were alone on the cluster."""
     work = problem.sizes * problem.execution_times
     finishes = np.sort(problem.release)[problem.sizes - 1] + problem.execution_times
     makespan = float(finishes.max(initial=0.0))

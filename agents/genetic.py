@@ -18,18 +18,22 @@ from typing import Any
 import numpy as np
 from deap import base, tools
 
-from agents.decoding import Integers, Problem, Scoring, lower_bound, score, scoring
-from agents.orders import chance, cross, first_generation, next_generation, perturb, spin
+from agents.columns import Resources, row_of, schedule_of
+from agents.decoding import (
+    CODINGS,
+    Integers,
+    Problem,
+    Scoring,
+    lower_bound,
+    schedule,
+    scoring,
+)
+from agents.local_search import Walk
+from agents.operators import OPERATORS, Individual, default_toolbox
+from agents.orders import chance, first_generation, next_generation
 from grid.errors import GridError
 from grid.performance import check_idle, check_weights
 from grid.streams import Stream
-
-OPERATORS = ("evaluate", "select", "mate", "mutate")
-"""What a user may register on a Toolbox, with DEAP's own conventions.
-
-``evaluate(individual) -> (cp,)``, ``select(individuals, k) -> list``, ``mate(a, b) -> (a, b)``
-and ``mutate(a) -> (a,)``; mate and mutate may change their arguments, which are copies.
-"""
 
 
 @dataclass(frozen=True)
@@ -38,17 +42,24 @@ class Settings:
 
     Attributes
     ----------
+    coding : {"order", "two-dimensional"}
+        The order of the jobs alone, each of which gets the processors that are free first; or the
+        paper's, in which each job has processors of its own. The paper's searches far worse.
     population : int
-        Orders in a generation, at least 2.
+        Schedules in a generation, at least 2.
+    moves : int
+        Orders that the local search tries in a generation, 0 for none; the two-dimensional coding
+        has none.
     patience : int
-        Stop after so many generations without an improvement, at least 1.
+        Stop after so many generations without an improvement, at least 1. The paper stops as soon
+        as two generations differ by less than a threshold: that is 1.
     threshold : float
         Least relative decrease of the best CP that counts as an improvement, in [0, 1).
     generations : int or None
         Most generations after the first; None derives it from `effort`.
     effort : int
-        Most jobs placed in one search (population x jobs x generations) when `generations` is
-        None: it bounds the time for long queues. A million take 20 to 30 ms.
+        Most jobs placed in one search ((population + moves) x jobs x generations) when
+        `generations` is None: it bounds the time for long queues. A million take 15 to 30 ms.
     elite : float
         Share of the population that survives unchanged, in [0, 1), at least one: the best orders,
         one for each distinct CP.
@@ -65,11 +76,13 @@ class Settings:
         For a value outside its range.
     """
 
+    coding: str = "order"
     population: int = 50
+    moves: int = 100
     patience: int = 500
     threshold: float = 1e-4
     generations: int | None = None
-    effort: int = 4_000_000
+    effort: int = 12_000_000
     elite: float = 0.4
     crossover: float = 0.3
     mutation: float = 1.0
@@ -80,7 +93,9 @@ class Settings:
         check_weights(self.weights)
         check_idle(self.idle)
         for name, accepted, valid in (
+            ("coding", f"one of {', '.join(CODINGS)}", self.coding in CODINGS),
             ("population", "an integer >= 2", _whole(self.population, 2)),
+            ("moves", "an integer >= 0", _whole(self.moves, 0)),
             ("patience", "an integer >= 1", _whole(self.patience, 1)),
             ("effort", "an integer >= 1", _whole(self.effort, 1)),
             (
@@ -101,80 +116,21 @@ def _whole(value: Any, least: int) -> bool:
     return isinstance(value, (int, np.integer)) and bool(value >= least)
 
 
-class CpFitness(base.Fitness):  # type: ignore[misc]  # DEAP has no types
-    """Fitness of an order: its CP, to be minimised."""
-
-    weights = (-1.0,)
-
-
-class Individual(list[int]):
-    """An order of jobs with the fitness that DEAP expects.
-
-    A list, so that DEAP's own operators on permutations work on it.
-    """
-
-    def __init__(self, order: Sequence[int], values: tuple[float, ...] = ()) -> None:
-        super().__init__(order)
-        self.fitness = CpFitness(values)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Individual:
-        return Individual(self, self.fitness.values)
-
-    @property
-    def cp(self) -> float:
-        """Comprehensive performance, seconds."""
-        return float(self.fitness.values[0])
-
-
-def evaluate(individual: Individual, judge: Scoring) -> tuple[float]:
-    """Return the CP of an order (`muscle`, eq. 1)."""
-    return (score(np.array(individual, np.int64), judge),)
-
-
-def roulette(individuals: Sequence[Individual], k: int, stream: Stream) -> list[Individual]:
-    """Draw `k` individuals with probability proportional to fitness (`muscle`, eq. 2)."""
-    cps = np.array([individual.cp for individual in individuals])
-    chosen = np.empty(k, np.int64)
-    spin(cps, chosen, np.empty(len(cps)), stream)
-    return [individuals[i] for i in chosen.tolist()]
-
-
-def order_crossover(a: Individual, b: Individual, stream: Stream) -> tuple[Individual, Individual]:
-    """Cross two orders: each keeps a section, the rest comes in the order of the other (OX)."""
-    one, other = np.array(a, np.int64), np.array(b, np.int64)
-    child_a, child_b, used = (np.empty_like(one) for _ in range(3))
-    cross(one, other, child_a, child_b, used, stream)
-    a[:], b[:] = child_a.tolist(), child_b.tolist()
-    return a, b
-
-
-def perturbation(individual: Individual, stream: Stream) -> tuple[Individual]:
-    """Swap two jobs or move one, and again with probability 1/2."""
-    order = np.array(individual, np.int64)
-    perturb(order, stream)
-    individual[:] = order.tolist()
-    return (individual,)
-
-
-def default_toolbox(judge: Scoring, stream: Stream) -> base.Toolbox:
-    """Return a Toolbox with TITAN's own operators for one problem."""
-    toolbox = base.Toolbox()
-    toolbox.register("evaluate", evaluate, judge=judge)
-    toolbox.register("select", roulette, stream=stream)
-    toolbox.register("mate", order_crossover, stream=stream)
-    toolbox.register("mutate", perturbation, stream=stream)
-    return toolbox
-
-
 class _Arrays:
     """A population as arrays: a generation is one compiled call."""
 
     def __init__(
-        self, orders: Any, cps: Any, settings: Settings, judge: Scoring, stream: Stream
+        self,
+        rows: Any,
+        cps: Any,
+        settings: Settings,
+        judge: Scoring,
+        progress: Walk,
+        stream: Stream,
     ) -> None:
-        population, jobs = orders.shape
-        self.orders, self.cps, self.stream = orders, cps, stream
-        self._spare = np.empty_like(orders), np.empty_like(cps)
+        population = len(rows)
+        self.rows, self.cps, self.columns = rows, cps, judge.columns
+        self._spare = np.empty_like(rows), np.empty_like(cps)
         self._fixed = (
             _elite(settings),
             float(settings.crossover),
@@ -182,33 +138,43 @@ class _Arrays:
             judge,
             np.empty(population),
             np.empty(population, np.int64),
-            np.empty(jobs, np.int64),
+            np.empty(len(judge.sizes), np.int64),
+            progress,
             stream,
         )
 
     def breed(self, generation: int) -> None:
-        parents = self.orders, self.cps
+        parents = self.rows, self.cps
         next_generation(*parents, *self._spare, *self._fixed)
-        (self.orders, self.cps), self._spare = self._spare, parents
+        (self.rows, self.cps), self._spare = self._spare, parents
 
     def performances(self) -> list[float]:
         values: list[float] = self.cps.tolist()
         return values
 
     def best(self) -> Individual:
-        row = int(self.cps.argmin())
-        return Individual(self.orders[row].tolist(), (float(self.cps[row]),))
+        best = int(self.cps.argmin())
+        order, resources = schedule_of(self.rows[best].tolist(), self.columns)
+        return Individual(order, (float(self.cps[best]),), resources)
 
 
 class _Individuals:
     """A population as DEAP has it: individuals that pass through a Toolbox one by one."""
 
     def __init__(
-        self, orders: Any, settings: Settings, toolbox: base.Toolbox, stream: Stream
+        self,
+        rows: Any,
+        settings: Settings,
+        judge: Scoring,
+        toolbox: base.Toolbox,
+        stream: Stream,
     ) -> None:
         self.settings, self.toolbox, self.stream = settings, toolbox, stream
-        self.jobs = list(range(orders.shape[1]))
-        self.members = [Individual(order) for order in orders.tolist()]
+        self.judge = judge
+        self.members = []
+        for row in rows.tolist():
+            order, resources = schedule_of(row, judge.columns)
+            self.members.append(Individual(order, (), resources))
         self._evaluate(self.members, 0)
 
     def breed(self, generation: int) -> None:
@@ -230,14 +196,24 @@ class _Individuals:
             if chance(self.stream, self.settings.mutation):
                 (children[i],) = self.toolbox.mutate(children[i])
         self._evaluate(children, generation)
+        if hasattr(self.toolbox, "improve"):
+            (found,) = self.toolbox.improve(self.toolbox.clone(kept[0]))
+            self._evaluate([found], generation)
+            if found.cp < kept[0].cp:
+                children[-1] = found
         self.members = kept + children
 
     def _evaluate(self, members: list[Individual], generation: int) -> None:
+        sizes, processors = self.judge.sizes, self.judge.processors
         for member in members:
-            if sorted(member) != self.jobs:
+            if sorted(member) != list(range(len(sizes))):
                 raise GridError(
                     f"generation {generation}: mate or mutate made {list(member)}; accepted is "
-                    f"every job from 0 to {len(self.jobs) - 1} once"
+                    f"every job from 0 to {len(sizes) - 1} once"
+                )
+            if self.settings.coding == "two-dimensional":
+                check_resources(
+                    f"generation {generation}: resources", member.resources, sizes, processors
                 )
         for member, values in zip(
             members, self.toolbox.map(self.toolbox.evaluate, members), strict=True
@@ -263,6 +239,22 @@ def _is_finite(values: Any) -> bool:
     return math.isfinite(values[0])
 
 
+def check_resources(
+    name: str, resources: Resources, sizes: Sequence[int] | Integers, processors: int
+) -> None:
+    """Raise `GridError` unless each job has as many different processors as its size."""
+    for job, size in enumerate(sizes):
+        found = tuple(resources[job]) if len(resources) == len(sizes) else None
+        if (
+            found is None
+            or not len(found) == len(set(found).intersection(range(processors))) == size
+        ):
+            raise GridError(
+                f"{name} of job {job}: found {found}; accepted are {size} different processors "
+                f"from 0 to {processors - 1}"
+            )
+
+
 def _elite(settings: Settings) -> int:
     return max(1, int(settings.elite * settings.population))
 
@@ -275,6 +267,8 @@ class Outcome:
     ----------
     order : tuple of int
         The best order.
+    resources : sequence of sequence of int
+        Two-dimensional coding: processors of each job, by its number.
     cp : float
         Its CP, seconds.
     generations : int
@@ -286,6 +280,7 @@ class Outcome:
     """
 
     order: tuple[int, ...]
+    resources: Resources
     cp: float
     generations: int
     logbook: tools.Logbook
@@ -307,10 +302,11 @@ def evolve(
     stream: Stream,
     seed_order: Sequence[int] | None = None,
     toolbox: base.Toolbox | None = None,
+    seed_resources: Resources = (),
 ) -> Outcome:
-    """Search for the order of lowest CP.
+    """Search for the schedule of lowest CP.
 
-    The first generation is the seed and random orders. The search stops by `settings`, and at
+    The first generation is the seed and random schedules. The search stops by `settings`, and at
     once when the CP is as low as if every job were alone on the cluster. Up to 7 jobs are tried
     in every order instead, where that takes no more orders than the patience alone would and no
     operator that breeds is a user's: the first generation is then the seed, or the jobs as given,
@@ -329,12 +325,16 @@ def evolve(
         it all of the first generation is random.
     toolbox : deap.base.Toolbox, optional
         Its `OPERATORS`, as far as registered, and its ``map`` and ``clone`` replace TITAN's own.
+        An ``evaluate`` of the user's goes without TITAN's local search, which lowers CP.
+    seed_resources : sequence of sequence of int, optional
+        Two-dimensional coding: processors of each job in the seed schedule, by number of the job;
+        by default those that are free first.
 
     Raises
     ------
     GridError
-        For a seed that is not a permutation of the jobs; when a user's evaluate returns anything
-        but one finite number, or a user's operator anything but as many permutations.
+        For a seed that is no schedule of the jobs; when a user's evaluate returns anything but one
+        finite number, or a user's operator anything but as many schedules.
 
     Examples
     --------
@@ -344,34 +344,43 @@ def evolve(
     (1, 2, 0)
     """
     jobs = len(problem)
+    coded = settings.coding == "two-dimensional"
     first = list(range(jobs)) if seed_order is None else list(seed_order)
     if sorted(first) != list(range(jobs)):
         raise GridError(f"seed_order: found {first}; accepted is every job from 0 once")
-    judge = scoring(problem, settings.weights, settings.idle)
-    limit = max(1, settings.effort // max(1, settings.population * jobs))
+    judge = scoring(problem, settings.weights, settings.idle, settings.coding)
+    moves = 0 if coded or hasattr(toolbox, "evaluate") else settings.moves
+    progress = Walk.beginning(jobs, moves)
+    limit = max(1, settings.effort // max(1, (settings.population + moves) * jobs))
     if settings.generations is not None:
         limit = settings.generations
     most = settings.population * (1 + min(settings.patience, limit))
-    bred_by_user = any(hasattr(toolbox, name) for name in OPERATORS[1:])
-    if exhaustive := jobs <= _FEW_JOBS and math.factorial(jobs) <= most and not bred_by_user:
-        orders = np.array(first, np.int64)[_every_order(jobs)]
-        random_from, limit = len(orders), 1
+    tried = not coded and jobs <= _FEW_JOBS and math.factorial(jobs) <= most
+    if exhaustive := tried and not any(hasattr(toolbox, name) for name in OPERATORS[1:]):
+        rows = np.array(first, np.int64)[_every_order(jobs)]
+        random_from, limit = len(rows), 1
     else:
-        orders = np.tile(np.array(first, np.int64), (settings.population, 1))
+        seed: Resources = ()
+        if coded:
+            placed = sorted(schedule(problem, first), key=lambda placement: placement.job)
+            seed = seed_resources or [placement.resources for placement in placed]
+            check_resources("seed_resources", seed, problem.sizes, judge.processors)
+        rows = np.tile(row_of(first, seed), (settings.population, 1))
         random_from = 0 if seed_order is None else 1
-    cps = np.empty(len(orders))
-    first_generation(orders, cps, random_from, judge, stream)
+        limit = limit if jobs else 0
+    cps = np.empty(len(rows))
+    first_generation(rows, cps, random_from, judge, stream)
     bound = -math.inf
     if not (exhaustive or hasattr(toolbox, "evaluate")):
         bound = lower_bound(problem, settings.weights, settings.idle)
         bound += 1e-9 * bound  # summed in another order
     population: _Arrays | _Individuals
     if toolbox is None or not any(hasattr(toolbox, name) for name in OPERATORS):
-        population = _Arrays(orders, cps, settings, judge, stream)
+        population = _Arrays(rows, cps, settings, judge, progress, stream)
     else:
-        own = default_toolbox(judge, stream)
+        own = default_toolbox(judge, stream, progress)
         vars(own).update(vars(toolbox))
-        population = _Individuals(orders, settings, own, stream)
+        population = _Individuals(rows, settings, judge, own, stream)
 
     statistics, logbook, hall = tools.Statistics(), tools.Logbook(), tools.HallOfFame(1)
     statistics.register("min", min)
@@ -395,4 +404,4 @@ def evolve(
         if generation == limit or stalled == settings.patience or best <= bound:
             break
         population.breed(generation + 1)
-    return Outcome(tuple(hall[0]), lowest, generation, logbook, hall)
+    return Outcome(tuple(hall[0]), hall[0].resources, lowest, generation, logbook, hall)

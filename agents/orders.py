@@ -1,8 +1,8 @@
 """Orders of jobs as the genetic algorithm varies them, compiled.
 
-Each operator works on arrays; `next_generation` applies all of them to a whole population. The
-random numbers are drawn operator by operator (all selections, all crossovers, all mutations), as
-a loop over individuals does.
+Each operator works on rows (`agents.columns`); `next_generation` applies all of them to a whole
+population. The random numbers are drawn operator by operator (all selections, all crossovers, all
+mutations, the local search), as a loop over individuals does.
 """
 
 from __future__ import annotations
@@ -11,23 +11,27 @@ from typing import Any
 
 import numpy as np
 
+from agents.columns import change_column, draw_columns, inherit_columns
 from agents.decoding import score
-from grid.kernel.compile import compiled
+from agents.local_search import walk
+from grid.kernel.compile import compiled, inlined
 from grid.streams import below, uniform
 
 
 @compiled()
-def first_generation(orders: Any, cps: Any, first: int, s: Any, stream: Any) -> None:
-    """Shuffle the rows of `orders` from `first` on, and score every row into `cps`."""
-    jobs = orders.shape[1]
-    for i in range(len(orders)):
+def first_generation(rows: Any, cps: Any, first: int, s: Any, stream: Any) -> None:
+    """Draw the rows from `first` on at random, and score every row into `cps`."""
+    jobs = len(s.sizes)
+    for i in range(len(rows)):
         if i >= first:
             for position in range(jobs - 1, 0, -1):
                 other = below(stream, position + 1)
-                job = orders[i, position]
-                orders[i, position] = orders[i, other]
-                orders[i, other] = job
-        cps[i] = score(orders[i], s)
+                job = rows[i, position]
+                rows[i, position] = rows[i, other]
+                rows[i, other] = job
+            if rows.shape[1] > jobs:
+                draw_columns(rows[i], s.columns, s.processors, stream)
+        cps[i] = score(rows[i], s)
 
 
 @compiled()
@@ -61,7 +65,7 @@ def spin(cps: Any, chosen: Any, wheel: Any, stream: Any) -> None:
 @compiled()
 def _inherit(one: Any, other: Any, child: Any, begin: int, end: int, used: Any) -> None:
     # Jobs [begin, end) of `one` in place, the rest in the cyclic order of `other` from `end` on.
-    jobs = len(one)
+    jobs = len(used)
     for job in range(jobs):
         used[job] = 0
     for position in range(begin, end):
@@ -78,13 +82,38 @@ def _inherit(one: Any, other: Any, child: Any, begin: int, end: int, used: Any) 
 
 
 @compiled()
-def cross(a: Any, b: Any, child_a: Any, child_b: Any, used: Any, stream: Any) -> None:
-    """Write the two children of an order crossover (OX) of `a` and `b`."""
-    begin = below(stream, len(a))
-    end = below(stream, len(a))
+def cross(a: Any, b: Any, child_a: Any, child_b: Any, columns: Any, used: Any, stream: Any) -> None:
+    """Write the two children of an order crossover (OX) of `a` and `b`.
+
+    In the two-dimensional coding whole columns are inherited: each job with the processors that it
+    has in the parent that gave it its place.
+    """
+    jobs = len(used)
+    begin = below(stream, jobs)
+    end = below(stream, jobs)
     begin, end = min(begin, end), max(begin, end) + 1
     _inherit(a, b, child_a, begin, end, used)
+    inherit_columns(a, b, child_a, columns, used)
     _inherit(b, a, child_b, begin, end, used)
+    inherit_columns(b, a, child_b, columns, used)
+
+
+@inlined
+def _move(order: Any, jobs: int, stream: Any) -> None:
+    swap = uniform(stream) < 0.5
+    origin = below(stream, jobs)
+    target = below(stream, jobs)
+    job = order[origin]
+    if swap:
+        order[origin] = order[target]
+    else:
+        while origin < target:
+            order[origin] = order[origin + 1]
+            origin += 1
+        while origin > target:
+            order[origin] = order[origin - 1]
+            origin -= 1
+    order[target] = job
 
 
 @compiled()
@@ -93,23 +122,21 @@ def perturb(order: Any, stream: Any) -> None:
 
     Both moves together search better than either alone, and repeated ones leave local optima.
     """
-    jobs = len(order)
     more = True
     while more:
-        swap = uniform(stream) < 0.5
-        origin = below(stream, jobs)
-        target = below(stream, jobs)
-        job = order[origin]
-        if swap:
-            order[origin] = order[target]
+        _move(order, len(order), stream)
+        more = uniform(stream) < 0.5
+
+
+@compiled()
+def perturb_columns(row: Any, columns: Any, processors: int, stream: Any) -> None:
+    """Swap two columns, move one or change one's processors, and again with probability 1/2."""
+    more = True
+    while more:
+        if uniform(stream) < 0.5:
+            _move(row, len(columns) - 1, stream)
         else:
-            while origin < target:
-                order[origin] = order[origin + 1]
-                origin += 1
-            while origin > target:
-                order[origin] = order[origin - 1]
-                origin -= 1
-        order[target] = job
+            change_column(row, columns, processors, stream)
         more = uniform(stream) < 0.5
 
 
@@ -132,14 +159,17 @@ def next_generation(
     wheel: Any,
     chosen: Any,
     used: Any,
+    w: Any,
     stream: Any,
 ) -> None:
     """Breed `children` from `parents` and score them.
 
-    First the elite unchanged, best first, then the children of a roulette. `s` is a `Scoring`;
-    `wheel`, `chosen` (one a row) and `used` (one a job) are scratch.
+    First the elite unchanged, best first, then the children of a roulette; the last of them gives
+    way to what the local search has found if that is better than all parents. `s` is a `Scoring`,
+    `w` a `Walk`; `wheel`, `chosen` (one a row) and `used` (one a job) are scratch.
     """
-    population, jobs = parents.shape
+    population, width = parents.shape
+    jobs = len(used)
     kept = 0
     bound = -np.inf
     while kept < elite:  # the best of each distinct CP: copies would stall the search
@@ -151,19 +181,26 @@ def next_generation(
             break
         bound = cps[best]
         child_cps[kept] = bound
-        for position in range(jobs):
-            children[kept, position] = parents[best, position]
+        for place in range(width):
+            children[kept, place] = parents[best, place]
         kept += 1
     spin(cps, chosen[kept:], wheel, stream)
     for i in range(kept, population):
-        for position in range(jobs):
-            children[i, position] = parents[chosen[i], position]
+        for place in range(width):
+            children[i, place] = parents[chosen[i], place]
     for i in range(kept, population - 1, 2):
         if chance(stream, crossover):
             a, b = parents[chosen[i]], parents[chosen[i + 1]]
-            cross(a, b, children[i], children[i + 1], used, stream)
+            cross(a, b, children[i], children[i + 1], s.columns, used, stream)
     for i in range(kept, population):
         if chance(stream, mutation):
-            perturb(children[i], stream)
+            if width > jobs:
+                perturb_columns(children[i], s.columns, s.processors, stream)
+            else:
+                perturb(children[i], stream)
     for i in range(kept, population):
         child_cps[i] = score(children[i], s)
+    if w.moves > 0 and walk(w, children[0], child_cps[0], s, stream) < child_cps[0]:
+        child_cps[population - 1] = w.cps[1]
+        for place in range(width):
+            children[population - 1, place] = w.best[place]

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from agents.model import GridModel
     from agents.view import Job
 
-CODINGS = ("order",)
-"""How an individual codes a schedule."""
-
 
 @dataclass(frozen=True)
 class Optimised:
@@ -79,8 +76,9 @@ def optimise(
         (Wo, Wm, Wi) of over-deadline, makespan and idle-time.
     seed_schedule : sequence of Placement, optional
         A schedule of all the jobs to start from, such as MUSCLE's; the result is never worse.
-    coding : {"order"}
-        How an individual codes a schedule.
+    coding : {"order", "two-dimensional"}
+        The order of the jobs alone, each of which gets the processors that are free first; or the
+        paper's coding, with processors for each job, which searches far worse.
     generations : int, optional
         Most generations; by default as many as `Settings.effort` allows.
     rng : numpy.random.Generator or int, optional
@@ -99,7 +97,8 @@ def optimise(
 
     Notes
     -----
-    `muscle`, section 3, with the order of jobs alone as coding.
+    `muscle`, section 3. Until the first generation that is no better than the one before by the
+    threshold, as the paper says, is ``patience=1``; one such generation is no sign of stability.
 
     Examples
     --------
@@ -107,8 +106,6 @@ def optimise(
     >>> [(placement.job, placement.start) for placement in result.schedule], result.cp
     ([(1, 0.0), (2, 0.0), (0, 3.0)], 2.875)
     """
-    if coding not in CODINGS:
-        raise GridError(f"coding: found {coding!r}; accepted are {', '.join(CODINGS)}")
     if not isinstance(processors, (int, np.integer)) or processors < 1:
         raise GridError(f"processors: found {processors!r}; accepted is an integer >= 1")
     free = np.zeros(processors) if release is None else np.asarray(release, np.float64)
@@ -116,6 +113,7 @@ def optimise(
         raise GridError(f"release: found shape {free.shape}; accepted is ({processors},)")
     problem = Problem(np.asarray(sizes), np.asarray(execution_times), np.asarray(deadlines), free)
     settings = Settings(
+        coding=coding,
         population=population,
         patience=patience,
         threshold=threshold,
@@ -123,10 +121,13 @@ def optimise(
         weights=weights,
         idle=idle,
     )
-    order = None if seed_schedule is None else order_by_start(seed_schedule)
-    outcome = evolve(problem, settings, _stream(rng), order, toolbox)
+    order, resources = None, []
+    if seed_schedule is not None:
+        order = order_by_start(seed_schedule)
+        resources = [placement.resources for placement in sorted(seed_schedule)]
+    outcome = evolve(problem, settings, _stream(rng), order, toolbox, resources)
     return Optimised(
-        schedule(problem, outcome.order),
+        schedule(problem, outcome.order, outcome.resources),
         outcome.cp,
         outcome.generations,
         outcome.logbook.select("min"),
@@ -150,7 +151,11 @@ def _stream(rng: np.random.Generator | int | None) -> Stream:
 class TitanScheduler(PlanningScheduler):
     """Orders the jobs of its cluster by a genetic algorithm, from MUSCLE's seed schedule if any.
 
-    Whenever jobs arrive it optimises all those that have not started.
+    Whenever jobs arrive it optimises all those that have not started. A schedule of the
+    two-dimensional coding is carried out by its starts, not by its processors: processors of a
+    cluster are equal, so no job starts later than in the schedule, a failure of one processor does
+    not hold up all the jobs that were to run on it, and what brokers report stays a matter of
+    counts. `cp` is that of the schedule with its processors.
 
     Attributes
     ----------
@@ -182,4 +187,5 @@ class TitanScheduler(PlanningScheduler):
         outcome = evolve(problem, self.settings, self._stream, order, self.toolbox)
         self.cp = outcome.cp
         self.history = outcome.logbook.select("min")
-        return [jobs[index] for index in outcome.order]
+        found = schedule(problem, outcome.order, outcome.resources)
+        return [jobs[index] for index in order_by_start(found)]

@@ -124,10 +124,13 @@ class Parameters(BaseModel):
     """PACE: standard deviation of the logarithm of a log-normal factor on run times; or a list of
     factors, one for the execution times on each cluster."""
 
+    coding: Literal["order", "two-dimensional"] = "order"
+    """TITAN: the order of the jobs, each on the processors free first; or the paper's coding, with
+    processors for each job, which searches far worse."""
     population: Population = 50
     """TITAN: schedules in a generation."""
     patience: Whole = 500
-    """TITAN: generations without an improvement after which it stops."""
+    """TITAN: generations without an improvement after which it stops; the paper, literally: 1."""
     threshold: Annotated[float, Field(ge=0, lt=1, strict=True)] = 1e-4
     """TITAN: least relative decrease of CP that counts as an improvement."""
     start: Literal["list", "random"] = "list"

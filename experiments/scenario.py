@@ -248,6 +248,7 @@ class Scenario:
             weights=parameters.weights,
             idle=parameters.idle,
             titan=Settings(
+                coding=parameters.coding,
                 population=parameters.population,
                 patience=parameters.patience,
                 threshold=parameters.threshold,

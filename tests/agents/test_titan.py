@@ -91,7 +91,7 @@ def test_a_toolbox_of_the_user_is_used():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"coding": "three"}, "coding: found 'three'; accepted are order"),
+        ({"coding": "three"}, "coding: found 'three'; accepted is one of order, two-dim"),
         ({"processors": 0}, "processors: found 0;"),
         ({"processors": 4}, r"sizes\[5\]: found 5; accepted is an integer from 1 to 4"),
         ({"weights": (0, 0, 0)}, "weights: found"),
