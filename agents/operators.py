@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from deap import base
@@ -43,6 +43,8 @@ class Individual(list[int]):
         Processors of each job, by its number; empty if the order alone is coded.
     """
 
+    fitness_class: ClassVar[type[base.Fitness]] = CpFitness
+
     def __init__(
         self,
         order: Sequence[int],
@@ -50,7 +52,7 @@ class Individual(list[int]):
         resources: Resources = (),
     ) -> None:
         super().__init__(order)
-        self.fitness = CpFitness(values)
+        self.fitness = self.fitness_class(values)
         self.resources = resources
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Individual:

@@ -106,12 +106,7 @@ def optimise(
     >>> [(placement.job, placement.start) for placement in result.schedule], result.cp
     ([(1, 0.0), (2, 0.0), (0, 3.0)], 2.875)
     """
-    if not isinstance(processors, (int, np.integer)) or processors < 1:
-        raise GridError(f"processors: found {processors!r}; accepted is an integer >= 1")
-    free = np.zeros(processors) if release is None else np.asarray(release, np.float64)
-    if free.shape != (processors,):
-        raise GridError(f"release: found shape {free.shape}; accepted is ({processors},)")
-    problem = Problem(np.asarray(sizes), np.asarray(execution_times), np.asarray(deadlines), free)
+    problem = pose(sizes, execution_times, deadlines, processors, release)
     settings = Settings(
         coding=coding,
         population=population,
@@ -125,7 +120,7 @@ def optimise(
     if seed_schedule is not None:
         order = order_by_start(seed_schedule)
         resources = [placement.resources for placement in sorted(seed_schedule)]
-    outcome = evolve(problem, settings, _stream(rng), order, toolbox, resources)
+    outcome = evolve(problem, settings, stream_of(rng), order, toolbox, resources)
     return Optimised(
         schedule(problem, outcome.order, outcome.resources),
         outcome.cp,
@@ -139,7 +134,24 @@ def order_by_start(placements: Sequence[Placement]) -> list[int]:
     return [placement.job for placement in sorted(placements, key=lambda each: each.start)]
 
 
-def _stream(rng: np.random.Generator | int | None) -> Stream:
+def pose(
+    sizes: npt.ArrayLike,
+    execution_times: npt.ArrayLike,
+    deadlines: npt.ArrayLike,
+    processors: int,
+    release: npt.ArrayLike | None = None,
+) -> Problem:
+    """Return a problem of jobs on one cluster, as `optimise` takes it; may raise `GridError`."""
+    if not isinstance(processors, (int, np.integer)) or processors < 1:
+        raise GridError(f"processors: found {processors!r}; accepted is an integer >= 1")
+    free = np.zeros(processors) if release is None else np.asarray(release, np.float64)
+    if free.shape != (processors,):
+        raise GridError(f"release: found shape {free.shape}; accepted is ({processors},)")
+    return Problem(np.asarray(sizes), np.asarray(execution_times), np.asarray(deadlines), free)
+
+
+def stream_of(rng: np.random.Generator | int | None) -> Stream:
+    """Return a random stream from what users give as `rng`; may raise `GridError`."""
     if isinstance(rng, np.random.Generator):
         return stream(int(rng.bit_generator.random_raw()), "titan")
     seed = 0 if rng is None else rng

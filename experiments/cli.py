@@ -254,6 +254,38 @@ def policies(as_json: bool) -> None:
 
 
 @main.command()
+@click.argument("jobs")
+@click.option("--processors", type=click.IntRange(min=1), required=True, help="Of the cluster.")
+@click.option("--pick", type=click.IntRange(min=1), metavar="K", help="Show schedule K in full.")
+@click.option("--plot", metavar="FILE", help="Draw the front there (.png, .pdf, .svg).")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def pareto(
+    jobs: str, processors: int, pick: int | None, plot: str | None, seed: int, as_json: bool
+) -> None:
+    """Show the schedules of waiting JOBS (.csv, .swf) among which only preferences decide.
+
+    None of them is better than another in over-deadline, makespan and idle-time alike. The jobs
+    are dispatched on an idle cluster when the last of them has arrived.
+    """
+    from experiments.pareto import Front, check_plot
+
+    if plot is not None:
+        check_plot(plot)
+    front = Front.of(jobs, processors, seed)
+    if pick is not None:
+        front.check_pick(pick)
+    if plot is not None:
+        front.draw(plot, pick)
+    if as_json:
+        click.echo(json.dumps(front.to_dict(pick), allow_nan=False))
+    else:
+        from rich.console import Console
+
+        front.print(Console(), pick)
+
+
+@main.command()
 @click.argument("what", type=click.Choice(["kernel", "titan"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def bench(what: str, as_json: bool) -> None:

@@ -1,0 +1,199 @@
+"""The choice of a cluster's administrator: the Pareto front of schedules of some waiting jobs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.table import Table
+
+from agents.pareto import Compromise, pareto_front
+from experiments.files import check_file, unwritable
+from grid.errors import GridError, WorkloadError
+from grid.jobs import JobArray
+from grid.workloads.logs import read_log
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PICTURES = (".png", ".pdf", ".svg")
+AXES = ("over-deadline, s", "makespan, s", "idle-time, processor-seconds")
+
+
+def check_plot(path: str) -> None:
+    """Raise `GridError` if a picture cannot be written to a file, before any work is done."""
+    if Path(path).suffix.lower() not in PICTURES:
+        raise GridError(f"{path}: accepted: a picture that ends in {', '.join(PICTURES)}")
+    check_file(path, "plot")
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """The schedules of waiting jobs among which only preferences decide.
+
+    Attributes
+    ----------
+    jobs : JobArray
+        The jobs.
+    processors : int
+        Of the cluster.
+    points : list of Compromise
+        By over-deadline, the lowest first; times in seconds after the dispatch.
+    """
+
+    jobs: JobArray
+    processors: int
+    points: list[Compromise]
+
+    @classmethod
+    def of(cls, path: str, processors: int, seed: int = 0) -> Front:
+        """Return the front of the jobs of a file, dispatched when the last of them has arrived.
+
+        Raises
+        ------
+        GridError
+            If the file cannot be read, or a job needs more processors than there are.
+        """
+        jobs = read_log(path, ()).jobs
+        wide = jobs[jobs["size"] > processors]
+        if len(wide):
+            raise WorkloadError(
+                f"{path}: job {wide['number'][0]}: size {wide['size'][0]}; accepted: at most "
+                f"{processors}, the processors"
+            )
+        deadlines = jobs["deadline"] - jobs["arrival"].max()
+        points = pareto_front(jobs["size"], jobs["runtime"], deadlines, processors, rng=seed)
+        return cls(jobs, processors, points)
+
+    def check_pick(self, pick: int) -> None:
+        """Raise `GridError` unless there is a point of this number, counted from 1."""
+        if pick > len(self.points):
+            raise GridError(f"--pick: found {pick}; accepted: from 1 to {len(self.points)}")
+
+    def to_dict(self, pick: int | None = None) -> dict[str, Any]:
+        """Return the front, and the schedule of a point if one is picked, ready for JSON."""
+        front = [
+            {
+                "point": number,
+                "over_deadline": point.over_deadline,
+                "makespan": point.makespan,
+                "idle_time": point.idle_time,
+            }
+            for number, point in enumerate(self.points, 1)
+        ]
+        found: dict[str, Any] = {
+            "jobs": len(self.jobs),
+            "processors": self.processors,
+            "front": front,
+        }
+        if pick is not None:
+            found |= {"pick": pick, "schedule": self._rows(pick)}
+        return found
+
+    def _rows(self, pick: int) -> list[dict[str, Any]]:
+        """Return the jobs of a point's schedule in order of start."""
+        dispatch = self.jobs["arrival"].max()
+        rows = []
+        for job, start, resources in sorted(self.points[pick - 1].schedule, key=lambda p: p.start):
+            row = self.jobs[job]
+            finish = start + float(row["runtime"])
+            late = max(0.0, finish - float(row["deadline"] - dispatch))
+            rows.append(
+                {
+                    "job": int(row["number"]),
+                    "start": start,
+                    "finish": finish,
+                    "over_deadline": late,
+                    "processors": list(resources),
+                }
+            )
+        return rows
+
+    def print(self, console: Console, pick: int | None = None) -> None:
+        """Print the front as a table, and the schedule of a point if one is picked."""
+        counted = f"{len(self.jobs)} job{'s' if len(self.jobs) > 1 else ''}"
+        console.print(f"{counted} on {self.processors} processors, s after the dispatch")
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in ("point", *AXES):
+            table.add_column(name, justify="right")
+        for number, point in enumerate(self.points, 1):
+            values = (point.over_deadline, point.makespan, point.idle_time)
+            table.add_row(str(number), *(f"{value:,.1f}" for value in values))
+        console.print(table)
+        if pick is None:
+            console.print("--pick K shows schedule K in full.")
+            return
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"schedule {pick}")
+        for name in ("job", "start s", "finish s", "late s"):
+            table.add_column(name, justify="right")
+        table.add_column("processors")
+        for row in self._rows(pick):
+            times = (f"{row[name]:,.1f}" for name in ("start", "finish", "over_deadline"))
+            table.add_row(str(row["job"]), *times, _ranges(row["processors"]))
+        console.print(table)
+
+    def draw(self, path: str, pick: int | None = None) -> None:
+        """Draw the front to a file.
+
+        Raises
+        ------
+        GridError
+            If it cannot be written.
+        """
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
+
+        figure = Figure(figsize=(7, 4.5), layout="constrained")
+        axes = figure.subplots()
+        late, ends = zip(
+            *((each.over_deadline, each.makespan) for each in self.points), strict=True
+        )
+        axes.step(late, ends, where="post", color="tab:blue", linewidth=1, alpha=0.5)
+        axes.scatter(late, ends, color="tab:blue", zorder=3)
+        if pick is not None:
+            axes.scatter(late[pick - 1], ends[pick - 1], color="tab:red", s=80, zorder=4)
+        for number in _labelled(len(self.points), pick):
+            place = (late[number - 1], ends[number - 1])
+            axes.annotate(str(number), place, (4, 4), textcoords="offset points")
+        work = math.fsum((self.jobs["size"] * self.jobs["runtime"]).tolist())
+        idle = axes.secondary_yaxis(
+            "right",
+            functions=(
+                lambda makespan: makespan * self.processors - work,
+                lambda idle: (idle + work) / self.processors,
+            ),
+        )
+        axes.set_xlabel(AXES[0])
+        axes.set_ylabel(AXES[1])
+        idle.set_ylabel(AXES[2])
+        axes.xaxis.set_major_locator(MaxNLocator(8))
+        axes.set_title(f"Schedules of {len(self.jobs)} jobs on {self.processors} processors")
+        axes.grid(alpha=0.3)
+        try:
+            figure.savefig(path, dpi=150)
+        except OSError as error:
+            raise unwritable(path, "plot", "file", error) from None
+
+
+def _labelled(points: int, pick: int | None) -> list[int]:
+    """Return the numbers of the points that get a label: some twenty, and the one picked."""
+    chosen = {*range(1, points + 1, 1 + points // 20)}
+    return sorted(chosen if pick is None else chosen | {pick})
+
+
+def _ranges(processors: list[int]) -> str:
+    """Return processors as runs.
+
+    >>> _ranges([0, 1, 2, 5, 7, 8])
+    '0-2, 5, 7-8'
+    """
+    runs: list[list[int]] = []
+    for processor in processors:
+        if runs and processor == runs[-1][1] + 1:
+            runs[-1][1] = processor
+        else:
+            runs.append([processor, processor])
+    return ", ".join(f"{a}-{b}" if b > a else str(a) for a, b in runs)
