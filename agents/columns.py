@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from grid.errors import GridError
 from grid.kernel.compile import inlined, part
 from grid.streams import below
 
@@ -52,6 +53,22 @@ def schedule_of(row: Sequence[int], columns: Integers) -> tuple[list[int], list[
     if columns[-1] == columns[0]:
         return order, []
     return order, [tuple(row[begin:end]) for begin, end in pairwise(columns.tolist())]
+
+
+def check_resources(
+    name: str, resources: Resources, sizes: Sequence[int] | Integers, processors: int
+) -> None:
+    """Raise `GridError` unless each job has as many different processors as its size."""
+    for job, size in enumerate(sizes):
+        found = tuple(resources[job]) if len(resources) == len(sizes) else None
+        if (
+            found is None
+            or not len(found) == len(set(found).intersection(range(processors))) == size
+        ):
+            raise GridError(
+                f"{name} of job {job}: found {found}; accepted are {size} different processors "
+                f"from 0 to {processors - 1}"
+            )
 
 
 @part

@@ -12,25 +12,16 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from deap import base, tools
 
-from agents.columns import Resources, row_of, schedule_of
-from agents.decoding import (
-    CODINGS,
-    Integers,
-    Problem,
-    Scoring,
-    lower_bound,
-    schedule,
-    scoring,
-)
-from agents.local_search import Walk
-from agents.operators import OPERATORS, Individual, default_toolbox
-from agents.orders import chance, first_generation, next_generation
+from agents.columns import Resources, check_resources, row_of
+from agents.decoding import CODINGS, Integers, Problem, lower_bound, schedule, scoring
+from agents.operators import OPERATORS, default_toolbox
+from agents.orders import first_generation
+from agents.populations import Arrays, Individuals
 from grid.errors import GridError
 from grid.performance import check_idle, check_weights
 from grid.streams import Stream
@@ -48,17 +39,18 @@ class Settings:
     population : int
         Schedules in a generation, at least 2.
     moves : int
-        Orders that the local search tries in a generation, 0 for none; the two-dimensional coding
-        has none.
+        Orders that a local search tries when breeding has stalled, 0 for none. Breeding goes on
+        from what it finds. The two-dimensional coding has none, nor have given `generations`.
     patience : int
-        Stop after so many generations without an improvement, at least 1. The paper stops as soon
-        as two generations differ by less than a threshold: that is 1.
+        Breeding has stalled after so many generations without an improvement, at least 1. The paper
+        stops as soon as two generations differ by less than a threshold: that is 1, without moves.
     threshold : float
         Least relative decrease of the best CP that counts as an improvement, in [0, 1).
     generations : int or None
-        Most generations after the first; None derives it from `effort`.
+        Most generations after the first, of the genetic algorithm alone; None derives it from
+        `effort`.
     effort : int
-        Most jobs placed in one search ((population + moves) x jobs x generations) when
+        Most jobs placed in one search (population x jobs x generations, and moves x jobs) when
         `generations` is None: it bounds the time for long queues. A million take 15 to 30 ms.
     elite : float
         Share of the population that survives unchanged, in [0, 1), at least one: the best orders,
@@ -78,7 +70,7 @@ class Settings:
 
     coding: str = "order"
     population: int = 50
-    moves: int = 100
+    moves: int = 50_000
     patience: int = 500
     threshold: float = 1e-4
     generations: int | None = None
@@ -114,149 +106,6 @@ class Settings:
 
 def _whole(value: Any, least: int) -> bool:
     return isinstance(value, (int, np.integer)) and bool(value >= least)
-
-
-class _Arrays:
-    """A population as arrays: a generation is one compiled call."""
-
-    def __init__(
-        self,
-        rows: Any,
-        cps: Any,
-        settings: Settings,
-        judge: Scoring,
-        progress: Walk,
-        stream: Stream,
-    ) -> None:
-        population = len(rows)
-        self.rows, self.cps, self.columns = rows, cps, judge.columns
-        self._spare = np.empty_like(rows), np.empty_like(cps)
-        self._fixed = (
-            _elite(settings),
-            float(settings.crossover),
-            float(settings.mutation),
-            judge,
-            np.empty(population),
-            np.empty(population, np.int64),
-            np.empty(len(judge.sizes), np.int64),
-            progress,
-            stream,
-        )
-
-    def breed(self, generation: int) -> None:
-        parents = self.rows, self.cps
-        next_generation(*parents, *self._spare, *self._fixed)
-        (self.rows, self.cps), self._spare = self._spare, parents
-
-    def performances(self) -> list[float]:
-        values: list[float] = self.cps.tolist()
-        return values
-
-    def best(self) -> Individual:
-        best = int(self.cps.argmin())
-        order, resources = schedule_of(self.rows[best].tolist(), self.columns)
-        return Individual(order, (float(self.cps[best]),), resources)
-
-
-class _Individuals:
-    """A population as DEAP has it: individuals that pass through a Toolbox one by one."""
-
-    def __init__(
-        self,
-        rows: Any,
-        settings: Settings,
-        judge: Scoring,
-        toolbox: base.Toolbox,
-        stream: Stream,
-    ) -> None:
-        self.settings, self.toolbox, self.stream = settings, toolbox, stream
-        self.judge = judge
-        self.members = []
-        for row in rows.tolist():
-            order, resources = schedule_of(row, judge.columns)
-            self.members.append(Individual(order, (), resources))
-        self._evaluate(self.members, 0)
-
-    def breed(self, generation: int) -> None:
-        distinct: dict[float, Individual] = {}
-        for member in sorted(self.members, key=lambda member: member.cp):
-            distinct.setdefault(member.cp, member)
-        kept = list(distinct.values())[: _elite(self.settings)]
-        wanted = len(self.members) - len(kept)
-        children = [self.toolbox.clone(a) for a in self.toolbox.select(self.members, wanted)]
-        if len(children) != wanted:
-            raise GridError(
-                f"generation {generation}: select returned {len(children)} individuals; "
-                f"accepted are the {wanted} asked for"
-            )
-        for i in range(0, wanted - 1, 2):
-            if chance(self.stream, self.settings.crossover):
-                children[i : i + 2] = self.toolbox.mate(*children[i : i + 2])
-        for i in range(wanted):
-            if chance(self.stream, self.settings.mutation):
-                (children[i],) = self.toolbox.mutate(children[i])
-        self._evaluate(children, generation)
-        if hasattr(self.toolbox, "improve"):
-            (found,) = self.toolbox.improve(self.toolbox.clone(kept[0]))
-            self._evaluate([found], generation)
-            if found.cp < kept[0].cp:
-                children[-1] = found
-        self.members = kept + children
-
-    def _evaluate(self, members: list[Individual], generation: int) -> None:
-        sizes, processors = self.judge.sizes, self.judge.processors
-        for member in members:
-            if sorted(member) != list(range(len(sizes))):
-                raise GridError(
-                    f"generation {generation}: mate or mutate made {list(member)}; accepted is "
-                    f"every job from 0 to {len(sizes) - 1} once"
-                )
-            if self.settings.coding == "two-dimensional":
-                check_resources(
-                    f"generation {generation}: resources", member.resources, sizes, processors
-                )
-        for member, values in zip(
-            members, self.toolbox.map(self.toolbox.evaluate, members), strict=True
-        ):
-            if not _is_finite(values):
-                raise GridError(
-                    f"generation {generation}: evaluate returned {values!r} for the order "
-                    f"{list(member)}; accepted is a tuple of one finite number"
-                )
-            member.fitness.values = values
-
-    def performances(self) -> list[float]:
-        return [member.cp for member in self.members]
-
-    def best(self) -> Individual:
-        return min(self.members, key=lambda member: member.cp)
-
-
-def _is_finite(values: Any) -> bool:
-    # DEAP ranks NaN above every number.
-    if not isinstance(values, Sequence) or len(values) != 1 or not isinstance(values[0], Real):
-        return False
-    return math.isfinite(values[0])
-
-
-def check_resources(
-    name: str, resources: Resources, sizes: Sequence[int] | Integers, processors: int
-) -> None:
-    """Raise `GridError` unless each job has as many different processors as its size."""
-    for job, size in enumerate(sizes):
-        found = tuple(resources[job]) if len(resources) == len(sizes) else None
-        if (
-            found is None
-            or not len(found) == len(set(found).intersection(range(processors))) == size
-        ):
-            raise GridError(
-                f"{name} of job {job}: found {found}; accepted are {size} different processors "
-                f"from 0 to {processors - 1}"
-            )
-
-
-def _elite(settings: Settings) -> int:
-    return max(1, int(settings.elite * settings.population))
 
 
 @dataclass(frozen=True)
@@ -306,11 +155,12 @@ def evolve(
 ) -> Outcome:
     """Search for the schedule of lowest CP.
 
-    The first generation is the seed and random schedules. The search stops by `settings`, and at
-    once when the CP is as low as if every job were alone on the cluster. Up to 7 jobs are tried
-    in every order instead, where that takes no more orders than the patience alone would and no
-    operator that breeds is a user's: the first generation is then the seed, or the jobs as given,
-    and the second one all orders.
+    The first generation is the seed and random schedules. When breeding has stalled, a local search
+    goes on from the best; when that finds nothing better, the search is over. It also stops by
+    `settings`, and at once when the CP is as low as if every job were alone on the cluster. Up to 7
+    jobs are tried in every order instead, where that takes no more orders than the patience alone
+    would and no operator that breeds is a user's: the first generation is then the seed, or the
+    jobs as given, and the second one all orders.
 
     Parameters
     ----------
@@ -349,11 +199,11 @@ def evolve(
     if sorted(first) != list(range(jobs)):
         raise GridError(f"seed_order: found {first}; accepted is every job from 0 once")
     judge = scoring(problem, settings.weights, settings.idle, settings.coding)
-    moves = 0 if coded or hasattr(toolbox, "evaluate") else settings.moves
-    progress = Walk.beginning(jobs, moves)
-    limit = max(1, settings.effort // max(1, (settings.population + moves) * jobs))
+    improvable = hasattr(toolbox, "improve") or not (coded or hasattr(toolbox, "evaluate"))
+    moves = min(settings.moves, settings.effort // max(1, jobs)) if improvable else 0
+    limit = max(1, settings.effort // max(1, settings.population * jobs))
     if settings.generations is not None:
-        limit = settings.generations
+        limit, moves = settings.generations, 0
     most = settings.population * (1 + min(settings.patience, limit))
     tried = not coded and jobs <= _FEW_JOBS and math.factorial(jobs) <= most
     if exhaustive := tried and not any(hasattr(toolbox, name) for name in OPERATORS[1:]):
@@ -374,13 +224,13 @@ def evolve(
     if not (exhaustive or hasattr(toolbox, "evaluate")):
         bound = lower_bound(problem, settings.weights, settings.idle)
         bound += 1e-9 * bound  # summed in another order
-    population: _Arrays | _Individuals
+    population: Arrays | Individuals
     if toolbox is None or not any(hasattr(toolbox, name) for name in OPERATORS):
-        population = _Arrays(rows, cps, settings, judge, progress, stream)
+        population = Arrays(rows, cps, settings, judge, stream)
     else:
-        own = default_toolbox(judge, stream, progress)
+        own = default_toolbox(judge, stream)
         vars(own).update(vars(toolbox))
-        population = _Individuals(rows, settings, judge, own, stream)
+        population = Individuals(rows, settings, judge, own, stream)
 
     statistics, logbook, hall = tools.Statistics(), tools.Logbook(), tools.HallOfFame(1)
     statistics.register("min", min)
@@ -401,7 +251,11 @@ def evolve(
         if best < target:
             target = best - settings.threshold * abs(best)
             stalled = 0
-        if generation == limit or stalled == settings.patience or best <= bound:
+        if generation >= limit or best <= bound:
             break
+        if stalled >= settings.patience:
+            if not (moves and population.improve(moves, generation)):
+                break
+            limit -= moves // settings.population  # as much effort
         population.breed(generation + 1)
     return Outcome(tuple(hall[0]), hall[0].resources, lowest, generation, logbook, hall)

@@ -10,7 +10,7 @@ from deap import base
 
 from agents.columns import Resources, columns_of, row_of, schedule_of
 from agents.decoding import Scoring, score
-from agents.local_search import Walk, walk
+from agents.local_search import descend
 from agents.orders import cross, perturb, perturb_columns, spin
 from grid.streams import Stream
 
@@ -19,8 +19,9 @@ OPERATORS = ("evaluate", "select", "mate", "mutate", "improve")
 
 ``evaluate(individual) -> (cp,)``, ``select(individuals, k) -> list``, ``mate(a, b) -> (a, b)``
 and ``mutate(a) -> (a,)``; mate and mutate may change their arguments, which are copies. Beside
-DEAP's four, ``improve(a) -> (a,)`` is the local search: it gets a copy of the best individual once
-a generation, and what it returns joins the next one if it is better.
+DEAP's four, ``improve(a, moves) -> (a,)`` is the local search, which may try so many orders: it
+gets a copy of the best individual when breeding has stalled, and if what it returns is better, that
+takes the place of the worst and breeding goes on.
 """
 
 
@@ -114,24 +115,21 @@ def perturbation(individual: Individual, stream: Stream, processors: int = 0) ->
 
 
 def local_search(
-    individual: Individual, progress: Walk, judge: Scoring, stream: Stream
+    individual: Individual, moves: int, judge: Scoring, stream: Stream
 ) -> tuple[Individual]:
-    """Make some moves of the local search, and return the best order that it knows."""
-    walk(progress, individual.row, individual.cp, judge, stream)
-    individual[:] = progress.best.tolist()
+    """Improve an order by trying so many others (`agents.local_search`)."""
+    row = individual.row
+    descend(row, individual.cp, moves, judge, np.empty_like(row), stream)
+    individual[:] = row.tolist()
     return (individual,)
 
 
-def default_toolbox(judge: Scoring, stream: Stream, progress: Walk | None = None) -> base.Toolbox:
-    """Return a Toolbox with TITAN's own operators for one problem.
-
-    Without `progress`, or with one that makes no moves, there is no local search.
-    """
+def default_toolbox(judge: Scoring, stream: Stream) -> base.Toolbox:
+    """Return a Toolbox with TITAN's own operators for one problem."""
     toolbox = base.Toolbox()
     toolbox.register("evaluate", evaluate, judge=judge)
     toolbox.register("select", roulette, stream=stream)
     toolbox.register("mate", order_crossover, stream=stream)
     toolbox.register("mutate", perturbation, stream=stream, processors=judge.processors)
-    if progress is not None and progress.moves > 0:
-        toolbox.register("improve", local_search, progress=progress, judge=judge, stream=stream)
+    toolbox.register("improve", local_search, judge=judge, stream=stream)
     return toolbox

@@ -2,7 +2,7 @@
 
 Each operator works on rows (`agents.columns`); `next_generation` applies all of them to a whole
 population. The random numbers are drawn operator by operator (all selections, all crossovers, all
-mutations, the local search), as a loop over individuals does.
+mutations), as a loop over individuals does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from agents.columns import change_column, draw_columns, inherit_columns
 from agents.decoding import score
-from agents.local_search import walk
 from grid.kernel.compile import compiled, inlined
 from grid.streams import below, uniform
 
@@ -159,14 +158,12 @@ def next_generation(
     wheel: Any,
     chosen: Any,
     used: Any,
-    w: Any,
     stream: Any,
 ) -> None:
     """Breed `children` from `parents` and score them.
 
-    First the elite unchanged, best first, then the children of a roulette; the last of them gives
-    way to what the local search has found if that is better than all parents. `s` is a `Scoring`,
-    `w` a `Walk`; `wheel`, `chosen` (one a row) and `used` (one a job) are scratch.
+    First the elite unchanged, best first, then the children of a roulette. `s` is a `Scoring`;
+    `wheel`, `chosen` (one a row) and `used` (one a job) are scratch.
     """
     population, width = parents.shape
     jobs = len(used)
@@ -200,7 +197,3 @@ def next_generation(
                 perturb(children[i], stream)
     for i in range(kept, population):
         child_cps[i] = score(children[i], s)
-    if w.moves > 0 and walk(w, children[0], child_cps[0], s, stream) < child_cps[0]:
-        child_cps[population - 1] = w.cps[1]
-        for place in range(width):
-            children[population - 1, place] = w.best[place]

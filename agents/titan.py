@@ -80,7 +80,8 @@ def optimise(
         The order of the jobs alone, each of which gets the processors that are free first; or the
         paper's coding, with processors for each job, which searches far worse.
     generations : int, optional
-        Most generations; by default as many as `Settings.effort` allows.
+        Most generations, of the genetic algorithm alone; by default as many as `Settings.effort`
+        allows, and a local search whenever they stall.
     rng : numpy.random.Generator or int, optional
         Source of randomness, or a seed; 0 by default.
     population, patience, threshold, idle

@@ -1,10 +1,12 @@
-"""Generations per CPU second of TITAN's search, and how long whole searches take."""
+"""Generations per CPU second of TITAN's search, and how long and how good whole searches are."""
 
 from __future__ import annotations
 
 import math
 import statistics
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from agents.decoding import Problem
 from agents.genetic import Settings, evolve
 from agents.titan import optimise
 from experiments.bench.measurement import Measurement
+from experiments.bench.optimum import bench_optimum
 from experiments.bench.plain_deap import plain_evolve
 from grid.streams import stream
 
@@ -34,7 +37,10 @@ def _problem(jobs: int, seed: int) -> Problem:
 
 
 def bench_titan(
-    generations: int = 5000, plain_generations: int = 100, queues: tuple[int, ...] = QUEUES
+    generations: int = 5000,
+    plain_generations: int = 100,
+    queues: tuple[int, ...] = QUEUES,
+    proven: Sequence[int] = range(6, 16),
 ) -> list[Measurement]:
     """Measure TITAN's search with all its records, beside a loop on DEAP in plain Python.
 
@@ -44,32 +50,44 @@ def bench_titan(
         To breed in each run of TITAN's search and of the plain loop.
     queues : tuple of int
         Numbers of jobs of the whole searches.
+    proven : sequence of int
+        Numbers of jobs of the searches that are compared with the proven optimum.
 
     Returns
     -------
     list of Measurement
         Generations per CPU second of both and their ratio, for a population of 50, 25 jobs and
-        20 processors; then the CPU time of whole searches, stopped as they are by default.
+        20 processors, and of the two-dimensional coding; then the CPU time of whole searches,
+        stopped as they are by default, and how far they are from the optimum (`bench_optimum`).
     """
     settings = Settings(generations=generations, patience=generations)
+    columns = replace(settings, coding="two-dimensional")
     problem = _problem(25, 0)
     evolve(problem, Settings(generations=1), stream(0, "titan"))  # compiles
-    ours = plain = math.inf
+    evolve(problem, replace(columns, generations=1), stream(0, "titan"))
+    ours = plain = two_dimensional = math.inf
     for _ in range(ROUNDS):
         begin = time.process_time()
         bred = evolve(problem, settings, stream(0, "titan")).generations
         middle = time.process_time()
         plain_evolve(problem, settings.weights, plain_generations)
         end = time.process_time()
+        evolve(problem, columns, stream(0, "titan"))
+        last = time.process_time()
         ours = min(ours, (middle - begin) / bred)
         plain = min(plain, (end - middle) / plain_generations)
+        two_dimensional = min(two_dimensional, (last - end) / generations)
     runs = f"population 50, 25 jobs, 20 processors, records included, fastest of {ROUNDS}"
     unit = "generations/CPU s"
     return [
         Measurement("TITAN", 1 / ours, unit, f"{runs}; expected: at least 5,000"),
         Measurement("DEAP in plain Python", 1 / plain, unit, runs),
         Measurement("TITAN over plain", plain / ours, "x", "expected: at least 30"),
+        Measurement(
+            "TITAN, two-dimensional", 1 / two_dimensional, unit, f"{runs}; the paper's coding"
+        ),
         *(_whole_search(jobs) for jobs in queues),
+        *bench_optimum(proven),
     ]
 
 

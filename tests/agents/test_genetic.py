@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from agents.decoding import Problem, score, scoring
 from agents.genetic import Settings, evolve
-from agents.local_search import Walk
 from agents.operators import (
     OPERATORS,
     Individual,
@@ -184,10 +183,11 @@ def test_a_seed_gives_the_same_search_again():
 def test_individual_by_individual_equals_a_generation_at_once(wrapped, population, rates):
     """A Python wrapper of a default operator changes no bit of the search."""
     problem = random_problem(8, 11, held=10.0)
-    chosen = Settings(population=population, patience=30, generations=40, **rates)
+    effort = 60 * population * 11  # enough for some rounds of the local search
+    chosen = Settings(population=population, patience=7, moves=60, effort=effort, **rates)
     numbers = stream(2, "titan")
     judge = scoring(problem, chosen.weights, chosen.idle)
-    own = default_toolbox(judge, numbers, Walk.beginning(11, chosen.moves))
+    own = default_toolbox(judge, numbers)
     toolbox = base.Toolbox()
     calls = []
 
@@ -318,7 +318,7 @@ def test_a_seed_that_is_no_permutation_is_refused(seed_order):
 def test_patience_counts_generations_without_an_improvement_above_the_threshold():
     problem = random_problem(6, 25)
     history = evolve(
-        problem, Settings(patience=20, threshold=0.02), stream(1, "titan")
+        problem, Settings(patience=20, threshold=0.02, moves=0), stream(1, "titan")
     ).logbook.select("min")
     stalled, target = 0, math.inf
     for position, best in enumerate(history):
@@ -334,17 +334,20 @@ def test_nothing_is_bred_when_every_job_can_start_at_once():
 
 def test_long_queues_are_bounded_by_effort():
     problem = random_problem(1, 1500, processors=64)
-    outcome = evolve(problem, Settings(effort=4_500_000), stream(1, "titan"))
-    assert outcome.generations == 20  # of 50 orders bred and 100 tried by the local search
+    outcome = evolve(problem, Settings(effort=1_500_000), stream(1, "titan"))
+    assert outcome.generations == 20
 
 
 def test_at_least_thirty_times_a_plain_deap_loop():
     problem = random_problem(5, 25)
     limit = Settings(generations=2000, patience=2000)
     evolve(problem, Settings(generations=1), stream(1, "titan"))
-    begin = time.process_time()
-    evolve(problem, limit, stream(1, "titan"))
-    middle = time.process_time()
-    plain_titan.evolve(*plain(problem), generations=20)
-    end = time.process_time()
-    assert (end - middle) / 20 > 30 * (middle - begin) / 2000
+    ours, plainly = [], []
+    for _ in range(3):  # other work on the machine slows a run down and never speeds it up
+        begin = time.process_time()
+        evolve(problem, limit, stream(1, "titan"))
+        middle = time.process_time()
+        plain_titan.evolve(*plain(problem), generations=20)
+        plainly.append((time.process_time() - middle) / 20)
+        ours.append((middle - begin) / 2000)
+    assert min(plainly) > 30 * min(ours)
