@@ -63,6 +63,23 @@ def test_the_result_is_never_worse_than_the_seed_schedule():
     assert optimise(SIZES, TIMES, DEADLINES, 5, seed_schedule=seed).cp < start
 
 
+@pytest.mark.parametrize("coding", ["order", "two-dimensional"])
+@pytest.mark.parametrize("weights", [(4, 3, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (5, 1, 2)])
+def test_cp_is_that_of_the_schedule_with_weights_in_order_and_idle_time_as_total(coding, weights):
+    """Worked out from starts and processors alone."""
+    result = optimise(SIZES, TIMES, DEADLINES, 5, weights, None, coding, 40, 1)
+    check_schedule(result.schedule, SIZES, TIMES, [0.0] * 5)
+    finishes = {job: start + TIMES[job] for job, start, _ in result.schedule}
+    makespan = max(finishes.values())
+    over = sum(max(0.0, finish - DEADLINES[job]) for job, finish in finishes.items())
+    busy = sum(len(resources) * TIMES[job] for job, _, resources in result.schedule)
+    wo, wm, wi = weights
+    cp = (wo * over + wm * makespan + wi * (5 * makespan - busy)) / (wo + wm + wi)
+    assert result.cp == pytest.approx(cp)
+    assert result.generations <= 40
+    assert len(result.history) == result.generations + 1
+
+
 def test_the_mean_idle_time_weighs_less_than_the_total():
     total = optimise(SIZES, TIMES, DEADLINES, 5, weights=(0, 0, 1))
     mean = optimise(SIZES, TIMES, DEADLINES, 5, weights=(0, 0, 1), idle="mean")
