@@ -205,8 +205,9 @@ def evolve(
     if settings.generations is not None:
         limit, moves = settings.generations, 0
     most = settings.population * (1 + min(settings.patience, limit))
-    tried = not coded and jobs <= _FEW_JOBS and math.factorial(jobs) <= most
-    if exhaustive := tried and not any(hasattr(toolbox, name) for name in OPERATORS[1:]):
+    few = limit > 0 and jobs <= _FEW_JOBS and math.factorial(jobs) <= most
+    bred_by_user = any(hasattr(toolbox, name) for name in OPERATORS[1:])
+    if exhaustive := few and not (coded or bred_by_user):
         rows = np.array(first, np.int64)[_every_order(jobs)]
         random_from, limit = len(rows), 1
     else:

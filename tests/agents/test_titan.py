@@ -86,6 +86,13 @@ def test_the_mean_idle_time_weighs_less_than_the_total():
     assert mean.cp == pytest.approx(total.cp / 5)
 
 
+@pytest.mark.parametrize("jobs", [0, 1, 3, 7, 9])
+@pytest.mark.parametrize("generations", [0, 1, 5])
+def test_no_more_generations_are_bred_than_given(jobs, generations):
+    given = SIZES[:jobs], TIMES[:jobs], DEADLINES[:jobs], 5
+    assert optimise(*given, generations=generations).generations <= generations
+
+
 def test_randomness_comes_from_the_argument_alone():
     def run(rng):
         return optimise(SIZES, TIMES, DEADLINES, 5, rng=rng, **BRIEF)
