@@ -11,7 +11,7 @@ from experiments.scenario import Scenario
 def draw(path: Path) -> None:
     """Draw the picture."""
     scenario = Scenario.load("quickstart").changed(["jobs=400", "load=1.1"])
-    scenario.changed(["jobs=10"]).model().run()  # compiles
+    scenario.changed(["jobs=100"]).model().run()  # compiles all that the search needs
     model = scenario.model(seed=1)
     follower = Follower(model, number=194)
     began = perf_counter()

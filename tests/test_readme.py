@@ -93,7 +93,8 @@ def test_the_picture_is_that_of_todays_dashboard(tmp_path):
         re.findall(r">([^<>]*)</text>", path.read_text(encoding="utf-8"))
         for path in (tmp_path / "dashboard.svg", ROOT / "docs" / "dashboard.svg")
     )
-    # The speed is that of a machine.
+    # The speed is that of a machine, and so is how long it has been running.
+    drawn, shown = ([re.sub("running.*", "", text) for text in each] for each in (drawn, shown))
     same = [a == b for a, b in zip(drawn, shown, strict=True) if "ETA" not in a + b]
     assert len(same) > 30
     assert all(same)
