@@ -253,6 +253,61 @@ def policies(as_json: bool) -> None:
     print_table(list_policies(), as_json)
 
 
+@main.group()
+def reproduce() -> None:
+    """Run the experiments of a paper again, and judge what it claims."""
+
+
+@reproduce.command("muscle")
+@click.option("--figure", type=int, metavar="4|5|6|7", help="One figure (default: all).")
+@click.option(
+    "--scale", type=float, default=1.0, show_default=True, help="Jobs a run, in units of 20,000."
+)
+@click.option("--replications", type=int, help="Runs of each point, of different seeds.")
+@click.option("--workers", type=int, help="Processes (default: one for each core).")
+@click.option(
+    "--out",
+    metavar="DIR",
+    default="reproduce-muscle",
+    show_default=True,
+    help="Results, and finished runs: the same command goes on where it stopped.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, alone on stdout.")
+def reproduce_muscle(
+    figure: int | None,
+    scale: float,
+    replications: int | None,
+    workers: int | None,
+    out: str,
+    as_json: bool,
+) -> None:
+    """Run Figs. 4 to 7 of `muscle` again: tables, pictures and a verdict on each claim."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from experiments.papers.muscle import FIGURES, REPLICATIONS, reproduce
+    from experiments.papers.muscle.listing import print_claims
+    from experiments.progress import SweepProgress
+    from experiments.sweep import cores
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with SweepProgress(Console(stderr=True)) as progress:
+            report = reproduce(
+                Path(out),
+                progress,
+                FIGURES if figure is None else (figure,),
+                scale,
+                REPLICATIONS if replications is None else replications,
+                cores() if workers is None else workers,
+            )
+        report.write(Path(out))
+        if as_json:
+            click.echo(json.dumps(report.summary(), allow_nan=False), file=stdout)
+        else:
+            print_claims(report, out, Console())
+
+
 @main.command()
 @click.argument("jobs")
 @click.option("--processors", type=click.IntRange(min=1), required=True, help="Of the cluster.")

@@ -1,0 +1,1 @@
+"""Experiments of papers, done again: one module a paper, named by its key."""

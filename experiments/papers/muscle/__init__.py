@@ -1,0 +1,79 @@
+"""Section 5 of `muscle` run again: Figs. 4 to 7, and what becomes of its claims."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.kept import Kept
+from experiments.papers.muscle.claims import judged
+from experiments.papers.muscle.outcome import Outcome
+from experiments.papers.muscle.points import FIGURES, JOBS, observe, points
+from experiments.papers.muscle.report import Report
+from experiments.sweep import Watch, sweep
+from grid.errors import GridError
+from grid.kernel.compile import sources_digest
+
+__all__ = ["FIGURES", "REPLICATIONS", "Report", "reproduce"]
+
+REPLICATIONS = 2
+"""Runs of a point unless told otherwise."""
+
+
+def reproduce(
+    folder: Path,
+    watch: Watch,
+    figures: Sequence[int] = FIGURES,
+    scale: float = 1.0,
+    replications: int = REPLICATIONS,
+    workers: int = 1,
+) -> Report:
+    """Run the experiments of figures, and judge the paper's claims of them.
+
+    Parameters
+    ----------
+    folder : path
+        Where finished runs are kept, and taken up again.
+    watch : Watch
+        Is told how it goes on.
+    figures : sequence of int
+        Of 4, 5, 6 and 7.
+    scale : float
+        Jobs of a run, in units of the paper's 20,000; above 0.
+    replications : int
+        Runs of each series at each point.
+    workers : int
+        Processes; they change nothing but the time.
+
+    Raises
+    ------
+    GridError
+        For a parameter that is not accepted, or a folder that holds other runs.
+    """
+    if not 0 < scale <= 1000:
+        raise GridError(f"scale: found {scale!r}; accepted: a number above 0, up to 1000")
+    for name, count in (("replications", replications), ("workers", workers)):
+        if count < 1:
+            raise GridError(f"{name}: found {count!r}; accepted: a whole number from 1")
+    for figure in figures:
+        if figure not in FIGURES:
+            raise GridError(f"figure: found {figure!r}; accepted: 4, 5, 6, 7")
+    jobs = max(1, math.floor(JOBS * scale + 0.5))
+    outcome = Outcome(points(figures), jobs, replications)
+    kept = Kept(
+        folder,
+        {
+            "paper": "muscle",
+            "figures": list(figures),
+            "scale": scale,
+            "replications": replications,
+            "sources": sources_digest(Path(__file__).resolve().parents[3]),
+        },
+    )
+    outcome.fill(sweep(outcome.runs, observe, kept, workers, watch))
+    command = ["metasched reproduce muscle"]
+    if len(figures) < len(FIGURES):
+        command += [f"--figure {figure}" for figure in figures]
+    command += [f"--scale {scale:g}", f"--replications {replications}"]
+    return Report(outcome, judged(outcome, figures), figures, scale, " ".join(command))

@@ -1,0 +1,217 @@
+"""What `metasched reproduce muscle` leaves behind: tables, pictures and a page that shows them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.claims import Measured, Verdict
+from experiments.files import unwritable
+from experiments.papers.muscle.claims import Judged
+from experiments.papers.muscle.outcome import Outcome
+from experiments.papers.muscle.pictures import draw_figure, pictures
+from experiments.papers.muscle.points import PAPER, TITANS
+
+PAGE = "muscle.md"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Figures and claims, ready to be written.
+
+    Attributes
+    ----------
+    outcome : Outcome
+    claims : list of Judged
+    figures : sequence of int
+    scale : float
+    command : str
+        That makes the report again.
+    """
+
+    outcome: Outcome
+    claims: list[Judged]
+    figures: Sequence[int]
+    scale: float
+    command: str
+
+    def summary(self) -> dict[str, Any]:
+        """Return points and claims, ready for JSON."""
+        return {
+            "paper": "muscle",
+            "figures": list(self.figures),
+            "scale": self.scale,
+            "jobs": self.outcome.jobs,
+            "replications": self.outcome.replications,
+            "points": [
+                {"figure": figure, **row}
+                for figure in self.figures
+                for row in _plain(self.outcome.table(figure))
+            ],
+            "claims": [
+                {
+                    "figure": each.claim.figure,
+                    "claim": each.claim.text,
+                    "paper": each.claim.paper or None,
+                    "verdict": each.word,
+                    "readings": [
+                        {
+                            "titan": reading.titan,
+                            "start": reading.start,
+                            "verdict": verdict.word,
+                            "ours": [
+                                {"at": at, "mean": value.mean, "half_width": value.half_width}
+                                for at, value in verdict.evidence
+                            ],
+                        }
+                        for reading, verdict in each.verdicts.items()
+                    ],
+                }
+                for each in self.claims
+            ],
+        }
+
+    def claims_table(self) -> pd.DataFrame:
+        """Return one row for each claim and reading."""
+        return pd.DataFrame(
+            [
+                {
+                    "figure": each.claim.figure,
+                    "claim": each.claim.text,
+                    "paper": each.claim.paper,
+                    "verdict": each.word,
+                    "titan": reading.titan,
+                    "start": reading.start,
+                    "verdict_of_reading": verdict.word,
+                    "ours": "; ".join(_told(verdict)),
+                }
+                for each in self.claims
+                for reading, verdict in each.verdicts.items()
+            ]
+        )
+
+    def page(self) -> str:
+        """Return the page in Markdown."""
+        return "\n".join(self._page()) + "\n"
+
+    def _page(self) -> Iterator[str]:
+        outcome = self.outcome
+        yield "# The experiments of the MUSCLE paper, run again\n"
+        yield f"```console\n{self.command}\n```\n"
+        yield (
+            f"made this page. Each run has {outcome.jobs:,} jobs (the paper: 20,000), in rounds of "
+            f"Poisson(N) jobs; {outcome.replications} runs of different seeds make a point. Every "
+            "round finds idle clusters and has jobs of its own, so that rounds are independent: "
+            "intervals are 95 % confidence intervals (Student's t) over the rounds of all runs of "
+            "a point. All schedulers get the same jobs in the same rounds, and are compared round "
+            "by round. The last round of a run, which holds what was left of the jobs, is left "
+            "out.\n"
+        )
+        yield (
+            "The paper prints neither the x values of Figs. 4 and 5 nor the Pareto exponent (1 "
+            "here), nor how TITAN starts without a seed schedule. So everything is run in four "
+            "readings: under *our TITAN* (the default of this product) and under *the paper's "
+            f"TITAN* ({_settings()}), and with the first generation of DLL's and WRAND's TITAN "
+            "from a *list* in order of arrival or at *random*. Idle-time is per processor. No "
+            "parameter was tuned to meet a figure.\n"
+        )
+        yield "## Claims\n"
+        yield (
+            "A comparison *holds* if the interval of every difference is on the right side, and "
+            "*fails* if one is on the wrong side. A printed number *holds* if our interval, of at "
+            "most ±5 percentage points, contains it, and *fails* if it does not. All else is "
+            "*open*. The verdict on a claim is that of all four readings, and *open* where they "
+            "differ. Numbers are what MUSCLE saves, in percent of the other's MCP or PB (below 0: "
+            "MUSCLE is worse), unless they say otherwise; of many, the lowest and the highest.\n"
+        )
+        yield (
+            "| Fig. | the paper says | its number | verdict | ours, list | ours, random "
+            "| the paper's, list | the paper's, random |"
+        )
+        yield "|---|---|---|---|---|---|---|---|"
+        for each in self.claims:
+            cells = [_cell(verdict) for verdict in each.verdicts.values()]
+            yield (
+                "| "
+                + " | ".join(
+                    [
+                        str(each.claim.figure),
+                        each.claim.text,
+                        each.claim.paper or "-",
+                        f"**{each.word}**",
+                        *cells,
+                    ]
+                )
+                + " |"
+            )
+        yield (
+            "\nNot judged: why MUSCLE wins (tight packing of the seed schedules, knowing more jobs "
+            "at once, saturation, rivals that ignore deadlines and packing). The figures show "
+            "effects, not causes.\n"
+        )
+        for figure in self.figures:
+            yield f"## Figure {figure}\n"
+            for name, _, caption in pictures(figure):
+                yield f"![{caption}]({_file(name)}.svg)\n"
+                yield f"*{caption}. Bars: 95 % confidence intervals.*\n"
+
+    def write(self, folder: Path) -> None:
+        """Write each figure's table and pictures, the claims and the page.
+
+        Raises
+        ------
+        GridError
+            If the files cannot be written.
+        """
+        try:
+            with tempfile.TemporaryDirectory(prefix=".metasched-", dir=folder) as scratch:
+                new = Path(scratch)
+                for figure in self.figures:
+                    self._csv(self.outcome.table(figure), new / f"{_file(f'figure{figure}')}.csv")
+                    draw_figure(self.outcome, figure, new)
+                    for name, _, _ in pictures(figure):
+                        for suffix in (".svg", ".png"):
+                            (new / f"{name}{suffix}").rename(new / f"{_file(name)}{suffix}")
+                self._csv(self.claims_table(), new / "muscle-claims.csv")
+                (new / PAGE).write_text(self.page(), encoding="utf-8")
+                for path in sorted(new.iterdir()):
+                    path.replace(folder / path.name)
+        except OSError as error:
+            raise unwritable(folder, "results", "folder", error) from None
+
+    @staticmethod
+    def _csv(table: pd.DataFrame, path: Path) -> None:
+        table.to_csv(path, index=False, lineterminator="\n")
+
+
+def _file(name: str) -> str:
+    return f"muscle-{name}"
+
+
+def _settings() -> str:
+    return ", ".join(f"`{name} = {value!r}`" for name, value in TITANS[PAPER].items())
+
+
+def _plain(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows with None where nothing defines a number."""
+    rows: list[dict[str, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
+    return rows
+
+
+def _told(verdict: Verdict) -> list[str]:
+    return [f"{_percent(each)} ({each.where})" for each in verdict.evidence]
+
+
+def _cell(verdict: Verdict) -> str:
+    """Return a verdict with its numbers."""
+    return "<br>".join([f"**{verdict.word}**", *_told(verdict)])
+
+
+def _percent(measured: Measured) -> str:
+    mean, half = measured.value
+    return f"{100 * mean:.1f} %" if half is None else f"{100 * mean:.1f} ± {100 * half:.1f} %"

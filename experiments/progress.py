@@ -1,0 +1,101 @@
+"""How a sweep goes on, for people: a bar in a terminal, now and then a line elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+EVERY = 30.0
+"""Least time between two lines where there is no terminal, s."""
+
+
+class SweepProgress:
+    """Tells how many runs are done and when the last one will be.
+
+    Runs count by the time that they were estimated to take, so that the rest is told from how
+    fast that time passes, not from how many runs are left.
+
+    Parameters
+    ----------
+    console : Console
+        Where to.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._bar: Progress | None = None
+        self._runs = self._done = 0
+        self._share = 0.0
+        self._began = self._told = time.monotonic()
+        self._estimate = 0.0
+
+    def begin(self, runs: int, kept: int, estimate: float) -> None:
+        """Tell how long it will take, before anything is begun."""
+        also = f" ({kept} kept from before)" if kept else ""
+        self._say(f"{runs} runs to do{also}: estimated time {duration(estimate)}")
+        self._runs, self._estimate = runs, estimate
+        self._began = self._told = time.monotonic()
+        if self._console.is_terminal:
+            self._bar = Progress(
+                BarColumn(None),
+                TextColumn("{task.description}"),
+                TimeElapsedColumn(),
+                console=self._console,
+                transient=True,
+            )
+            self._bar.add_task(self._words(), total=1.0)
+            self._bar.start()
+
+    def advance(self, share: float) -> None:
+        """Note that a run has ended, which was that share of the work."""
+        self._done += 1
+        self._share += share
+        now = time.monotonic()
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], advance=share, description=self._words())
+        elif now - self._told >= EVERY:
+            self._told = now
+            self._say(self._words())
+
+    def __enter__(self) -> SweepProgress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._runs:
+            took = duration(time.monotonic() - self._began)
+            self._say(f"{self._done} of {self._runs} runs done in {took}")
+
+    def _words(self) -> str:
+        elapsed = time.monotonic() - self._began
+        left = self._estimate
+        if self._share > 0:
+            left = elapsed * (1 - self._share) / self._share
+        return f"{self._done} of {self._runs} runs, {duration(max(0.0, left))} left"
+
+    def _say(self, line: str) -> None:
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> duration(4.2), duration(75), duration(7500)
+    ('4 s', '1 min 15 s', '2 h 5 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,93 @@
+"""Confidence intervals of means and of ratios of means, from independent observations."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+CONFIDENCE = 0.95
+
+
+class Interval(NamedTuple):
+    """An estimate and its confidence interval, ``mean`` plus or minus ``half_width``.
+
+    Attributes
+    ----------
+    mean : float
+    half_width : float or None
+        None if there is one observation only, which tells nothing of the others.
+    """
+
+    mean: float
+    half_width: float | None
+
+    @property
+    def low(self) -> float:
+        """Lower end; minus infinity without a half-width."""
+        return -math.inf if self.half_width is None else self.mean - self.half_width
+
+    @property
+    def high(self) -> float:
+        """Upper end; infinity without a half-width."""
+        return math.inf if self.half_width is None else self.mean + self.half_width
+
+
+def mean_interval(values: npt.ArrayLike) -> Interval:
+    """Return the mean of independent observations with its 95 % confidence interval.
+
+    Parameters
+    ----------
+    values : array_like, shape (observations,)
+        At least one. Differences of paired observations give the interval of a paired difference.
+
+    Notes
+    -----
+    The half-width is t s / sqrt(n), with t the 97.5 % quantile of Student's law of n - 1 degrees
+    of freedom and s the standard deviation of the sample.
+
+    Examples
+    --------
+    >>> interval = mean_interval([1.0, 2.0, 3.0])
+    >>> interval.mean, round(interval.half_width, 3)
+    (2.0, 2.484)
+    """
+    sample = np.asarray(values, np.float64)
+    return Interval(float(sample.mean()), _half_width(sample))
+
+
+def ratio_interval(tops: npt.ArrayLike, bottoms: npt.ArrayLike) -> Interval:
+    """Return the ratio of two means of paired observations with its 95 % confidence interval.
+
+    Parameters
+    ----------
+    tops, bottoms : array_like, shape (observations,)
+        At least one each; the mean of the bottoms is above 0.
+
+    Notes
+    -----
+    The interval is that of the mean of tops - ratio x bottoms, divided by the mean of the bottoms
+    (the ratio estimator of survey sampling): what the two have in common cancels out.
+
+    Examples
+    --------
+    >>> ratio_interval([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
+    Interval(mean=0.5, half_width=0.0)
+    """
+    top, bottom = np.asarray(tops, np.float64), np.asarray(bottoms, np.float64)
+    below = float(bottom.mean())
+    ratio = float(top.mean()) / below
+    half = _half_width(top - ratio * bottom)
+    return Interval(ratio, None if half is None else half / below)
+
+
+def _half_width(sample: npt.NDArray[np.float64]) -> float | None:
+    from scipy.special import stdtrit
+
+    count = len(sample)
+    if count < 2:
+        return None
+    quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
+    return quantile * float(sample.std(ddof=1)) / math.sqrt(count)

@@ -1,0 +1,194 @@
+"""Many runs of scenarios: on all cores, kept as they end, taken up where they stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from multiprocessing.synchronize import Event
+from typing import Any, Protocol
+
+import mesa
+
+from agents.model import GridModel
+from experiments.compiling import saying_when_compiling
+from experiments.kept import Kept
+from experiments.parameters import Parameters
+from experiments.scenario import Scenario
+from grid.errors import GridError
+
+Observation = dict[str, list[float]]
+"""What is kept of a run: columns of numbers."""
+
+Observe = Callable[[GridModel], Observation]
+"""Takes a model that has run to its end. A function of a module, so that workers find it."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a sweep.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        Its schedulers given by name.
+    seed : int
+    kind : tuple
+        Runs of one kind take about the same time a job.
+    probe : Scenario
+        A short run of that kind.
+    """
+
+    scenario: Scenario
+    seed: int
+    kind: tuple[Any, ...]
+    probe: Scenario
+
+    @cached_property
+    def key(self) -> str:
+        """What tells the run from all others: its scenario, every parameter, and its seed."""
+        told = json.dumps([self.scenario.to_dict(), self.seed], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:32]
+
+
+class Watch(Protocol):
+    """Is told how a sweep goes on."""
+
+    def begin(self, runs: int, kept: int, estimate: float) -> None:
+        """Take note of how many runs are left, how many were kept, and the time they will take."""
+
+    def advance(self, share: float) -> None:
+        """Take note that a run has ended, which was that share of what was left to do."""
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def sweep(
+    runs: Sequence[Run], observe: Observe, kept: Kept, workers: int, watch: Watch
+) -> dict[str, Observation]:
+    """Do the runs that are not kept yet, and return what each came to, by key.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        A run that is there twice is done once.
+    observe : callable
+        What is kept of a run.
+    kept : Kept
+        Where; each run is kept when it ends.
+    workers : int
+        Processes.
+    watch : Watch
+
+    Raises
+    ------
+    GridError
+        If a run cannot be made, or its process is killed.
+    KeyboardInterrupt
+        After Ctrl-C, once the workers have ended; finished runs are kept.
+    """
+    done = kept.all()
+    left = {run.key: run for run in runs if run.key not in done}
+    if left:
+        _compile(left.values())
+        with _pool(min(workers, len(left)), next(iter(left.values())).probe) as pool:
+            costs = _costs(pool, left, observe)
+            total = sum(costs.values())
+            watch.begin(len(left), len({run.key for run in runs}) - len(left), total / workers)
+            futures = {}
+            for key in sorted(left, key=lambda key: -costs[key]):  # the longest do not come last
+                run = left[key]
+                futures[pool.submit(_observed, run.scenario, run.seed, observe)] = key
+            for future in as_completed(futures):
+                key = futures[future]
+                kept.add(key, future.result()[0])
+                watch.advance(costs[key] / total)
+        done = kept.all()
+    return {run.key: done[run.key] for run in runs}
+
+
+def _compile(runs: Iterable[Run]) -> None:
+    """Have everything compiled into the cache that all workers share."""
+    probes = {run.kind: run.probe for run in runs}
+    with saying_when_compiling(always=False):
+        for probe in probes.values():
+            probe.changed(["jobs=2"]).model().run()
+
+
+def _costs(pool: Executor, runs: dict[str, Run], observe: Observe) -> dict[str, float]:
+    """Return the seconds that each run will take, by short runs of each kind."""
+    probes = {run.kind: run.probe for run in runs.values()}
+    futures = {kind: pool.submit(_observed, probe, 0, observe) for kind, probe in probes.items()}
+    per_job = {kind: future.result()[1] / _jobs(probes[kind]) for kind, future in futures.items()}
+    return {key: per_job[run.kind] * _jobs(run.scenario) for key, run in runs.items()}
+
+
+def _jobs(scenario: Scenario) -> int:
+    assert isinstance(scenario.parameters, Parameters)
+    return scenario.parameters.jobs
+
+
+# Workers ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _pool(workers: int, first: Scenario) -> Iterator[Executor]:
+    """Give worker processes that end in order, also after Ctrl-C or the death of this process."""
+    processes = multiprocessing.get_context("spawn")  # threads and forks do not go together
+    stopping = processes.Event()
+    pool = ProcessPoolExecutor(workers, processes, _begin, (stopping, first))
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise GridError(
+            "a worker process was killed (out of memory?); finished runs are kept, the same "
+            "command goes on"
+        ) from None
+    finally:
+        stopping.set()
+        pool.shutdown(cancel_futures=True)
+
+
+_stopping: Event
+
+
+def _begin(stopping: Event, first: Scenario) -> None:
+    """Begin a worker: it leaves Ctrl-C to its parent, ends with it, and has its code loaded."""
+    global _stopping
+    _stopping = stopping
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    first.changed(["jobs=2"]).model().run()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _observed(scenario: Scenario, seed: int, observe: Observe) -> tuple[Observation, float]:
+    """Run a scenario in a worker; return what is kept of it and the seconds it took."""
+    began = time.perf_counter()
+    model = scenario.model(seed)
+    while model.running and not _stopping.is_set():
+        model.step()
+    observation = {} if model.running else observe(model)
+    getattr(mesa.Agent, "_ids", {}).pop(model, None)  # where Mesa 3.3 keeps every model alive
+    return observation, time.perf_counter() - began
