@@ -11,7 +11,7 @@ from experiments.statistics import Interval
 WIDTH, HEIGHT = 3.6, 2.5
 """Of a panel, inches."""
 
-DODGE = 0.006
+DODGE = 0.01
 """How far apart the points of two curves are set, in widths of a panel."""
 
 
@@ -96,7 +96,7 @@ def draw(rows: Sequence[Sequence[Panel]], stem: Path) -> None:
             list(labelled.values()),
             list(labelled),
             loc="outside lower center",
-            ncols=min(5, len(labelled)),
+            ncols=3 if columns < 3 else 5,
             frameon=False,
             handlelength=3.5,
         )

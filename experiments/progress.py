@@ -38,7 +38,7 @@ class SweepProgress:
         self._say(f"{runs} runs to do{also}: estimated time {duration(estimate)}")
         self._runs, self._estimate = runs, estimate
         self._began = self._told = time.monotonic()
-        if self._console.is_terminal:
+        if runs and self._console.is_terminal:
             self._bar = Progress(
                 BarColumn(None),
                 TextColumn("{task.description}"),

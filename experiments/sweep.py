@@ -104,12 +104,16 @@ def sweep(
     """
     done = kept.all()
     left = {run.key: run for run in runs if run.key not in done}
-    if left:
+    before = len({run.key for run in runs}) - len(left)
+    if not left:
+        watch.begin(0, before, 0.0)
+    else:
         _compile(left.values())
-        with _pool(min(workers, len(left)), next(iter(left.values())).probe) as pool:
+        workers = min(workers, len(left))
+        with _pool(workers, next(iter(left.values())).probe) as pool:
             costs = _costs(pool, left, observe)
             total = sum(costs.values())
-            watch.begin(len(left), len({run.key for run in runs}) - len(left), total / workers)
+            watch.begin(len(left), before, total / workers)
             futures = {}
             for key in sorted(left, key=lambda key: -costs[key]):  # the longest do not come last
                 run = left[key]

@@ -1,0 +1,83 @@
+"""Verdicts follow from intervals alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments import claims
+from experiments.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.statistics import Interval
+
+
+def measured(*values, half=1.0):
+    return [Measured(f"at {index}", Interval(value, half)) for index, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("values", "word"), [((2, 3), HOLDS), ((2, 0.5), OPEN), ((2, -0.5), OPEN), ((5, -2), FAILS)]
+)
+def test_all_above_zero(values, word):
+    verdict = claims.all_above_zero(measured(*values))
+    assert verdict.word == word
+    assert [each.value.mean for each in verdict.evidence] == sorted(values)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "word"),
+    [
+        (0.12, 0.02, HOLDS),
+        (0.12, 0.2, OPEN),
+        (0.12, None, OPEN),
+        (0.30, 0.02, FAILS),
+        (0.5, 0.2, FAILS),
+    ],
+)
+def test_is_number(mean, half, word):
+    assert claims.is_number(Measured("", Interval(mean, half)), 0.121).word == word
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [((0, 3, 6), HOLDS), ((0, 6, 5), HOLDS), ((0, 1, 1.5), OPEN), ((0, 9, 5), FAILS)],
+)
+def test_rises(values, word):
+    assert claims.rises(measured(*values)).word == word
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [((0, 5, 1), HOLDS), ((0, 2, 1), OPEN), ((0, 2, 9), FAILS), ((9, 2, 0), FAILS)],
+)
+def test_rises_then_falls(values, word):
+    assert claims.rises_then_falls(measured(*values)).word == word
+
+
+def test_no_trend():
+    assert claims.no_trend(measured(0, 7, 1)).word == HOLDS
+    assert claims.no_trend(measured(0, 1, 7)).word == FAILS
+    assert claims.no_trend(measured(0, 1, 7, half=None)).word == OPEN
+
+
+def test_without_intervals_nothing_is_decided():
+    for judge in (
+        claims.all_above_zero,
+        claims.rises,
+        claims.rises_then_falls,
+        claims.no_trend,
+    ):
+        assert judge(measured(1, 5, 2, half=None)).word == OPEN
+
+
+@pytest.mark.parametrize(
+    ("words", "word"),
+    [((HOLDS, HOLDS), HOLDS), ((HOLDS, OPEN), OPEN), ((OPEN, FAILS), FAILS)],
+)
+def test_both(words, word):
+    one, other = (Verdict(each, tuple(measured(1))) for each in words)
+    assert claims.both(one, other).word == word
+    assert len(claims.both(one, other).evidence) == 2
+
+
+def test_joint_is_open_where_readings_differ():
+    assert claims.joint([HOLDS, HOLDS]) == HOLDS
+    assert claims.joint([HOLDS, FAILS]) == OPEN

@@ -1,0 +1,298 @@
+"""`metasched reproduce muscle`: the whole path on a tiny scale, and what may go wrong on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli import main
+from experiments.kept import RUNS, Kept
+from experiments.papers.muscle.claims import CLAIMS
+from experiments.papers.muscle.outcome import Outcome
+from experiments.papers.muscle.points import FIGURES, SERIES, Point, observe, points, run, scenario
+from experiments.sweep import sweep
+from grid.errors import GridError
+
+TINY = ["--figure", "6", "--scale", "0.004", "--replications", "2"]
+"""80 jobs a run."""
+
+
+def call(*words):
+    return CliRunner().invoke(main, ["reproduce", "muscle", *(str(word) for word in words)])
+
+
+def process(*words):
+    program = "import sys; from experiments.cli import main; sys.argv[0] = 'metasched'; main()"
+    root = Path(__file__).resolve().parents[2]
+    return subprocess.Popen(
+        [sys.executable, "-c", program, "reproduce", "muscle", *(str(word) for word in words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(root)},
+    )
+
+
+def kept(folder):
+    """Return how many runs are kept in a folder."""
+    if not (folder / RUNS).exists():
+        return 0
+    try:
+        with sqlite3.connect(folder / RUNS) as database:
+            return database.execute("SELECT count(*) FROM runs").fetchone()[0]
+    except sqlite3.OperationalError:  # no table yet
+        return 0
+    finally:
+        database.close()
+
+
+def wait_for_runs(folder, program, count):
+    while kept(folder) < count:
+        assert program.poll() is None, program.communicate()
+        time.sleep(0.01)
+
+
+class Silent:
+    def begin(self, runs, kept, estimate):
+        self.runs, self.kept, self.estimate, self.share = runs, kept, estimate, 0.0
+
+    def advance(self, share):
+        self.share += share
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """Folder and output of a tiny run by one worker."""
+    folder = tmp_path_factory.mktemp("tiny")
+    result = call(*TINY, "--workers", 1, "--out", folder, "--json")
+    assert result.exit_code == 0, result.output
+    return folder, result
+
+
+def test_whole_path(tiny):
+    folder, result = tiny
+    told = json.loads(result.stdout)
+    assert (told["paper"], told["figures"], told["jobs"]) == ("muscle", [6], 80)
+    assert len(told["points"]) == 3 * len(SERIES)
+    assert {each["verdict"] for each in told["claims"]} <= {"holds", "fails", "open"}
+    assert [each["claim"] for each in told["claims"]] == [c.text for c in CLAIMS if c.figure == 6]
+    assert "60 runs to do: estimated time" in result.stderr.splitlines()[0]
+    table = pd.read_csv(folder / "muscle-figure6.csv")
+    assert len(table) == 3 * len(SERIES)
+    of_muscle = table["global"] == "muscle"
+    assert table.loc[of_muscle, "mcp_saving"].isna().all()
+    muscle = table[of_muscle].set_index(["queue", "titan"])["mcp"]
+    for row in table[~of_muscle].itertuples():
+        best = muscle[row.queue, row.titan]
+        assert row.mcp_saving == pytest.approx(1 - best / row.mcp)
+        assert row.mcp_difference == pytest.approx(row.mcp - best)
+    page = (folder / "muscle.md").read_text()
+    assert "metasched reproduce muscle --figure 6 --scale 0.004 --replications 2" in page
+    assert "15.6 %" in page
+    assert "](muscle-figure6.svg)" in page
+    assert (folder / "muscle-figure6.png").read_bytes().startswith(b"\x89PNG")
+    assert "</svg>" in (folder / "muscle-figure6.svg").read_text()
+    assert len(pd.read_csv(folder / "muscle-claims.csv")) == 4 * len(told["claims"])
+
+
+def test_workers_change_nothing(tiny, tmp_path):
+    folder, result = tiny
+    other = call(*TINY, "--workers", 2, "--out", tmp_path, "--json")
+    assert other.stdout == result.stdout
+    names = sorted(path.name for path in folder.iterdir() if path.name != RUNS)
+    assert names == sorted(path.name for path in tmp_path.iterdir() if path.name != RUNS)
+    for name in names:
+        assert (folder / name).read_bytes() == (tmp_path / name).read_bytes(), name
+
+
+def test_a_second_call_does_nothing_again(tiny):
+    folder, result = tiny
+    again = call(*TINY, "--out", folder)
+    assert "0 runs to do (60 kept from before)" in again.stderr
+    assert "15.6 %" in again.stdout
+    assert call(*TINY, "--out", folder, "--json").stdout == result.stdout
+
+
+def test_killed_and_taken_up_again(tiny, tmp_path):
+    _, uninterrupted = tiny
+    killed = process(*TINY, "--workers", 1, "--out", tmp_path)
+    wait_for_runs(tmp_path, killed, 3)
+    killed.kill()
+    killed.communicate()
+    before = kept(tmp_path)
+    assert 3 <= before < 60
+    again = call(*TINY, "--out", tmp_path, "--json")
+    left, whole = 60 - before, json.loads(again.stdout)
+    assert f"{left} runs to do ({before} kept from before)" in again.stderr
+    assert whole == json.loads(uninterrupted.stdout)
+
+
+def test_ctrl_c_ends_in_order(tmp_path):
+    program = process("--figure", 6, "--scale", 0.1, "--workers", 1, "--out", tmp_path)
+    wait_for_runs(tmp_path, program, 1)
+    program.send_signal(signal.SIGINT)
+    stdout, stderr = program.communicate(timeout=60)
+    assert program.returncode == 130
+    assert stdout == ""
+    assert stderr.splitlines()[-1] == "metasched: interrupted"
+    assert "Traceback" not in stderr
+    assert kept(tmp_path) >= 1
+    assert [path.name for path in tmp_path.iterdir()] == [RUNS]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--figure", "8"], "figure: found 8; accepted: 4, 5, 6, 7"),
+        (["--scale", "0"], "scale: found 0.0; accepted: a number above 0"),
+        (["--scale", "-1"], "scale: found -1.0; accepted: a number above 0"),
+        (["--scale", "nan"], "scale: found nan; accepted: a number above 0"),
+        (["--replications", "0"], "replications: found 0; accepted: a whole number from 1"),
+        (["--workers", "0"], "workers: found 0; accepted: a whole number from 1"),
+    ],
+)
+def test_bad_input(words, says, tmp_path):
+    result = call(*words, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--scale", "0.005"], "scale 0.004; found scale 0.005"),
+        (["--replications", "3"], "replications 2; found replications 3"),
+        (["--figure", "5"], "figures [6]; found figures [5]"),
+    ],
+)
+def test_a_folder_of_other_parameters_is_refused(tiny, words, says):
+    folder, _ = tiny
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    result = call(*TINY, *words, "--out", folder)
+    assert result.exit_code == 2
+    assert f"{folder}: holds runs with {says}; accepted: the same, or another" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_folder_that_cannot_be_used_is_refused(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / RUNS).write_text("mine, and by no means a database of finished runs")
+    for folder in ("file", "other"):
+        result = call(*TINY, "--out", tmp_path / folder)
+        assert result.exit_code == 2
+        assert len(result.stderr.splitlines()) == 1
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+# Points and rounds ------------------------------------------------------------------------------
+
+
+def test_points_are_those_of_the_paper():
+    of = {figure: points([figure]) for figure in FIGURES}
+    assert {point.queue for point in of[4]} == {40, 60, 80, 100, 120, 140, 160}
+    assert {point.sizes for point in of[4]} == {"uniform", "normal", "log-uniform"}
+    assert {point.queue for point in of[5]} == {40, 100}
+    assert [point.queue for point in of[6]] == [40, 100, 160]
+    assert [point.clusters for point in of[7]] == [4, 6, 8, 10]
+    for point in of[7]:
+        ran = scenario(point, SERIES[0], 10)
+        assert ran.platform.sizes.tolist() == list(range(20, 20 + 4 * point.clusters, 4))
+        assert ran.parameters.max_size == ran.platform.sizes.max()
+        ratio = point.queue / (ran.platform.sizes * ran.platform.rates).sum()
+        assert ratio == pytest.approx(80 / 104)
+    weights = scenario(of[6][0], SERIES[0], 10).parameters.weights
+    assert weights == ((12, 3, 1), (8, 3, 1), (4, 3, 1), (1, 3, 1))
+
+
+def test_what_is_kept_of_rounds_is_what_the_jobs_say():
+    ran = scenario(Point(6, 4, 40), SERIES[1], 200)
+    model = ran.model(3)
+    model.run()
+    kept_of_it = observe(model)
+    from experiments.results import Result
+
+    result = Result.of(model, ran, 0.0)
+    jobs = result.jobs
+    weights = dict(zip(ran.platform.names, model.weights, strict=True))
+    expected = []
+    for _, of_round in list(jobs.groupby("arrival"))[:-1]:
+        late = (of_round["over_deadline"] > 0).mean()
+        part = sum(
+            len(group) / len(of_round) * weights[name].over_deadline / sum(weights[name])
+            * group["over_deadline"].sum()
+            for name, group in of_round.groupby("cluster")
+        )  # fmt: skip
+        expected.append((part, late))
+    overdue, late = np.array(expected).T
+    assert kept_of_it["overdue"] == pytest.approx(overdue)
+    assert kept_of_it["late"] == pytest.approx(late)
+    assert kept_of_it["mcp"] == pytest.approx(result.rounds.mcp()[:-1])
+    assert kept_of_it["pb"] == pytest.approx(result.rounds.pb()[:-1])
+
+
+def test_series_of_a_point_have_the_same_jobs_in_the_same_rounds():
+    point = points([7])[0]
+    seen = []
+    for series in SERIES:
+        model = scenario(point, series, 300).model(1)
+        model.run()
+        rows = model.world.records().rows
+        rows = rows[np.argsort(rows["number"])]
+        serial = np.unique(rows["arrival"], return_inverse=True)[1]
+        seen.append(np.stack([serial, rows["number"], rows["size"], rows["runtime"]]))
+    assert all((each == seen[0]).all() for each in seen)
+
+
+def test_points_that_figures_share_are_run_once():
+    of_4, of_5 = Point(4, 4, 40), Point(5, 4, 40)
+    assert run(of_4, SERIES[0], 10, 0).key == run(of_5, SERIES[0], 10, 0).key
+    assert run(of_4, SERIES[0], 10, 0).key != run(of_4, SERIES[0], 10, 1).key
+    assert run(of_4, SERIES[0], 10, 0).key != run(of_4, SERIES[1], 10, 0).key
+
+
+# Sweeps -----------------------------------------------------------------------------------------
+
+
+def test_an_error_in_a_worker_is_that_of_the_sweep(tmp_path):
+    outcome = Outcome([Point(4, 4, 40)], 10, 1)
+    with pytest.raises(ZeroDivisionError):
+        sweep(outcome.runs, divide_by_zero, Kept(tmp_path, {}), 1, Silent())
+    assert kept(tmp_path) == 0
+
+
+def divide_by_zero(model):
+    return {"nothing": [1 / 0]}
+
+
+def test_a_worker_that_is_killed_is_told(tmp_path):
+    outcome = Outcome([Point(4, 4, 40)], 10, 1)
+    with pytest.raises(GridError, match="worker process was killed"):
+        sweep(outcome.runs, die, Kept(tmp_path, {}), 1, Silent())
+
+
+def die(model):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_shares_of_the_work_add_up(tmp_path):
+    outcome, watch = Outcome([Point(4, 4, 40)], 10, 2), Silent()
+    found = sweep(outcome.runs, observe, Kept(tmp_path, {}), 2, watch)
+    assert set(found) == {each.key for each in outcome.runs}
+    assert (watch.runs, watch.kept) == (2 * len(SERIES), 0)
+    assert watch.estimate > 0
+    assert watch.share == pytest.approx(1.0)
