@@ -27,9 +27,9 @@ JOBS = 20_000
 
 LEVELS = (40, 60, 80, 100, 120, 140, 160)
 SIZES = ("uniform", "normal", "log-uniform")
-LEVELS_OF_OTHERS = (40, 100, 160)
+LEVELS_OF_OTHERS = (40, 100)
 """Levels under sizes that are not uniform, to see whether the patterns are similar."""
-RATIOS = (0.5, 1, 2, 5, 10)
+RATIOS = (0.5, 2, 5, 10)
 """MAX_DR of Fig. 5; MIN_DR is 0."""
 
 POOL = tuple(range(20, 57, 4))
