@@ -58,6 +58,8 @@ def test_block_runs(language, code, folder):
                 words = shlex.split(line)[1:]
                 if words[0] == "run" and "--workload" not in words and "case-study" not in line:
                     words += SHORTER
+                if words[0] == "reproduce":
+                    words += ["--figure", "6", "--scale", "0.002"]
                 result = CliRunner().invoke(main, words)
                 assert result.exit_code == 0, (line, result.output, result.exception)
     else:

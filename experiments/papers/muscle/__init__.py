@@ -68,7 +68,7 @@ def reproduce(
             "figures": list(figures),
             "scale": scale,
             "replications": replications,
-            "sources": sources_digest(Path(__file__).resolve().parents[3]),
+            "code digest": sources_digest(Path(__file__).resolve().parents[3]),
         },
     )
     outcome.fill(sweep(outcome.runs, observe, kept, workers, watch))
