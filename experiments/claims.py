@@ -81,7 +81,7 @@ def rises(measured: Sequence[Measured]) -> Verdict:
         for earlier in measured[:index]
     )
     rises = measured[-1].value.low > measured[0].value.high
-    return Verdict(FAILS if falls else HOLDS if rises else OPEN, tuple(measured))
+    return Verdict(FAILS if falls else HOLDS if rises else OPEN, _course(measured))
 
 
 def rises_then_falls(measured: Sequence[Measured]) -> Verdict:
@@ -99,25 +99,31 @@ def rises_then_falls(measured: Sequence[Measured]) -> Verdict:
         for end, others in ((first, measured[1:]), (last, measured[:-1])):
             if all(end.value.low > other.value.high for other in others):
                 word = FAILS
-    return Verdict(word, tuple(measured))
+    return Verdict(word, _course(measured))
 
 
 def no_trend(measured: Sequence[Measured]) -> Verdict:
     """Judge that numbers neither rise nor fall: it fails if the first and last intervals differ."""
     first, last = measured[0].value, measured[-1].value
     if first.half_width is None or last.half_width is None:
-        return Verdict(OPEN, tuple(measured))
+        return Verdict(OPEN, _course(measured))
     apart = first.high < last.low or last.high < first.low
-    return Verdict(FAILS if apart else HOLDS, tuple(measured))
+    return Verdict(FAILS if apart else HOLDS, _course(measured))
 
 
 def both(one: Verdict, other: Verdict) -> Verdict:
     """Judge that two claims hold together; one that fails makes both fail."""
     words = {one.word, other.word}
     word = FAILS if FAILS in words else OPEN if OPEN in words else HOLDS
-    return Verdict(word, one.evidence + other.evidence)
+    return Verdict(word, tuple(dict.fromkeys(one.evidence + other.evidence)))
 
 
 def _extremes(measured: Sequence[Measured]) -> tuple[Measured, ...]:
     ordered = sorted(measured, key=lambda each: each.value.mean)
     return (ordered[0],) if len(ordered) == 1 else (ordered[0], ordered[-1])
+
+
+def _course(measured: Sequence[Measured]) -> tuple[Measured, ...]:
+    """Return the first, the highest and the last number."""
+    highest = max(measured, key=lambda each: each.value.mean)
+    return tuple(dict.fromkeys((measured[0], highest, measured[-1])))

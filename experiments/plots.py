@@ -130,7 +130,7 @@ def _draw_panel(axes: object, panel: Panel) -> None:
             capsize=2,
         )
     axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
-    axes.set_xticks(xs)
+    axes.set_xticks(xs, [f"{x:g}" for x in xs])
     if panel.log:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

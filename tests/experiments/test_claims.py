@@ -73,9 +73,17 @@ def test_without_intervals_nothing_is_decided():
     [((HOLDS, HOLDS), HOLDS), ((HOLDS, OPEN), OPEN), ((OPEN, FAILS), FAILS)],
 )
 def test_both(words, word):
-    one, other = (Verdict(each, tuple(measured(1))) for each in words)
+    one, other = (
+        Verdict(each, tuple(measured(1, index))) for index, each in enumerate(words, start=2)
+    )
     assert claims.both(one, other).word == word
-    assert len(claims.both(one, other).evidence) == 2
+    assert [each.value.mean for each in claims.both(one, other).evidence] == [1, 2, 3]
+
+
+def test_the_evidence_of_a_course_is_its_ends_and_its_peak():
+    for judge in (claims.rises, claims.rises_then_falls, claims.no_trend):
+        assert [each.value.mean for each in judge(measured(0, 2, 9, 4, 1)).evidence] == [0, 9, 1]
+        assert [each.value.mean for each in judge(measured(0, 2, 9)).evidence] == [0, 9]
 
 
 def test_joint_is_open_where_readings_differ():

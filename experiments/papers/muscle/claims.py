@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -161,7 +162,10 @@ def _few_late(outcome: Outcome, reading: Reading) -> Verdict:
         lesser = judge.all_above_zero((Measured("", Interval(0.5 - part.mean, part.half_width)),))
         late = judge.rises(
             [
-                Measured(f"jobs late, {where(point)}", outcome.value(point, series, "late"))
+                Measured(
+                    f"jobs late, {where(point)}, {NAMES[policy]}",
+                    outcome.value(point, series, "late"),
+                )
                 for point in (points[0], points[-1])
             ]
         )
@@ -372,6 +376,15 @@ class Judged:
     def word(self) -> str:
         """The verdict that all readings share; open if they differ."""
         return judge.joint(verdict.word for verdict in self.verdicts.values())
+
+    @property
+    def tally(self) -> str:
+        """How many readings have which verdict, if they differ; else nothing."""
+        counts = Counter(verdict.word for verdict in self.verdicts.values())
+        if len(counts) == 1:
+            return ""
+        words = (judge.HOLDS, judge.FAILS, judge.OPEN)
+        return ", ".join(f"{word} in {counts[word]}" for word in words if counts[word])
 
 
 def judged(outcome: Outcome, figures: Sequence[int]) -> list[Judged]:

@@ -105,7 +105,7 @@ class Report:
         yield f"```console\n{self.command}\n```\n"
         yield (
             f"made this page. Each run has {outcome.jobs:,} jobs (the paper: 20,000), in rounds of "
-            f"Poisson(N) jobs; {outcome.replications} runs of different seeds make a point. Every "
+            f"Poisson(N) jobs; runs of each policy at each point: {outcome.replications}. Every "
             "round finds idle clusters and has jobs of its own, so that rounds are independent: "
             "intervals are 95 % confidence intervals (Student's t) over the rounds of all runs of "
             "a point. All schedulers get the same jobs in the same rounds, and are compared round "
@@ -127,7 +127,8 @@ class Report:
             "most ±5 percentage points, contains it, and *fails* if it does not. All else is "
             "*open*. The verdict on a claim is that of all four readings, and *open* where they "
             "differ. Numbers are what MUSCLE saves, in percent of the other's MCP or PB (below 0: "
-            "MUSCLE is worse), unless they say otherwise; of many, the lowest and the highest.\n"
+            "MUSCLE is worse), unless they say otherwise: of many the lowest and the highest, of a "
+            "course the first, the highest and the last.\n"
         )
         yield (
             "| Fig. | the paper says | its number | verdict | ours, list | ours, random "
@@ -143,7 +144,7 @@ class Report:
                         str(each.claim.figure),
                         each.claim.text,
                         each.claim.paper or "-",
-                        f"**{each.word}**",
+                        f"**{each.word}**" + (f"<br>({each.tally})" if each.tally else ""),
                         *cells,
                     ]
                 )
