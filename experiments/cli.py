@@ -263,7 +263,9 @@ def reproduce() -> None:
 @click.option(
     "--scale", type=float, default=1.0, show_default=True, help="Jobs a run, in units of 20,000."
 )
-@click.option("--replications", type=int, help="Runs of each point, of different seeds.")
+@click.option(
+    "--replications", type=int, help="Runs of each point, of different seeds (default: 1)."
+)
 @click.option("--workers", type=int, help="Processes (default: one for each core).")
 @click.option(
     "--out",

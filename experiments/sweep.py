@@ -27,6 +27,9 @@ from experiments.parameters import Parameters
 from experiments.scenario import Scenario
 from grid.errors import GridError
 
+ENOUGH = 50
+"""Jobs that have everything compiled: local schedulers are quick about a handful."""
+
 Observation = dict[str, list[float]]
 """What is kept of a run: columns of numbers."""
 
@@ -131,7 +134,12 @@ def _compile(runs: Iterable[Run]) -> None:
     probes = {run.kind: run.probe for run in runs}
     with saying_when_compiling(always=False):
         for probe in probes.values():
-            probe.changed(["jobs=2"]).model().run()
+            _short(probe).model().run()
+
+
+def _short(probe: Scenario) -> Scenario:
+    """Return a scenario cut to what goes through all the code that its runs go through."""
+    return probe.changed([f"jobs={min(ENOUGH, _jobs(probe))}"])
 
 
 def _costs(pool: Executor, runs: dict[str, Run], observe: Observe) -> dict[str, float]:
@@ -177,7 +185,7 @@ def _begin(stopping: Event, first: Scenario) -> None:
     _stopping = stopping
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    first.changed(["jobs=2"]).model().run()
+    _short(first).model().run()
 
 
 def _end_with_parent() -> None:
