@@ -159,13 +159,14 @@ class Front:
             place = (late[number - 1], ends[number - 1])
             axes.annotate(str(number), place, (4, 4), textcoords="offset points")
         work = math.fsum((self.jobs["size"] * self.jobs["runtime"]).tolist())
-        idle = axes.secondary_yaxis(
-            "right",
-            functions=(
-                lambda makespan: makespan * self.processors - work,
-                lambda idle: (idle + work) / self.processors,
-            ),
-        )
+
+        def idle_time(makespan: Any) -> Any:
+            return makespan * self.processors - work
+
+        def makespan(idle_time: Any) -> Any:
+            return (idle_time + work) / self.processors
+
+        idle = axes.secondary_yaxis("right", functions=(idle_time, makespan))
         axes.set_xlabel(AXES[0])
         axes.set_ylabel(AXES[1])
         idle.set_ylabel(AXES[2])

@@ -43,7 +43,7 @@ PAPER, OURS = "paper", "ours"
 TITANS: dict[str, dict[str, Any]] = {
     OURS: {},
     # Section 5 stops TITAN when two generations differ by less than a threshold.
-    PAPER: {"patience": 1},
+    PAPER: {"coding": "two-dimensional", "patience": 1},
 }
 """Parameters of each TITAN."""
 
