@@ -21,6 +21,7 @@ from agents.pace import PacePredictor
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from grid.brokers import Advertising
+from grid.changes import Failures
 from grid.errors import GridError
 from grid.kernel.decisions import place_address, priority_address
 from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
@@ -71,6 +72,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         A round may start when the makespan of what some cluster has left is down to this, s
         (`muscle`, Algorithm 4, step 1). By default 0 for batches; infinity for jobs that arrive by
         themselves, so that none of them waits while processors are idle.
+    failures : Failures, optional
+        How processors fail, beside the platform's changes.
     tracked : bool
         Keep the identity of every processor (`World`).
     prediction : {"exact", "requested", "learned"}
@@ -114,6 +117,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         titan: Settings | None = None,
         list_seed: bool = True,
         round_threshold: float | None = None,
+        failures: Failures | None = None,
         tracked: bool = False,
         prediction: str = "exact",
         prediction_error: float | Sequence[float] = 0.0,
@@ -145,7 +149,9 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self._told = 0
         self._looked = 0.0
         self._stopping = False
-        self.world = World(platform, latency, tracked, self._place, self._rank, advertising, seed)
+        self.world = World(
+            platform, latency, tracked, self._place, self._rank, advertising, failures, seed
+        )
         self.loss_stream = stream(seed, "loss between schedulers")
         self.pace = PacePredictor(self, prediction, prediction_error)
         self._create(global_scheduler, local_scheduler)

@@ -159,7 +159,7 @@ class MuscleScheduler(GlobalScheduler):
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
         self.round = 0
-        self.booked = [Booked.nothing(cluster.size) for cluster in self.clusters]
+        self.booked = [Booked.nothing(int(up)) for up in model.world.known["up"]]
         self.left = [0.0] * len(self.clusters)
 
     def receive(self, message: Message) -> None:

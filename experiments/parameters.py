@@ -109,6 +109,10 @@ class Parameters(BaseModel):
     """Time between two periodic advertisements of a cluster, s."""
     knowledge: Literal["brokers", "truth"] = "brokers"
     """What global schedulers know of clusters: what brokers told, or the truth at once."""
+    mean_up_time: NonNegative = 0.0
+    """Processors fail after exponential times of this mean, s; 0: they never do."""
+    mean_down_time: Positive = 3600.0
+    """Mean of the exponential time until a failed processor is repaired, s."""
     weights: Triple | tuple[Triple, ...] = (4.0, 3.0, 1.0)
     """(Wo, Wm, Wi) of over-deadline, makespan and idle-time, once or for each cluster."""
     idle: Literal["mean", "total"] = "mean"

@@ -21,13 +21,14 @@ from agents.registry import GLOBAL, LOCAL, global_scheduler, importable_from, lo
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.parameters import RANGES, Parameters
 from experiments.workload import Duration, build_workload, deadline_classes
+from grid.changes import Failures
 from grid.errors import GridError, WorkloadError
 from grid.platform import Platform
 from grid.workloads.deadlines import class_table
 
 PACKAGED = resources.files("experiments") / "scenarios"
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "parameters")
-PLATFORM_KEYS = ("clusters", "brokers", "switches", "links")
+PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links")
 OUTPUTS = ("seed_schedules",)
 MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
 """Errors of which the parameter's own words say more than their kind."""
@@ -244,6 +245,9 @@ class Scenario:
             _class(self.local_scheduler, local_scheduler),
             interval=_step(parameters, duration),
             latency=parameters.latency,
+            failures=Failures(parameters.mean_up_time, parameters.mean_down_time)
+            if parameters.mean_up_time > 0
+            else None,
             seed=seed,
             weights=parameters.weights,
             idle=parameters.idle,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.brokers import Broker, chains
+from grid.changes import Change, check_changes
 from grid.errors import PlatformError
 from grid.topology import (
     CENTRE,
@@ -94,12 +96,14 @@ class Platform:
         Their network, as `grid.topology` builds it.
     brokers : tuple of Broker
         Those between the clusters' own brokers and the global scheduler's.
+    changes : tuple of Change
+        Processors that join, are drained or fail at given times.
 
     Raises
     ------
     PlatformError
-        If there is no cluster, the graph is not a valid network, its clusters are others, or the
-        brokers form no tree.
+        If there is no cluster, the graph is not a valid network, its clusters are others, the
+        brokers form no tree, or a change is of nothing that is there.
 
     Examples
     --------
@@ -113,10 +117,12 @@ class Platform:
     clusters: tuple[Cluster, ...]
     graph: nx.Graph
     brokers: tuple[Broker, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clusters", tuple(self.clusters))
         object.__setattr__(self, "brokers", tuple(self.brokers))
+        object.__setattr__(self, "changes", tuple(self.changes))
         if not self.clusters:
             raise PlatformError("clusters: none; accepted: at least one cluster")
         validate_network(self.graph)
@@ -126,6 +132,7 @@ class Platform:
                 f"accepted: {', '.join(self.names)}"
             )
         _ = self.chains
+        check_changes(self.changes, {cluster.name: cluster.size for cluster in self.clusters})
 
     @cached_property
     def chains(self) -> list[list[int]]:
@@ -221,11 +228,12 @@ class Platform:
         ----------
         mapping : mapping
             Lists of tables: `clusters` (`name`, `size`, `rate` = 1.0, `broker` where there are
-            some), and optionally `brokers` (`name`, `parent`, by default the global scheduler's)
-            and `switches` (`name`). Each cluster and switch may say what its link towards the
-            central switch is: `switch` (the node it hangs on, by default the central "switch"),
-            `capacity` (Mbit/s, 1000 by default) and `latency` (s, 0 by default). Or a list `links`
-            gives every link instead: `between` (two names), `capacity`, `latency`.
+            some), and optionally `brokers` (`name`, `parent`, by default the global scheduler's),
+            `changes` (as `Change`) and `switches` (`name`). Each cluster and switch may say what
+            its link towards the central switch is: `switch` (the node it hangs on, by default the
+            central "switch"), `capacity` (Mbit/s, 1000 by default) and `latency` (s, 0 by default).
+            Or a list `links` gives every link instead: `between` (two names), `capacity`,
+            `latency`.
         where : str
             What begins every message, such as the name of the file.
 
@@ -257,6 +265,7 @@ class Platform:
         return {
             "clusters": [_without_empty(cluster) for cluster in self.clusters],
             "brokers": [_without_empty(broker) for broker in self.brokers],
+            "changes": [_without_empty(change) for change in self.changes],
             "switches": [{"name": name} for name in self.graph if name in switches],
             "links": [
                 {"between": list(ends)}
@@ -269,13 +278,16 @@ class Platform:
 _LINK_KEYS = {"capacity", "latency"}
 
 
-def _without_empty(part: Cluster | Broker) -> dict[str, Any]:
-    return {key: value for key, value in dataclasses.asdict(part).items() if value != ""}
+def _without_empty(part: Cluster | Broker | Change) -> dict[str, Any]:
+    values = dataclasses.asdict(part).items()
+    return {key: value for key, value in values if value not in ("", None, math.inf)}
 
 
-def _parts(mapping: Mapping[str, Any]) -> tuple[tuple[Cluster, ...], nx.Graph, tuple[Broker, ...]]:
-    """Return the clusters, the graph and the brokers that plain tables describe."""
-    _refuse_unknown("platform", mapping, {"clusters", "brokers", "switches", "links"})
+def _parts(
+    mapping: Mapping[str, Any],
+) -> tuple[tuple[Cluster, ...], nx.Graph, tuple[Broker, ...], tuple[Change, ...]]:
+    """Return the clusters, the graph, the brokers and the changes that plain tables describe."""
+    _refuse_unknown("platform", mapping, {"clusters", "brokers", "changes", "switches", "links"})
     uplink_keys = set() if "links" in mapping else {"switch"} | _LINK_KEYS
     nodes = {
         "clusters": list(
@@ -296,7 +308,10 @@ def _parts(mapping: Mapping[str, Any]) -> tuple[tuple[Cluster, ...], nx.Graph, t
     )
     switches = [table["name"] for table in nodes["switches"]]
     brokers = tuple(Broker(**table) for table in _tables(mapping, "brokers", {"name"}, {"parent"}))
-    return clusters, network([cluster.name for cluster in clusters], links, switches), brokers
+    wanted, free = {"cluster", "what", "at"}, {"until", "processors"}
+    changes = tuple(Change(**table) for table in _tables(mapping, "changes", wanted, free))
+    graph = network([cluster.name for cluster in clusters], links, switches)
+    return clusters, graph, brokers, changes
 
 
 def _tables(

@@ -124,16 +124,15 @@ def checked_plan(
 
 
 def checked_failure(
-    world: World, cluster: int, processor: int, time: float, repaired: float
+    world: World, what: str, cluster: int, processor: int, time: float, back: float
 ) -> None:
-    """Raise `PlatformError` unless a processor can fail, and be repaired, at these times."""
-    place = f"failure of processor {processor} of cluster {cluster}"
+    """Raise `PlatformError` unless a processor can go, and be back, at these times."""
+    place = f"{what} of processor {processor} of cluster {cluster}"
     if not world.tracked:
         raise PlatformError(f"{place}: untracked world; accepted: a tracked one")
     if not 0 <= cluster < world.clusters or not 0 <= processor < world.columns["size"][cluster]:
         raise PlatformError(f"{place}: accepted: a processor of the platform")
-    if not (world.now <= time < np.inf and repaired > time):
+    if not (world.now <= time < np.inf and back > time):
         raise PlatformError(
-            f"{place}: from {time} s to {repaired} s; accepted: from {world.now} s on, repaired "
-            "after it fails"
+            f"{place}: from {time} s to {back} s; accepted: from {world.now} s on, and back later"
         )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.brokers import Advertising
+from grid.changes import FAIL, JOIN, Failures
 from grid.errors import PlacementError
 from grid.finished import Records, last
 from grid.jobs import JobArray
@@ -61,8 +62,10 @@ class World(Tables):
         returns its priority (lowest first).
     advertising : Advertising, optional
         How brokers tell what they know; by default at each change, and nothing is lost.
+    failures : Failures, optional
+        How processors fail, beside the platform's changes.
     seed : int
-        Of the messages that are lost.
+        Of the messages that are lost, and of failures.
 
     Attributes
     ----------
@@ -78,10 +81,15 @@ class World(Tables):
         place: Callable[[int], int] | None = None,
         rank: Callable[[int], float] | None = None,
         advertising: Advertising | None = None,
+        failures: Failures | None = None,
         seed: int = 0,
     ) -> None:
+        tracked = tracked or bool(platform.changes) or failures is not None
         super().__init__(platform, latency, tracked, advertising or Advertising())
         self._box["loss_stream"] = stream(seed, "loss")
+        self._plan_changes()
+        if failures is not None:
+            self._plan_failures(failures, seed)
         self._place = place
         self._rank = rank
         self._predict: Callable[[np.void], float] | None = None
@@ -355,7 +363,45 @@ class World(Tables):
         if self.watcher is not None:
             self.watcher.planned(cluster, jobs)
 
-    # Failures -----------------------------------------------------------------------------------
+    # Resources that change ----------------------------------------------------------------------
+
+    def _plan_changes(self) -> None:
+        for change in self.platform.changes:
+            cluster = self.platform.index(change.cluster)
+            size = self.platform.clusters[cluster].size
+            for processor in range(size - (change.processors or size), size):
+                if change.what == JOIN:
+                    self._leave_out(cluster, processor)
+                    self._schedule(k.REPAIR, cluster, processor, change.at)
+                else:
+                    kind = k.FAIL if change.what == FAIL else k.RETIRE
+                    self._schedule(kind, cluster, processor, change.at)
+                    self._schedule(k.REPAIR, cluster, processor, change.until)
+
+    def _leave_out(self, cluster: int, processor: int) -> None:
+        """Begin without a processor, which nobody has heard of yet."""
+        index = int(self.columns["first_processor"][cluster]) + processor
+        self._processors["causes"][index] += 1
+        if self._processors["holder"][index] == k.FREE:
+            self._processors["holder"][index] = k.DOWN
+            below = self.beliefs["cluster"] == cluster
+            for name in ("free", "up"):
+                self.columns[name][cluster] -= 1
+                self.known[name][cluster] -= 1
+                self.beliefs[name][below] -= 1
+
+    def _plan_failures(self, failures: Failures, seed: int) -> None:
+        box, wanted = self._box, 2 * (len(self._events) + len(self._processors))
+        self._events = np.concatenate([self._events, np.zeros(wanted - len(self._events), k.EVENT)])
+        box["mean_up"], box["mean_down"] = failures.mean_up_time, failures.mean_down_time
+        box["failure_stream"] = stream(seed, "failures")
+        access.plan_failures(box, self._events, self._processors)
+
+    def _schedule(self, kind: int, cluster: int, processor: int, time: float) -> None:
+        if time < np.inf:
+            self._grow()
+            index = int(self.columns["first_processor"][cluster]) + processor
+            access.add_event(self._box, self._events, time, kind, index)
 
     def fail(self, cluster: int, processor: int, time: float, repaired: float = np.inf) -> None:
         """Have a processor fail at a time (s), and be repaired at another.
@@ -374,12 +420,28 @@ class World(Tables):
         PlatformError
             If there is no such processor, the times make no sense, or the world is not `tracked`.
         """
-        checked_failure(self, cluster, processor, time, repaired)
-        index = int(self.columns["first_processor"][cluster]) + processor
-        self._grow()
-        access.add_event(self._box, self._events, time, k.FAIL, index)
-        if repaired < np.inf:
-            access.add_event(self._box, self._events, repaired, k.REPAIR, index)
+        checked_failure(self, "failure", cluster, processor, time, repaired)
+        self._schedule(k.FAIL, cluster, processor, time)
+        self._schedule(k.REPAIR, cluster, processor, repaired)
+
+    def drain(self, cluster: int, processor: int, time: float, back: float = np.inf) -> None:
+        """Have a processor go at a time (s), or when its job has ended, and be back at another.
+
+        Parameters
+        ----------
+        cluster, processor : int
+            Index of the cluster, and of the processor in it.
+        time, back : float
+            Not before now, s; infinity: never.
+
+        Raises
+        ------
+        PlatformError
+            As `fail`.
+        """
+        checked_failure(self, "drain", cluster, processor, time, back)
+        self._schedule(k.RETIRE, cluster, processor, time)
+        self._schedule(k.REPAIR, cluster, processor, back)
 
     # Jobs out -----------------------------------------------------------------------------------
 

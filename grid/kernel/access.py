@@ -6,9 +6,9 @@ from typing import Any
 
 from grid.kernel.arrival import send
 from grid.kernel.compile import compiled
-from grid.kernel.events import schedule
+from grid.kernel.events import plan_failure, schedule
 from grid.kernel.queues import after, first
-from grid.kernel.state import NONE
+from grid.kernel.state import BREAK, NONE
 
 
 @compiled()
@@ -45,6 +45,13 @@ def send_all(box: Any, slots: Any, events: Any, jobs: Any, clusters: Any) -> Non
     state = box[0]
     for index in range(len(jobs)):
         send(state, slots, events, jobs[index], clusters[index])
+
+
+@compiled()
+def plan_failures(box: Any, events: Any, processors: Any) -> None:
+    """Have every processor fail after an exponential time."""
+    for processor in range(len(processors)):
+        plan_failure(box[0], events, BREAK, box[0].mean_up, processor)
 
 
 @compiled()

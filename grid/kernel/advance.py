@@ -21,13 +21,14 @@ from grid.kernel.arrival import become_known, enqueue, land, offer_again, send, 
 from grid.kernel.bandwidth import next_sliding_end
 from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.decisions import call_place, call_priority
-from grid.kernel.events import remove_next
-from grid.kernel.execution import complete, fail, repair, start_as_taken, start_waiting
+from grid.kernel.events import plan_failure, remove_next
+from grid.kernel.execution import complete, fail, repair, retire, start_as_taken, start_waiting
 from grid.kernel.knowledge import advertise, hear, is_news_out, pass_on, tick_again
 from grid.kernel.queues import after
 from grid.kernel.state import (
     ADVERTISEMENT,
     BELIEF,
+    BREAK,
     BROKEN,
     COLLECTED,
     DRAIN,
@@ -38,6 +39,7 @@ from grid.kernel.state import (
     FINISHED,
     FULL,
     LANDED,
+    MEND,
     METADATA,
     MISPREDICTED,
     NEWS,
@@ -48,6 +50,7 @@ from grid.kernel.state import (
     PROCESSOR,
     RANK,
     REPAIR,
+    RETIRE,
     SLOT,
     START,
     TICK,
@@ -135,10 +138,20 @@ def _happen(
         kind, subject = events[0].kind, events[0].subject
         item = events[0].news
         remove_next(state, events)
+        if kind in (BREAK, MEND):
+            state.background -= 1
         if kind == REPAIR:
             repair(state, slots, processors, turns, subject)
         elif kind == FAIL:
             fail(state, slots, events, processors, turns, sliding, subject)
+        elif kind == RETIRE:
+            retire(state, slots, processors, turns, subject)
+        elif kind == BREAK:
+            fail(state, slots, events, processors, turns, sliding, subject)
+            plan_failure(state, events, MEND, state.mean_down, subject)
+        elif kind == MEND:
+            repair(state, slots, processors, turns, subject)
+            plan_failure(state, events, BREAK, state.mean_up, subject)
         elif kind == ADVERTISEMENT:
             state.in_flight -= 1
             above = hear(state, beliefs, news, subject, item)
@@ -228,7 +241,7 @@ def _advertise(state: Any, slots: Any, events: Any, beliefs: Any, news: Any) -> 
     """Have the brokers of clusters tell what changed at this instant, or what is due to be told."""
     heard = False
     # Else nobody would learn anything new from telling it again, and the run would never end.
-    happens = state.events > 0 or state.sliding > 0
+    happens = state.events > state.background or state.sliding > 0
     arrives = state.fed < state.chunk_length or state.exhausted == 0
     for index in range(state.touched_count):
         cluster = state.touched_list[index]
@@ -317,6 +330,9 @@ def advance(
         if state.mid_instant == 1 and time > state.now:
             state.mid_instant = 0
             continue
+        only_failures = state.events == state.background and state.sliding == 0
+        if only_failures and not arriving and state.live == 0:
+            time = np.inf
         if time == np.inf:
             state.coming = np.inf
             return OVER

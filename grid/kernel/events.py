@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from grid.kernel.compile import inlined, part
+from grid.streams import uniform
 
 _ARITY = 4
 
@@ -39,6 +41,14 @@ def schedule(state: Any, events: Any, time: float, kind: int, subject: int) -> i
     event.serial = serial
     event.subject = subject
     return at
+
+
+@part
+def plan_failure(state: Any, events: Any, kind: int, mean: float, processor: int) -> None:
+    """Have a processor fail, or be repaired, after an exponential time of this mean (s)."""
+    time = -mean * math.log(1.0 - uniform(state.failure_stream))
+    state.background += 1
+    schedule(state, events, state.now + time, kind, processor)
 
 
 @part

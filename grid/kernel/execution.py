@@ -210,6 +210,7 @@ def fail(
     processor: int,
 ) -> None:
     """Fail a processor; the job on it goes back to the queue that it was started from."""
+    processors[processor].causes += 1
     job = processors[processor].holder
     if job == DOWN:
         return
@@ -224,13 +225,24 @@ def fail(
             announce(state, slots, events, job, processors[processor].cluster)
         else:
             land(state, slots, job)
-    take_down(state, slots, processors, turns, processor)
+    if processors[processor].holder != DOWN:  # as one that was drained is by now
+        take_down(state, slots, processors, turns, processor)
     _known_at_once(state, slots, processors[processor].cluster)
 
 
 @part
+def retire(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+    """Have a processor go down as soon as it is free."""
+    processors[processor].causes += 1
+    if processors[processor].holder == FREE:
+        take_down(state, slots, processors, turns, processor)
+        _known_at_once(state, slots, processors[processor].cluster)
+
+
+@part
 def repair(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
-    """Bring a failed processor back."""
-    if processors[processor].holder == DOWN:
+    """Bring a processor back, unless it is down for another cause too."""
+    processors[processor].causes -= 1
+    if processors[processor].causes == 0 and processors[processor].holder == DOWN:
         bring_up(state, slots, processors, turns, processor)
         _known_at_once(state, slots, processors[processor].cluster)

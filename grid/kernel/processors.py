@@ -109,6 +109,19 @@ def take_turns(state: Any, slots: Any, processors: Any, turns: Any, job: int) ->
 
 
 @part
+def take_down(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+    """Make a free processor unavailable."""
+    cluster = processors[processor].cluster
+    account(state, cluster)
+    _turn_lost(state, slots, processors, turns, processor)
+    processors[processor].holder = DOWN
+    state.free[cluster] -= 1
+    state.up[cluster] -= 1
+    _changed(state, cluster)
+    ask_for_plan(state, cluster)
+
+
+@part
 def hold(
     state: Any, slots: Any, processors: Any, turns: Any, cluster: int, job: int, count: int
 ) -> None:
@@ -146,21 +159,10 @@ def release(
         while processor != NONE:
             processors[processor].holder = FREE
             _turn_come(state, slots, processors, turns, processor)
+            if processors[processor].causes > 0:
+                take_down(state, slots, processors, turns, processor)
             processor = processors[processor].next
     _changed(state, cluster)
-
-
-@part
-def take_down(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
-    """Make a free processor unavailable."""
-    cluster = processors[processor].cluster
-    account(state, cluster)
-    _turn_lost(state, slots, processors, turns, processor)
-    processors[processor].holder = DOWN
-    state.free[cluster] -= 1
-    state.up[cluster] -= 1
-    _changed(state, cluster)
-    ask_for_plan(state, cluster)
 
 
 @part

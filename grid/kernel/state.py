@@ -29,7 +29,7 @@ VACANT, ANNOUNCED, GLOBAL, TRANSIT, LANDING, LOCAL, RUNNING, COALLOCATED = range
 WAIT, START = -1, -2
 
 # Kinds of event, in the order in which they happen at one instant.
-END, REPAIR, FAIL, ADVERTISEMENT, METADATA, TRANSFER, TICK = range(7)
+END, REPAIR, FAIL, RETIRE, ADVERTISEMENT, METADATA, TRANSFER, TICK, MEND, BREAK = range(10)
 MESSAGE_KINDS = ("submission", "metadata", "order", "transfer", "advertisement")
 SUBMISSION, METADATA_SENT, ORDER, TRANSFER_SENT, ADVERTISED = range(5)
 
@@ -113,6 +113,7 @@ PROCESSOR = np.dtype(
         ("next", np.int64),  # next processor that the same job holds
         ("cluster", np.int64),
         ("turn", np.int64),  # its first turn in the plan that has not been taken, or NONE
+        ("causes", np.int64),  # for which it is down, or shall be when its job has ended
     ],
     align=True,
 )
@@ -202,6 +203,10 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("turns", np.int64),  # turns in use
             ("live", np.int64),  # slots in use
             ("events", np.int64),  # length of the event heap
+            ("background", np.int64),  # of those, events of the failure model, which never end
+            ("mean_up", np.float64),  # s, of its exponential times; 0: there is none
+            ("mean_down", np.float64),  # s
+            ("failure_stream", np.uint64, (4,)),
             ("serial", np.int64),
             ("landing_first", np.int64),  # jobs that reached a cluster and wait for a rank
             ("landing_last", np.int64),

@@ -19,7 +19,7 @@ from grid.platform import Cluster, Platform
 from grid.topology import CENTRE, Link, network
 from grid.world import World
 
-from .plain_world import FAIL, REPAIR, WAIT, PlainWorld
+from .plain_world import FAIL, REPAIR, RETIRE, WAIT, PlainWorld
 
 SEND, SEND_WHEN_FREE, START_WHEN_FREE, SPLIT, START_THEN_SEND = range(5)
 """What becomes of a job: its `kind`, with its cluster `aim`; the last sends it after a failure."""
@@ -98,6 +98,7 @@ class Case:
     with_sets: bool = False
     leave_out: float = 0.0
     failures: list[tuple[int, int, float, float]] = field(default_factory=list)
+    drains: list[tuple[int, int, float, float]] = field(default_factory=list)
     stops: list[float] = field(default_factory=list)
 
     def planner(self):
@@ -137,9 +138,10 @@ class Case:
             | {"restarts": 0, "cluster": -1, "slides": False}
             for row in self.jobs
         ]
-        for cluster, processor, time, repaired in self.failures:
-            world.at(time, FAIL, cluster, processor)
-            world.at(repaired, REPAIR, cluster, processor)
+        for kind, failures in ((FAIL, self.failures), (RETIRE, self.drains)):
+            for cluster, processor, time, repaired in failures:
+                world.at(time, kind, cluster, processor)
+                world.at(repaired, REPAIR, cluster, processor)
         for until in (*self.stops, 1e6):
             world.advance(until)
             world.wait(until)
@@ -182,6 +184,8 @@ class Case:
         world.feed(self.jobs[at : at + step] for at in range(0, len(self.jobs), step))
         for failure in self.failures:
             world.fail(*failure)
+        for drained in self.drains:
+            world.drain(*drained)
         return world
 
     def run(self, world, steps=()):
@@ -220,13 +224,14 @@ class Case:
         self.stops = sorted(time + later for time in draw(st.sets(eighths, max_size=5)))
 
     def fail_at_random(self, draw, jitter=0.0, often=False):
-        """Let some processors fail, each to be repaired some time."""
+        """Let some processors fail or be drained, each to be back some time."""
         for index in range(draw(st.integers(1, 30 if often else 6))):
             cluster = draw(st.integers(0, len(self.platform.clusters) - 1))
             processor = draw(st.integers(0, int(self.platform.sizes[cluster]) - 1))
             time = draw(eighths) + jitter * (index + math.e)
             repaired = time + draw(st.sampled_from([0.5, 2.0, 20.0]))
-            self.failures.append((cluster, processor, time, repaired))
+            kind = self.drains if draw(st.booleans()) else self.failures
+            kind.append((cluster, processor, time, repaired))
 
     def check(self, rel=0.0):
         """Assert that both ways agree, exactly or to a relative difference of times."""

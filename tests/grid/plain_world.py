@@ -18,7 +18,7 @@ from grid.bandwidth import bandwidth_shares, link_demand, residual_times
 from grid.kernel import state as k
 
 WAIT = -1
-REPAIR, FAIL, ADVERTISEMENT, METADATA, TRANSFER = range(1, 6)
+REPAIR, FAIL, RETIRE, ADVERTISEMENT, METADATA, TRANSFER = range(1, 7)
 DOWN = "down"
 
 
@@ -46,6 +46,7 @@ class PlainWorld:
         self.ambiguous = False  # rounding may order two events either way
         self.counter = itertools.count()
         self.holder = [[None] * size for size in self.size]
+        self.causes = [[0] * size for size in self.size]
         self.events, self.arrivals = [], []
         self.queue, self.landing, self.running, self.records = [], [], [], []
         self.waiting = [[] for _ in self.clusters]
@@ -106,6 +107,8 @@ class PlainWorld:
                 self.repair(*subject)
             elif kind == FAIL:
                 self.fail(*subject)
+            elif kind == RETIRE:
+                self.drain(*subject)
             elif kind == ADVERTISEMENT:
                 self.learn(*subject)
                 self.offer_all = True
@@ -287,7 +290,12 @@ class PlainWorld:
         for cluster in self.clusters:
             holder = self.holder[cluster]
             count = sum(on is job for on in holder)
-            holder[:] = [None if on is job else on for on in holder]
+            for processor, on in enumerate(holder):
+                if on is job:
+                    drained = self.causes[cluster][processor] > 0
+                    holder[processor] = DOWN if drained else None
+                    if drained:
+                        self.touch(cluster, replan=True)
             if count:
                 self.touch(cluster)
                 if not keeps:
@@ -310,7 +318,15 @@ class PlainWorld:
         if self.latency[cluster] == 0.0:
             self.offer_all = True
 
+    def drain(self, cluster, processor):
+        self.causes[cluster][processor] += 1
+        if self.holder[cluster][processor] is None:
+            self.holder[cluster][processor] = DOWN
+            self.touch(cluster, replan=True)
+            self.known_at_once(cluster)
+
     def fail(self, cluster, processor):
+        self.causes[cluster][processor] += 1
         job = self.holder[cluster][processor]
         if job == DOWN:
             return
@@ -326,7 +342,8 @@ class PlainWorld:
         self.known_at_once(cluster)
 
     def repair(self, cluster, processor):
-        if self.holder[cluster][processor] == DOWN:
+        self.causes[cluster][processor] -= 1
+        if self.causes[cluster][processor] == 0 and self.holder[cluster][processor] == DOWN:
             self.holder[cluster][processor] = None
             self.touch(cluster, replan=True)
             self.known_at_once(cluster)

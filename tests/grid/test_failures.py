@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grid.errors import GridError
+from grid.changes import Change, Failures
+from grid.errors import GridError, PlatformError
 from grid.kernel import state as k
 from grid.platform import Platform
 from grid.world import World
@@ -90,17 +95,100 @@ def test_a_completion_precedes_a_failure_and_a_repair_precedes_it_too():
     assert [row[3:] for row in rows(world)] == [(0, 0.0, 10.0), (0, 20.0, 21.0)]
 
 
-def test_a_failure_of_a_failed_processor_changes_nothing():
-    world = served([3])
+def test_a_processor_is_back_when_no_cause_is_left():
+    world = World(Platform.star([3]), 0.0, True, lambda job: 0, lambda job: 0.0)
     world.submit(table([0.0], 1, 100.0))
     world.fail(0, 2, 1.0, 50.0)
     world.fail(0, 2, 2.0, 3.0)
-    world.advance(2.0)
-    assert (world.up[0], world.free[0]) == (2, 1)
-    world.advance(3.0)
-    assert (world.up[0], world.free[0]) == (3, 2)
-    world.advance(50.0)
-    assert (world.up[0], world.free[0]) == (3, 2)
+    world.drain(0, 2, 2.5, 60.0)
+    for time, up in ((2.0, 2), (3.0, 2), (50.0, 2), (60.0, 3)):
+        world.advance(time)
+        assert (world.up[0], world.free[0]) == (up, up - 1)
+
+
+def test_a_drained_processor_goes_when_its_job_has_ended():
+    world = World(Platform.star([3]), 0.0, True, lambda job: 0, lambda job: 0.0)
+    world.submit(table([0.0, 1.0], 3, 10.0))
+    world.drain(0, 0, 5.0, 12.0)
+    for time, up, free in ((5.0, 3, 0), (9.9, 3, 0), (10.0, 2, 2), (12.0, 3, 0)):
+        world.advance(time)
+        assert (world.up[0], world.free[0]) == (up, free)
+    world.advance(math.inf)
+    assert [row[3:] for row in sorted(rows(world))] == [(0, 0.0, 10.0), (0, 12.0, 22.0)]
+
+
+def test_changes_of_a_platform_happen_when_they_are_due():
+    platform = Platform.star([4, 4])
+    changes = (
+        Change("C1", "fail", 10.0, 20.0, 1),
+        Change("C1", "drain", 30.0),
+        Change("C2", "join", 40.0, processors=3),
+    )
+    world = World(replace(platform, changes=changes), 0.0, False, lambda job: k.WAIT)
+    assert world.known["up"].tolist() == world.known["free"].tolist() == [4, 1]
+    world.submit(table([0.0], 1, 1.0))
+    ups = []
+    for time in (9.9, 10.0, 20.0, 30.0, 40.0):
+        world.advance(time)
+        world.wait(time)
+        assert world.known["up"].tolist() == world.up.tolist() == world.free.tolist()
+        ups.append(world.up.tolist())
+    assert ups == [[4, 1], [3, 1], [4, 1], [0, 1], [0, 4]]
+
+
+@pytest.mark.parametrize(("up", "down"), [(50.0, 10.0), (5.0, 20.0)])
+def test_processors_are_up_as_often_as_the_failure_model_says(up, down):
+    """Availability of an alternating renewal process: up / (up + down)."""
+    world = World(
+        Platform.star([64]), 0.0, False, lambda job: k.WAIT, failures=Failures(up, down), seed=3
+    )
+    world.submit(table([0.0, 1e9], 1, 1.0))
+    seen = []
+    for time in np.arange(200.0, 4000.0, 7.3):
+        world.advance(time)
+        seen.append(int(world.up[0]))
+    assert np.mean(seen) / 64 == pytest.approx(up / (up + down), rel=0.03)
+
+
+def test_a_run_with_failures_ends_with_its_last_job_and_is_the_same_however_it_is_stopped():
+    def run(stops):
+        world = World(
+            Platform.star([8]), 0.5, False, lambda job: 0, lambda job: 0.0,
+            failures=Failures(200.0, 20.0), seed=5,
+        )  # fmt: skip
+        world.submit(table(np.arange(0.0, 400.0, 4.0), 2, 12.0))
+        for stop in stops:
+            world.advance(stop)
+        assert world.advance(math.inf) == k.OVER
+        assert world.count("completed") == 100
+        assert world.count("restarted") > 0
+        return world.now, [tuple(row) for row in rows(world)]
+
+    assert run([]) == run(np.arange(1.0, 700.0, 3.3))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (("C1", "explode", 1.0), "what is 'explode'; accepted: fail, drain, join"),
+        (("C1", "fail", -1.0), "at is -1.0"),
+        (("C1", "fail", 2.0, 2.0), "until is 2.0"),
+        (("C1", "join", 2.0, 3.0), "until is 3.0"),
+        (("C3", "fail", 2.0), "change of cluster C3: no such cluster; accepted: C1, C2"),
+        (("C1", "fail", 2.0, math.inf, 0), "processors is 0; accepted: an integer from 1 to 4"),
+        (("C1", "fail", 2.0, math.inf, 5), "processors is 5"),
+        (("C1", "fail", 2.0, math.inf, 1.5), "processors is 1.5"),
+    ],
+)
+def test_impossible_changes_are_refused(values, words):
+    with pytest.raises(PlatformError, match=re.escape(words)):
+        replace(Platform.star([4, 4]), changes=(Change(*values),))
+
+
+@pytest.mark.parametrize(("up", "down"), [(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0), (math.nan, 1.0)])
+def test_impossible_failure_models_are_refused(up, down):
+    with pytest.raises(PlatformError, match=r"mean_(up|down)_time: found"):
+        Failures(up, down)
 
 
 def test_a_co_allocated_job_is_lost_with_one_processor():

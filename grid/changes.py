@@ -1,0 +1,97 @@
+"""Resources that change: processors and clusters that join, are drained or fail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grid.errors import PlatformError
+from grid.topology import number
+
+FAIL, DRAIN, JOIN = "fail", "drain", "join"
+KINDS = (FAIL, DRAIN, JOIN)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of the processors of a cluster at a given time.
+
+    Attributes
+    ----------
+    cluster : str
+        Name.
+    what : {"fail", "drain", "join"}
+        Processors that fail throw their jobs back, which start again; drained ones go when their
+        jobs have ended; those that join were not there before.
+    at : float
+        When, s.
+    until : float
+        When failed or drained processors are back, s; infinity: never.
+    processors : int or None
+        How many, those of highest index; None: the whole cluster.
+
+    Raises
+    ------
+    PlatformError
+        If a value is outside its range.
+    """
+
+    cluster: str
+    what: str
+    at: float
+    until: float = math.inf
+    processors: int | None = None
+
+    def __post_init__(self) -> None:
+        place = f"change of cluster {self.cluster}"
+        if self.what not in KINDS:
+            raise PlatformError(f"{place}: what is {self.what!r}; accepted: {', '.join(KINDS)}")
+        if not 0 <= number(self.at) < math.inf:
+            raise PlatformError(f"{place}: at is {self.at!r}; accepted: seconds, from 0")
+        if not number(self.until) > number(self.at):
+            raise PlatformError(
+                f"{place}: until is {self.until!r}; accepted: seconds, above {self.at}"
+            )
+        if self.what == JOIN and self.until != math.inf:
+            raise PlatformError(f"{place}: until is {self.until!r}; accepted: none where some join")
+
+
+@dataclass(frozen=True)
+class Failures:
+    """A failure model: each processor fails and is repaired again and again, apart from all others.
+
+    Parameters
+    ----------
+    mean_up_time, mean_down_time : float
+        Means of the exponential times until it fails and until it is repaired, s; above 0.
+
+    Raises
+    ------
+    PlatformError
+        If a time is outside its range.
+    """
+
+    mean_up_time: float
+    mean_down_time: float
+
+    def __post_init__(self) -> None:
+        for name in ("mean_up_time", "mean_down_time"):
+            if not 0 < number(getattr(self, name)) < math.inf:
+                raise PlatformError(
+                    f"{name}: found {getattr(self, name)!r}; accepted: seconds, above 0"
+                )
+
+
+def check_changes(changes: Sequence[Change], sizes: dict[str, int]) -> None:
+    """Raise `PlatformError` unless each change is one of a cluster, given with its size."""
+    for change in changes:
+        place = f"change of cluster {change.cluster}"
+        if change.cluster not in sizes:
+            raise PlatformError(f"{place}: no such cluster; accepted: {', '.join(sizes)}")
+        count, size = change.processors, sizes[change.cluster]
+        whole = isinstance(count, int) and not isinstance(count, bool)
+        if count is not None and not (whole and 1 <= count <= size):
+            raise PlatformError(
+                f"{place}: processors is {count!r}; accepted: an integer from 1 to {size}"
+            )
