@@ -23,6 +23,7 @@ from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.decisions import call_place, call_priority
 from grid.kernel.events import plan_failure, remove_next
 from grid.kernel.execution import complete, fail, repair, retire, start_as_taken, start_waiting
+from grid.kernel.giving_back import give_back
 from grid.kernel.knowledge import advertise, hear, is_news_out, pass_on, tick_again
 from grid.kernel.queues import after
 from grid.kernel.state import (
@@ -180,6 +181,8 @@ def _settle(
 ) -> int:
     """Take every decision that is open at this instant, and start what can start."""
     queue = len(state.free)
+    if state.shrunk_any == 1 and state.answered == 0:
+        give_back(state, slots, events, processors, turns)
     while state.cursor != NONE:
         job = state.cursor
         if state.answered == 1:

@@ -56,6 +56,7 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     slot.ppbw = row.ppbw
     slot.user = row.user
     slot.application = row.application
+    slot.serial = NONE
     slot.cluster = NONE
     slot.execution_time = np.nan
     slot.predicted_time = np.nan
@@ -106,7 +107,7 @@ def become_known(state: Any, slots: Any, job: int) -> None:
     slot = slots[job]
     queue = len(state.free)
     blocked = state.stop_at_wait == 1 and state.waiting[queue] > 0
-    if slot.restarts == 0:
+    if slot.serial == NONE:
         state.serial += 1
         slot.serial = state.serial
     slot.key = 0.0
@@ -126,6 +127,7 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     slot = slots[job]
     leave(state, slots, len(state.free), job)
     slot.cluster = cluster
+    slot.sent_at = state.now
     slot.placed = 0
     slot.landed = 0
     slot.execution_time = slot.runtime / state.rate[cluster]

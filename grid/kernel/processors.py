@@ -117,6 +117,9 @@ def take_down(state: Any, slots: Any, processors: Any, turns: Any, processor: in
     processors[processor].holder = DOWN
     state.free[cluster] -= 1
     state.up[cluster] -= 1
+    state.shrunk_at[cluster] = state.now
+    state.shrunk[cluster] = 1
+    state.shrunk_any = 1
     _changed(state, cluster)
     ask_for_plan(state, cluster)
 
@@ -178,8 +181,8 @@ def bring_up(state: Any, slots: Any, processors: Any, turns: Any, processor: int
     ask_for_plan(state, cluster)
 
 
-@inlined
-def _forget_plan(state: Any, slots: Any, processors: Any, turns: Any, cluster: int) -> None:
+@part
+def forget_plan(state: Any, slots: Any, processors: Any, turns: Any, cluster: int) -> None:
     """Make every waiting job of a cluster wait for a plan."""
     while True:
         job = first(state, slots, cluster)
@@ -218,7 +221,7 @@ def set_plan(
         that names no processors.
     """
     state = box[0]
-    _forget_plan(state, slots, processors, turns, cluster)
+    forget_plan(state, slots, processors, turns, cluster)
     if len(resources) == 0:
         for rank in range(len(order)):
             _rekey(state, slots, cluster, order[rank], float(rank))

@@ -48,6 +48,7 @@ SLOT = np.dtype(
         ("end", np.float64),  # s, as of now
         ("restarts", np.int64),  # times a failure threw it back
         ("placed", np.int64),  # 1: the global scheduler itself started it
+        ("sent_at", np.float64),  # s, to its cluster
         ("landed", np.int64),  # 1: it was in the queue of its cluster before
         ("end_event", np.int64),  # serial of its end event; another serial is stale
         ("sliding", np.int64),  # its row among the jobs with sliding ends, or NONE
@@ -250,6 +251,9 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("running", np.int64, clusters),  # first running job, a list
             ("running_count", np.int64, clusters),
             ("done", np.int64, clusters),  # jobs completed
+            ("shrunk_at", np.float64, clusters),  # s, when processors went last
+            ("shrunk", np.int64, clusters),  # 1: some went at this instant
+            ("shrunk_any", np.int64),  # 1: some went, some time
             ("touched", np.int64, clusters),  # 1: something changed at this instant
             ("touched_list", np.int64, clusters),
             ("touched_count", np.int64),

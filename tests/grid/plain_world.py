@@ -46,6 +46,7 @@ class PlainWorld:
         self.ambiguous = False  # rounding may order two events either way
         self.counter = itertools.count()
         self.holder = [[None] * size for size in self.size]
+        self.shrunk, self.shrunk_at = set(), [-math.inf for _ in self.size]
         self.causes = [[0] * size for size in self.size]
         self.events, self.arrivals = [], []
         self.queue, self.landing, self.running, self.records = [], [], [], []
@@ -120,6 +121,17 @@ class PlainWorld:
             self.submit(self.arrivals.pop(0))
 
     def settle(self):
+        for job in list(self.landing):
+            cluster = job["cluster"]
+            if job["size"] > self.up(cluster) and self.shrunk_at[cluster] > job["sent_at"]:
+                self.landing.remove(job)
+                self.hand_back(job)
+        for cluster in sorted(self.shrunk):
+            for job in list(self.waiting[cluster]):
+                if job["size"] > self.up(cluster):
+                    self.waiting[cluster].remove(job)
+                    self.hand_back(job)
+        self.shrunk = set()
         for job in self.to_offer():
             answer = self.place(self, job)
             if isinstance(answer, list) and self.refuses(answer):
@@ -147,6 +159,28 @@ class PlainWorld:
         for cluster in sorted(self.touched):
             self.advertise(cluster)
         self.touched = set()
+
+    def up(self, cluster):
+        return len(self.holder[cluster]) - self.holder[cluster].count(DOWN)
+
+    def down(self, cluster, processor):
+        self.holder[cluster][processor] = DOWN
+        self.shrunk.add(cluster)
+        self.shrunk_at[cluster] = self.now
+        self.touch(cluster, replan=True)
+
+    def hand_back(self, job):
+        cluster = job["cluster"]
+        self.plan[cluster] = [entry for entry in self.plan[cluster] if entry[0] is not job]
+        job["cluster"] = -1
+        job.pop("landed", None)
+        job.pop("known", None)
+        self.untold[cluster].append(job["execution"] * job["size"])
+        if not self.latency[cluster]:
+            self.tell(cluster, self.untold[cluster])
+            self.untold[cluster] = []
+        self.touch(cluster)
+        self.announce(job, cluster)
 
     def touch(self, cluster, replan=False):
         self.touched.add(cluster)
@@ -190,7 +224,12 @@ class PlainWorld:
 
     def send(self, job, cluster):
         self.queue.remove(job)
-        job.update(cluster=cluster, placed=False, execution=job["runtime"] / self.rate[cluster])
+        job.update(
+            cluster=cluster,
+            placed=False,
+            sent_at=self.now,
+            execution=job["runtime"] / self.rate[cluster],
+        )
         job.pop("landed", None)
         self.load[cluster] += job["execution"] * job["size"]
         self.unfinished[cluster] += 1
@@ -293,9 +332,9 @@ class PlainWorld:
             for processor, on in enumerate(holder):
                 if on is job:
                     drained = self.causes[cluster][processor] > 0
-                    holder[processor] = DOWN if drained else None
+                    holder[processor] = None
                     if drained:
-                        self.touch(cluster, replan=True)
+                        self.down(cluster, processor)
             if count:
                 self.touch(cluster)
                 if not keeps:
@@ -321,8 +360,7 @@ class PlainWorld:
     def drain(self, cluster, processor):
         self.causes[cluster][processor] += 1
         if self.holder[cluster][processor] is None:
-            self.holder[cluster][processor] = DOWN
-            self.touch(cluster, replan=True)
+            self.down(cluster, processor)
             self.known_at_once(cluster)
 
     def fail(self, cluster, processor):
@@ -337,8 +375,7 @@ class PlainWorld:
                 self.announce(job, cluster)
             else:
                 self.landing.append(job)
-        self.holder[cluster][processor] = DOWN
-        self.touch(cluster, replan=True)
+        self.down(cluster, processor)
         self.known_at_once(cluster)
 
     def repair(self, cluster, processor):
