@@ -26,8 +26,8 @@ class DynamicLeastLoadScheduler(GlobalScheduler):
         """Choose the least loaded cluster; of equals, the one of lowest index."""
         best, least = -1, np.inf
         for cluster in range(known.clusters):
-            if job.size <= known.size[cluster]:
-                load = known.load[cluster] / known.size[cluster]
+            if job.size <= known.up[cluster]:
+                load = known.load[cluster] / known.up[cluster]
                 if load < least:
                     best, least = cluster, load
         return best
@@ -44,14 +44,14 @@ class WeightedRandomScheduler(GlobalScheduler):
         """Draw one of the clusters that can hold the job."""
         total = 0.0
         for cluster in range(known.clusters):
-            if job.size <= known.size[cluster]:
-                total += known.size[cluster] * known.rate[cluster]
+            if job.size <= known.up[cluster]:
+                total += known.up[cluster] * known.rate[cluster]
         left = uniform(known.stream) * total
         chosen = -1
         for cluster in range(known.clusters):
-            if job.size <= known.size[cluster]:
+            if job.size <= known.up[cluster]:
                 chosen = cluster
-                left -= known.size[cluster] * known.rate[cluster]
+                left -= known.up[cluster] * known.rate[cluster]
                 if left < 0.0:
                     break
         return chosen
@@ -68,7 +68,7 @@ class RoundRobinScheduler(GlobalScheduler):
         turn = int(memory[0])
         for step in range(known.clusters):
             cluster = (turn + step) % known.clusters
-            if job.size <= known.size[cluster]:
+            if job.size <= known.up[cluster]:
                 memory[0] = cluster + 1
                 return cluster
         return -1
@@ -108,7 +108,7 @@ class EarliestCompletionScheduler(GlobalScheduler):
         now, size, runtime, pace = self.model.now, job.size, job.runtime, self.model.pace
         best, earliest = None, np.inf
         for cluster in self.clusters:
-            if size <= cluster.size:
+            if size <= cluster.up:
                 time = pace.predict_one(runtime, cluster.index)
                 end = _book(self._free_at[cluster.index], size, now, time, False)
                 if end < earliest:

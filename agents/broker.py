@@ -95,12 +95,20 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
 
     def believes(self) -> list[Belief]:
         """Return what it believes of the clusters below it; of its own cluster, the truth."""
-        world, own = self.model.world, self.cluster
-        if own != NONE:
-            free, up, waiting = (int(x[own]) for x in (world.free, world.up, world.waiting))
-            return [Belief(own, free, up, waiting, world.columns["left"].item(own), world.now)]
+        world = self.model.world
+        if self.cluster != NONE:
+            return [self._truth(self.cluster)]
         rows = world.beliefs[self._rows]
-        return [Belief(*row) for row in rows[list(Belief._fields)].tolist()]
+        beliefs = [Belief(*row) for row in rows[list(Belief._fields)].tolist()]
+        if self.parent is not None and not world.advertising.truth:
+            return beliefs
+        at_once = world.columns["at_once"]
+        return [self._truth(each.cluster) if at_once[each.cluster] else each for each in beliefs]
+
+    def _truth(self, cluster: int) -> Belief:
+        world = self.model.world
+        free, up, waiting = (int(x[cluster]) for x in (world.free, world.up, world.waiting))
+        return Belief(cluster, free, up, waiting, world.columns["left"].item(cluster), world.now)
 
     def send(self, kind: type[Message], to: A4Broker, **content: Any) -> Message:
         """Send a message to the scheduler of another broker, through the global one; return it.

@@ -332,9 +332,23 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         name, now = scheduler.cluster.name, self.now
         self.post(Reminder(sender=name, receiver=name, sent=now, due=time, booking=booking))
 
-    def transfer(self, slots: npt.NDArray[np.int64], clusters: npt.NDArray[np.int64]) -> None:
-        """Have brokers send jobs of the global queue to clusters, in the order given."""
+    def transfer(
+        self,
+        slots: npt.NDArray[np.int64],
+        clusters: npt.NDArray[np.int64],
+        as_of: npt.NDArray[np.float64],
+    ) -> None:
+        """Have brokers send jobs of the global queue to clusters, in the order given.
+
+        Parameters
+        ----------
+        slots, clusters : array of int, shape (jobs,)
+        as_of : array, shape (jobs,)
+            When what is known of each job's cluster was true, s: it gives the job back if it has
+            become too small for it since.
+        """
         self.world.send(slots, clusters)
+        self.world.jobs["news_at"][slots] = as_of
         for message in transfers(self, slots, clusters):
             self._mail.note(message)
 

@@ -161,13 +161,21 @@ class MuscleScheduler(GlobalScheduler):
         self.round = 0
         self.booked = [Booked.nothing(int(up)) for up in model.world.known["up"]]
         self.left = [0.0] * len(self.clusters)
+        self._heard = np.zeros(len(self.clusters))  # as of when, s
 
     def receive(self, message: Message) -> None:
         """Note what a TITAN reports, unless it answers an older round than the last."""
         if isinstance(message, ScheduleReport):
             if message.cp is not None:
                 self.model.note_performance(message)
+            self._heard[message.cluster] = message.sent
             before = self.booked[message.cluster]
+            up = len(message.release)
+            if message.round < before.round and up != len(before.release):
+                # An older round's, but there are as many processors as it says.
+                latest = np.sort(before.release)[::-1][:up]
+                release = np.concatenate([np.zeros(up - len(latest)), latest[::-1]])
+                self.booked[message.cluster] = replace(before, release=release)
             if message.round >= before.round:
                 self.left[message.cluster] = message.makespan
                 self.booked[message.cluster] = replace(
@@ -206,7 +214,8 @@ class MuscleScheduler(GlobalScheduler):
         )
         self.round += 1
         self.model.begin_round(self.round, np.bincount(result.cluster, minlength=len(self.left)))
-        self.model.transfer(slots[result.order], result.cluster[result.order])
+        sent_to = result.cluster[result.order]
+        self.model.transfer(slots[result.order], sent_to, self._heard[sent_to])
         numbers = jobs["number"][slots]
         spaces = _spaces(result, numbers)
         in_order = result.order[np.argsort(result.start[result.order], kind="stable")]

@@ -93,6 +93,11 @@ class KnownCluster:
         return int(self.world.known["free"].item(self.index))
 
     @property
+    def up(self) -> int:
+        """Processors that have not failed or gone."""
+        return int(self.world.known["up"].item(self.index))
+
+    @property
     def waiting(self) -> int:
         """Waiting jobs."""
         return int(self.world.known["waiting"].item(self.index))

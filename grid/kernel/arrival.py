@@ -57,6 +57,7 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     slot.user = row.user
     slot.application = row.application
     slot.serial = NONE
+    slot.given_back_by = NONE
     slot.cluster = NONE
     slot.execution_time = np.nan
     slot.predicted_time = np.nan
@@ -106,6 +107,12 @@ def become_known(state: Any, slots: Any, job: int) -> None:
     """
     slot = slots[job]
     queue = len(state.free)
+    cluster = slot.given_back_by
+    if cluster != NONE:  # which is the latest news of it
+        slot.given_back_by = NONE
+        if state.known.at[cluster] < slot.news_at:
+            state.known.at[cluster] = slot.news_at
+            state.known.up[cluster] = min(state.known.up[cluster], slot.size - 1)
     blocked = state.stop_at_wait == 1 and state.waiting[queue] > 0
     if slot.serial == NONE:
         state.serial += 1
@@ -127,7 +134,7 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     slot = slots[job]
     leave(state, slots, len(state.free), job)
     slot.cluster = cluster
-    slot.sent_at = state.now
+    slot.news_at = state.known.at[cluster]
     slot.placed = 0
     slot.landed = 0
     slot.execution_time = slot.runtime / state.rate[cluster]

@@ -21,6 +21,8 @@ def _hand_back(state: Any, slots: Any, events: Any, job: int) -> None:
         state.left[cluster] -= work
     slot.landed = 0
     slot.cluster = NONE
+    slot.given_back_by = cluster
+    slot.news_at = state.now
     slot.serial = NONE  # it is known anew, behind all others
     if state.at_once[cluster] == 1:
         learn_finished(state, cluster, work, 1)
@@ -35,12 +37,12 @@ def _hand_back(state: Any, slots: Any, events: Any, job: int) -> None:
 def give_back(state: Any, slots: Any, events: Any, processors: Any, turns: Any) -> None:
     """Have clusters that lost processors give back the jobs that they can no longer hold.
 
-    That is every such job that waits there or lands there now, if it was sent before.
+    That is every such job that waits there, or lands there now and was sent as of older news.
     """
     job, previous = state.landing_first, NONE
     while job != NONE:
         following, cluster = slots[job].next, slots[job].cluster
-        too_late = state.shrunk_at[cluster] > slots[job].sent_at
+        too_late = state.shrunk_at[cluster] > slots[job].news_at
         if too_late and slots[job].size > state.up[cluster]:
             if previous == NONE:
                 state.landing_first = following

@@ -41,6 +41,8 @@ def _changed(state: Any, cluster: int) -> None:
     touch(state, cluster)
     if state.at_once[cluster] == 1:
         state.known.free[cluster] = state.free[cluster]
+        state.known.up[cluster] = state.up[cluster]
+        state.known.at[cluster] = state.now
 
 
 @inlined

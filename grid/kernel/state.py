@@ -48,7 +48,8 @@ SLOT = np.dtype(
         ("end", np.float64),  # s, as of now
         ("restarts", np.int64),  # times a failure threw it back
         ("placed", np.int64),  # 1: the global scheduler itself started it
-        ("sent_at", np.float64),  # s, to its cluster
+        ("news_at", np.float64),  # s, as of when it was sent to its cluster, or given back by it
+        ("given_back_by", np.int64),  # index of a cluster, NONE once the global broker knows
         ("landed", np.int64),  # 1: it was in the queue of its cluster before
         ("end_event", np.int64),  # serial of its end event; another serial is stale
         ("sliding", np.int64),  # its row among the jobs with sliding ends, or NONE

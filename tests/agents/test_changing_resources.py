@@ -63,7 +63,7 @@ def test_muscle_learns_of_a_drained_cluster_from_reports_only():
 
 
 def test_a_cluster_that_joins_is_used_from_then_on():
-    rows = [(float(k), 6, 20.0) for k in range(30)]
+    rows = [(3.0 * k, 6, 20.0) for k in range(30)]
     platform = replace(PLATFORM, changes=(Change("C1", "join", 40.0),))
     for global_, local in (("muscle", "titan"), ("dll", "fcfs"), ("a4", "fcfs")):
         model = model_of(global_, local, table(*rows), platform)

@@ -123,7 +123,7 @@ class PlainWorld:
     def settle(self):
         for job in list(self.landing):
             cluster = job["cluster"]
-            if job["size"] > self.up(cluster) and self.shrunk_at[cluster] > job["sent_at"]:
+            if job["size"] > self.up(cluster) and self.shrunk_at[cluster] > job["news_at"]:
                 self.landing.remove(job)
                 self.hand_back(job)
         for cluster in sorted(self.shrunk):
@@ -172,7 +172,7 @@ class PlainWorld:
     def hand_back(self, job):
         cluster = job["cluster"]
         self.plan[cluster] = [entry for entry in self.plan[cluster] if entry[0] is not job]
-        job["cluster"] = -1
+        job.update(cluster=-1, given_back_by=cluster, news_at=self.now)
         job.pop("landed", None)
         job.pop("known", None)
         self.untold[cluster].append(job["execution"] * job["size"])
@@ -206,6 +206,9 @@ class PlainWorld:
             self.become_known(job)
 
     def become_known(self, job):
+        cluster = job.pop("given_back_by", None)
+        if cluster is not None and self.told_at(cluster) < job["news_at"]:
+            self.known[cluster] = (*self.known[cluster][:2], job["news_at"])
         job.setdefault("known", next(self.counter))
         self.queue.append(job)
         self.queue.sort(key=lambda job: job["known"])
@@ -227,7 +230,7 @@ class PlainWorld:
         job.update(
             cluster=cluster,
             placed=False,
-            sent_at=self.now,
+            news_at=self.told_at(cluster),
             execution=job["runtime"] / self.rate[cluster],
         )
         job.pop("landed", None)
@@ -397,6 +400,10 @@ class PlainWorld:
     def believed(self, cluster):
         """Return how many processors of a cluster the global scheduler takes to be free."""
         return self.known[cluster][0] if self.latency[cluster] else self.free(cluster)
+
+    def told_at(self, cluster):
+        """Return as of when the global scheduler knows a cluster."""
+        return self.known[cluster][2] if self.latency[cluster] else self.now
 
     def refuses(self, take):
         """Tell whether what was told of free processors is no longer true."""

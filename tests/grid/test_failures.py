@@ -76,13 +76,13 @@ def served(sizes, place=lambda job: 0):
 
 
 def test_the_lost_job_starts_again_before_those_behind_it():
-    world = served([2])
-    world.submit(table([0.0, 1.0, 1.0], [2, 1, 1], [10, 5, 5]))
+    world = served([3])
+    world.submit(table([0.0, 1.0, 1.0], [2, 2, 1], [10, 5, 5]))
     world.fail(0, 1, 4.0, 6.0)
     assert world.advance(np.inf) == k.OVER
     found = [(number, restarts, start) for number, _, _, restarts, start, _ in rows(world)]
-    assert found == [(1, 1, 6.0), (2, 0, 16.0), (3, 0, 16.0)]
-    assert world.busy_area().tolist() == [2 * 4 + 2 * 10 + 5 + 5]
+    assert found == [(1, 1, 4.0), (2, 0, 14.0), (3, 0, 14.0)]
+    assert world.busy_area().tolist() == [2 * 4 + 2 * 10 + 2 * 5 + 5]
     assert world.count("restarted") == 1
 
 
@@ -191,6 +191,26 @@ def test_impossible_failure_models_are_refused(up, down):
         Failures(up, down)
 
 
+def test_jobs_that_a_cluster_can_no_longer_hold_are_given_back():
+    """Waiting ones at once; those on their way when they come, if they were sent before."""
+
+    def place(job):
+        places.append((float(world.now), int(world.jobs["number"][job])))
+        return 0 if world.known["up"][0] >= 4 else 1
+
+    places = []
+    world = World(Platform.star([4, 4]), 1.0, True, place, lambda job: 0.0)
+    world.submit(table([0.0, 0.0, 4.5], [4, 4, 4], [20.0, 5.0, 5.0]))
+    world.drain(0, 3, 5.0)
+    assert world.advance(np.inf) == k.OVER
+    # Job 2 waits behind job 1 until that one ends and the processor goes, at 21 s.
+    assert places == [(0.0, 1), (0.0, 2), (4.5, 3), (22.0, 2), (22.0, 3)]
+    found = [(number, cluster, start) for number, cluster, _, _, start, _ in sorted(rows(world))]
+    assert found == [(1, 0, 1.0), (2, 1, 23.0), (3, 1, 28.0)]
+    assert world.known["load"].tolist() == [0.0, 0.0]
+    assert world.columns["left"].tolist() == [0.0, 0.0]
+
+
 def test_a_co_allocated_job_is_lost_with_one_processor():
     def place(job):
         if world.free.sum() < 4:
@@ -210,7 +230,7 @@ def test_a_co_allocated_job_is_lost_with_one_processor():
     assert world.known["load"].tolist() == [0.0, 0.0, 0.0]
 
 
-def test_a_job_once_started_globally_then_sent_returns_to_its_cluster():
+def test_a_job_once_started_globally_then_sent_is_offered_again_when_given_back():
     offered = []
 
     def place(job):
@@ -225,7 +245,7 @@ def test_a_job_once_started_globally_then_sent_returns_to_its_cluster():
     world.fail(1, 0, 2.0)
     world.fail(0, 0, 5.0, 6.0)
     world.advance(np.inf)
-    assert offered == [0.0, 2.0]
+    assert offered == [0.0, 2.0, 5.0]  # given back by the cluster that had lost its processor
     assert rows(world) == [(1, 0, (0, 0), 2, 6.0, 16.0)]
 
 
