@@ -168,22 +168,32 @@ class MuscleScheduler(GlobalScheduler):
         if isinstance(message, ScheduleReport):
             if message.cp is not None:
                 self.model.note_performance(message)
-            self._heard[message.cluster] = message.sent
             before = self.booked[message.cluster]
-            up = len(message.release)
-            if message.round < before.round and up != len(before.release):
-                # An older round's, but there are as many processors as it says.
-                latest = np.sort(before.release)[::-1][:up]
-                release = np.concatenate([np.zeros(up - len(latest)), latest[::-1]])
-                self.booked[message.cluster] = replace(before, release=release)
-            if message.round >= before.round:
+            if message.round < before.round:
+                self._resize(message.cluster, len(message.release), message.sent)
+            else:
+                self._heard[message.cluster] = message.sent
                 self.left[message.cluster] = message.makespan
                 self.booked[message.cluster] = replace(
                     before, release=message.release, unfinished=message.unfinished
                 )
 
+    def _resize(self, cluster: int, up: int, at: float) -> None:
+        """Take a cluster to have as many processors as is told of the time `at` (s)."""
+        if at <= self._heard[cluster]:
+            return
+        self._heard[cluster] = at
+        booked = self.booked[cluster]
+        if up != len(booked.release):
+            latest = np.sort(booked.release)[::-1][:up][::-1]
+            release = np.concatenate([np.zeros(up - len(latest)), latest])
+            self.booked[cluster] = replace(booked, release=release)
+
     def act(self) -> None:
         """Start a round, if jobs wait and a cluster that can hold one is about to run dry."""
+        known = self.model.world.known
+        for cluster, (up, at) in enumerate(zip(known["up"], known["at"], strict=True)):
+            self._resize(cluster, int(up), float(at))  # as its broker has told
         jobs = self.model.world.collected()
         sizes = self.model.world.jobs["size"][jobs]
         up = [len(booked.release) for booked in self.booked]

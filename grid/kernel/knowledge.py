@@ -10,6 +10,7 @@ from typing import Any
 
 from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
+from grid.kernel.processors import learn_up
 from grid.kernel.state import ADVERTISED, ADVERTISEMENT, NONE, TICK
 from grid.streams import uniform
 
@@ -61,7 +62,7 @@ def hear(state: Any, beliefs: Any, news: Any, row: int, item: int) -> int:
         state.told_jobs[cluster] = told.finished_jobs
         state.known.at[cluster] = told.at
         state.known.free[cluster] = told.free
-        state.known.up[cluster] = told.up
+        learn_up(state, cluster, told.up)
         state.known.waiting[cluster] = told.waiting
     return int(belief.above)
 
@@ -93,7 +94,6 @@ def advertise(state: Any, events: Any, beliefs: Any, news: Any, cluster: int) ->
     """Have a cluster's broker tell what is true now; tell whether the global one heard it."""
     if state.at_once[cluster] == 1:
         state.known.at[cluster] = state.now
-        state.known.up[cluster] = state.up[cluster]
         state.known.waiting[cluster] = state.waiting[cluster]
         if state.truth == 1:
             return False

@@ -36,12 +36,24 @@ def account(state: Any, cluster: int) -> None:
 
 
 @inlined
+def learn_up(state: Any, cluster: int, up: int) -> None:
+    """Let the global broker know how many processors of a cluster are up.
+
+    If that is news, a scheduler that works in rounds looks at its jobs again.
+    """
+    if state.known.up[cluster] != up:
+        state.known.up[cluster] = up
+        if state.collect == 1 and state.waiting[len(state.free)] > 0:
+            state.collected += 1
+
+
+@inlined
 def _changed(state: Any, cluster: int) -> None:
     """Note a change of a cluster's free processors, which the global broker may know at once."""
     touch(state, cluster)
     if state.at_once[cluster] == 1:
         state.known.free[cluster] = state.free[cluster]
-        state.known.up[cluster] = state.up[cluster]
+        learn_up(state, cluster, state.up[cluster])
         state.known.at[cluster] = state.now
 
 

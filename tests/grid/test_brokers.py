@@ -41,7 +41,7 @@ def world_of(platform, latency=0.0, advertising=None, jobs=400, rate=0.8, seed=1
             fitting = np.flatnonzero(platform.sizes >= size)
             return int(fitting[next(turn) % len(fitting)])
 
-    world = World(platform, latency, False, place, lambda slot: 0.0, advertising, seed)
+    world = World(platform, latency, False, place, lambda slot: 0.0, advertising, seed=seed)
     workload = SyntheticWorkload(
         count=jobs, rate=rate, sizes=UniformSizes(1, 4), runtimes=Exponential(10.0), seed=seed
     )
