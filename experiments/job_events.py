@@ -31,6 +31,7 @@ STEPS = (SUBMITTED, KNOWN, SENT, LANDED, STARTED)
 """A job's way. One that the global scheduler itself starts is neither sent nor lands."""
 
 FINISHED, REJECTED, RESTARTED, ADVERTISED = "finished", "rejected", "restarted", "advertised"
+RETURNED = "returned"
 
 REACHED = {
     ANNOUNCED: 0,
@@ -111,6 +112,9 @@ class JobEvents:
                 yield _RESTARTS, number, {"event": RESTARTED, "job": number, "restarts": restarts}
                 steps = 1 if placed else 3
             reached = REACHED[int(row["status"])] + 1
+            if reached < min(steps, 3):  # its cluster has become too small for it
+                yield _RESTARTS, number, {"event": RETURNED, "job": number}
+                steps = 1
             yield from self._steps(row, steps, reached, world.parts(slot), placed)
             self._way[key] = reached, restarts
 

@@ -46,6 +46,9 @@ class Surroundings:
             for name, held in event["placement"].items():
                 self.waiting[name].discard(event["job"])
                 self.free[name] -= held
+        elif kind == job_events.RETURNED:
+            for jobs in self.waiting.values():
+                jobs.discard(event["job"])
         elif kind in (job_events.FINISHED, job_events.RESTARTED):
             for name, held in self._running.pop(event["job"], {}).items():
                 self.free[name] += held

@@ -108,6 +108,9 @@ class Teller:
             case job_events.RESTARTED:
                 self._tell(time, "a processor fails under it", "what it has done is lost")
                 self._again, self._known = True, time
+            case job_events.RETURNED:
+                self._tell(time, "goes back, for its cluster has become too small for it")
+                self._again = True
 
     def _hear_of_it(self, kind: str, event: Event, time: float) -> None:
         """Tell a message or a plan that names the job among others."""

@@ -159,7 +159,11 @@ class Places(GlobalScheduler):
 @pytest.mark.parametrize(
     ("scheduler", "way"),
     [
-        ("dll", "submitted known sent landed started restarted landed started finished"),
+        (
+            "dll",
+            "submitted known sent landed started restarted returned known sent landed started"
+            " finished",
+        ),
         (Places, "submitted known started restarted known started finished"),
     ],
 )

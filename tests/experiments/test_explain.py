@@ -110,7 +110,11 @@ def test_split_and_rejected_jobs():
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "back"), [("dll", "waits at C1 again"), (Places, "PLACES is told of it again")]
+    ("scheduler", "back"),
+    [
+        ("dll", "goes back, for its cluster has become too small for it"),
+        (Places, "PLACES is told of it again"),
+    ],
 )
 def test_a_failure_is_told(scheduler, back):
     platform = PLATFORM.star([4])
