@@ -124,6 +124,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
             for _ in range(self.hops + to.hops):
                 while uniform(model.loss_stream) < loss:
                     self.sent += 1
+                    model.lost_between += 1
                     delay += 2.0 * world.hop_latency
         message = kind(
             sender=self.name,

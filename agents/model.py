@@ -141,7 +141,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.list_seed = list_seed
         self.round_threshold = round_threshold
         self.rounds: list[Round] = []
-        self.discovery_messages = 0
+        self.discovery_messages = self.lost_between = 0
         self._mail = Mail()
         self.said, self.listeners = self._mail.said, self._mail.listeners
         self._receivers: dict[str, Scheduler] = {}
@@ -237,6 +237,11 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         """Messages sent so far, of every kind."""
         between = self.messages_posted + self.discovery_messages
         return between + sum(self.world.messages.values())
+
+    @property
+    def messages_lost(self) -> int:
+        """Messages lost on a hop between brokers so far, of every kind."""
+        return self.lost_between + self.world.count("lost")
 
     @property
     def messages_posted(self) -> int:

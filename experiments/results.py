@@ -66,6 +66,8 @@ class Result:
         What was done to the records of the log.
     messages : dict of str to int
         Messages sent, by kind.
+    messages_lost : int
+        Lost on a hop between brokers.
     cluster_messages : list of dict of str to int
         Messages ``sent`` by each cluster's broker, and ``received``: addressed to it.
     extras : mapping
@@ -84,6 +86,7 @@ class Result:
     overall: Rounds
     cleaning: Cleaning
     messages: dict[str, int]
+    messages_lost: int
     cluster_messages: list[dict[str, int]]
     extras: Mapping[str, Any] = field(default_factory=dict)
 
@@ -126,6 +129,7 @@ class Result:
                 "scheduling": model.messages_posted,
                 "discovery": model.discovery_messages,
             },
+            messages_lost=model.messages_lost,
             cluster_messages=[cluster.messages for cluster in model.clusters],
             extras=extras or {},
         )
@@ -176,8 +180,9 @@ class Result:
             ``scenario``, ``seed``, ``jobs``, ``metrics`` (`grid.metrics.job_metrics`; mcp and pb,
             of what cp_basis says; mcp_overall and pb_overall, of the run as one round; mcp_planned
             and pb_planned, means over the rounds as planned; rounds, how many there were; the
-            messages by kind), ``clusters`` (`grid.metrics.cluster_metrics`; cp, cp_overall and
-            cp_planned; the messages that its broker sent and received), ``wall_s``,
+            messages by kind and how many were lost), ``clusters``
+            (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; the messages that its
+            broker sent and received), ``wall_s``,
             ``simulated_s``, ``rejected_jobs`` (all their numbers); `Scenario.to_dict` and
             ``version``, which say what ran; ``cleaning`` if records of a log were cleaned,
             ``unfinished`` and ``interrupted`` if so; and the scenario's extras.
@@ -205,6 +210,7 @@ class Result:
                 "rounds": self.round_count,
                 **job_metrics(self.records, self.platform),
                 "messages": self.messages,
+                "messages_lost": self.messages_lost,
             },
             "clusters": clusters,
             "wall_s": self.wall_s,

@@ -21,6 +21,7 @@ from agents.registry import GLOBAL, LOCAL, global_scheduler, importable_from, lo
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.parameters import RANGES, Parameters
 from experiments.workload import Duration, build_workload, deadline_classes
+from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.errors import GridError, WorkloadError
 from grid.platform import Platform
@@ -245,6 +246,12 @@ class Scenario:
             _class(self.local_scheduler, local_scheduler),
             interval=_step(parameters, duration),
             latency=parameters.latency,
+            advertising=Advertising(
+                parameters.advertise,
+                parameters.period,
+                parameters.loss,
+                truth=parameters.knowledge == "truth",
+            ),
             failures=Failures(parameters.mean_up_time, parameters.mean_down_time)
             if parameters.mean_up_time > 0
             else None,

@@ -160,3 +160,13 @@ def test_rounds_may_not_be_written_over_the_results(tmp_path):
         assert got.exit_code == 2
         assert "found a file of the results too" in got.stderr
     assert not out.exists()
+
+
+def test_messages_that_were_lost_are_counted(tmp_path):
+    lost = {}
+    for loss in (0.0, 0.3):
+        words = [*QUICK, "--set", f"loss={loss}", "--set", "advertise=both", "--out", tmp_path]
+        assert call("run", "quickstart", *words).exit_code == 0
+        lost[loss] = json.loads((tmp_path / "summary.json").read_text())["metrics"]["messages_lost"]
+    assert lost[0.0] == 0
+    assert lost[0.3] > 20

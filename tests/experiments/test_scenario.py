@@ -11,6 +11,7 @@ import pytest
 from experiments.listing import shown
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario, ScenarioError, packaged_names
+from grid.brokers import Advertising
 from grid.errors import GridError, PlatformError, WorkloadError
 from grid.platform import Platform
 from grid.workloads.cleaning import OUTSIDE
@@ -316,7 +317,9 @@ def test_parameters_reach_the_model():
         {
             "mode": "open", "jobs": 30, "max_size": 4, "latency": 0.5, "idle": "total",
             "weights": [[1, 2, 3], [3, 2, 1]], "population": 12, "patience": 7, "threshold": 0.01,
-            "start": "random", "round_threshold": 2.5, "step": 3,
+            "start": "random", "round_threshold": 2.5, "step": 3, "loss": 0.25, "advertise": "both",
+            "period": 12, "knowledge": "truth", "mean_up_time": 900, "mean_down_time": 30,
+            "prediction_error": 0.5, "coding": "two-dimensional",
         },
     )  # fmt: skip
     model = scenario.model(seed=5)
@@ -326,6 +329,11 @@ def test_parameters_reach_the_model():
     assert [c.scheduler.settings.weights for c in model.clusters] == [(1, 2, 3), (3, 2, 1)]
     settings = model.clusters[0].scheduler.settings
     assert (settings.population, settings.patience, settings.threshold) == (12, 7, 0.01)
+    assert settings.coding == "two-dimensional"
+    assert model.world.advertising == Advertising("both", 12, 0.25, truth=True)
+    assert model.world.tracked
+    assert [model.world._box[name].item() for name in ("mean_up", "mean_down")] == [900, 30]
+    assert model.pace._sigma == 0.5
     assert isinstance(model.workload, SyntheticWorkload)
     assert isinstance(scenario.changed(["mode=batch"]).model().workload, BatchWorkload)
 
