@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.brokers import Advertising
-from grid.changes import FAIL, JOIN, Failures
+from grid.changes import Failures
+from grid.changing import plan_changes, plan_failures
 from grid.errors import PlacementError
 from grid.finished import Records, last
 from grid.jobs import JobArray
@@ -87,9 +88,9 @@ class World(Tables):
         tracked = tracked or bool(platform.changes) or failures is not None
         super().__init__(platform, latency, tracked, advertising or Advertising())
         self._box["loss_stream"] = stream(seed, "loss")
-        self._plan_changes()
+        plan_changes(self)
         if failures is not None:
-            self._plan_failures(failures, seed)
+            self._events = plan_failures(self, failures, seed)
         self._place = place
         self._rank = rank
         self._predict: Callable[[np.void], float] | None = None
@@ -365,39 +366,8 @@ class World(Tables):
 
     # Resources that change ----------------------------------------------------------------------
 
-    def _plan_changes(self) -> None:
-        for change in self.platform.changes:
-            cluster = self.platform.index(change.cluster)
-            size = self.platform.clusters[cluster].size
-            for processor in range(size - (change.processors or size), size):
-                if change.what == JOIN:
-                    self._leave_out(cluster, processor)
-                    self._schedule(k.REPAIR, cluster, processor, change.at)
-                else:
-                    kind = k.FAIL if change.what == FAIL else k.RETIRE
-                    self._schedule(kind, cluster, processor, change.at)
-                    self._schedule(k.REPAIR, cluster, processor, change.until)
-
-    def _leave_out(self, cluster: int, processor: int) -> None:
-        """Begin without a processor, which nobody has heard of yet."""
-        index = int(self.columns["first_processor"][cluster]) + processor
-        self._processors["causes"][index] += 1
-        if self._processors["holder"][index] == k.FREE:
-            self._processors["holder"][index] = k.DOWN
-            below = self.beliefs["cluster"] == cluster
-            for name in ("free", "up"):
-                self.columns[name][cluster] -= 1
-                self.known[name][cluster] -= 1
-                self.beliefs[name][below] -= 1
-
-    def _plan_failures(self, failures: Failures, seed: int) -> None:
-        box, wanted = self._box, 2 * (len(self._events) + len(self._processors))
-        self._events = np.concatenate([self._events, np.zeros(wanted - len(self._events), k.EVENT)])
-        box["mean_up"], box["mean_down"] = failures.mean_up_time, failures.mean_down_time
-        box["failure_stream"] = stream(seed, "failures")
-        access.plan_failures(box, self._events, self._processors)
-
-    def _schedule(self, kind: int, cluster: int, processor: int, time: float) -> None:
+    def schedule(self, kind: int, cluster: int, processor: int, time: float) -> None:
+        """Have an event of a processor happen at a time (s); infinity: never."""
         if time < np.inf:
             self._grow()
             index = int(self.columns["first_processor"][cluster]) + processor
@@ -421,8 +391,8 @@ class World(Tables):
             If there is no such processor, the times make no sense, or the world is not `tracked`.
         """
         checked_failure(self, "failure", cluster, processor, time, repaired)
-        self._schedule(k.FAIL, cluster, processor, time)
-        self._schedule(k.REPAIR, cluster, processor, repaired)
+        self.schedule(k.FAIL, cluster, processor, time)
+        self.schedule(k.REPAIR, cluster, processor, repaired)
 
     def drain(self, cluster: int, processor: int, time: float, back: float = np.inf) -> None:
         """Have a processor go at a time (s), or when its job has ended, and be back at another.
@@ -440,8 +410,8 @@ class World(Tables):
             As `fail`.
         """
         checked_failure(self, "drain", cluster, processor, time, back)
-        self._schedule(k.RETIRE, cluster, processor, time)
-        self._schedule(k.REPAIR, cluster, processor, back)
+        self.schedule(k.RETIRE, cluster, processor, time)
+        self.schedule(k.REPAIR, cluster, processor, back)
 
     # Jobs out -----------------------------------------------------------------------------------
 

@@ -1,0 +1,55 @@
+"""What a world has to expect of its resources: planned changes, and a failure model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.changes import FAIL, JOIN, Failures
+from grid.kernel import access
+from grid.kernel import state as k
+from grid.streams import stream
+
+if TYPE_CHECKING:
+    from grid.world import World
+
+
+def plan_changes(world: World) -> None:
+    """Have the changes of the platform happen when they are due."""
+    for change in world.platform.changes:
+        cluster = world.platform.index(change.cluster)
+        size = world.platform.clusters[cluster].size
+        for processor in range(size - (change.processors or size), size):
+            if change.what == JOIN:
+                _leave_out(world, cluster, processor)
+                world.schedule(k.REPAIR, cluster, processor, change.at)
+            else:
+                kind = k.FAIL if change.what == FAIL else k.RETIRE
+                world.schedule(kind, cluster, processor, change.at)
+                world.schedule(k.REPAIR, cluster, processor, change.until)
+
+
+def _leave_out(world: World, cluster: int, processor: int) -> None:
+    """Begin without a processor, which nobody has heard of yet."""
+    index = int(world.columns["first_processor"][cluster]) + processor
+    world._processors["causes"][index] += 1
+    if world._processors["holder"][index] == k.FREE:
+        world._processors["holder"][index] = k.DOWN
+        below = world.beliefs["cluster"] == cluster
+        for name in ("free", "up"):
+            world.columns[name][cluster] -= 1
+            world.known[name][cluster] -= 1
+            world.beliefs[name][below] -= 1
+
+
+def plan_failures(world: World, failures: Failures, seed: int) -> npt.NDArray[np.void]:
+    """Have every processor fail by the model; return the table of events, with room for it."""
+    box, wanted = world._box, 2 * (len(world._events) + len(world._processors))
+    more = np.zeros(wanted - len(world._events), k.EVENT)
+    events = np.concatenate([world._events, more])
+    box["mean_up"], box["mean_down"] = failures.mean_up_time, failures.mean_down_time
+    box["failure_stream"] = stream(seed, "failures")
+    access.plan_failures(box, events, world._processors)
+    return events
