@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agents.decoding import score
-from grid.kernel.compile import compiled, inlined, part
+from agents.orders import insert, swap
+from grid.kernel.compile import compiled, inlined
 from grid.streams import below
 
 SHAKEN = 3
@@ -16,25 +17,6 @@ SHAKEN = 3
 def _copy(source: Any, target: Any) -> None:
     for position in range(len(source)):
         target[position] = source[position]
-
-
-@part
-def _insert(order: Any, origin: int, target: int) -> None:
-    job = order[origin]
-    while origin < target:
-        order[origin] = order[origin + 1]
-        origin += 1
-    while origin > target:
-        order[origin] = order[origin - 1]
-        origin -= 1
-    order[target] = job
-
-
-@inlined
-def _swap(order: Any, one: int, other: int) -> None:
-    job = order[one]
-    order[one] = order[other]
-    order[other] = job
 
 
 @compiled()
@@ -57,7 +39,7 @@ def descend(order: Any, cp: float, moves: int, s: Any, current: Any, stream: Any
                 _copy(current, order)
             _copy(order, current)
             for _ in range(SHAKEN):
-                _swap(current, below(stream, jobs), below(stream, jobs))
+                swap(current, below(stream, jobs), below(stream, jobs))
             cp = score(current, s)
             tried += 1
             move = below(stream, neighbours)
@@ -69,18 +51,18 @@ def descend(order: Any, cp: float, moves: int, s: Any, current: Any, stream: Any
         if one == other or (swaps and one > other):
             continue
         if swaps:
-            _swap(current, one, other)
+            swap(current, one, other)
         else:
-            _insert(current, one, other)
+            insert(current, one, other)
         found = score(current, s)
         tried += 1
         if found < cp:
             cp = found
             in_vain = 0
         elif swaps:
-            _swap(current, one, other)
+            swap(current, one, other)
         else:
-            _insert(current, other, one)
+            insert(current, other, one)
         if cp < lowest:
             lowest = cp
             _copy(current, order)

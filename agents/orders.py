@@ -13,7 +13,7 @@ import numpy as np
 
 from agents.columns import change_column, draw_columns, inherit_columns
 from agents.decoding import score
-from grid.kernel.compile import compiled, inlined
+from grid.kernel.compile import compiled, inlined, part
 from grid.streams import below, uniform
 
 
@@ -97,22 +97,36 @@ def cross(a: Any, b: Any, child_a: Any, child_b: Any, columns: Any, used: Any, s
     inherit_columns(b, a, child_b, columns, used)
 
 
+@part
+def insert(order: Any, origin: int, target: int) -> None:
+    """Move the job at one place of an order to another; those between move up."""
+    job = order[origin]
+    while origin < target:
+        order[origin] = order[origin + 1]
+        origin += 1
+    while origin > target:
+        order[origin] = order[origin - 1]
+        origin -= 1
+    order[target] = job
+
+
+@inlined
+def swap(order: Any, one: int, other: int) -> None:
+    """Exchange the jobs at two places of an order."""
+    job = order[one]
+    order[one] = order[other]
+    order[other] = job
+
+
 @inlined
 def _move(order: Any, jobs: int, stream: Any) -> None:
-    swap = uniform(stream) < 0.5
+    swaps = uniform(stream) < 0.5
     origin = below(stream, jobs)
     target = below(stream, jobs)
-    job = order[origin]
-    if swap:
-        order[origin] = order[target]
+    if swaps:
+        swap(order, origin, target)
     else:
-        while origin < target:
-            order[origin] = order[origin + 1]
-            origin += 1
-        while origin > target:
-            order[origin] = order[origin - 1]
-            origin -= 1
-    order[target] = job
+        insert(order, origin, target)
 
 
 @compiled()
