@@ -3,8 +3,8 @@
 from pathlib import Path
 from time import perf_counter
 
-from experiments.dashboard import save_svg
-from experiments.following import Follower
+from experiments.live.dashboard import save_svg
+from experiments.live.following import Follower
 from experiments.scenario import Scenario
 
 

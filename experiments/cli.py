@@ -182,9 +182,9 @@ def check(scheduler: str, as_json: bool) -> None:
 
     SCHEDULER is module:Class, or a built-in name, global or local. Exit status 1 if a check fails.
     """
-    from experiments.check import check as check_scheduler
+    from experiments.checks.check import check as check_scheduler
+    from experiments.checks.verdicts import print_verdicts
     from experiments.compiling import saying_when_compiling
-    from experiments.verdicts import print_verdicts
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with users_code(), saying_when_compiling(always=False):
@@ -208,8 +208,8 @@ def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
 
     RESULT is a folder that `metasched run --out` wrote. Exit status 1 if a check fails.
     """
-    from experiments.verdicts import print_verdicts
-    from experiments.verify import verify as verify_result
+    from experiments.checks.verdicts import print_verdicts
+    from experiments.checks.verify import verify as verify_result
 
     verdicts = verify_result(result, _chosen_workload(workload))
     print_verdicts(result, verdicts, as_json)
@@ -229,8 +229,8 @@ def explain(result: str, job: int, events: str | None, as_json: bool) -> None:
 
     RESULT is a folder that `metasched run --out DIR --events DIR/events.jsonl` wrote.
     """
-    from experiments.explain import explain as story_of
-    from experiments.explain import print_story
+    from experiments.events.explain import explain as story_of
+    from experiments.events.explain import print_story
 
     print_story(story_of(result, job, events), as_json)
 
@@ -290,8 +290,8 @@ def reproduce_muscle(
 
     from experiments.papers.muscle import FIGURES, REPLICATIONS, reproduce
     from experiments.papers.muscle.listing import print_claims
-    from experiments.progress import SweepProgress
-    from experiments.sweep import cores
+    from experiments.studies.progress import SweepProgress
+    from experiments.studies.sweep import cores
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with SweepProgress(Console(stderr=True)) as progress:

@@ -14,7 +14,7 @@ from typing import Any
 
 from agents.messages import Message, SeedSchedule
 from agents.model import GridModel
-from experiments.events import event_log
+from experiments.events.log import event_log
 from experiments.process import give_stdout_up
 from experiments.results import Result
 from experiments.scenario import Scenario
@@ -71,7 +71,7 @@ def run(
     follow : int, optional
         Number of the job that the dashboard follows; by default one after the other.
     events : path, optional
-        Write every message and job event there, as JSON lines (`experiments.events`).
+        Write every message and job event there, as JSON lines (`experiments.events.log`).
 
     Raises
     ------
@@ -82,7 +82,7 @@ def run(
         live = True
     model = scenario.model(seed)
     if follow is not None:
-        from experiments.following import check_number
+        from experiments.live.following import check_number
 
         check_number(model, follow)
     extras: dict[str, Any] = {}
@@ -118,8 +118,8 @@ def _watched(
     if live is False or (live is None and not sys.stdout.isatty()):
         yield lambda: None
         return
-    from experiments.dashboard import Dashboard
-    from experiments.pacing import Pacing
+    from experiments.live.dashboard import Dashboard
+    from experiments.live.pacing import Pacing
 
     dashboard = Dashboard(model, scenario.name, follow=follow)
     to_watch = live is True and dashboard.can_redraw and sys.stdout.isatty()

@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from experiments.columns import ASCII, UNICODE, Column, fill, fit, names, numbers, shorten, table
+from experiments.live.columns import (
+    ASCII,
+    UNICODE,
+    Column,
+    fill,
+    fit,
+    names,
+    numbers,
+    shorten,
+    table,
+)
 
 
 def test_columns_are_dropped_by_rank_and_numbers_never_cut():

@@ -11,9 +11,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from experiments import dashboard as module
-from experiments.dashboard import Dashboard, save_svg
-from experiments.picture import clock
+from experiments.live import dashboard as module
+from experiments.live.dashboard import Dashboard, save_svg
+from experiments.live.picture import clock
 
 from .watched import SIZES, Screen, grid_of, plain, run_on
 

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from agents.messages import Message
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.cli import main
-from experiments.events import EventLog
+from experiments.events.log import EventLog
 from grid.errors import GridError
 from tests.agents.small_grids import FAR, PLATFORM, model_of, table, workload
 from tests.experiments.watched import Splits

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli import main
-from experiments.explain import explain
-from experiments.teller import Teller
+from experiments.events.explain import explain
+from experiments.events.teller import Teller
 from grid.errors import GridError
 from tests.agents.small_grids import PLATFORM, model_of, table
 from tests.experiments.test_events import Places, logged

@@ -12,7 +12,7 @@ from agents.balancers import DynamicLeastLoadScheduler
 from agents.disciplines import FcfsScheduler
 from agents.messages import JobMetadata, JobTransfer, SeedSchedule
 from agents.model import GridModel
-from experiments.following import HOLD, PATIENCE, Follower, check_number
+from experiments.live.following import HOLD, PATIENCE, Follower, check_number
 from experiments.scenario import Scenario
 from grid.errors import GridError
 from grid.platform import Platform

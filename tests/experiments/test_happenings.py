@@ -10,14 +10,14 @@ import pytest
 from agents.balancers import DynamicLeastLoadScheduler
 from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
-from experiments.happenings import KEPT, Happenings
+from experiments.events.happenings import KEPT, Happenings
 from grid.platform import Platform
 
 from .watched import FewJobs, Splits, grid_of
 
 
 def test_looking_often_tells_what_looking_once_tells(monkeypatch):
-    monkeypatch.setattr("experiments.happenings.KEPT", 10_000)
+    monkeypatch.setattr("experiments.events.happenings.KEPT", 10_000)
     model = grid_of(4, count=60)
     often, once = Happenings(model), Happenings(model)
     while model.running:
@@ -36,7 +36,7 @@ def test_looking_often_tells_what_looking_once_tells(monkeypatch):
 
 
 def test_a_job_can_be_followed(monkeypatch):
-    monkeypatch.setattr("experiments.happenings.KEPT", 10_000)
+    monkeypatch.setattr("experiments.events.happenings.KEPT", 10_000)
     model = grid_of(4, count=20)
     happenings = Happenings(model)
     while model.running:

@@ -8,8 +8,8 @@ import pytest
 
 from agents.balancers import DynamicLeastLoadScheduler
 from agents.disciplines import FcfsScheduler
-from experiments import pacing as module
-from experiments.pacing import LAG, LEAST, SLICE, Pacing
+from experiments.live import pacing as module
+from experiments.live.pacing import LAG, LEAST, SLICE, Pacing
 from grid.errors import GridError
 
 from .watched import grid_of

@@ -13,9 +13,9 @@ from rich.cells import cell_len
 from agents.balancers import DynamicLeastLoadScheduler
 from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
-from experiments.happenings import Happenings
-from experiments.picture import Picture, Progress, clock
-from experiments.words import Line, Story
+from experiments.events.happenings import Happenings
+from experiments.events.words import Line, Story
+from experiments.live.picture import Picture, Progress, clock
 from grid.platform import Platform
 
 from .watched import SIZES, FewJobs, grid_of, plain

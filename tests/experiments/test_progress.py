@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from experiments import progress
-from experiments.progress import EVERY, SweepProgress
+from experiments.studies import progress
+from experiments.studies.progress import EVERY, SweepProgress
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
+from experiments.checks.verify import verify
 from experiments.cli import main
-from experiments.verify import verify
 from grid.errors import GridError
 
 JOBS = [

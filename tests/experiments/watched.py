@@ -11,8 +11,8 @@ from agents.model import GridModel
 from agents.muscle import MuscleScheduler
 from agents.schedulers import GlobalScheduler
 from agents.titan import TitanScheduler
-from experiments.dashboard import Dashboard
-from experiments.picture import Picture, Progress
+from experiments.live.dashboard import Dashboard
+from experiments.live.picture import Picture, Progress
 from grid.distributions import BoundedPareto, UniformSizes
 from grid.jobs import job_table
 from grid.platform import Platform

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.kept import Kept
 from experiments.papers.muscle.claims import judged
 from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.points import FIGURES, JOBS, observe, points
 from experiments.papers.muscle.report import Report
-from experiments.sweep import Watch, sweep
+from experiments.studies.kept import Kept
+from experiments.studies.sweep import Watch, sweep
 from grid.errors import GridError
 from grid.kernel.compile import sources_digest
 

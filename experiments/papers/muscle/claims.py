@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from experiments import claims as judge
-from experiments.claims import Measured, Verdict
 from experiments.papers.muscle.outcome import NAMES, Outcome, where
 from experiments.papers.muscle.points import (
     DLL,
@@ -21,7 +19,9 @@ from experiments.papers.muscle.points import (
     Point,
     Series,
 )
-from experiments.statistics import Interval
+from experiments.studies import claims as judge
+from experiments.studies.claims import Measured, Verdict
+from experiments.studies.statistics import Interval
 
 
 class Reading(NamedTuple):

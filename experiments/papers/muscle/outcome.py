@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from experiments.claims import Measured
 from experiments.papers.muscle.points import (
     DLL,
     LIST,
@@ -19,8 +18,9 @@ from experiments.papers.muscle.points import (
     Series,
     run,
 )
-from experiments.statistics import Interval, mean_interval, ratio_interval
-from experiments.sweep import Observation, Run
+from experiments.studies.claims import Measured
+from experiments.studies.statistics import Interval, mean_interval, ratio_interval
+from experiments.studies.sweep import Observation, Run
 
 METRICS = ("mcp", "pb", "overdue", "late")
 NAMES = {MUSCLE: "MUSCLE", DLL: "DLL", WRAND: "WRAND"}

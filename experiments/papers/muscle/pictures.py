@@ -18,8 +18,8 @@ from experiments.papers.muscle.points import (
     Point,
     Series,
 )
-from experiments.plots import Curve, Panel, Style, draw
-from experiments.statistics import Interval
+from experiments.studies.plots import Curve, Panel, Style, draw
+from experiments.studies.statistics import Interval
 
 _COLORS = {MUSCLE: "black", DLL: "#0072b2", WRAND: "#d55e00"}
 _MARKERS = {MUSCLE: "o", DLL: "s", WRAND: "^"}

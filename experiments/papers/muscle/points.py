@@ -16,7 +16,7 @@ import numpy as np
 from agents.model import GridModel
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
-from experiments.sweep import Observation, Run
+from experiments.studies.sweep import Observation, Run
 from grid.platform import Platform
 from grid.records import completed, totals
 from grid.rounds import round_performance

@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.claims import Measured, Verdict
 from experiments.files import unwritable
 from experiments.papers.muscle.claims import Judged
 from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.pictures import draw_figure, pictures
 from experiments.papers.muscle.points import PAPER, TITANS
+from experiments.studies.claims import Measured, Verdict
 
 PAGE = "muscle.md"
 

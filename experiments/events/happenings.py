@@ -11,7 +11,7 @@ import numpy as np
 
 from agents.messages import Message
 from agents.model import GridModel
-from experiments.columns import shorten
+from experiments.live.columns import shorten
 from grid.finished import Records
 from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE

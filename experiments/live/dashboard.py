@@ -13,9 +13,9 @@ from rich.live import Live
 from rich.text import Text
 
 from agents.model import GridModel
-from experiments.following import Follower
-from experiments.happenings import Happenings
-from experiments.picture import Picture, Progress, jobs_done
+from experiments.events.happenings import Happenings
+from experiments.live.following import Follower
+from experiments.live.picture import Picture, Progress, jobs_done
 
 SHARE = 0.03
 """Share of the wall time that drawing may take; a slow console is drawn less often."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from experiments.statistics import Interval
+from experiments.studies.statistics import Interval
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
 

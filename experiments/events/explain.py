@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments import events, words
-from experiments.job_events import Event
+from experiments.events import log, words
+from experiments.events.job_events import Event
+from experiments.events.teller import Teller
+from experiments.events.words import Story
 from experiments.result_files import ResultFiles
-from experiments.teller import Teller
-from experiments.words import Story
 from grid.errors import GridError
 
 
@@ -40,7 +40,7 @@ def explain(
         If there is no event log, it is of another run, or the job is not in it.
     """
     result = ResultFiles.read(folder)
-    path = Path(folder) / events.EVENTS if path is None else Path(path)
+    path = Path(folder) / log.EVENTS if path is None else Path(path)
     if not path.is_file():
         raise GridError(
             f"{path}: no such file; accepted: the event log of this run, which `metasched run "
@@ -48,7 +48,7 @@ def explain(
         )
     teller = Teller(job, {each.name: each.size for each in result.platform.clusters})
     for event in _read(path):
-        if event["event"] == events.BEGUN:
+        if event["event"] == log.BEGUN:
             run = {name: event.get(name) for name in ("scenario", "seed")}
             if run != {name: result.summary[name] for name in run}:
                 raise GridError(

@@ -18,13 +18,13 @@ from agents.model import GridModel
 from agents.registry import any_scheduler
 from agents.schedulers import GlobalScheduler, Scheduler
 from agents.view import Job, KnownCluster
-from experiments.trials import GRIDS, WIDE, Grid, run_in
-from experiments.verdicts import Verdict
+from experiments.checks.trials import GRIDS, WIDE, Grid, run_in
+from experiments.checks.verdicts import Verdict
 from grid.errors import GridError
 from grid.platform import Platform
 from grid.world import World
 
-CODE = Path(__file__).resolve().parents[1]
+CODE = Path(__file__).resolve().parents[2]
 STEPS = (0.37, 1e6)
 """Lengths of a step that must not matter, s."""
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 
 from agents.messages import name_jobs
-from experiments import job_events, words
-from experiments.events import ENDED, MESSAGE, PLANNED
-from experiments.happenings import in_time, processors
-from experiments.job_events import Event
-from experiments.surroundings import Surroundings
-from experiments.words import Line, Place
+from experiments.events import job_events, words
+from experiments.events.happenings import in_time, processors
+from experiments.events.job_events import Event
+from experiments.events.log import ENDED, MESSAGE, PLANNED
+from experiments.events.surroundings import Surroundings
+from experiments.events.words import Line, Place
 
 
 class Teller:

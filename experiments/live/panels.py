@@ -13,7 +13,9 @@ from rich.text import Text
 
 from agents.cluster import ClusterAgent
 from agents.model import GridModel
-from experiments.columns import (
+from experiments.events.happenings import Happening
+from experiments.events.words import Story
+from experiments.live.columns import (
     Column,
     Glyphs,
     bar,
@@ -26,8 +28,6 @@ from experiments.columns import (
     sparkline,
     table,
 )
-from experiments.happenings import Happening
-from experiments.words import Story
 
 _STYLES = ("cyan", "", "green")
 """Of the ends of jobs, messages, and starts of jobs."""

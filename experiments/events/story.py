@@ -9,9 +9,9 @@ import numpy as np
 
 from agents.messages import JobTransfer, SeedSchedule
 from agents.model import GridModel
-from experiments import words
-from experiments.happenings import in_time
-from experiments.words import Line, Place, Story
+from experiments.events import words
+from experiments.events.happenings import in_time
+from experiments.events.words import Line, Place, Story
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LANDING, LOCAL, NONE, RUNNING, TRANSIT
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from agents.model import GridModel
-from experiments.happenings import parts_of
+from experiments.events.happenings import parts_of
 from grid.jobs import ANYWHERE
 from grid.kernel.seen import SEEN, moved
 from grid.kernel.state import (

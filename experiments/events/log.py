@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from agents.messages import Message
 from agents.model import GridModel
+from experiments.events.job_events import Event, JobEvents
 from experiments.files import unwritable
-from experiments.job_events import Event, JobEvents
 from grid.errors import GridError
 
 EVENTS = "events.jsonl"

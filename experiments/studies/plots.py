@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.statistics import Interval
+from experiments.studies.statistics import Interval
 
 WIDTH, HEIGHT = 3.6, 2.5
 """Of a panel, inches."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from experiments.happenings import placement, processors
+from experiments.events.happenings import placement, processors
 
 
 class Line(NamedTuple):

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from rich.text import Text
 
 from agents.model import GridModel
-from experiments.columns import ASCII, UNICODE, bar, fit, rule
-from experiments.happenings import Happening
-from experiments.panels import clusters_panel, links_panel, messages_panel, story_panel
-from experiments.words import Story
+from experiments.events.happenings import Happening
+from experiments.events.words import Story
+from experiments.live.columns import ASCII, UNICODE, bar, fit, rule
+from experiments.live.panels import clusters_panel, links_panel, messages_panel, story_panel
 from grid.topology import uplinks
 
 _STORY, _SHORT_STORY = 7, 5

@@ -22,9 +22,9 @@ import mesa
 
 from agents.model import GridModel
 from experiments.compiling import saying_when_compiling
-from experiments.kept import Kept
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
+from experiments.studies.kept import Kept
 from grid.errors import GridError
 
 ENOUGH = 50

@@ -13,10 +13,10 @@ from agents.messages import (
     SeedSchedule,
 )
 from agents.model import GridModel
-from experiments.columns import shorten
-from experiments.happenings import parts_of
-from experiments.story import Known, tell
-from experiments.words import Place, Story
+from experiments.events.happenings import parts_of
+from experiments.events.story import Known, tell
+from experiments.events.words import Place, Story
+from experiments.live.columns import shorten
 from grid.errors import GridError
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LOCAL, NONE, RUNNING, VACANT

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import perf_counter, sleep
 
 from agents.model import GridModel
-from experiments.picture import jobs_done
+from experiments.live.picture import jobs_done
 from grid.errors import GridError
 
 LEAST = 30.0

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from experiments.recomputed import Done, metrics_of
+from experiments.checks.recomputed import Done, metrics_of
+from experiments.checks.verdicts import Verdict
 from experiments.result_files import ResultFiles, Row
-from experiments.verdicts import Verdict
 from experiments.workload import build_workload
 from grid.errors import GridError
 from grid.workloads.synthetic import BatchWorkload

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 
-from experiments import job_events
-from experiments.happenings import processors
-from experiments.job_events import Event
+from experiments.events import job_events
+from experiments.events.happenings import processors
+from experiments.events.job_events import Event
 
 
 class Surroundings:

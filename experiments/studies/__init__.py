@@ -1,0 +1,1 @@
+"""Many runs: carried out, kept, summed up, drawn and judged."""
