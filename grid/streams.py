@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from grid.kernel.compile import inlined
+from grid.kernel.compile import compiled, inlined
 
 Stream = npt.NDArray[np.uint64]
 """State of one generator: shape (4,)."""
@@ -62,13 +62,13 @@ def bits(s: Stream) -> np.uint64:
     return result
 
 
-@inlined
+@compiled(cache=False, forceinline=True)  # and called from Python
 def uniform(s: Stream) -> float:
     """Return a float in [0, 1) with 53 random bits."""
     return (bits(s) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@inlined
+@compiled(cache=False, forceinline=True)  # and called from Python
 def below(s: Stream, n: int) -> int:
     """Return an integer in [0, n), for n up to 2**53."""
     return numba.int64(uniform(s) * n)

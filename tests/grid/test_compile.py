@@ -9,7 +9,7 @@ import numba
 import pytest
 
 from grid.kernel import compile as module
-from grid.kernel.compile import CACHE_FOLDER, compiled, sources_digest
+from grid.kernel.compile import CACHE_FOLDER, compiled, inlined, part, sources_digest
 from grid.platform import Platform
 from grid.world import World
 
@@ -95,3 +95,20 @@ def test_a_folder_that_cannot_be_used_does_not_break_a_run(files):
     assert called() == (2, 0)
     assert called() == (2, 0)
     assert folder.read_text() == "a file"
+
+
+# Helpers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("helper", [inlined, part])
+def test_helpers_are_for_compiled_functions_only(helper):
+    doubled = helper(double)
+
+    @compiled(cache=False)
+    def twice(x):
+        return doubled(doubled(x))
+
+    assert twice(1) == 4
+    with pytest.raises(TypeError):
+        doubled(1)
+    assert twice(1.5) == 6.0
