@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
@@ -76,13 +77,30 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
         if not f"{module_name}.".startswith(f"{error.name}."):
             raise
         raise GridError(f"{kind} {name!r}: no module {module_name!r}") from None
-    found: Any = getattr(module, class_name, None)
+    if not hasattr(module, class_name):
+        there = ", ".join(_schedulers_of(module, base))
+        raise GridError(
+            f"{kind} {name!r}: module {module_name!r} has no {class_name!r}; accepted: "
+            f"{there or f'a subclass of agents.schedulers.{base.__name__}'}"
+        )
+    found: Any = getattr(module, class_name)
     if not (isinstance(found, type) and issubclass(found, base)):
         raise GridError(
             f"{kind} {name!r}: {module_name}.{class_name} is {found!r}; accepted: a "
             f"subclass of agents.schedulers.{base.__name__}"
         )
     return found
+
+
+def _schedulers_of(module: ModuleType, base: type[Scheduler]) -> list[str]:
+    """Return the names of the schedulers of a kind that a module itself defines."""
+    return [
+        name
+        for name, found in vars(module).items()
+        if isinstance(found, type)
+        and issubclass(found, base)
+        and found.__module__ == module.__name__
+    ]
 
 
 def importable_from(folder: Path) -> None:

@@ -8,7 +8,14 @@ import pytest
 
 from agents.disciplines import FcfsScheduler
 from agents.muscle import MuscleScheduler
-from agents.registry import GLOBAL, LOCAL, global_scheduler, local_scheduler, summary
+from agents.registry import (
+    GLOBAL,
+    LOCAL,
+    any_scheduler,
+    global_scheduler,
+    local_scheduler,
+    summary,
+)
 from grid.errors import GridError
 
 from .small_grids import done, ran, workload
@@ -73,7 +80,10 @@ def test_a_users_own(module):
         (local_scheduler, "", "local scheduler '': unknown"),
         (global_scheduler, "nowhere:First", "global scheduler 'nowhere:First': no module"),
         (global_scheduler, "own_schedulers.x:First", "global scheduler 'own_schedulers.x:First'"),
-        (global_scheduler, "own_schedulers:Last", "own_schedulers.Last is None"),
+        (global_scheduler, "own_schedulers:Last", "has no 'Last'; accepted: First"),
+        (local_scheduler, "own_schedulers:Last", "has no 'Last'; accepted: Largest"),
+        (any_scheduler, "own_schedulers:Last", "has no 'Last'; accepted: First, Largest"),
+        (global_scheduler, "json:Last", "module 'json' has no 'Last'; accepted: a subclass of"),
         (global_scheduler, "own_schedulers:function", "own_schedulers.function is <function"),
         (global_scheduler, "own_schedulers:Largest", "subclass of agents.schedulers.Global"),
         (local_scheduler, "own_schedulers:First", "subclass of agents.schedulers.LocalScheduler"),
