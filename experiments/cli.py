@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from experiments.options import Number
 from experiments.process import FAILED, INTERRUPTED, Program, stdout_kept, users_code
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
             ),
-            click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+            click.option("--seed", type=Number(0), default=0, show_default=True),
         )
     ):
         command = option(command)
@@ -100,11 +101,11 @@ def _tell_notes(scenario: Scenario) -> None:
 @click.option("--live/--no-live", default=None, help="Show the dashboard (default: in a terminal).")
 @click.option(
     "--pace",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(0, whole=False, above=True),
     metavar="X",
     help="Live: X simulated seconds a second (default: a run of at least 30 s).",
 )
-@click.option("--follow", type=int, metavar="JOB", help="Live: follow the job of this number.")
+@click.option("--follow", type=Number(), metavar="JOB", help="Live: follow the job of this number.")
 @click.option("--out", metavar="DIR", help="Write summary.json and jobs.csv there.")
 @click.option("--rounds", metavar="FILE", help="Write each round's CP, MCP and PB there (.csv).")
 @click.option(
@@ -219,7 +220,7 @@ def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
 
 @main.command()
 @click.argument("result", metavar="RESULT")
-@click.argument("job", type=int)
+@click.argument("job", type=Number())
 @click.option(
     "--events", metavar="FILE", help="The run's event log (default: RESULT/events.jsonl)."
 )
@@ -259,14 +260,18 @@ def reproduce() -> None:
 
 
 @reproduce.command("muscle")
-@click.option("--figure", type=int, metavar="4|5|6|7", help="One figure (default: all).")
+@click.option("--figure", type=Number(), metavar="4|5|6|7", help="One figure (default: all).")
 @click.option(
-    "--scale", type=float, default=1.0, show_default=True, help="Jobs a run, in units of 20,000."
+    "--scale",
+    type=Number(0, whole=False, above=True),
+    default=1.0,
+    show_default=True,
+    help="Jobs a run, in units of 20,000.",
 )
 @click.option(
-    "--replications", type=int, help="Runs of each point, of different seeds (default: 1)."
+    "--replications", type=Number(1), help="Runs of each point, of different seeds (default: 1)."
 )
-@click.option("--workers", type=int, help="Processes (default: one for each core).")
+@click.option("--workers", type=Number(1), help="Processes (default: one for each core).")
 @click.option(
     "--out",
     metavar="DIR",
@@ -312,10 +317,10 @@ def reproduce_muscle(
 
 @main.command()
 @click.argument("jobs")
-@click.option("--processors", type=click.IntRange(min=1), required=True, help="Of the cluster.")
-@click.option("--pick", type=click.IntRange(min=1), metavar="K", help="Show schedule K in full.")
+@click.option("--processors", type=Number(1), required=True, help="Of the cluster.")
+@click.option("--pick", type=Number(1), metavar="K", help="Show schedule K in full.")
 @click.option("--plot", metavar="FILE", help="Draw the front there (.png, .pdf, .svg).")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--seed", type=Number(0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def pareto(
     jobs: str, processors: int, pick: int | None, plot: str | None, seed: int, as_json: bool

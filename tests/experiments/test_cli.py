@@ -239,6 +239,39 @@ def test_bad_input_is_one_line_and_writes_nothing(words, named, folder):
     assert sorted(after) == before
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "pareto ok.csv --processors 0",
+            "--processors: found '0'; accepted: a whole number from 1",
+        ),
+        ("pareto ok.csv --processors few", "--processors: found 'few'"),
+        ("pareto ok.csv --processors 4 --pick 0", "--pick: found '0'"),
+        ("pareto ok.csv --processors 4 --seed -1", "--seed: found '-1'; accepted: a whole number"),
+        ("run quickstart --seed 1.5", "--seed: found '1.5'"),
+        ("run quickstart --pace 0", "--pace: found '0'; accepted: a number above 0"),
+        ("run quickstart --pace nan", "--pace: found 'nan'"),
+        ("run quickstart --follow x", "--follow: found 'x'; accepted: a whole number"),
+        ("validate quickstart --seed x", "--seed: found 'x'"),
+        ("explain out x", "JOB: found 'x'; accepted: a whole number"),
+        ("reproduce muscle --figure x", "--figure: found 'x'"),
+        ("reproduce muscle --figure 8", "figure: found 8"),
+        ("reproduce muscle --scale 0", "--scale: found '0'"),
+        ("reproduce muscle --scale inf", "scale: found inf"),
+        ("reproduce muscle --replications 0", "--replications: found '0'"),
+        ("reproduce muscle --workers many", "--workers: found 'many'"),
+    ],
+)
+def test_numbers_that_no_option_takes_are_told_in_one_line(words, told, folder):
+    before = sorted(folder.iterdir())
+    got = call(*words.split())
+    assert (got.exit_code, got.stdout) == (2, "")
+    assert got.stderr.startswith(f"metasched: {told}")
+    assert got.stderr.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+
+
 def test_parameters_without_effect_are_told_and_harm_nothing(folder):
     words = ["quickstart", "--workload", "ok.swf", "--set", "jobs=5", "--set", "load=0.5"]
     told = "metasched: parameters without effect: jobs, load (a log gives the jobs)\n"

@@ -1,0 +1,53 @@
+"""Numbers on the command line, refused in the words of all other bad input."""
+
+from __future__ import annotations
+
+import math
+
+import click
+
+from grid.errors import GridError
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
+    """A number that an option or argument takes.
+
+    Parameters
+    ----------
+    least : float
+        The lowest one accepted; infinity below zero: any.
+    whole : bool
+        Only integers are accepted.
+    above : bool
+        `least` itself is not accepted.
+    """
+
+    def __init__(
+        self, least: float = -math.inf, *, whole: bool = True, above: bool = False
+    ) -> None:
+        self.name = "integer" if whole else "float"
+        self.least, self.above = least, above
+        self._read = int if whole else float
+        bound = "" if least == -math.inf else f"{' above' if above else ' from'} {least:g}"
+        self.accepted = f"a {'whole ' if whole else ''}number{bound}"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number.
+
+        Raises
+        ------
+        GridError
+            If there is none, or it is outside the range.
+        """
+        try:
+            number = self._read(str(value))
+        except ValueError:
+            number = math.nan
+        if number > self.least if self.above else number >= self.least:
+            return number
+        name = "number" if param is None else param.human_readable_name
+        if isinstance(param, click.Option):
+            name = max(param.opts, key=len)
+        raise GridError(f"{name}: found {str(value)!r}; accepted: {self.accepted}")
