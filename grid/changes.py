@@ -84,14 +84,35 @@ class Failures:
 
 
 def check_changes(changes: Sequence[Change], sizes: dict[str, int]) -> None:
-    """Raise `PlatformError` unless each change is one of a cluster, given with its size."""
-    for change in changes:
-        place = f"change of cluster {change.cluster}"
-        if change.cluster not in sizes:
+    """Raise `PlatformError` unless each change is one of a cluster, given with its size.
+
+    Processors join once, and neither fail nor drain before.
+    """
+    joining: dict[str, tuple[int, Change]] = {}
+    for entry, change in enumerate(changes, 1):
+        place = f"change {entry}, of cluster {change.cluster}"
+        if change.cluster not in list(sizes):  # whatever it is
             raise PlatformError(f"{place}: no such cluster; accepted: {', '.join(sizes)}")
         count, size = change.processors, sizes[change.cluster]
         whole = isinstance(count, int) and not isinstance(count, bool)
         if count is not None and not (whole and 1 <= count <= size):
             raise PlatformError(
                 f"{place}: processors is {count!r}; accepted: an integer from 1 to {size}"
+            )
+        if change.what == JOIN:
+            if change.cluster in joining:
+                raise PlatformError(
+                    f"{place}: what is 'join', as in change {joining[change.cluster][0]}; "
+                    "accepted: one join of a cluster"
+                )
+            joining[change.cluster] = entry, change
+    for entry, change in enumerate(changes, 1):
+        if change.what == JOIN or change.cluster not in joining:
+            continue
+        size, (other, join) = sizes[change.cluster], joining[change.cluster]
+        if (change.processors or size) <= (join.processors or size) and change.at < join.at:
+            raise PlatformError(
+                f"change {entry}, of cluster {change.cluster}: at is {change.at!r}, when its "
+                f"processors are not there; accepted: from {join.at!r} on, when they join (change "
+                f"{other})"
             )

@@ -174,7 +174,8 @@ def test_a_run_with_failures_ends_with_its_last_job_and_is_the_same_however_it_i
         (("C1", "fail", -1.0), "at is -1.0"),
         (("C1", "fail", 2.0, 2.0), "until is 2.0"),
         (("C1", "join", 2.0, 3.0), "until is 3.0"),
-        (("C3", "fail", 2.0), "change of cluster C3: no such cluster; accepted: C1, C2"),
+        (("C3", "fail", 2.0), "change 1, of cluster C3: no such cluster; accepted: C1, C2"),
+        ((["C1"], "fail", 2.0), "no such cluster"),
         (("C1", "fail", 2.0, math.inf, 0), "processors is 0; accepted: an integer from 1 to 4"),
         (("C1", "fail", 2.0, math.inf, 5), "processors is 5"),
         (("C1", "fail", 2.0, math.inf, 1.5), "processors is 1.5"),
@@ -183,6 +184,40 @@ def test_a_run_with_failures_ends_with_its_last_job_and_is_the_same_however_it_i
 def test_impossible_changes_are_refused(values, words):
     with pytest.raises(PlatformError, match=re.escape(words)):
         replace(Platform.star([4, 4]), changes=(Change(*values),))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            [("C1", "join", 5.0), ("C2", "join", 5.0), ("C1", "join", 9.0, math.inf, 2)],
+            "change 3, of cluster C1: what is 'join', as in change 1; accepted: one join of a",
+        ),
+        (
+            [("C1", "drain", 3.0, 9.0), ("C1", "join", 5.0)],
+            "change 1, of cluster C1: at is 3.0, when its processors are not there; accepted: from "
+            "5.0 on, when they join (change 2)",
+        ),
+        (
+            [("C1", "join", 5.0, math.inf, 2), ("C1", "fail", 4.0, 9.0, 1)],
+            "change 2, of cluster C1: at is 4.0",
+        ),
+    ],
+)
+def test_changes_that_contradict_each_other_are_refused(changes, words):
+    with pytest.raises(PlatformError, match=re.escape(words)):
+        replace(Platform.star([4, 4]), changes=tuple(Change(*each) for each in changes))
+
+
+def test_what_is_there_may_fail_before_the_rest_joins():
+    changes = Change("C1", "join", 5.0, math.inf, 2), Change("C1", "fail", 4.0, 9.0)
+    world = World(replace(Platform.star([4]), changes=changes), place=lambda job: k.WAIT)
+    world.submit(table([0.0, 10.0], 1, 1.0))
+    ups = []
+    for time in (3.9, 4.0, 5.0, 9.0):
+        world.advance(time)
+        ups.append(int(world.up[0]))
+    assert ups == [2, 0, 0, 4]
 
 
 @pytest.mark.parametrize(("up", "down"), [(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0), (math.nan, 1.0)])
