@@ -44,8 +44,8 @@ class Booked:
     round : int
         Latest round whose seed schedule is in it, 0 before the first.
     release : array, shape (processors,)
-        When each processor that is up is expected to be free for more, s, absolute; as a cluster's
-        scheduler reports it, in increasing order.
+        When each processor that remains is expected to be free for more, s, absolute; in increasing
+        order, as a cluster's scheduler reports it.
     unfinished : array, shape (jobs, 4)
         Of each job: expected finish (s, absolute), execution time (s), processors, slack (s).
     overdue : bool
@@ -71,7 +71,7 @@ class Booked:
         order: Sequence[int],
         serial: int,
         round: int,
-        tells_of_repairs: bool,
+        repairs_are_told: bool,
     ) -> Booked:
         """Return the booking by the running jobs and the jobs of `order` (slots)."""
         world = cluster.model.world
@@ -91,7 +91,7 @@ class Booked:
             release[list(resources)] = start + time
             slack = problem.deadlines[job] - arrival[order[job]] - time
             unfinished.append((start + time, time, len(resources), slack))
-        if not tells_of_repairs:
+        if not repairs_are_told:
             # What failed counts as free when all the rest is.
             failed = cluster.size - len(release)
             release = np.append(release, np.full(failed, release.max(initial=cluster.model.now)))

@@ -28,7 +28,7 @@ class Belief(NamedTuple):
     cluster : int
         Index.
     free, up : int
-        Processors that are free, and that have not failed.
+        Processors that are free, and that remain: neither failed, nor going when their jobs end.
     waiting : int
         Jobs.
     left : float
@@ -107,7 +107,8 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
 
     def _truth(self, cluster: int) -> Belief:
         world = self.model.world
-        free, up, waiting = (int(x[cluster]) for x in (world.free, world.up, world.waiting))
+        there = world.free, world.remaining, world.waiting
+        free, up, waiting = (int(each[cluster]) for each in there)
         return Belief(cluster, free, up, waiting, world.columns["left"].item(cluster), world.now)
 
     def send(self, kind: type[Message], to: A4Broker, **content: Any) -> Message:

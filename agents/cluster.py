@@ -91,13 +91,15 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
         return slots, counts, np.maximum(jobs["end"][slots] + longer, world.now)
 
     def released_at(self) -> Floats:
-        """Return when each processor that is up will be free, s, in increasing order."""
+        """Return when each processor that remains will be free, s, in increasing order."""
         world = self.model.world
-        _, counts, ends = self.expected_ends()
+        slots, counts, ends = self.expected_ends()
+        if world.remaining[self.index] < world.up[self.index]:
+            counts = world.remaining_of(self.index, slots)
         held = np.repeat(ends, counts)
-        free = np.full(int(world.up[self.index]) - len(held), world.now)
+        free = np.full(self.free, world.now)
         return np.concatenate([free, np.sort(held)])
 
     def release_times(self) -> Floats:
-        """Return when each processor that is up will be free, seconds from now, increasing."""
+        """Return when each processor that remains will be free, seconds from now, increasing."""
         return self.released_at() - self.model.now

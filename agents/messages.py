@@ -185,7 +185,7 @@ class ScheduleReport(Message):
     cp : float or None
         Comprehensive performance of the new schedule; None unless it is a new round's.
     release : array, shape (processors,)
-        When each processor that is up is expected to be free for more, s, absolute, in increasing
+        When each processor that remains is expected to be free for more, s, absolute, in increasing
         order.
     unfinished : array, shape (jobs, 4)
         Of each unfinished job: expected finish (s, absolute), execution time (s), processors,

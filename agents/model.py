@@ -311,7 +311,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def _advance(self, until: float) -> int:
         try:
-            return self.world.advance(until)
+            return self.world.advance(until, awaited=self._mail.next_due() < np.inf)
         except (Exception, SystemExit) as error:
             # Of a decision, compiled or not, or the kernel's own if it cannot be carried out.
             if (scheduler := self._deciding()) is None:
@@ -330,7 +330,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     def post(self, message: Message) -> None:
         """Take a message of an agent to be delivered when it is due."""
         self._mail.post(message)
-        self.world.hasten(message.due)
+        if message.due < np.inf:
+            self.world.hasten(message.due)
 
     def remind(self, scheduler: LocalScheduler, time: float, booking: int) -> None:
         """Have a scheduler reminded of its last booking at a time, s; infinity: never."""

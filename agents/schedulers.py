@@ -237,10 +237,10 @@ class LocalScheduler(Scheduler):
         ]
 
     def _able(self, slots: Sequence[int]) -> list[int]:
-        """Return the jobs that can run: one larger than what is up waits for repairs."""
+        """Return the jobs that can run: one larger than what remains waits for repairs."""
         world = self.model.world
-        up = world.up[self.cluster.index]
-        return [slot for slot in slots if world.jobs["size"][slot] <= up]
+        remaining = world.remaining[self.cluster.index]
+        return [slot for slot in slots if world.jobs["size"][slot] <= remaining]
 
     def _book(
         self, order: Sequence[int], seeds: Sequence[SeedSchedule] = (), cp: float | None = None
@@ -259,7 +259,8 @@ class LocalScheduler(Scheduler):
             order,
             self._booked.serial + 1,
             round,
-            tells_of_repairs=isinstance(self, PlanningScheduler),
+            repairs_are_told=isinstance(self, PlanningScheduler)
+            or self.model.world.advertising.loss == 0.0,
         )
         dry = booked.down_to(self.model.round_threshold)
         wanted = dry > now and not booked.overdue

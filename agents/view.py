@@ -94,7 +94,7 @@ class KnownCluster:
 
     @property
     def up(self) -> int:
-        """Processors that have not failed or gone."""
+        """Processors that have not failed or gone, and do not go when their jobs end."""
         return int(self.world.known["up"].item(self.index))
 
     @property

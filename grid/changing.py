@@ -35,6 +35,7 @@ def _leave_out(world: World, cluster: int, processor: int) -> None:
     """Begin without a processor, which nobody has heard of yet."""
     index = int(world.columns["first_processor"][cluster]) + processor
     world._processors["causes"][index] += 1
+    world.columns["remaining"][cluster] -= 1
     if world._processors["holder"][index] == k.FREE:
         world._processors["holder"][index] = k.DOWN
         below = world.beliefs["cluster"] == cluster

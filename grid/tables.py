@@ -134,6 +134,7 @@ class Tables:
         for name, values in (
             ("size", sizes),
             ("up", sizes),
+            ("remaining", sizes),
             ("free", sizes),
             ("rate", platform.rates),
             ("first_processor", np.cumsum(sizes) - sizes),
@@ -239,6 +240,9 @@ class Tables:
 
     free = _column("free", "Free processors of each cluster.")
     up = _column("up", "Processors of each cluster that have not failed.")
+    remaining = _column(
+        "remaining", "Processors of each cluster that are up, and do not go when their jobs end."
+    )
     running_count = _column("running_count", "Jobs running on each cluster.")
     waiting = _column(
         "waiting", "Jobs waiting at each cluster; the last column is the global queue."

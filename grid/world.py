@@ -207,13 +207,15 @@ class World(Tables):
 
     # Time ---------------------------------------------------------------------------------------
 
-    def advance(self, until: float) -> int:
+    def advance(self, until: float, awaited: bool = False) -> int:
         """Let everything happen up to and including `until`.
 
         Parameters
         ----------
         until : float
             Simulated time, s.
+        awaited : bool
+            Somebody outside acts later, so that failures matter even if nothing else is left.
 
         Returns
         -------
@@ -228,6 +230,7 @@ class World(Tables):
             If a decision cannot be carried out.
         """
         self._end = until
+        self._box["awaited"] = int(awaited)
         self._until = until if self.watcher is None else min(until, self.now)
         box, k_place, k_rank = self._box, k.PLACE, k.RANK
         job, answer, answered = box["job"], box["answer"], box["answered"]
@@ -271,7 +274,8 @@ class World(Tables):
                 self._until = self.coming
 
     def hasten(self, time: float) -> None:
-        """Have `advance`, if it is on its way, stop at `time` (s) already."""
+        """Have `advance`, if it is on its way, stop at `time` (s) already, to act then."""
+        self._box["awaited"] = 1
         self._until = min(self._until, time)
         self._end = min(self._end, time)
 
@@ -290,6 +294,22 @@ class World(Tables):
         counts = np.empty_like(out)
         access.running(self._box, self.slots, self._sliding, cluster, out, counts)
         return out, counts
+
+    def remaining_of(self, cluster: int, slots: Indices) -> Indices:
+        """Return how many of the processors that each job holds on a cluster do not go with it.
+
+        Parameters
+        ----------
+        cluster : int
+            Index of the cluster, in a `tracked` world.
+        slots : array of int64
+            Jobs that run there.
+        """
+        begin = int(self.columns["first_processor"][cluster])
+        own = self._processors[begin : begin + int(self.columns["size"][cluster])]
+        holders = own["holder"][(own["causes"] == 0) & (own["holder"] >= 0)]
+        counts: Indices = np.bincount(holders, minlength=len(self.slots))[slots]
+        return counts
 
     def parts(self, slot: int) -> dict[int, int]:
         """Return the processors that a job holds on each cluster."""

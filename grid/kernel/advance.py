@@ -21,6 +21,7 @@ from grid.kernel.arrival import become_known, enqueue, land, offer_again, send, 
 from grid.kernel.bandwidth import next_sliding_end
 from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.decisions import call_place, call_priority
+from grid.kernel.ending import count_in_vain, only_failures_left
 from grid.kernel.events import plan_failure, remove_next
 from grid.kernel.execution import complete, fail, repair, retire, start_as_taken, start_waiting
 from grid.kernel.giving_back import give_back
@@ -121,7 +122,8 @@ def _happen(
     news: Any,
 ) -> None:
     """Let the events of this instant happen that stand in the heap or slide."""
-    while state.events > 0 and events[0].time == state.now:
+    # Those of the failure model may be overdue: after the last job nobody waits for them.
+    while state.events > 0 and events[0].time <= state.now:
         if events[0].kind != END:
             break
         job, stale = events[0].subject, _is_stale(slots, events[0])
@@ -135,12 +137,13 @@ def _happen(
             break
         job = sliding[row].job
         complete(state, slots, processors, turns, sliding, finished, splits, job)
-    while state.events > 0 and events[0].time == state.now:
+    while state.events > 0 and events[0].time <= state.now:
         kind, subject = events[0].kind, events[0].subject
         item = events[0].news
         remove_next(state, events)
         if kind in (BREAK, MEND):
             state.background -= 1
+            count_in_vain(state)
         if kind == REPAIR:
             repair(state, slots, processors, turns, subject)
         elif kind == FAIL:
@@ -148,9 +151,11 @@ def _happen(
         elif kind == RETIRE:
             retire(state, slots, processors, turns, subject)
         elif kind == BREAK:
+            state.broken += 1
             fail(state, slots, events, processors, turns, sliding, subject)
             plan_failure(state, events, MEND, state.mean_down, subject)
         elif kind == MEND:
+            state.broken -= 1
             repair(state, slots, processors, turns, subject)
             plan_failure(state, events, BREAK, state.mean_up, subject)
         elif kind == ADVERTISEMENT:
@@ -333,8 +338,7 @@ def advance(
         if state.mid_instant == 1 and time > state.now:
             state.mid_instant = 0
             continue
-        only_failures = state.events == state.background and state.sliding == 0
-        if only_failures and not arriving and state.live == 0:
+        if not arriving and only_failures_left(state):
             time = np.inf
         if time == np.inf:
             state.coming = np.inf

@@ -12,7 +12,7 @@ from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
 from grid.kernel.knowledge import learn_finished
 from grid.kernel.leaving import record, vacate
-from grid.kernel.processors import bring_up, hold, release, take_down
+from grid.kernel.processors import bring_up, doom, hold, release, spare, take_down
 from grid.kernel.queues import first, leave
 from grid.kernel.state import COALLOCATED, DOWN, END, FREE, NONE, RUNNING
 
@@ -199,6 +199,22 @@ def complete(
     state.completed += 1
 
 
+@inlined
+def _lose(state: Any, slot: Any, sliding: Any) -> None:
+    """Count a running job that a failure throws back, and what it has done in vain."""
+    state.restarted += 1
+    lasted = state.now - slot.start
+    if slot.status == RUNNING:
+        state.restarts[slot.cluster] += 1
+        state.lost_work[slot.cluster] += lasted * slot.size
+        return
+    take = sliding[slot.sliding].take
+    for cluster in range(state.clusters):
+        if take[cluster] > 0:
+            state.restarts[cluster] += 1
+            state.lost_work[cluster] += lasted * take[cluster]
+
+
 @part
 def fail(
     state: Any,
@@ -210,16 +226,16 @@ def fail(
     processor: int,
 ) -> None:
     """Fail a processor; the job on it goes back to the queue that it was started from."""
-    processors[processor].causes += 1
+    doom(state, processors, processor)
     job = processors[processor].holder
     if job == DOWN:
         return
     if job != FREE:
         slot = slots[job]
+        _lose(state, slot, sliding)
         take_off(state, slots, processors, turns, sliding, job, slot.placed == 0)
         slot.end_event = NONE
         slot.restarts += 1
-        state.restarted += 1
         if slot.placed == 1:
             slot.cluster = NONE
             announce(state, slots, events, job, processors[processor].cluster)
@@ -233,7 +249,7 @@ def fail(
 @part
 def retire(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
     """Have a processor go down as soon as it is free."""
-    processors[processor].causes += 1
+    doom(state, processors, processor)
     if processors[processor].holder == FREE:
         take_down(state, slots, processors, turns, processor)
         _known_at_once(state, slots, processors[processor].cluster)
@@ -242,7 +258,8 @@ def retire(state: Any, slots: Any, processors: Any, turns: Any, processor: int) 
 @part
 def repair(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
     """Bring a processor back, unless it is down for another cause too."""
-    processors[processor].causes -= 1
-    if processors[processor].causes == 0 and processors[processor].holder == DOWN:
-        bring_up(state, slots, processors, turns, processor)
+    spare(state, processors, processor)
+    if processors[processor].causes == 0:
+        if processors[processor].holder == DOWN:
+            bring_up(state, slots, processors, turns, processor)
         _known_at_once(state, slots, processors[processor].cluster)

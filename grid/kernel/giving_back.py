@@ -35,7 +35,7 @@ def _hand_back(state: Any, slots: Any, events: Any, job: int) -> None:
 
 @part
 def give_back(state: Any, slots: Any, events: Any, processors: Any, turns: Any) -> None:
-    """Have clusters that lost processors give back the jobs that they can no longer hold.
+    """Have clusters that lose processors give back the jobs that they can no longer hold.
 
     That is every such job that waits there, or lands there now and was sent as of older news.
     """
@@ -43,7 +43,7 @@ def give_back(state: Any, slots: Any, events: Any, processors: Any, turns: Any) 
     while job != NONE:
         following, cluster = slots[job].next, slots[job].cluster
         too_late = state.shrunk_at[cluster] > slots[job].news_at
-        if too_late and slots[job].size > state.up[cluster]:
+        if too_late and slots[job].size > state.remaining[cluster]:
             if previous == NONE:
                 state.landing_first = following
             else:
@@ -67,14 +67,14 @@ def _give_back_waiting(
     too_large = False
     job = first(state, slots, cluster)
     while job != NONE:
-        too_large |= slots[job].size > state.up[cluster]
+        too_large |= slots[job].size > state.remaining[cluster]
         job = after(state, slots, cluster, job)
     if too_large and state.planned[cluster] == 1:
         forget_plan(state, slots, processors, turns, cluster)  # its planner is asked anyway
     job = first(state, slots, cluster)
     while job != NONE:
         following = after(state, slots, cluster, job)
-        if slots[job].size > state.up[cluster]:
+        if slots[job].size > state.remaining[cluster]:
             leave(state, slots, cluster, job)
             _hand_back(state, slots, events, job)
         job = following

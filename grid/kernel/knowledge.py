@@ -110,7 +110,7 @@ def advertise(state: Any, events: Any, beliefs: Any, news: Any, cluster: int) ->
     told = news[item]
     told.at = state.now
     told.free = state.free[cluster]
-    told.up = state.up[cluster]
+    told.up = state.remaining[cluster]
     told.waiting = state.waiting[cluster]
     told.left = state.left[cluster]
     told.finished_work = state.finished_work[cluster]

@@ -37,7 +37,7 @@ def account(state: Any, cluster: int) -> None:
 
 @inlined
 def learn_up(state: Any, cluster: int, up: int) -> None:
-    """Let the global broker know how many processors of a cluster are up.
+    """Let the global broker know how many processors of a cluster remain.
 
     If that is news, a scheduler that works in rounds looks at its jobs again.
     """
@@ -53,7 +53,7 @@ def _changed(state: Any, cluster: int) -> None:
     touch(state, cluster)
     if state.at_once[cluster] == 1:
         state.known.free[cluster] = state.free[cluster]
-        learn_up(state, cluster, state.up[cluster])
+        learn_up(state, cluster, state.remaining[cluster])
         state.known.at[cluster] = state.now
 
 
@@ -123,6 +123,31 @@ def take_turns(state: Any, slots: Any, processors: Any, turns: Any, job: int) ->
 
 
 @part
+def doom(state: Any, processors: Any, processor: int) -> None:
+    """Note a cause for a processor to be down, from now on or as soon as its job has ended."""
+    processors[processor].causes += 1
+    if processors[processor].causes == 1:
+        cluster = processors[processor].cluster
+        state.remaining[cluster] -= 1
+        state.shrunk_at[cluster] = state.now
+        state.shrunk[cluster] = 1
+        state.shrunk_any = 1
+        _changed(state, cluster)
+        ask_for_plan(state, cluster)
+
+
+@part
+def spare(state: Any, processors: Any, processor: int) -> None:
+    """Take a cause for a processor to be down away."""
+    processors[processor].causes -= 1
+    if processors[processor].causes == 0:
+        cluster = processors[processor].cluster
+        state.remaining[cluster] += 1
+        _changed(state, cluster)
+        ask_for_plan(state, cluster)
+
+
+@part
 def take_down(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
     """Make a free processor unavailable."""
     cluster = processors[processor].cluster
@@ -131,9 +156,6 @@ def take_down(state: Any, slots: Any, processors: Any, turns: Any, processor: in
     processors[processor].holder = DOWN
     state.free[cluster] -= 1
     state.up[cluster] -= 1
-    state.shrunk_at[cluster] = state.now
-    state.shrunk[cluster] = 1
-    state.shrunk_any = 1
     _changed(state, cluster)
     ask_for_plan(state, cluster)
 
@@ -192,7 +214,6 @@ def bring_up(state: Any, slots: Any, processors: Any, turns: Any, processor: int
     state.up[cluster] += 1
     _turn_come(state, slots, processors, turns, processor)
     _changed(state, cluster)
-    ask_for_plan(state, cluster)
 
 
 @part

@@ -86,7 +86,7 @@ NEWS = np.dtype(
     [
         ("at", np.float64),  # s, when it was the truth
         ("free", np.int64),  # processors
-        ("up", np.int64),  # processors not failed
+        ("up", np.int64),  # processors that remain: not failed, nor going when their jobs end
         ("waiting", np.int64),  # jobs
         ("left", np.float64),  # processor-seconds of all jobs that are there
         ("finished_work", np.float64),  # processor-seconds, ever
@@ -169,7 +169,7 @@ def known_dtype(capacity: int) -> np.dtype[np.void]:
             ("rate", np.float64, clusters),  # speed relative to rate 1, as predicted
             ("at", np.float64, clusters),  # s
             ("free", np.int64, clusters),  # processors
-            ("up", np.int64, clusters),  # processors not failed
+            ("up", np.int64, clusters),  # processors that remain: not failed, nor going
             ("waiting", np.int64, clusters),  # jobs
             # processor-seconds sent there, not known finished, as predicted
             ("load", np.float64, clusters),
@@ -206,6 +206,10 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("live", np.int64),  # slots in use
             ("events", np.int64),  # length of the event heap
             ("background", np.int64),  # of those, events of the failure model, which never end
+            ("broken", np.int64),  # processors that the failure model took, to be repaired
+            ("in_vain", np.int64),  # its failures and repairs since a job arrived or ran
+            ("steps", np.int64),  # of jobs so far, as of the last of these
+            ("awaited", np.int64),  # 1: somebody outside acts later, whatever happens here
             ("mean_up", np.float64),  # s, of its exponential times; 0: there is none
             ("mean_down", np.float64),  # s
             ("failure_stream", np.uint64, (4,)),
@@ -246,14 +250,17 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("size", np.int64, clusters),  # processors
             ("rate", np.float64, clusters),  # speed relative to rate 1
             ("up", np.int64, clusters),  # processors not failed
+            ("remaining", np.int64, clusters),  # of these, do not go when their jobs end
             ("free", np.int64, clusters),  # processors
             ("area", np.float64, clusters),  # processor-seconds held until `changed`
             ("changed", np.float64, clusters),  # s
             ("running", np.int64, clusters),  # first running job, a list
             ("running_count", np.int64, clusters),
             ("done", np.int64, clusters),  # jobs completed
-            ("shrunk_at", np.float64, clusters),  # s, when processors went last
-            ("shrunk", np.int64, clusters),  # 1: some went at this instant
+            ("restarts", np.int64, clusters),  # times that a failure threw a job back
+            ("lost_work", np.float64, clusters),  # processor-seconds that such jobs had been held
+            ("shrunk_at", np.float64, clusters),  # s, when fewer processors remained last
+            ("shrunk", np.int64, clusters),  # 1: fewer remain from this instant on
             ("shrunk_any", np.int64),  # 1: some went, some time
             ("touched", np.int64, clusters),  # 1: something changed at this instant
             ("touched_list", np.int64, clusters),

@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from agents.disciplines import FcfsScheduler
 from agents.messages import ScheduleReport
+from agents.schedulers import GlobalScheduler, PlanningScheduler
 from grid.brokers import Advertising
 from grid.changes import Change, Failures
+from grid.platform import Platform
 
 from .small_grids import FAR, PLATFORM, done, heard, model_of, table, workload
 
@@ -60,6 +63,59 @@ def test_muscle_learns_of_a_drained_cluster_from_reports_only():
     dispatched = [r for r in model.rounds if r.jobs[0] > 0]
     assert any(10.0 <= each.dispatched < told for each in dispatched)  # nobody had told it yet
     assert all(each.dispatched <= told for each in dispatched)
+
+
+@pytest.mark.parametrize(
+    ("global_", "local"),
+    [("muscle", "titan"), ("muscle", "fcfs"), ("dll", "sjf"), ("wrand", "titan"),
+     ("round-robin", "fcfs"), ("ect", "titan"), ("a4", "fcfs")],
+)  # fmt: skip
+@pytest.mark.parametrize("latency", [0.0, 0.5])
+def test_no_job_goes_to_a_cluster_that_will_be_too_small_for_it(global_, local, latency):
+    rows = [(0.0, 8, 50.0), (0.0, 8, 50.0), *((5.0 + k, 6, 4.0, 90.0 + k) for k in range(8))]
+    platform = replace(Platform.star([8, 8]), changes=(Change("C1", "drain", 2.0, processors=3),))
+    model = model_of(global_, local, table(*rows), platform, latency=latency, interval=4.0)
+    model.step()
+    before = model.world.messages["transfer"]
+    model.run()
+    jobs = done(model)
+    assert jobs["cluster"][jobs["size"] == 6].tolist() == [1] * 8
+    assert model.world.messages["transfer"] == before + 8  # each was sent once
+
+
+class Nowhere(GlobalScheduler):
+    def place(self, job):
+        return None
+
+
+class NoPlan(PlanningScheduler):
+    """Starts nothing, for it never has the processors that it waits for."""
+
+    def _able(self, slots):
+        return []
+
+
+@pytest.mark.parametrize(("global_", "local"), [(Nowhere, FcfsScheduler), ("dll", NoPlan)])
+@pytest.mark.parametrize("latency", [0.0, 0.5])
+@pytest.mark.parametrize("mode", ["open", "batch"])
+def test_failures_alone_keep_no_run_going(global_, local, latency, mode):
+    """Not with schedulers that start nothing however many processors are up."""
+    model = model_of(
+        global_, local, workload(mode, count=30), PLATFORM,
+        latency=latency, failures=Failures(100.0, 20.0),
+    )  # fmt: skip
+    model.run()
+    assert len(model.world.records()) == 0
+    assert model.world.count("submitted") == 30
+
+
+def test_a_job_that_needs_all_processors_waits_until_none_is_down():
+    """However rarely that is, it is no reason to end the run."""
+    model = model_of(
+        "dll", "fcfs", table((0.0, 8, 1.0)), Platform.star([8]), failures=Failures(10.0, 10.0)
+    )
+    model.run()
+    assert len(done(model)) == 1
 
 
 def test_a_cluster_that_joins_is_used_from_then_on():

@@ -123,12 +123,12 @@ class PlainWorld:
     def settle(self):
         for job in list(self.landing):
             cluster = job["cluster"]
-            if job["size"] > self.up(cluster) and self.shrunk_at[cluster] > job["news_at"]:
+            if job["size"] > self.remaining(cluster) and self.shrunk_at[cluster] > job["news_at"]:
                 self.landing.remove(job)
                 self.hand_back(job)
         for cluster in sorted(self.shrunk):
             for job in list(self.waiting[cluster]):
-                if job["size"] > self.up(cluster):
+                if job["size"] > self.remaining(cluster):
                     self.waiting[cluster].remove(job)
                     self.hand_back(job)
         self.shrunk = set()
@@ -160,13 +160,19 @@ class PlainWorld:
             self.advertise(cluster)
         self.touched = set()
 
-    def up(self, cluster):
-        return len(self.holder[cluster]) - self.holder[cluster].count(DOWN)
+    def remaining(self, cluster):
+        """Return how many processors do not go, now or when their jobs end."""
+        return self.causes[cluster].count(0)
+
+    def doom(self, cluster, processor):
+        self.causes[cluster][processor] += 1
+        if self.causes[cluster][processor] == 1:
+            self.shrunk.add(cluster)
+            self.shrunk_at[cluster] = self.now
+            self.touch(cluster, replan=True)
 
     def down(self, cluster, processor):
         self.holder[cluster][processor] = DOWN
-        self.shrunk.add(cluster)
-        self.shrunk_at[cluster] = self.now
         self.touch(cluster, replan=True)
 
     def hand_back(self, job):
@@ -361,13 +367,13 @@ class PlainWorld:
             self.offer_all = True
 
     def drain(self, cluster, processor):
-        self.causes[cluster][processor] += 1
+        self.doom(cluster, processor)
         if self.holder[cluster][processor] is None:
             self.down(cluster, processor)
             self.known_at_once(cluster)
 
     def fail(self, cluster, processor):
-        self.causes[cluster][processor] += 1
+        self.doom(cluster, processor)
         job = self.holder[cluster][processor]
         if job == DOWN:
             return
@@ -383,8 +389,9 @@ class PlainWorld:
 
     def repair(self, cluster, processor):
         self.causes[cluster][processor] -= 1
-        if self.causes[cluster][processor] == 0 and self.holder[cluster][processor] == DOWN:
-            self.holder[cluster][processor] = None
+        if self.causes[cluster][processor] == 0:
+            if self.holder[cluster][processor] == DOWN:
+                self.holder[cluster][processor] = None
             self.touch(cluster, replan=True)
             self.known_at_once(cluster)
 

@@ -84,6 +84,7 @@ def test_the_lost_job_starts_again_before_those_behind_it():
     assert found == [(1, 1, 4.0), (2, 0, 14.0), (3, 0, 14.0)]
     assert world.busy_area().tolist() == [2 * 4 + 2 * 10 + 2 * 5 + 5]
     assert world.count("restarted") == 1
+    assert (world.columns["restarts"][0], world.columns["lost_work"][0]) == (1, 8.0)
 
 
 def test_a_completion_precedes_a_failure_and_a_repair_precedes_it_too():
@@ -117,6 +118,20 @@ def test_a_drained_processor_goes_when_its_job_has_ended():
     assert [row[3:] for row in sorted(rows(world))] == [(0, 0.0, 10.0), (0, 12.0, 22.0)]
 
 
+def test_a_processor_that_shall_go_is_told_not_to_be_up_while_its_job_still_runs():
+    world = World(Platform.star([3, 3]), 0.5, True, lambda job: 0, lambda job: 0.0)
+    world.submit(table([0.0], 2, 10.0))
+    world.drain(0, 0, 2.0, 8.0)
+    world.fail(0, 0, 3.0, 4.0)  # takes the job off, and the processor with it
+    world.drain(0, 1, 5.0, 6.0)
+    for time, up, told in (
+        (2.0, 3, 3), (2.5, 3, 2), (3.5, 2, 2), (5.5, 2, 1), (6.5, 2, 2), (8.5, 3, 3)
+    ):  # fmt: skip
+        world.advance(time)
+        assert (world.up[0], world.known["up"][0]) == (up, told)
+    assert world.known["up"].tolist() == world.remaining.tolist()
+
+
 def test_changes_of_a_platform_happen_when_they_are_due():
     platform = Platform.star([4, 4])
     changes = (
@@ -148,6 +163,53 @@ def test_processors_are_up_as_often_as_the_failure_model_says(up, down):
         world.advance(time)
         seen.append(int(world.up[0]))
     assert np.mean(seen) / 64 == pytest.approx(up / (up + down), rel=0.03)
+
+
+def waiting_in_vain(place, size, latency=0.0, arrival=50.0):
+    """Return a world with a job that waits, and a quarter of its processors down at any time."""
+    world = World(
+        Platform.star([size]), latency, False, place, lambda job: 0.0,
+        failures=Failures(30.0, 10.0), seed=2,
+    )  # fmt: skip
+    world.submit(table([arrival], size, 1.0))
+    return world
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.1])
+def test_failures_alone_end_a_run_once_a_job_waits_though_nothing_is_down(latency):
+    world = waiting_in_vain(lambda job: k.WAIT, 10, latency)
+    assert world.advance(50.0) == k.TIME
+    assert world.up[0] < 10
+    assert world.advance(math.inf) == k.OVER
+    assert 50.0 < world.now < 1e5
+    assert world.known["up"].tolist() == world.up.tolist() == [10]
+
+
+def test_a_job_that_needs_all_processors_gets_them_in_the_end():
+    world = waiting_in_vain(lambda job: 0, 14)
+    assert world.advance(math.inf) == k.OVER
+    assert world.count("completed") == 1
+
+
+def test_failures_alone_end_a_run_where_something_is_always_down():
+    """With two thousand processors, of which a quarter is down."""
+    world = waiting_in_vain(lambda job: 0, 2000, 0.1)
+    assert world.advance(math.inf) == k.OVER
+    assert (world.count("started"), world.count("in_vain")) == (0, 1_000_000)
+
+
+def test_failures_go_on_after_a_time_that_nobody_waited_for():
+    world = World(
+        Platform.star([8]),
+        place=lambda job: 0,
+        rank=lambda job: 0.0,
+        failures=Failures(5.0, 1.0),
+    )
+    for arrival in (0.0, 1000.0):
+        world.wait(arrival)
+        world.submit(table([arrival], 1, 1.0))
+        assert world.advance(math.inf) == k.OVER
+    assert world.count("completed") == 2
 
 
 def test_a_run_with_failures_ends_with_its_last_job_and_is_the_same_however_it_is_stopped():
@@ -238,10 +300,10 @@ def test_jobs_that_a_cluster_can_no_longer_hold_are_given_back():
     world.submit(table([0.0, 0.0, 4.5], [4, 4, 4], [20.0, 5.0, 5.0]))
     world.drain(0, 3, 5.0)
     assert world.advance(np.inf) == k.OVER
-    # Job 2 waits behind job 1 until that one ends and the processor goes, at 21 s.
-    assert places == [(0.0, 1), (0.0, 2), (4.5, 3), (22.0, 2), (22.0, 3)]
+    # The processor goes at 21 s, with job 1, and for those that wait behind it from 5 s on.
+    assert places == [(0.0, 1), (0.0, 2), (4.5, 3), (6.0, 2), (6.5, 3)]
     found = [(number, cluster, start) for number, cluster, _, _, start, _ in sorted(rows(world))]
-    assert found == [(1, 0, 1.0), (2, 1, 23.0), (3, 1, 28.0)]
+    assert found == [(1, 0, 1.0), (2, 1, 7.0), (3, 1, 12.0)]
     assert world.known["load"].tolist() == [0.0, 0.0]
     assert world.columns["left"].tolist() == [0.0, 0.0]
 
@@ -262,6 +324,8 @@ def test_a_co_allocated_job_is_lost_with_one_processor():
     assert (world.free.tolist(), world.known["load"].tolist()) == ([0, 0, 1], [20.0, 10.0, 10.0])
     world.advance(np.inf)
     assert rows(world) == [(1, -1, (2, 1, 1), 1, 3.0, 13.0)]
+    assert world.columns["restarts"].tolist() == [1, 1, 0]
+    assert world.columns["lost_work"].tolist() == [6.0, 6.0, 0.0]
     assert world.known["load"].tolist() == [0.0, 0.0, 0.0]
 
 

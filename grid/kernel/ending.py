@@ -1,0 +1,47 @@
+"""When a run is over although processors go on failing: nobody waits for what they change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grid.kernel.compile import inlined
+
+IN_VAIN = 1_000_000
+"""Failures and repairs in a row, while no job arrives or runs, after which none is waited for."""
+
+
+@inlined
+def count_in_vain(state: Any) -> None:
+    """Count a failure or a repair; anew if a job has arrived or run since the last."""
+    steps = state.submitted + state.started + state.completed
+    if steps != state.steps or state.started > state.completed + state.restarted:
+        state.steps = steps
+        state.in_vain = 0
+    state.in_vain += 1
+
+
+@inlined
+def _all_back(state: Any) -> bool:
+    """Tell whether nothing is down that will be repaired, and the global broker knows that."""
+    if state.broken > 0:
+        return False
+    for cluster in range(state.clusters):
+        if state.known.at[cluster] < state.touched_at[cluster]:
+            return False
+    return True
+
+
+@inlined
+def only_failures_left(state: Any) -> bool:
+    """Tell whether, if no job arrives, failures and repairs are all that is left to wait for.
+
+    So it is once all jobs have left, or if they wait though nothing is down: no repair will make
+    one start. On large grids that may never be seen, so that very many in vain are enough.
+    """
+    if state.sliding > 0:
+        return False
+    if state.in_vain >= IN_VAIN:  # what is told of them goes on as they do
+        return bool(state.events <= state.background + state.ticking + state.in_flight)
+    if state.events > state.background or state.awaited == 1:
+        return False
+    return bool(state.live == 0 or _all_back(state))
