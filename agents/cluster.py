@@ -79,6 +79,16 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
             "received": int(world.received[self.index]) + broker.received,
         }
 
+    @property
+    def restarts(self) -> int:
+        """Times that a failure here threw a job back."""
+        return int(self.model.world.columns["restarts"][self.index])
+
+    @property
+    def lost_work(self) -> float:
+        """Processor-seconds that such jobs had been held here, in vain."""
+        return float(self.model.world.columns["lost_work"][self.index])
+
     def expected_ends(self) -> tuple[Indices, Indices, Floats]:
         """Return the slots of the running jobs, their processors here and expected ends, s.
 

@@ -38,6 +38,7 @@ def print_result(result: Result, console: Console) -> None:
         ("makespan", _seconds(metrics["makespan"])),
         ("idle-time of a processor", _seconds(metrics["idle_time_mean"])),
         ("utilization", _percent(metrics["utilization"])),
+        *_losses(result),
         ("messages", f"{sum(result.messages.values()):,}"),
     ):
         table.add_row(label, value)
@@ -62,6 +63,13 @@ def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str,
         if told:
             values = f"{_seconds(metrics[f'mcp{of}'])}, {_seconds(metrics[f'pb{of}'])}"
             yield f"MCP, PB: {words}", values
+
+
+def _losses(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield what failures cost, if they did."""
+    if result.restarts:
+        lost = f"{_number(result.lost_work)} processor-seconds lost"
+        yield "restarts", f"{result.restarts:,}, {lost}"
 
 
 def _remarks(result: Result) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from collections.abc import Mapping
@@ -70,6 +71,11 @@ class Result:
         Lost on a hop between brokers.
     cluster_messages : list of dict of str to int
         Messages ``sent`` by each cluster's broker, and ``received``: addressed to it.
+    restarts : int
+        Times that a failure threw a job back.
+    cluster_losses : list of dict
+        Of each cluster its ``restarts``, to which a co-allocated job adds one on each of its
+        clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds.
     extras : mapping
         What the scenario adds to the summary.
     """
@@ -88,6 +94,8 @@ class Result:
     messages: dict[str, int]
     messages_lost: int
     cluster_messages: list[dict[str, int]]
+    restarts: int
+    cluster_losses: list[dict[str, Any]]
     extras: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -131,6 +139,11 @@ class Result:
             },
             messages_lost=model.messages_lost,
             cluster_messages=[cluster.messages for cluster in model.clusters],
+            restarts=model.world.count("restarted"),
+            cluster_losses=[
+                {"restarts": cluster.restarts, "lost_work": cluster.lost_work}
+                for cluster in model.clusters
+            ],
             extras=extras or {},
         )
 
@@ -165,6 +178,11 @@ class Result:
         return self.submitted - len(self.records)
 
     @property
+    def lost_work(self) -> float:
+        """What jobs had been held for when failures threw them back, processor-seconds."""
+        return math.fsum(losses["lost_work"] for losses in self.cluster_losses)
+
+    @property
     def basis(self) -> str:
         """What CP, MCP and PB are of: `REALISED` or `WHOLE`."""
         return WHOLE if self.rounds is None else REALISED
@@ -179,10 +197,10 @@ class Result:
         dict
             ``scenario``, ``seed``, ``jobs``, ``metrics`` (`grid.metrics.job_metrics`; mcp and pb,
             of what cp_basis says; mcp_overall and pb_overall, of the run as one round; mcp_planned
-            and pb_planned, means over the rounds as planned; rounds, how many there were; the
-            messages by kind and how many were lost), ``clusters``
-            (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; the messages that its
-            broker sent and received), ``wall_s``,
+            and pb_planned, means over the rounds as planned; rounds, how many there were; restarts
+            and lost_work; the messages by kind and how many were lost), ``clusters``
+            (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; restarts and lost_work;
+            the messages that its broker sent and received), ``wall_s``,
             ``simulated_s``, ``rejected_jobs`` (all their numbers); `Scenario.to_dict` and
             ``version``, which say what ran; ``cleaning`` if records of a log were cleaned,
             ``unfinished`` and ``interrupted`` if so; and the scenario's extras.
@@ -198,8 +216,9 @@ class Result:
             metrics |= {f"mcp{of}": means.mcp, f"pb{of}": means.pb}
             for cluster, cp in zip(clusters, means.cps, strict=True):
                 cluster[f"cp{of}"] = cp
-        for cluster, messages in zip(clusters, self.cluster_messages, strict=True):
-            cluster["messages"] = messages
+        told = zip(clusters, self.cluster_losses, self.cluster_messages, strict=True)
+        for cluster, losses, messages in told:
+            cluster |= {**losses, "messages": messages}
         summary: dict[str, Any] = {
             "scenario": self.scenario.name,
             "seed": self.seed,
@@ -209,6 +228,8 @@ class Result:
                 "cp_basis": self.basis,
                 "rounds": self.round_count,
                 **job_metrics(self.records, self.platform),
+                "restarts": self.restarts,
+                "lost_work": self.lost_work,
                 "messages": self.messages,
                 "messages_lost": self.messages_lost,
             },

@@ -44,7 +44,8 @@ def job_metrics(records: Records, platform: Platform) -> dict[str, float | None]
         - work: processor-seconds from (last) start to finish;
         - idle_time_total: all processors x makespan - work, processor-seconds;
         - idle_time_mean: the same per processor, s;
-        - utilization: work over all processors x (last finish - first arrival);
+        - utilization: work over all processors x (last finish - first arrival); what failures
+          threw away is no work, and processors that are down count;
         - throughput: jobs per second from the first arrival to the last finish.
     """
     done = completed(records)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from experiments.checks.failures import used_while_away, wrong_losses
 from experiments.checks.recomputed import Done, metrics_of
 from experiments.checks.verdicts import Verdict
 from experiments.result_files import ResultFiles, Row
@@ -78,7 +79,17 @@ def verify(
         _verdict("no job starts before its arrival", _starts(ran), f"{len(ran):,} starts"),
         _verdict("durations are right", _durations(pairs, result), f"{len(ran):,} durations"),
         _verdict("no processor is held twice", _held(ran, result), _clusters(result)),
+        *_changes(ran, result),
         _verdict("numbers of the summary are right", *_numbers(pairs, jobs, result)),
+    ]
+
+
+def _changes(ran: Sequence[Row], result: ResultFiles) -> list[Verdict]:
+    if not (changes := result.platform.changes):
+        return []
+    of_what = f"{len(changes):,} changes planned"
+    return [
+        _verdict("no processor is used while it is away", used_while_away(ran, result), of_what)
     ]
 
 
@@ -302,7 +313,7 @@ def _numbers(
     whole = {batch for batch in there if batch is not None and there[batch] == wanted[batch]}
     numbers = metrics_of(done, result.platform, result.parameters, whole)
     summary = result.summary
-    problems = []
+    problems = [*wrong_losses(result)]
     for name, (found, right, scale) in _compared(numbers, summary):
         if not _equal(found, right, scale):
             problems.append(f"{name}: the summary has {found}, jobs.csv makes it {right}")

@@ -79,6 +79,8 @@ def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Colum
     ]
     if any(down):
         columns.insert(3, numbers("down", [f"{each:,}" for each in down], 2))
+    if any(cluster.restarts for cluster in clusters):
+        columns.append(numbers("restarts", [f"{each.restarts:,}" for each in clusters], 5))
     if any(hasattr(cluster.scheduler, "history") for cluster in clusters):
         bred = [f"{max(0, len(each) - 1):,}" for each in histories]
         columns += [

@@ -222,6 +222,12 @@ def test_failed_processors_are_told():
     lines = plain(model, 80, 24)
     assert re.search(r"busy +down +run", lines[4])
     assert re.match(r"C1 +▇+·+x+ +8/16 +4 +1 +0 ", lines[5])
+    assert "restarts" not in lines[4]
+    model.world.fail(0, 0, 12.0)
+    model.step()
+    lines = plain(model, 80, 24)
+    assert lines[4].endswith("restarts")
+    assert lines[5].endswith(" 1")
 
 
 def test_nothing_but_ascii_where_nothing_else_can_be_shown(midway):

@@ -483,6 +483,13 @@ def test_people_get_plain_columns_with_units(result):
     assert any(line.split() == ["C2", "16", "0", "0.0%", "-", "-", "0.0", "0.0"] for line in lines)
 
 
+def test_restarts_are_told_where_there_are_some(result):
+    assert "restarts" not in printed(result)
+    losses = [{"restarts": 2, "lost_work": 0.25}] * 4
+    text = printed(replace(result, restarts=2, cluster_losses=losses))
+    assert "restarts                   2, 1.0 processor-seconds lost" in text
+
+
 def test_cleaning_is_told_in_words(result):
     cleaning = Cleaning(9, {"no size: dropped": 6}, 6)
     text = printed(replace(result, cleaning=cleaning))
@@ -509,6 +516,8 @@ def test_tables_fit_80_columns_whatever_the_numbers(result):
             planned=rounds,
             overall=run_performance(basis, platform, [(4, 3, 1)] * 30, "total"),
             cluster_messages=[{"sent": 10**9, "received": 10**9}] * 30,
+            restarts=10**9,
+            cluster_losses=[{"restarts": 10**9, "lost_work": 1e15}] * 30,
         )
         lines = [line.rstrip() for line in printed(wide).splitlines()]
         assert max(map(len, lines)) <= 80

@@ -26,6 +26,26 @@ PLATFORM = "".join(
     f'[[clusters]]\nname = "{name}"\nsize = {size}\nrate = {rate}\n'
     for name, size, rate in (("C1", 4, 1.0), ("C2", 6, 1.5))
 )
+CHANGES = """
+[[changes]]
+cluster = "C1"
+what = "drain"
+at = 20
+until = 300
+processors = 5
+
+[[changes]]
+cluster = "C2"
+what = "fail"
+at = 60
+until = 200
+processors = 6
+
+[[changes]]
+cluster = "C3"
+what = "join"
+at = 40
+"""
 SPREAD = """
 from agents.schedulers import GlobalScheduler
 
@@ -52,6 +72,8 @@ def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     (folder / "jobs.csv").write_text("\n".join(JOBS) + "\n")
     (folder / "site.toml").write_text(PLATFORM)
+    sizes = "".join(f'[[clusters]]\nname = "C{i}"\nsize = 8\n' for i in (1, 2, 3))
+    (folder / "changes.toml").write_text(sizes + CHANGES)
     (folder / "my_spread.py").write_text(SPREAD)
     log = [f"{j} {7 * j} 0 {5 + j} 2 -1 -1 2 60 " + "-1 " * 9 for j in range(1, 30)]
     (folder / "log.swf").write_text("\n".join(log))
@@ -63,6 +85,14 @@ def results(tmp_path_factory):
             "split": [*own, "--global", "my_spread:Spread", "--local", "fcfs"],
             "table": [*own, "--global", "ect", "--local", "fcfs", "--set", "idle=total"],
             "open": ["quickstart", "--set", "jobs=60"],
+            "changed": [
+                *("quickstart", "--platform", folder / "changes.toml", "--local", "fcfs"),
+                *(f"--set={each}" for each in ("jobs=60", "max_size=8", "load=0.9")),
+            ],
+            "failing": [
+                *("quickstart", "--platform", folder / "changes.toml", "--set=jobs=60"),
+                *("--set=max_size=8", "--set=mean_up_time=400", "--set=mean_down_time=20"),
+            ],
             "batch": ["muscle", "--set", "jobs=90", "--set", "queue=20"],
             "log": ["muscle", "--workload", log, "--set", "load_factor=2"],
             "sites": ["quickstart", *(f"--workload=C{i}={log}" for i in (1, 2, 3, 4))],
@@ -72,13 +102,24 @@ def results(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ["split", "table", "open", "batch", "log", "sites"])
+@pytest.mark.parametrize(
+    "name", ["split", "table", "open", "batch", "log", "sites", "changed", "failing"]
+)
 def test_true_results_hold(name, results):
     got = call("verify", results / name, "--json")
     assert got.exit_code == 0, got.output
     checks = json.loads(got.stdout)
     assert checks["holds"]
-    assert len(checks["checks"]) == 9
+    assert len(checks["checks"]) == (10 if name in ("changed", "failing") else 9)
+
+
+def test_what_failures_cost_is_told(results):
+    summary = json.loads((results / "failing" / "summary.json").read_text())
+    assert summary["metrics"]["restarts"] > 3
+    for row in (summary["metrics"], *summary["clusters"]):
+        assert (row["lost_work"] > 0) == (row["restarts"] > 0)
+    summary = json.loads((results / "open" / "summary.json").read_text())
+    assert (summary["metrics"]["restarts"], summary["metrics"]["lost_work"]) == (0, 0.0)
 
 
 def test_a_result_without_jobs_holds(tmp_path, results):
@@ -124,7 +165,42 @@ def said(*path, change=lambda value: value + 1):
     return tamper
 
 
+def taken_to(cluster, since, until, more_than):
+    """Have a job that starts in a time and has more processors run on another cluster."""
+
+    def tamper(rows, summary, job):
+        row = next(
+            row
+            for row in rows
+            if row["start"]
+            and since <= float(row["start"]) < until
+            and int(row["size"]) > more_than
+        )
+        row["placement"] = f"{cluster}:{row['size']}"
+
+    return tamper
+
+
+AWAY, NUMBERS = "no processor is used while it is away", "numbers of the summary are right"
 TAMPERINGS = {
+    "on what drains": ("changed", taken_to("C1", 20, 300, 3), 0, AWAY),
+    "on what failed": ("changed", taken_to("C2", 60, 200, 2), 0, AWAY),
+    "on what has not joined": ("changed", taken_to("C3", 0, 40, 0), 0, AWAY),
+    "restarts without failures": ("open", said("metrics", "restarts"), 0, NUMBERS),
+    "restarts of no cluster": (
+        "failing",
+        said("metrics", "restarts", change=lambda value: 100 * value),
+        0,
+        NUMBERS,
+    ),
+    "lost work": ("failing", said("clusters", 0, "lost_work"), 0, NUMBERS),
+    "lost work without restarts": ("open", said("metrics", "lost_work"), 0, NUMBERS),
+    "no number of restarts": (
+        "failing",
+        said("clusters", 1, "restarts", change=lambda _: None),
+        0,
+        NUMBERS,
+    ),
     "a job lost": ("table", drop, 2, "all jobs are accounted for"),
     "a job invented": ("table", twice, 2, "jobs are those of the workload"),
     "another number": ("open", moved(job=lambda _: "999"), 7, "jobs are those of the workload"),

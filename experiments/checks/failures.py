@@ -1,0 +1,83 @@
+"""What can be checked of processors that come and go, and of the work that failures cost.
+
+Random failures leave no trace in ``jobs.csv``: only what the platform plans is held against it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from experiments.result_files import ResultFiles, Row
+from grid.changes import DRAIN, FAIL, JOIN
+
+RELATIVE = 1e-9
+"""Difference that rounding makes."""
+
+
+def used_while_away(ran: Sequence[Row], result: ResultFiles) -> Iterator[str]:
+    """Find instants at which more processors of a cluster are held than a change of it leaves.
+
+    Those that drain may be held by jobs that started before, those that fail or have not joined by
+    none.
+    """
+    sizes = {each.name: each.size for each in result.platform.clusters}
+    for number, change in enumerate(result.platform.changes, 1):
+        name, size = change.cluster, sizes[change.cluster]
+        begin, end = (-math.inf, change.at) if change.what == JOIN else (change.at, change.until)
+        left = size - (change.processors or size)
+        steps = []
+        for row in ran:
+            if row.start is None or row.finish is None or name not in row.placement:
+                continue
+            if change.what == DRAIN and row.start < begin:
+                continue
+            if begin < row.finish and row.start < end and row.start < row.finish:
+                taken = row.placement[name]
+                since = max(begin, row.start)
+                steps += [(since, taken, row.job), (row.finish, -taken, row.job)]
+        held = 0
+        # At one instant processors fall free before others are taken.
+        for time, taken, job in sorted(steps):
+            held += taken
+            if held > left:
+                yield (
+                    f"{name} at {time} s: job {job} makes it {held} processors held, of {left} "
+                    f"that change {number} ({change.what}) leaves"
+                )
+                break
+
+
+def wrong_losses(result: ResultFiles) -> Iterator[str]:
+    """Find restarts and lost work of the summary that cannot be, or that do not sum up."""
+    summary = result.summary
+    rows = {"metrics": summary["metrics"]}
+    rows |= {f"clusters/{index}": row for index, row in enumerate(summary["clusters"])}
+    for place, row in rows.items():
+        restarts, lost = (
+            row.get(key, "nothing") if isinstance(row, dict) else "nothing"
+            for key in ("restarts", "lost_work")
+        )
+        if not isinstance(restarts, int) or restarts < 0:
+            yield f"{place}/restarts: the summary has {restarts}"
+            return
+        if not isinstance(lost, int | float) or not 0 <= lost < math.inf:
+            yield f"{place}/lost_work: the summary has {lost}"
+            return
+        if lost > 0 and restarts == 0:
+            yield f"{place}/lost_work: the summary has {lost}, and no restarts"
+    whole, clusters = summary["metrics"], summary["clusters"]
+    times = [row["restarts"] for row in clusters]
+    lost = math.fsum(row["lost_work"] for row in clusters)
+    # A co-allocated job is thrown back by each of its clusters.
+    if not max(times, default=0) <= whole["restarts"] <= sum(times):
+        yield f"restarts: the summary has {whole['restarts']}, its clusters {sum(times)}"
+    if not math.isclose(whole["lost_work"], lost, rel_tol=RELATIVE):
+        yield f"lost_work: the summary has {whole['lost_work']}, its clusters {lost}"
+    planned = any(change.what == FAIL for change in result.platform.changes)
+    if whole["restarts"] and not planned and result.parameters.mean_up_time == 0:
+        yield f"restarts: the summary has {whole['restarts']}; nothing can fail"
+    for cluster, row in zip(result.platform.clusters, clusters, strict=False):
+        most = cluster.size * summary["simulated_s"]
+        if row["lost_work"] > most * (1 + RELATIVE):
+            yield f"lost_work of {cluster.name}: the summary has {row['lost_work']}, of {most}"
