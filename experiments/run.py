@@ -14,6 +14,7 @@ from typing import Any
 
 from agents.messages import Message, SeedSchedule
 from agents.model import GridModel
+from experiments.attempts import hardly_ending
 from experiments.events.log import event_log
 from experiments.process import give_stdout_up
 from experiments.results import Result
@@ -85,6 +86,10 @@ def run(
         from experiments.live.following import check_number
 
         check_number(model, follow)
+    if failures := scenario.failures:
+        line = hardly_ending(scenario, model.workload, failures.mean_up_time)
+        if line is not None:
+            print(f"metasched: {line}", file=sys.stderr)
     extras: dict[str, Any] = {}
     if "seed_schedules" in scenario.outputs:
         extras["seed_schedules"] = _collect_seeds(model)

@@ -223,6 +223,15 @@ class Scenario:
             "platform": platform,
         }
 
+    @property
+    def failures(self) -> Failures | None:
+        """The failure model; None if processors fail when the platform says, or never."""
+        parameters = self.parameters
+        assert isinstance(parameters, Parameters)
+        if parameters.mean_up_time == 0:
+            return None
+        return Failures(parameters.mean_up_time, parameters.mean_down_time)
+
     def model(self, seed: int = 0) -> GridModel:
         """Return a model of the scenario, ready to step.
 
@@ -252,9 +261,7 @@ class Scenario:
                 parameters.loss,
                 truth=parameters.knowledge == "truth",
             ),
-            failures=Failures(parameters.mean_up_time, parameters.mean_down_time)
-            if parameters.mean_up_time > 0
-            else None,
+            failures=self.failures,
             seed=seed,
             weights=parameters.weights,
             idle=parameters.idle,
