@@ -156,11 +156,11 @@ def test_ctrl_c_ends_in_order(tmp_path):
     ("words", "says"),
     [
         (["--figure", "8"], "figure: found 8; accepted: 4, 5, 6, 7"),
-        (["--scale", "0"], "scale: found 0.0; accepted: a number above 0"),
-        (["--scale", "-1"], "scale: found -1.0; accepted: a number above 0"),
-        (["--scale", "nan"], "scale: found nan; accepted: a number above 0"),
-        (["--replications", "0"], "replications: found 0; accepted: a whole number from 1"),
-        (["--workers", "0"], "workers: found 0; accepted: a whole number from 1"),
+        (["--scale", "0"], "scale: found '0'; accepted: a number above 0"),
+        (["--scale", "-1"], "scale: found '-1'; accepted: a number above 0"),
+        (["--scale", "nan"], "scale: found 'nan'; accepted: a number above 0"),
+        (["--replications", "0"], "replications: found '0'; accepted: a whole number from 1"),
+        (["--workers", "0"], "workers: found '0'; accepted: a whole number from 1"),
     ],
 )
 def test_bad_input(words, says, tmp_path):
