@@ -6,7 +6,8 @@ the brokers' links have there; what schedulers say to each other travels in `age
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mesa
@@ -60,8 +61,10 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         Messages on the way from it to the global scheduler's.
     latency : float
         Time that a message takes between this broker and the global scheduler's, s.
+    delay : float
+        Time that a message takes between this broker and the one above, s.
     sent, received : int
-        Messages of schedulers that it sent so far, and that were sent to it.
+        Messages of schedulers, and of discovery, that it sent so far, and that were sent to it.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         name: str,
         parent: A4Broker | None = None,
         latency: float = 0.0,
+        delay: float = 0.0,
         cluster: int = NONE,
     ) -> None:
         super().__init__(model)
@@ -82,6 +86,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         self._rows = np.flatnonzero(model.world.beliefs["broker"] == index)
         self.hops: int = 0 if parent is None else parent.hops + 1
         self.latency = latency
+        self.delay = delay
         self.sent = 0
         self.received = 0
 
@@ -118,26 +123,69 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         """
         model, world = self.model, self.model.world
         delay = self.latency + to.latency
-        loss = float(world.advertising.loss)
         if kind is ScheduleReport and world.advertising.truth:
-            delay = loss = 0.0
-        if loss > 0.0:
-            for _ in range(self.hops + to.hops):
-                while uniform(model.loss_stream) < loss:
-                    self.sent += 1
-                    model.lost_between += 1
-                    delay += 2.0 * world.hop_latency
-        message = kind(
-            sender=self.name,
-            receiver=to.name,
-            sent=model.now,
-            due=model.now + delay,
-            **content,
-        )
+            delay, lost = 0.0, 0
+        else:
+            way = [self, *self.above, *[to, *to.above][-2::-1]]
+            lost = self._lost(kind, way)
+            for _ in range(lost):
+                delay += 2.0 * world.hop_latency
+        message = self._message(kind, to, delay, content)
+        model.messages_posted += 1 + lost
         self.sent += 1
         to.received += 1
         model.post(message)
         return message
+
+    def pass_on(self, kind: type[Message], to: A4Broker, **content: Any) -> bool:
+        """Send a message of discovery to the broker above or below; tell whether it is there.
+
+        If not, it is delivered when it is due.
+        """
+        model = self.model
+        lost = self._lost(kind, (self, to))
+        delay = (self if to is self.parent else to).delay + 2.0 * model.world.hop_latency * lost
+        model.discovery_messages += 1 + lost
+        to.received += 1
+        self.sent += 1
+        if delay > 0.0:
+            model.post(self._message(kind, to, delay, content))
+        elif model.listeners:
+            model.note(self._message(kind, to, delay, content))
+        return delay == 0.0
+
+    def _message(
+        self, kind: type[Message], to: A4Broker, delay: float, content: dict[str, Any]
+    ) -> Message:
+        now = self.model.now
+        return kind(sender=self.name, receiver=to.name, sent=now, due=now + delay, **content)
+
+    def _lost(self, kind: type[Message], way: Sequence[A4Broker]) -> int:
+        """Draw, and count, how often a message is lost before each hop of its way has carried it.
+
+        Each time it is sent again when its acknowledgement is overdue.
+        """
+        model, world = self.model, self.model.world
+        loss, lost, sent = float(world.advertising.loss), 0, model.now
+        if loss == 0.0:
+            return 0
+        for one, other in pairwise(way):
+            while uniform(model.loss_stream) < loss:
+                if world.watcher is not None:
+                    world.watcher.told(
+                        "lost",
+                        kind=kind.__name__,
+                        sender=self.name,
+                        receiver=way[-1].name,
+                        sent=sent,
+                        hop=[one.name, other.name],
+                    )
+                lost += 1
+                sent += 2.0 * world.hop_latency
+            sent += (one if one.parent is other else other).delay
+        self.sent += lost
+        model.lost_between += lost
+        return lost
 
 
 def hierarchy(model: GridModel) -> tuple[A4Broker, list[A4Broker], list[A4Broker]]:
@@ -153,12 +201,13 @@ def hierarchy(model: GridModel) -> tuple[A4Broker, list[A4Broker], list[A4Broker
             (broker,) = (each for each in platform.brokers if each.name == name)
             parent = broker_of(broker.parent)
             latency = model.world.hop_latency * (parent.hops + 1)
-            between[name] = A4Broker(model, name, parent, latency)
+            between[name] = A4Broker(model, name, parent, latency, model.world.hop_latency)
         return between[name]
 
     latencies = model.world.latency.tolist()
+    delays = model.world.beliefs["delay"][model.world.columns["first_belief"]].tolist()
     own = [
-        A4Broker(model, cluster.name, broker_of(cluster.broker), latency, index)
-        for index, (cluster, latency) in enumerate(zip(platform.clusters, latencies, strict=True))
+        A4Broker(model, cluster.name, broker_of(cluster.broker), latencies[i], delays[i], i)
+        for i, cluster in enumerate(platform.clusters)
     ]
     return root, own, [broker_of(broker.name) for broker in platform.brokers]

@@ -1,15 +1,20 @@
 """Resource discovery: which clusters can run a job, asked of one broker after the other, upwards.
 
-A broker answers from what it believes of the clusters below it, a cluster's own from the truth. If
-no answer is good enough, the question is passed up (`muscle`, section 1).
+A broker answers from what it believes of the clusters below it when the question reaches it, a
+cluster's own from the truth. If no answer is good enough, the question is passed up (`muscle`,
+section 1). Each hop of question and answer takes the brokers' latency; what is lost is sent again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from agents.broker import A4Broker
+from agents.messages import Discovery, Message
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
 from grid.jobs import ANYWHERE
@@ -38,9 +43,60 @@ class Offer:
     at: float
 
 
+Offers = tuple[Offer, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceQuestion(Discovery):
+    """A broker asks the one above which clusters can run a job.
+
+    Attributes
+    ----------
+    slot : int
+        Where the world keeps the job.
+    way : tuple of A4Broker
+        The brokers asked so far, the first one first, the receiver last.
+    """
+
+    slot: int = field(repr=False)
+    way: tuple[A4Broker, ...] = field(repr=False)
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        return f"asks where job {self.job} can run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceAnswer(Discovery):
+    """A broker tells the one below, which has asked, which clusters can run a job.
+
+    Attributes
+    ----------
+    slot : int
+        Where the world keeps the job.
+    way : tuple of A4Broker
+        The brokers that the answer has yet to reach, the receiver last.
+    found : Found
+        The answer.
+    """
+
+    slot: int = field(repr=False)
+    way: tuple[A4Broker, ...] = field(repr=False)
+    found: Found = field(repr=False)
+
+    def content(self) -> dict[str, Any]:
+        """Return what the message says, for programs: only what JSON can hold."""
+        return {"job": self.job, **self.found.content()}
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        first = self.found.cluster
+        return f"job {self.job} can run on {first}" if first else f"job {self.job} can run nowhere"
+
+
 @dataclass(frozen=True)
-class Discovery:
-    """An answer to the question which clusters can run a job.
+class Found:
+    """What is answered to the question which clusters can run a job.
 
     Attributes
     ----------
@@ -49,67 +105,145 @@ class Discovery:
     offers : tuple of Offer
         Of the clusters below that broker, the earliest finish first.
     hops : int
-        Messages that question and answer took between brokers.
+        Messages that question and answer take between brokers, if none is lost.
+    cluster : str or None
+        Name of the cluster of the first offer.
     """
 
     broker: str
-    offers: tuple[Offer, ...]
+    offers: Offers
     hops: int
+    cluster: str | None
+
+    def content(self) -> dict[str, Any]:
+        """Return it for programs: only what JSON can hold."""
+        finish = self.offers[0].finish if self.offers else None
+        offers = len(self.offers)
+        return {
+            "answered": self.broker,
+            "hops": self.hops,
+            "offers": offers,
+            "cluster": self.cluster,
+            "finish": finish,
+        }
 
 
-def discover(
-    model: GridModel, broker: A4Broker, size: int, runtime: float, deadline: float
-) -> Discovery:
-    """Ask a broker, and those above it, which clusters can run a job.
+def offers(broker: A4Broker, size: int, runtime: float, deadline: float) -> Offers | None:
+    """Return which clusters a broker offers for a job; None if it passes the question up.
 
-    The first broker that knows of a cluster where the job is expected to meet its deadline answers;
-    if none does, the highest, whatever it knows.
+    It does so if it knows of no cluster where the job is expected to meet its deadline and there
+    is a broker above it.
 
     Parameters
     ----------
-    model : GridModel
     broker : A4Broker
-        Who is asked first.
     size : int
         Processors.
     runtime : float
         On a cluster of rate 1, s.
     deadline : float
         s; infinity: any cluster will do.
+
+    Returns
+    -------
+    tuple of Offer or None
+        The earliest finish first.
     """
-    hops = 0
-    for asked in (broker, *broker.above):
-        offers = _offers(model, asked, size, runtime)
-        if asked.parent is None or (offers and offers[0].finish <= deadline):
-            break
-        hops += 2
-    model.discovery_messages += hops
-    return Discovery(asked.name, offers, hops)
-
-
-def _offers(model: GridModel, broker: A4Broker, size: int, runtime: float) -> tuple[Offer, ...]:
-    """Return what a broker can offer, the earliest finish first."""
+    model = broker.model
     now, found = model.now, []
     for cluster, free, up, waiting, left, at in broker.believes():
         if size <= up:
             wait = 0.0 if size <= free and waiting == 0 else max(0.0, at + left / up - now)
             finish = now + wait + model.pace.predict_one(runtime, cluster)
             found.append(Offer(cluster, finish, at))
-    return tuple(sorted(found, key=lambda offer: (offer.finish, offer.cluster)))
+    found.sort(key=lambda offer: (offer.finish, offer.cluster))
+    enough = broker.parent is None or (found and found[0].finish <= deadline)
+    return tuple(found) if enough else None
 
 
 class DiscoveryScheduler(GlobalScheduler):
     """A4: each job asks the broker it was submitted through, then those above, for a cluster.
 
-    It goes to the cluster of earliest expected finish that the answer offers.
+    It goes to the cluster of earliest expected finish that the answer offers, as soon as the answer
+    is there. If it offers none, the job asks again when there is news of clusters.
     """
 
     label = "A4"
     paper = "muscle"
 
+    def __init__(self, model: GridModel) -> None:
+        super().__init__(model)
+        self._news: dict[int, bool] = {}  # of each job (slot) that asks, if there was news since
+        self._found: list[tuple[Job, Found]] = []
+
     def place(self, job: Job) -> Answer:
-        """Choose the first offer."""
-        model = self.model
-        broker = model.broker if job.origin == ANYWHERE else model.clusters[job.origin].broker
-        found = discover(model, broker, job.size, job.runtime, job.deadline)
+        """Choose the first offer, if it is known without delay."""
+        if job.slot in self._news:
+            self._news[job.slot] = True
+            return None
+        found = self._asked(job, (self._first(job),))
+        if found is None:
+            self._news[job.slot] = False
+            return None
         return self.clusters[found.offers[0].cluster] if found.offers else None
+
+    def receive(self, message: Message) -> None:
+        """Have a broker answer a question or pass it up, or pass an answer down."""
+        if not isinstance(message, ResourceQuestion | ResourceAnswer):
+            return
+        job = Job(self.model.world, message.slot)
+        if isinstance(message, ResourceQuestion):
+            found = self._asked(job, message.way)
+        else:
+            found = self._answered(job, message.way, message.found)
+        if found is not None:
+            self._found.append((job, found))
+
+    def act(self) -> None:
+        """Send the jobs whose answers are there; those without an offer may have to ask again."""
+        while self._found:
+            job, found = self._found.pop(0)
+            news = self._news.pop(job.slot)
+            if found.offers:
+                first = found.offers[0]
+                self.model.transfer(
+                    np.array([job.slot]), np.array([first.cluster]), np.array([first.at])
+                )
+            elif news:
+                again = self._asked(job, (self._first(job),))
+                self._news[job.slot] = False
+                if again is not None:
+                    self._found.append((job, again))
+
+    def _first(self, job: Job) -> A4Broker:
+        model = self.model
+        broker: A4Broker = (
+            model.broker if job.origin == ANYWHERE else model.clusters[job.origin].broker
+        )
+        return broker
+
+    def _asked(self, job: Job, way: tuple[A4Broker, ...]) -> Found | None:
+        """Have the last broker of a way answer or pass the question up; None: that takes time."""
+        while (answer := offers(way[-1], job.size, job.runtime, job.deadline)) is None:
+            asked, above = way[-1], way[-1].parent
+            assert above is not None
+            way = (*way, above)
+            if not asked.pass_on(ResourceQuestion, above, job=job.number, slot=job.slot, way=way):
+                return None
+        cluster = self.clusters[answer[0].cluster].name if answer else None
+        return self._answered(job, way, Found(way[-1].name, answer, 2 * len(way) - 2, cluster))
+
+    def _answered(self, job: Job, way: Sequence[A4Broker], found: Found) -> Found | None:
+        """Have the last broker of a way pass an answer down; None: that takes time."""
+        while len(way) > 1:
+            *down, above = way
+            way = tuple(down)
+            if not above.pass_on(
+                ResourceAnswer, way[-1], job=job.number, slot=job.slot, way=way, found=found
+            ):
+                return None
+        watcher = self.model.world.watcher
+        if watcher is not None:
+            content = found.content()
+            watcher.told("discovered", job=job.number, sender=way[0].name, **content)
+        return found

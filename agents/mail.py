@@ -17,10 +17,8 @@ class Mail:
 
     Attributes
     ----------
-    sent : int
-        Messages posted so far; reminders, which no broker carries, are not counted.
     in_flight : int
-        Messages on their way.
+        Messages on their way; reminders, which no broker carries, are not counted.
     said : deque of Message
         The last messages, whoever carries them.
     listeners : list of callable
@@ -31,7 +29,6 @@ class Mail:
         self._heap: list[tuple[float, int, Message]] = []
         self._serial = 0
         self._booking: dict[str, int] = {}  # the last one that each scheduler is reminded of
-        self.sent = 0
         self.in_flight = 0
         self.said: deque[Message] = deque(maxlen=KEPT)
         self.listeners: list[Callable[[Message], None]] = []
@@ -46,7 +43,6 @@ class Mail:
         """Take a message to be delivered when it is due."""
         if not isinstance(message, Reminder):
             self.note(message)
-            self.sent += 1
             self.in_flight += 1
         else:
             self._booking[message.receiver] = message.booking

@@ -217,6 +217,19 @@ class ScheduleReport(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery(Message):
+    """Brokers next to each other talk of where a job can run (`agents.discovery`).
+
+    Attributes
+    ----------
+    job : int
+        Its number.
+    """
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reminder(Message):
     """A scheduler's note to itself, which no broker carries.
 

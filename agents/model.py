@@ -16,7 +16,7 @@ from agents.carriage import announcements, transfers
 from agents.cluster import ClusterAgent
 from agents.genetic import Settings
 from agents.mail import Mail
-from agents.messages import Message, Reminder, ScheduleReport
+from agents.messages import Discovery, Message, Reminder, ScheduleReport
 from agents.pace import PacePredictor
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
@@ -90,6 +90,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         The global scheduler's.
     brokers : list of A4Broker
         Those between it and the clusters' own.
+    messages_posted : int
+        Messages that schedulers sent each other so far.
     discovery_messages : int
         Messages of brokers that asked each other for clusters, so far.
     pace : PacePredictor
@@ -141,7 +143,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.list_seed = list_seed
         self.round_threshold = round_threshold
         self.rounds: list[Round] = []
-        self.discovery_messages = self.lost_between = 0
+        self.messages_posted = self.discovery_messages = self.lost_between = 0
         self._mail = Mail()
         self.said, self.listeners = self._mail.said, self._mail.listeners
         self._receivers: dict[str, Scheduler] = {}
@@ -244,11 +246,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         return self.lost_between + self.world.count("lost")
 
     @property
-    def messages_posted(self) -> int:
-        """Messages that schedulers sent each other so far."""
-        return self._mail.sent
-
-    @property
     def in_flight(self) -> int:
         """Messages on their way, of every kind."""
         return self._mail.in_flight + self.world.in_flight
@@ -333,6 +330,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         if message.due < np.inf:
             self.world.hasten(message.due)
 
+    def note(self, message: Message) -> None:
+        """Tell those who listen of a message that is not to be delivered."""
+        self._mail.note(message)
+
     def remind(self, scheduler: LocalScheduler, time: float, booking: int) -> None:
         """Have a scheduler reminded of its last booking at a time, s; infinity: never."""
         name, now = scheduler.cluster.name, self.now
@@ -364,9 +365,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             self._submissions()  # before a report of this instant begins a round with them
         acting = {}
         for message in self._mail.deliver(self.now):
-            scheduler = self._receivers[message.receiver]
+            asking = isinstance(message, Discovery)  # the global scheduler has brokers ask
+            scheduler = self.scheduler if asking else self._receivers[message.receiver]
             self._told_by(scheduler, scheduler.receive, message)
-            acting[message.receiver] = scheduler
+            acting[scheduler.name] = scheduler
         for scheduler in acting.values():
             if scheduler not in planners:
                 self._told_by(scheduler, scheduler.act)

@@ -55,6 +55,8 @@ class Tables:
         What is kept for each cluster, and for each link.
     beliefs : structured array
         What each broker believes of each cluster below it (`grid.kernel.state.BELIEF`).
+    news : structured array
+        What advertisements on their way say (`grid.kernel.state.NEWS`).
     known : dict of str to array
         What the global scheduler knows of each cluster (`grid.kernel.state.known_dtype`).
     take : array of int64, shape (capacity,)
@@ -90,7 +92,7 @@ class Tables:
         self.memory = np.zeros(1)
         self._arguments: tuple[Any, ...] | None = None
         self._name_columns()
-        self._news = np.zeros(0, k.NEWS)
+        self.news = np.zeros(0, k.NEWS)
         self._set_clusters()
         self._set_brokers(latency, advertising)
         self._set_links(links)
@@ -212,12 +214,12 @@ class Tables:
         if len(self._events) < room:
             more = np.zeros(room - len(self._events), k.EVENT)
             self._events = np.concatenate([self._events, more])
-        old = len(self._news)
+        old = len(self.news)
         if self.count("news") + self.clusters > old:
             size = max(2 * old, 2 * self.clusters)
-            self._news = np.concatenate([self._news, np.zeros(size - old, k.NEWS)])
-            self._news["next"][old:] = np.arange(old + 1, size + 1)
-            self._news["next"][-1] = self._box["vacant_news"][0]
+            self.news = np.concatenate([self.news, np.zeros(size - old, k.NEWS)])
+            self.news["next"][old:] = np.arange(old + 1, size + 1)
+            self.news["next"][-1] = self._box["vacant_news"][0]
             self._box["vacant_news"] = old
         if self._box["sliding"][0] == len(self._sliding):
             self._sliding = np.concatenate([self._sliding, np.zeros_like(self._sliding)])

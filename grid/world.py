@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from grid.jobs import JobArray
 from grid.kernel import access
 from grid.kernel import state as k
 from grid.kernel.advance import loop
+from grid.kernel.carried import LISTENER
 from grid.kernel.processors import set_plan
 from grid.platform import Platform
 from grid.refusals import (
@@ -34,13 +36,21 @@ Indices = npt.NDArray[np.int64]
 
 
 class Watcher(Protocol):
-    """Somebody who sees each instant of a world by itself."""
+    """Somebody who sees each instant of a world by itself, and each message."""
 
     def look(self) -> None:
         """See the world, whenever all of an instant has happened or somebody outside must act."""
 
     def planned(self, cluster: int, jobs: Indices) -> None:
         """See the plan (slots) that a cluster has just got."""
+
+    def carried(
+        self, kind: int, item: int, sender: int, receiver: int, hop: int, after: float
+    ) -> None:
+        """See a message about a job or a cluster (`grid.kernel.carried`), sent or lost."""
+
+    def told(self, event: str, **facts: Any) -> None:
+        """See what else happens between brokers."""
 
 
 class World(Tables):
@@ -68,10 +78,7 @@ class World(Tables):
     seed : int
         Of the messages that are lost, and of failures.
 
-    Attributes
-    ----------
-    watcher : Watcher or None
-        Who watches; that changes nothing but the time it takes. Beside it, those of `Tables`.
+    The attributes are those of `Tables`.
     """
 
     def __init__(
@@ -97,7 +104,19 @@ class World(Tables):
         self._source: Iterator[JobArray] = iter(())
         self._drained: list[Records] = []
         self._until = self._end = np.inf
-        self.watcher: Watcher | None = None
+        self._watcher: Watcher | None = None
+        self._listener: Any = None
+
+    @property
+    def watcher(self) -> Watcher | None:
+        """Who watches; that changes nothing but the time it takes."""
+        return self._watcher
+
+    @watcher.setter
+    def watcher(self, watcher: Watcher | None) -> None:
+        self._watcher = watcher
+        self._listener = None if watcher is None else LISTENER(watcher.carried)
+        self._box["listener_at"] = ctypes.cast(self._listener, ctypes.c_void_p).value or 0
 
     # What decides -------------------------------------------------------------------------------
 
@@ -242,7 +261,7 @@ class World(Tables):
                 self._arguments = (
                     box, self.slots, self._events, self._chunk, self._finished,
                     self._processors, self._turns, self._sliding, self._splits,
-                    self.beliefs, self._news, self.memory,
+                    self.beliefs, self.news, self.memory,
                 )  # fmt: skip
             reason = run(*self._arguments, self._until)
             if reason == k_place and place is not None:

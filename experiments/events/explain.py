@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.events import log, words
-from experiments.events.job_events import Event
+from experiments.events.carried import Event
 from experiments.events.teller import Teller
 from experiments.events.words import Story
 from experiments.result_files import ResultFiles

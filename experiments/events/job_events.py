@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from agents.model import GridModel
+from experiments.events.carried import CarriedMessages, Event
 from experiments.events.happenings import parts_of
 from grid.jobs import ANYWHERE
 from grid.kernel.seen import SEEN, moved
@@ -23,8 +24,6 @@ from grid.kernel.state import (
     RUNNING,
     TRANSIT,
 )
-
-Event = dict[str, Any]
 
 SUBMITTED, KNOWN, SENT, LANDED, STARTED = "submitted", "known", "sent", "landed", "started"
 STEPS = (SUBMITTED, KNOWN, SENT, LANDED, STARTED)
@@ -49,13 +48,18 @@ _NEWS, _ENDS, _RESTARTS, _WAY, _AFTER = 0, 1, 2, 3, 8
 
 
 class JobEvents:
-    """Tells what has happened to the jobs of a model since it was last asked.
+    """Tells what has happened to the jobs of a model since it was last asked, and was carried.
 
     Asked at each instant, it knows the time of every event. It remembers the live jobs only.
 
     Parameters
     ----------
     model : GridModel
+
+    Attributes
+    ----------
+    carried : CarriedMessages
+        Has to hear what the kernel tells.
     """
 
     def __init__(self, model: GridModel) -> None:
@@ -66,16 +70,18 @@ class JobEvents:
         self._left = 0
         self._way: dict[tuple[int, int, float], tuple[int, int]] = {}  # steps told, restarts told
         self._told = self._news()
+        self.carried = CarriedMessages(model)
 
     def since(self) -> list[Event]:
         """Return the events since the last call, in the order in which they happened."""
-        events = [*self._advertised(), *self._departed(), *self._under_way()]
+        events = [*self.carried.take(), *self._advertised()]
+        events += [*self._departed(), *self._under_way()]
         events.sort(key=itemgetter(0, 1))
         return [event for _, _, event in events]
 
     # Each yields rows of (order at this instant, job or cluster, event).
 
-    def _departed(self) -> Iterator[tuple[int, int, Event]]:
+    def _departed(self) -> Iterator[tuple[float, int, Event]]:
         world = self._model.world
         left = world.count("completed") + world.count("rejected")
         if left == self._left:
@@ -95,7 +101,7 @@ class JobEvents:
             end: Event = {"event": FINISHED, "job": number, "placement": self._named(parts)}
             yield last, number, end
 
-    def _under_way(self) -> Iterator[tuple[int, int, Event]]:
+    def _under_way(self) -> Iterator[tuple[float, int, Event]]:
         world = self._model.world
         if len(self._seen) < len(world.slots):
             more = len(world.slots) - len(self._seen)
@@ -118,7 +124,7 @@ class JobEvents:
             yield from self._steps(row, steps, reached, world.parts(slot), placed)
             self._way[key] = reached, restarts
 
-    def _advertised(self) -> Iterator[tuple[int, int, Event]]:
+    def _advertised(self) -> Iterator[tuple[float, int, Event]]:
         """Yield what the global scheduler's broker has heard of clusters."""
         news, told = self._news(), self._told
         self._told = news
@@ -146,7 +152,7 @@ class JobEvents:
 
     def _steps(
         self, row: np.void, first: int, end: int, parts: Mapping[int, int], placed: bool
-    ) -> Iterator[tuple[int, int, Event]]:
+    ) -> Iterator[tuple[float, int, Event]]:
         """Yield a job's steps from `first` to before `end`."""
         for step in range(first, end):
             if not (placed and STEPS[step] in (SENT, LANDED)):

@@ -13,16 +13,20 @@ from typing import Any, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from agents.messages import Message
+from agents.messages import JobMetadata, JobSubmitted, JobTransfer, Message
 from agents.model import GridModel
-from experiments.events.job_events import Event, JobEvents
+from experiments.events.carried import MESSAGE, Event
+from experiments.events.job_events import JobEvents
 from experiments.files import unwritable
 from grid.errors import GridError
 
 EVENTS = "events.jsonl"
 """File of a result in which its event log is looked for."""
 
-BEGUN, ENDED, MESSAGE, PLANNED = "begun", "ended", "message", "planned"
+BEGUN, ENDED, PLANNED = "begun", "ended", "planned"
+
+_JOB_BY_JOB = JobSubmitted, JobMetadata, JobTransfer
+"""Messages that the kernel carries, and tells of for each job."""
 
 KEPT = 1000
 """Lines after which they are written."""
@@ -51,6 +55,7 @@ class EventLog:
         self._lines: list[str] = []
         self._jobs = JobEvents(model)
         self._note({"event": BEGUN, **facts})
+        self.carried = self._jobs.carried.hear
         model.world.watcher = self
         model.listeners.insert(0, self._hear)
 
@@ -76,7 +81,14 @@ class EventLog:
         plan = {"sender": agent.scheduler.name, "receiver": agent.name, "jobs": numbers}
         self._note({"event": PLANNED, **plan, "cp": agent.scheduler.cp})
 
+    def told(self, event: str, **facts: Any) -> None:
+        """See what else happens between brokers."""
+        self._see()
+        self._note({"event": event, **facts})
+
     def _hear(self, message: Message) -> None:
+        if isinstance(message, _JOB_BY_JOB):
+            return
         self._see()
         self._note(
             {

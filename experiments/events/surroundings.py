@@ -6,8 +6,11 @@ from collections import deque
 from collections.abc import Mapping
 
 from experiments.events import job_events
+from experiments.events.carried import Event
 from experiments.events.happenings import processors
-from experiments.events.job_events import Event
+
+_REPORTS = 10_000
+"""Reports of local schedulers that are remembered: many may come in the time of one latency."""
 
 
 class Surroundings:
@@ -24,16 +27,14 @@ class Surroundings:
         Free processors of each cluster.
     waiting : dict of str to set of int
         Jobs that wait at each cluster.
-    ended : dict of str to (float, int)
-        When the last job of each cluster ended (s), and which.
     """
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self.free = dict(sizes)
         self.waiting: dict[str, set[int]] = {name: set() for name in sizes}
-        self.ended: dict[str, tuple[float, int]] = {}
+        self._ended: dict[str, tuple[float, list[int]]] = {}
         self._sizes = sizes
-        self._reports = False
+        self._reports = deque[tuple[float, float, str]](maxlen=_REPORTS)
         self._running: dict[int, dict[str, int]] = {}
         self._news: dict[str, deque[tuple[float, str]]] = {name: deque() for name in sizes}
 
@@ -52,15 +53,28 @@ class Surroundings:
         elif kind in (job_events.FINISHED, job_events.RESTARTED):
             for name, held in self._running.pop(event["job"], {}).items():
                 self.free[name] += held
-                self.ended[name] = event["time"], event["job"]
-        elif kind == job_events.ADVERTISED and not self._reports:
+                if self._ended.get(name, (-1.0,))[0] != event["time"]:
+                    self._ended[name] = event["time"], []
+                self._ended[name][1].append(event["job"])
+        elif kind == job_events.ADVERTISED and not self._reports:  # which say more
             told = f"{processors(event['free'])} free, {event['waiting']} waiting"
             self._tell(event["sender"], event["time"], event["sent"], told)
         elif kind == "ScheduleReport":
-            self._reports = True  # which says more than advertisements do
             left = f"makespan left {event['makespan']:,.1f} s"
             told = f"{left}, {event['unfinished']} unfinished"
+            self._reports.append(
+                (event["due"], event["makespan"], f"{event['sender']} tells {left}")
+            )
             self._tell(event["sender"], event["due"], event["sent"], told)
+
+    def ended_at(self, cluster: str, time: float) -> list[int]:
+        """Return the jobs that have ended on a cluster at a time (s), if it is the last one."""
+        last, jobs = self._ended.get(cluster, (-1.0, []))
+        return jobs if last == time else []
+
+    def holders(self, cluster: str) -> list[int]:
+        """Return the jobs that run on a cluster."""
+        return [job for job, held in self._running.items() if cluster in held]
 
     def _tell(self, cluster: str, due: float, sent: float, told: str) -> None:
         words = f"heard last of {cluster}, as it was at {sent:,.1f} s: {told}"
@@ -69,6 +83,11 @@ class Surroundings:
     def room(self, cluster: str) -> str:
         """Return how many of a cluster's processors are free, in words."""
         return f"{self.free[cluster]} of its {processors(self._sizes[cluster])} free"
+
+    def reported(self, time: float) -> str:
+        """Return which local scheduler's report just came (s), that of the least left, in words."""
+        least = min((told[1:] for told in self._reports if told[0] == time), default=(0.0, ""))
+        return least[1]
 
     def news(self, cluster: str, time: float) -> list[str]:
         """Return what the global scheduler has last heard of a cluster, if anything."""

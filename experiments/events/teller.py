@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping
 
 from agents.messages import name_jobs
-from experiments.events import job_events, words
+from experiments.events import carried, job_events, words
+from experiments.events.asking import Asking
+from experiments.events.carried import Event
 from experiments.events.happenings import in_time, processors
-from experiments.events.job_events import Event
-from experiments.events.log import ENDED, MESSAGE, PLANNED
+from experiments.events.log import ENDED, PLANNED
+from experiments.events.plans import Plans
 from experiments.events.surroundings import Surroundings
 from experiments.events.words import Line, Place
 
@@ -40,46 +42,46 @@ class Teller:
         self.deadline = math.inf
         self._job = job
         self._around = Surroundings(sizes)
-        self._arrival = self._known = self._sent = self._start = 0.0
+        self._asking = Asking(sizes)
+        self._plans = Plans()
+        self._arrival = self._known = self._start = 0.0
         self._through: str | None = None  # cluster that it was submitted through
+        self._lost = 0  # messages about it that were lost, and have not been told of
+        self._failed = False  # a failure threw it back
+        self._is_back = False  # and the global scheduler has to send it anew
+        self._sent: Event | None = None  # the decision where it goes, as long as it is not told
+        self._transfer: Event | None = None  # what follows from it
+        self._seeded = False  # or was told of as an allocation
         self._decision: list[str] = []  # what the global scheduler had heard when it decided
-        self._on_its_way = False  # told so
-        self._seeded = False
-        self._over = False
-        self._again = False  # a failure threw it back
-        self._landed: float | None = None  # when, if it waits at a cluster
-        self._where = ""  # which
-        self._untold: str | None = None  # who sent it there, as long as that has not been told
+        self._where = ""  # its cluster
+        self._landed: float | None = None  # when it came there, if it waits there
         self._found: list[str] = []  # what it found there
         self._passed: list[int] = []  # jobs that started there meanwhile
-        self._place: int | None = None  # in the last plan that was told
-        self._planned: float | None = None  # when that was made
+        self._stands = "is not known to the global scheduler"  # how it stands
+        self._over = False
 
     def hear(self, event: Event) -> None:
         """Take the next event."""
         time, kind = event["time"], event["event"]
-        if kind == MESSAGE:
+        if kind == carried.MESSAGE:
             kind = event["kind"]
         self._around.hear(kind, event)
         if kind == ENDED and self.lines and not self._over:
-            self._tell_way()
+            self._catch_up()
             how = "is interrupted" if event["interrupted"] else "ends"
-            self._tell(time, f"the run {how}, and the job has not finished")
+            self._tell(time, f"the run {how}, and the job {self._stands}")
         elif event.get("job") == self._job:
             self._hear_own(kind, event, time)
         elif self._job in event.get("jobs", ()):
-            self._hear_of_it(kind, event, time)
+            if kind == PLANNED:
+                self._plans.hear(event, self._job)
+            elif kind == "SeedSchedule":
+                self._seed(event, time)
         elif self._landed is not None:
             if kind == job_events.STARTED and self._where in event["placement"]:
                 self._passed.append(event["job"])
-            elif kind == "ScheduleReport" and (event["sender"], time) == (
-                self._where,
-                self._planned,
-            ):
-                left = f"makespan left {event['makespan']:,.1f} s"
-                cp = [] if event["cp"] is None else [f"CP {event['cp']:,.1f} s"]
-                told = f"{self._where}'s broker tells {event['receiver']}"
-                self._tell(time, told, left, *cp)
+            elif kind == "ScheduleReport" and event["sender"] == self._where:
+                self._plans.report(event)
 
     def _tell(self, time: float | None, *parts: str) -> None:
         self.lines.append(Line(time, [*parts]))
@@ -87,6 +89,8 @@ class Teller:
     def _hear_own(self, kind: str, event: Event, time: float) -> None:
         """Tell an event of the job itself."""
         match kind:
+            case carried.LOST:
+                self._lost += 1
             case job_events.SUBMITTED:
                 self._submitted(event, time)
             case job_events.REJECTED:
@@ -94,9 +98,14 @@ class Teller:
                 self._over = True
             case job_events.KNOWN:
                 self._heard_of(event, time)
+            case "ResourceQuestion" | "discovered":
+                self.lines += self._asking.hear(event)
             case job_events.SENT:
-                self._sent, self._decision = time, self._around.news(event["receiver"], time)
-                self._on_its_way = False
+                self._sent, self._transfer = event, None
+                self._decision = self._around.news(event["receiver"], time)
+                self._stands = f"is on its way to {event['receiver']}"
+            case carried.TRANSFER:
+                self._transfer = event
             case job_events.LANDED:
                 self._arrived(event, time)
             case job_events.STARTED:
@@ -107,21 +116,13 @@ class Teller:
                 self._over = True
             case job_events.RESTARTED:
                 self._tell(time, "a processor fails under it", "what it has done is lost")
-                self._again, self._known = True, time
+                self._failed = self._is_back = True
+                self._known = time
             case job_events.RETURNED:
-                self._tell(time, "goes back, for its cluster has become too small for it")
-                self._again = True
-
-    def _hear_of_it(self, kind: str, event: Event, time: float) -> None:
-        """Tell a message or a plan that names the job among others."""
-        if kind == PLANNED:
-            self._plan(event, time)
-        elif kind == "SeedSchedule":
-            self._seed(event, time)
-        elif kind == "JobTransfer":
-            self._on_its_way = True
-            names = event["sender"], event["receiver"]
-            self.lines.append(words.sending(*names, event["sent"], event["due"]))
+                self._catch_up()
+                where = self._where if self._landed is not None else "its cluster"
+                self._tell(time, f"goes back, for {where} has become too small for it")
+                self._is_back, self._landed = True, None
 
     # Its way ------------------------------------------------------------------------------------
 
@@ -137,43 +138,59 @@ class Teller:
             self.lines.append(words.submission(to, None, time, time))
 
     def _heard_of(self, event: Event, time: float) -> None:
-        self._known = time
-        if self._again:
-            self._tell(time, f"{event['receiver']} is told of it again")
+        self._known, world = time, event["receiver"]
+        self._stands = f"waits for {world} to say where it goes"
+        if self._is_back:
+            self._tell(time, f"{world} is told of it again", *self._losses())
         elif self._through is not None:
-            at = self._arrival
-            self.lines[-1] = words.submission(event["receiver"], self._through, at, time)
+            line = words.submission(world, self._through, self._arrival, time)
+            line.parts.extend(self._losses())
+            self.lines[-1] = line
+
+    def _losses(self) -> list[str]:
+        """Return how many messages about it were lost before the one that is told of."""
+        lost, self._lost = self._lost, 0
+        if not lost:
+            return []
+        return [f"after {'a message was' if lost == 1 else f'{lost} messages were'} lost"]
 
     def _arrived(self, event: Event, time: float) -> None:
-        self._where = event["receiver"]
-        if self._again:
-            self._tell(time, f"waits at {self._where} again")
-        else:
-            self._untold = event["sender"]
-        self._landed, self._passed = time, []
-        before = len(self._around.waiting[self._where]) - 1
-        fits = self._around.free[self._where] >= self.size
-        room = self._around.room(self._where)
+        self._where = where = event["receiver"]
+        if self._sent is None:
+            self._tell(time, f"waits at {where} again")
+        self._landed, self._passed, self._stands = time, [], f"waits at {where}"
+        before = sorted(self._around.waiting[where] - {self._job})
+        fits = self._around.free[where] >= self.size
+        room = self._around.room(where)
         self._found = [f"it needs {processors(self.size)} and found {room}"]
-        if before or fits:
-            self._found.append(f"{before} {'job' if before == 1 else 'jobs'} waiting before it")
+        if not fits and (holders := self._around.holders(where)):
+            self._found.append(f"{name_jobs(tuple(holders))} running there")
+        if before:
+            self._found.append(f"{name_jobs(tuple(before))} waiting before it")
+        elif fits:
+            self._found.append("no job waiting before it")
 
-    def _tell_way(self) -> None:
-        """Tell how it came to its cluster, if no message has: those of an instant come late."""
-        world, self._untold = self._untold, None
-        if world is None or self._on_its_way or self._landed is None:
-            return
-        if self._seeded:
-            self.lines.append(words.staying(self._where, self._landed))
-            return
-        self._tell(
-            self._sent,
-            f"{world} sends it to {self._where}",
-            f"where it arrives {words.at(self._landed, self._sent)}",
-            *_after(self._sent - self._known),
-        )
-        for told in self._decision:
-            self._tell(None, f"{world} {told}")
+    def _catch_up(self) -> None:
+        """Tell how it came to its cluster, and of the plans there: what explains it comes late."""
+        sent, self._sent = self._sent, None
+        if sent is not None:
+            self._tell_way(sent)
+        self.lines += self._plans.take()
+
+    def _tell_way(self, sent: Event) -> None:
+        world, where = sent["sender"], sent["receiver"]
+        if not self._seeded:
+            late = words.later(sent["time"] - self._known)
+            self._tell(sent["time"], f"{world} chooses {where} for it", *late)
+            for heard in self._decision:
+                self._tell(None, f"{world} {heard}")
+        self._seeded = False
+        if (move := self._transfer) is not None:
+            line = words.sending(move["sender"], where, move["sent"], move["due"])
+            line.parts.extend(self._losses())
+            self.lines.append(line)
+        elif self._landed is not None:
+            self.lines.append(words.staying(where, self._landed))
 
     def _seed(self, event: Event, time: float) -> None:
         """Tell the round, the composition and what is expected of it."""
@@ -182,17 +199,18 @@ class Teller:
         index = jobs.index(self._job)
         place = Place(time, index + 1, len(jobs))
         line = words.allocation(world, cluster, event["round"], place)
-        line.parts.extend(_after(time - self._known))
-        told = [line]
+        line.parts.extend(words.later(time - self._known))
+        self.lines.append(line)
+        if time > self._known and (trigger := self._around.reported(time)):
+            self._tell(None, f"the round begins then, for {trigger}")
         held = {job: len(event["resources"][at]) for at, job in enumerate(jobs)}
         for space in event["spaces"]:
             if self._job in space["jobs"]:
-                told += self._composition(cluster, space, held)
+                self.lines += self._composition(cluster, space, held)
         begin, end = (time + event[when][index] for when in ("starts", "finishes"))
-        told.append(Line(None, [f"{world} expects it to run from {begin:,.1f} s to {end:,.1f} s"]))
-        told += [Line(None, [f"{world} {heard}"]) for heard in self._decision]
-        moved = len(self.lines) - self._on_its_way  # the order to send it was heard of before
-        self.lines[moved:moved] = told
+        self._tell(None, f"{world} expects it to run from {begin:,.1f} s to {end:,.1f} s")
+        for heard in self._decision:
+            self._tell(None, f"{world} {heard}")
 
     def _composition(self, cluster: str, space: Event, held: Mapping[int, int]) -> list[Line]:
         level = "infinite" if space["level"] is None else f"{space['level']:.3g}"
@@ -209,36 +227,27 @@ class Teller:
             Line(None, [f"{what} {filled} of them"]),
         ]
 
-    def _plan(self, event: Event, time: float) -> None:
-        self._tell_way()
-        place = event["jobs"].index(self._job) + 1
-        if place != self._place:
-            self._place, self._planned = place, time
-            line = words.plan(event["sender"], Place(time, place, len(event["jobs"])))
-            self.lines.append(line)
-
     def _started(self, event: Event, time: float) -> None:
-        self._tell_way()
-        self._start = time
+        self._catch_up()
+        self._start, self._stands = time, "has not finished"
         parts = [*event["placement"].items()]
-        self.lines.append(words.start(self.size, parts, self._again, time, self._arrival))
-        if self._landed is None:
-            if time > self._known:
-                waited = time - self._known
-                self._tell(None, f"waited {waited:,.1f} s to be given processors")
-        elif time > self._landed:
-            self._tell(None, f"waited {time - self._landed:,.1f} s there", *self._found)
+        self.lines.append(words.start(self.size, parts, self._failed, time, self._arrival))
+        since = self._known if self._landed is None else self._landed
+        if time > since:
+            waited = f"waited {time - since:,.1f} s"
+            if self._landed is None:
+                self._tell(None, f"{waited} to be given processors")
+            else:
+                self._tell(None, f"{waited} there", *self._found)
             why = []
             if self._passed:
                 why.append(f"{name_jobs(tuple(self._passed))} started there before it")
-            end, job = self._around.ended.get(self._where, (-1.0, 0))
-            if end == time:
-                why.append(f"job {job} has just ended and makes room")
+            ended = {job for name, _ in parts for job in self._around.ended_at(name, time)}
+            if ended:
+                have = "has" if len(ended) == 1 else "have"
+                make = "makes" if len(ended) == 1 else "make"
+                named = name_jobs(tuple(sorted(ended)))
+                why.append(f"{named} {have} just ended and {make} room")
             if why:
                 self._tell(None, *why)
-        self._landed, self._place = None, None
-
-
-def _after(waited: float) -> list[str]:
-    """Return how long the global scheduler let a job wait, s, if it did."""
-    return [f"{waited:,.1f} s after it was told of it"] if waited > 0 else []
+        self._landed, self._passed = None, []

@@ -83,6 +83,16 @@ def plan(scheduler: str, place: Place) -> Line:
     return Line(place.time, [f"{scheduler} plans it {place} waiting"])
 
 
+def plans(scheduler: str, places: Sequence[Place]) -> Line:
+    """Tell of several plans, one after the other, in which a job had its places."""
+    first, last = places[0].time, places[-1].time
+    best, worst = (choose(each.place for each in places) for choose in (min, max))
+    when = f"by {last:,.1f} s {scheduler} plans anew"
+    times = "once" if len(places) == 1 else f"{len(places):,} times"
+    where = ordinal(best) if best == worst else f"{ordinal(best)} to {ordinal(worst)}"
+    return Line(first, [f"{when} {times}", f"and the job is {where} of those waiting"])
+
+
 def start(
     size: int, parts: Sequence[tuple[str, int]], again: bool, time: float, arrival: float
 ) -> Line:
@@ -98,6 +108,11 @@ def start(
 def rejection(arrival: float) -> Line:
     """Tell that a job is rejected."""
     return Line(arrival, ["is rejected", "larger than what can ever run"])
+
+
+def later(waited: float) -> list[str]:
+    """Return how long the global scheduler let a job wait, s, if it did."""
+    return [f"{waited:,.1f} s after it was told of it"] if waited > 0 else []
 
 
 def at(time: float, since: float) -> str:

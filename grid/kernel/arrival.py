@@ -83,7 +83,7 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
 def announce(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     """Have the broker of a cluster tell the global one of a job."""
     state.sent[cluster] += 1
-    delay = state.latency[cluster] + repeated(state, METADATA_SENT, state.hops[cluster])
+    delay = state.latency[cluster] + repeated(state, METADATA_SENT, job, cluster, NONE)
     if delay > 0.0:
         slots[job].status = ANNOUNCED
         state.in_flight += 1
@@ -141,17 +141,18 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     slot.predicted_time = slot.predicted / state.known.rate[cluster]
     state.known.load[cluster] += slot.predicted_time * slot.size
     state.known.unfinished[cluster] += 1
-    delay, hops = state.latency[cluster], state.hops[cluster]
+    delay = state.latency[cluster]
     if slot.origin == ANYWHERE:
-        delay += repeated(state, TRANSFER_SENT, hops)
+        delay += repeated(state, TRANSFER_SENT, job, NONE, cluster)
         state.received[cluster] += 1
     else:
         # The job's data are with its origin, which is told to transfer them.
-        hops_back = state.hops[slot.origin]
-        delay += repeated(state, ORDER, hops_back)
+        lost = repeated(state, ORDER, job, NONE, slot.origin)
+        delay += lost
         state.received[slot.origin] += 1
         if slot.origin != cluster:
-            delay += repeated(state, TRANSFER_SENT, hops_back + hops)
+            ordered = state.latency[slot.origin] + lost
+            delay += repeated(state, TRANSFER_SENT, job, slot.origin, cluster, ordered)
             state.sent[slot.origin] += 1
             state.received[cluster] += 1
             delay += 2.0 * state.latency[slot.origin]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from grid.kernel.carried import tell
 from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
 from grid.kernel.processors import learn_up
@@ -34,12 +35,23 @@ def _lost(state: Any) -> bool:
 
 
 @inlined
-def repeated(state: Any, kind: int, hops: int) -> float:
-    """Count a message that is sent again until each hop has carried it; return the time lost, s."""
-    time = 0.0
+def repeated(
+    state: Any, kind: int, job: int, sender: int, receiver: int, after: float = 0.0
+) -> float:
+    """Count a message that is sent again until each hop has carried it; return the time lost, s.
+
+    Sender and receiver are clusters, or NONE for the global broker; it is sent `after` s from now.
+    """
+    time, hops = 0.0, 0
+    if sender != NONE:
+        hops += state.hops[sender]
+    if receiver != NONE:
+        hops += state.hops[receiver]
     state.messages[kind] += 1
-    for _hop in range(hops):
+    tell(state, kind, job, sender, receiver, NONE, after)
+    for hop in range(hops):
         while _lost(state):
+            tell(state, kind, job, sender, receiver, hop, after + time)
             state.messages[kind] += 1
             time += 2.0 * state.hop_latency  # until the acknowledgement is overdue
     return time
@@ -75,8 +87,11 @@ def pass_on(state: Any, events: Any, beliefs: Any, news: Any, row: int, item: in
     """
     while row != NONE:
         state.messages[ADVERTISED] += 1
+        cluster = beliefs[row].cluster
         if _lost(state):
+            tell(state, ADVERTISED, item, cluster, row, row - state.first_belief[cluster], 0.0)
             break
+        tell(state, ADVERTISED, item, cluster, row, NONE, 0.0)
         if beliefs[row].delay > 0.0:
             state.in_flight += 1
             at = schedule(state, events, state.now + beliefs[row].delay, ADVERTISEMENT, row)
@@ -100,6 +115,7 @@ def advertise(state: Any, events: Any, beliefs: Any, news: Any, cluster: int) ->
         if state.hops[cluster] == 1:
             state.messages[ADVERTISED] += 1
             state.sent[cluster] += 1
+            tell(state, ADVERTISED, NONE, cluster, state.first_belief[cluster], NONE, 0.0)
             return False
     state.sent[cluster] += 1
     if state.running_count[cluster] == 0 and state.waiting[cluster] == 0:

@@ -241,6 +241,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("in_flight", np.int64),  # messages on their way
             ("messages", np.int64, (len(MESSAGE_KINDS),)),
             ("lost", np.int64),  # messages
+            ("listener_at", np.int64),  # address of who is told of each message, 0: nobody
             ("sent", np.int64, clusters),  # of these, by the broker of each cluster
             ("received", np.int64, clusters),  # addressed to the broker of each cluster
             # queues: one for each cluster, then the global one

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agents.discovery import discover
+from agents.discovery import offers
 from grid.brokers import Advertising, Broker
 from grid.platform import Platform
 
@@ -21,8 +21,8 @@ PAIRS = pytest.mark.parametrize(
 )
 
 
-def tree(latency=0.0):
-    star = Platform.star((8, 6, 4), (1.0, 1.3, 0.7), latency=latency)
+def tree(latency=0.0, rates=(1.0, 1.3, 0.7)):
+    star = Platform.star((8, 6, 4), rates, latency=latency)
     pairs = zip(star.clusters, ABOVE, strict=True)
     clusters = tuple(replace(cluster, broker=above) for cluster, above in pairs)
     return Platform(clusters, star.graph, BROKERS)
@@ -52,22 +52,26 @@ def test_the_first_broker_that_knows_enough_answers():
     model.step()
     assert [cluster.busy for cluster in model.clusters] == [8, 6, 0]
     own = model.clusters[0].broker
-    easy = discover(model, own, 2, 10.0, math.inf)
-    assert (easy.broker, easy.hops) == ("C1", 0)
-    assert easy.offers[0].finish == pytest.approx(1.0 + 99.0 + 10.0 + 1.0, rel=0.05)
-    tight = discover(model, own, 2, 13.0, 45.0)
-    assert (tight.broker, tight.hops) == ("west", 2)
-    assert [offer.cluster for offer in tight.offers] == [1, 0]
-    assert tight.offers[0].finish == pytest.approx(0.0 + 30 / 1.3 + 13 / 1.3)
-    tighter = discover(model, own, 2, 7.0, 12.0)
-    assert (tighter.broker, tighter.hops) == ("coast", 4)
-    assert tighter.offers[0].cluster == 2
-    assert tighter.offers[0].finish == pytest.approx(1.0 + 10.0)
-    hopeless = discover(model, own, 2, 7.0, 2.0)
-    assert (hopeless.broker, hopeless.hops) == ("A4", 6)
-    assert model.discovery_messages == 12 + 0
-    too_large = discover(model, own, 9, 7.0, math.inf)
-    assert (too_large.offers, too_large.broker) == ((), "A4")
+
+    def asked(*question):
+        """Return who answers, and the offers."""
+        for broker in (own, *own.above):
+            if (answer := offers(broker, *question)) is not None:
+                return broker.name, answer
+
+    name, easy = asked(2, 10.0, math.inf)
+    assert name == "C1"
+    assert easy[0].finish == pytest.approx(1.0 + 99.0 + 10.0 + 1.0, rel=0.05)
+    name, tight = asked(2, 13.0, 45.0)
+    assert name == "west"
+    assert [offer.cluster for offer in tight] == [1, 0]
+    assert tight[0].finish == pytest.approx(0.0 + 30 / 1.3 + 13 / 1.3)
+    name, tighter = asked(2, 7.0, 12.0)
+    assert name == "coast"
+    assert tighter[0].cluster == 2
+    assert tighter[0].finish == pytest.approx(1.0 + 10.0)
+    assert asked(2, 7.0, 2.0)[0] == "A4"
+    assert asked(9, 7.0, math.inf) == ("A4", ())
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.3])
@@ -110,19 +114,46 @@ def test_the_truth_is_what_there_is_without_latency():
 
 def test_a4_sends_each_job_to_the_first_offer():
     model = model_of("a4", "fcfs", workload(share=0.5, count=80), tree(), latency=0.3)
-    choices = []
-    place = model.scheduler.place
-
-    def watched(job):
-        answer = place(job)
-        free = [cluster.free for cluster in model.clusters]
-        choices.append((job.origin, answer.index, free))
-        return answer
-
-    model.scheduler.place = watched
     model.run()
-    assert len(choices) == 80
-    assert len({index for _, index, _ in choices}) == 3
-    stayed = np.mean([origin == index for origin, index, _ in choices if origin >= 0])
-    assert stayed > 0.3
+    jobs = done(model)
+    assert len(jobs) == 80
+    assert len(set(jobs["cluster"].tolist())) == 3
+    through = jobs["origin"] >= 0
+    assert (jobs["origin"] == jobs["cluster"])[through].mean() > 0.3
     assert 0 < model.discovery_messages < 80 * 6
+
+
+@pytest.mark.parametrize(
+    ("deadline", "climbs", "cluster"), [(30.0, 0, 0), (19.0, 1, 1), (14.0, 2, 2), (5.0, 3, 2)]
+)
+def test_a_question_and_its_answer_take_their_time(deadline, climbs, cluster):
+    """On an empty grid a job starts later by the time of two messages for each hop it climbs."""
+    jobs, latency = table((0, 4, 20.0, deadline, 0)), 0.5
+    model = ran("a4", "fcfs", jobs, tree(rates=(1.0, 1.3, 2.0)), latency=latency, interval=0.3)
+    (job,) = done(model)
+    assert job["cluster"] == cluster
+    assert model.discovery_messages == 2 * climbs
+    told = ordered = 3 * latency
+    moved = 0.0 if cluster == 0 else (3 + (3, 3, 2)[cluster]) * latency
+    assert job["start"] == pytest.approx(told + 2 * climbs * latency + ordered + moved)
+
+
+@pytest.mark.parametrize(("arrival", "chosen"), [(3.5, 0), (2.0, 1)])
+def test_an_answer_is_what_its_broker_believes_when_the_question_comes(arrival, chosen):
+    """A full C2 is heard of above it 1 s later; a question that comes before knows nothing."""
+    # The first job is known at 3 s, ordered at 6 s and runs on C2; west hears of it at 7 s.
+    jobs = table((0, 6, 50.0, math.inf, 1), (arrival, 2, 20.0, arrival + 23.0, 0))
+    # Asked at C1 3 s after its arrival, where it would be 2 s late or more; at west 1 s later.
+    model = ran("a4", "fcfs", jobs, tree(rates=(0.9, 1.3, 0.7)), latency=1.0)
+    assert done(model)["cluster"].tolist() == [1, chosen]
+
+
+def test_a_job_without_an_offer_asks_again_for_the_news_that_came_meanwhile():
+    """What is told of the repair comes while the question, or its answer, is under way."""
+    for repaired in np.arange(5.0, 14.0, 0.5):
+        jobs = table((4.0, 8, 5.0, math.inf, 0))
+        model = model_of("a4", "fcfs", jobs, tree(), latency=1.0, tracked=True)
+        model.world.fail(0, 0, 0.0, repaired=float(repaired))
+        model.run()
+        assert model.completed == 1, repaired
+        assert done(model)["start"][0] >= repaired

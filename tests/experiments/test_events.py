@@ -21,8 +21,10 @@ from agents.messages import Message
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.cli import main
 from experiments.events.log import EventLog
+from grid.brokers import Advertising
 from grid.errors import GridError
 from tests.agents.small_grids import FAR, PLATFORM, model_of, table, workload
+from tests.agents.test_discovery import tree
 from tests.experiments.watched import Splits
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,10 +41,10 @@ def logged(model):
 
 
 def ways(events):
-    """Return the events of each job, by number."""
+    """Return the events of each job but messages, by number."""
     found = {}
     for event in events:
-        if "job" in event:
+        if "job" in event and "kind" not in event:
             found.setdefault(event["job"], []).append(event)
     return found
 
@@ -54,6 +56,11 @@ MODELS = {
     "open rounds": {"platform": FAR, "jobs": ("open", {"share": 0.5})},
     "planned": {"global_": "round-robin", "local": "titan"},
 }
+
+
+class Places(GlobalScheduler):
+    def place(self, job):
+        return {"C1": job.size} if self.clusters[0].free >= job.size else None
 
 
 def made(options):
@@ -101,14 +108,132 @@ def test_a_log_changes_nothing_and_no_step_changes_it(options):
     assert logs[0] == logs[1]
 
 
+def counted(events):
+    """Return the messages of a log by the kinds that results count, and how many were lost."""
+    kinds, lost = Counter(), 0
+    for event in events:
+        if event["event"] == "submitted":
+            kinds["submission"] += 1
+        elif event["event"] in ("message", "lost"):
+            kind = event["kind"]
+            if kind in ("ResourceQuestion", "ResourceAnswer"):
+                kind = "discovery"
+            kinds[kind if kind.islower() else "scheduling"] += 1
+            lost += event["event"] == "lost"
+    return dict(kinds), lost
+
+
+def all_counts(model):
+    """Return the same, as a model counts it."""
+    kinds = model.world.messages | {
+        "scheduling": model.messages_posted,
+        "discovery": model.discovery_messages,
+    }
+    return {kind: count for kind, count in kinds.items() if count}, model.messages_lost
+
+
 @pytest.mark.parametrize("options", MODELS.values(), ids=MODELS.keys())
 def test_all_messages_are_there(options):
     model = made(options)
-    kinds = Counter(event.get("kind", event["event"]) for event in logged(model))
-    carried = model.world.messages
-    assert kinds["submitted"] == carried["submission"]
-    assert kinds["advertised"] == carried["advertisement"]
-    assert kinds["SeedSchedule"] + kinds["ScheduleReport"] == model.messages_posted
+    assert counted(logged(model)) == all_counts(model)
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.3])
+@pytest.mark.parametrize("latency", [0.0, 0.4])
+@pytest.mark.parametrize(
+    ("scheduler", "local", "when"),
+    [
+        ("muscle", "titan", "both"),
+        ("a4", "fcfs", "change"),
+        ("dll", "sjf", "periodic"),
+        (Places, "fcfs", "both"),
+    ],
+)
+def test_messages_of_a_hierarchy_can_be_counted_from_its_log(scheduler, local, when, latency, loss):
+    model = model_of(
+        scheduler, local, workload(share=0.6, count=40), tree(latency / 4), latency=latency,
+        advertising=Advertising(when, 5.0, loss), tracked=True,
+    )  # fmt: skip
+    for cluster in range(3):
+        for processor in range(4):
+            model.world.fail(cluster, processor, 30.0 + 5 * cluster, repaired=60.0)
+    events = logged(model)
+    assert counted(events) == all_counts(model)
+    assert (model.messages_lost > 0) == (loss > 0)
+    arrived = {}
+    for event in events:
+        if event["event"] == "lost":
+            assert event["sent"] >= event["time"]
+            assert len(event["hop"]) == 2
+        elif event.get("kind") in ("transfer", "metadata"):
+            arrived[event["job"], event["kind"]] = event["due"]
+        elif event["event"] == "returned":  # at once, perhaps, without landing
+            arrived.pop((event["job"], "transfer"), None)
+        elif event["event"] == "landed" and (event["job"], "transfer") in arrived:
+            due = arrived.pop((event["job"], "transfer"))
+            assert event["time"] == pytest.approx(due)
+        elif event["event"] == "known" and event["sender"] != "users":
+            due = arrived.pop((event["job"], "metadata"))
+            assert event["time"] == pytest.approx(due)
+
+
+def test_a_lost_advertisement_says_where_it_was_lost():
+    platform = tree()
+    model = model_of(
+        "dll", "fcfs", platform=platform, latency=0.5, advertising=Advertising(loss=0.5)
+    )
+    heard = {}  # by the hop on which it is sent: what is told of which cluster, as of when
+    lost = 0
+    ways = {"C1": ["C1", "west", "coast", "DLL"], "C3": ["C3", "coast", "DLL"]}
+    ways["C2"] = ["C2", *ways["C1"][1:]]
+    for event in logged(model):
+        if event.get("kind") != "advertisement":
+            continue
+        way = ways[event["cluster"]]
+        hop = way.index(event["sender"])
+        assert way[hop + 1] == event["receiver"]
+        assert event["time"] == event["sent"] == pytest.approx(event["at"] + 0.5 * hop)
+        told = event["cluster"], event["at"]
+        assert hop == 0 or (*told, event["sender"]) in heard
+        if event["event"] == "message":
+            heard[(*told, event["receiver"])] = event
+        else:
+            lost += 1
+            assert event["hop"] == [event["sender"], event["receiver"]]
+    assert lost > 30
+
+
+def test_what_is_lost_of_a_question_is_asked_again():
+    jobs, lossy = table((0, 4, 20.0, 5.0, 0)), Advertising(loss=0.6)
+    model = model_of("a4", "fcfs", jobs, tree(), latency=0.5, advertising=lossy)
+    events = logged(model)
+    lost = model.messages_lost - model.world.count("lost")
+    assert model.discovery_messages == 6 + lost
+    assert lost > 3
+    (known,) = (event["time"] for event in events if event["event"] == "known")
+    (answered,) = (event["time"] for event in events if event["event"] == "discovered")
+    # Each loss is noticed when its acknowledgement is overdue, two latencies later.
+    assert answered - known == pytest.approx(6 * 0.5 + lost * 2 * 0.5)
+
+
+def test_discovery_is_told_hop_by_hop():
+    jobs = table((0, 4, 20.0, 20.0, 0), (10, 4, 9.0, 25.0, 0))
+    model = model_of("a4", "fcfs", jobs, tree(), latency=0.5)
+    events = [event for event in logged(model) if event.get("job") == 1]
+    talk = [
+        (event["time"], event["sender"], event["receiver"], event["kind"])
+        for event in events
+        if event.get("kind", "").startswith("Resource")
+    ]
+    assert talk == [
+        (1.5, "C1", "west", "ResourceQuestion"),
+        (2.0, "west", "C1", "ResourceAnswer"),
+    ]
+    (answer,) = (event for event in events if event["event"] == "discovered")
+    assert (answer["time"], answer["sender"], answer["answered"]) == (2.5, "C1", "west")
+    assert (answer["hops"], answer["offers"], answer["cluster"]) == (2, 2, "C2")
+    (sent,) = (event["time"] for event in events if event["event"] == "sent")
+    assert sent == 2.5
 
 
 def test_seed_schedules_say_how_they_came_about():
@@ -149,11 +274,6 @@ def test_rejected_and_split_jobs():
     assert found[1][2]["placement"] == {"C1": 4, "C2": 4}
     assert [event["time"] for event in found[2]] == [1, 1, 5, 10]
     assert [event["event"] for event in found[3]] == ["submitted", "rejected"]
-
-
-class Places(GlobalScheduler):
-    def place(self, job):
-        return {"C1": job.size} if self.clusters[0].free >= job.size else None
 
 
 @pytest.mark.parametrize(

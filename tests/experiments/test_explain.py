@@ -80,16 +80,21 @@ def test_who_waits_for_whom():
     )
     assert second == [
         (1.0, "submitted to ECT"),
-        (1.0, "ECT sends it to C1, where it arrives at once"),
+        (1.0, "ECT chooses C1 for it"),
         (None, "ECT heard last of C1, as it was at 0.0 s: 1 processor free, 0 waiting"),
+        (1.0, "ECT's broker sends it to C1, where it arrives at once"),
         (10.0, "starts on 2 processors of C1, 9.0 s after its submission"),
-        (None, "waited 9.0 s there, it needs 2 processors and found 1 of its 4 processors free"),
+        (
+            None,
+            "waited 9.0 s there, it needs 2 processors and found 1 of its 4 processors free, "
+            "job 1 running there",
+        ),
         (None, "job 1 has just ended and makes room"),
         (14.0, "finishes after 4.0 s"),
     ]
     assert third[-3:-1] == [
         (None, "waited 8.0 s there, it needs 1 processor and found 1 of its 4 processors free, "
-               "1 job waiting before it"),
+               "job 2 waiting before it"),
         (None, "job 2 started there before it, job 1 has just ended and makes room"),
     ]  # fmt: skip
 
@@ -132,7 +137,7 @@ def test_a_job_that_never_ran():
             return None
 
     story = told(model_of(Never, "fcfs", jobs=table((0, 4, 5))), 1, {"C1": 8, "C2": 6, "C3": 4})
-    assert story[-1][1] == "the run ends, and the job has not finished"
+    assert story[-1][1] == "the run ends, and the job waits for NEVER to say where it goes"
 
 
 def test_what_cannot_be_told_is_said_in_a_line(result, tmp_path):
