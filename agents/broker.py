@@ -143,9 +143,11 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         If not, it is delivered when it is due.
         """
         model = self.model
-        lost = self._lost(kind, (self, to))
-        delay = (self if to is self.parent else to).delay + 2.0 * model.world.hop_latency * lost
-        model.discovery_messages += 1 + lost
+        delay = self.delay if to is self.parent else to.delay
+        model.discovery_messages += 1
+        if lost := self._lost(kind, (self, to)):
+            model.discovery_messages += lost
+            delay += 2.0 * model.world.hop_latency * lost
         to.received += 1
         self.sent += 1
         if delay > 0.0:
@@ -166,9 +168,10 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         Each time it is sent again when its acknowledgement is overdue.
         """
         model, world = self.model, self.model.world
-        loss, lost, sent = float(world.advertising.loss), 0, model.now
+        loss = world.advertising.loss
         if loss == 0.0:
             return 0
+        lost, sent = 0, model.now
         for one, other in pairwise(way):
             while uniform(model.loss_stream) < loss:
                 if world.watcher is not None:

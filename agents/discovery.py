@@ -156,7 +156,8 @@ def offers(broker: A4Broker, size: int, runtime: float, deadline: float) -> Offe
             wait = 0.0 if size <= free and waiting == 0 else max(0.0, at + left / up - now)
             finish = now + wait + model.pace.predict_one(runtime, cluster)
             found.append(Offer(cluster, finish, at))
-    found.sort(key=lambda offer: (offer.finish, offer.cluster))
+    if len(found) > 1:
+        found.sort(key=lambda offer: (offer.finish, offer.cluster))
     enough = broker.parent is None or (found and found[0].finish <= deadline)
     return tuple(found) if enough else None
 
@@ -224,7 +225,8 @@ class DiscoveryScheduler(GlobalScheduler):
 
     def _asked(self, job: Job, way: tuple[A4Broker, ...]) -> Found | None:
         """Have the last broker of a way answer or pass the question up; None: that takes time."""
-        while (answer := offers(way[-1], job.size, job.runtime, job.deadline)) is None:
+        size, runtime, deadline = job.size, job.runtime, job.deadline
+        while (answer := offers(way[-1], size, runtime, deadline)) is None:
             asked, above = way[-1], way[-1].parent
             assert above is not None
             way = (*way, above)

@@ -22,10 +22,16 @@ class Asking:
         self._questions: list[Event] = []
         self._in_vain = False
 
-    def hear(self, event: Event) -> list[Line]:
+    def hear(self, event: Event, world: str) -> list[Line]:
         """Take a question, or the answer to the first; return what is to be told by now.
 
         Of questions in vain, which the job repeats at each news of clusters, only the first is.
+
+        Parameters
+        ----------
+        event : Event
+        world : str
+            Name of the global scheduler.
         """
         if event["event"] != "discovered":
             self._questions.append(event)
@@ -35,23 +41,22 @@ class Asking:
         if before and self._in_vain:
             return []
         begun = questions[0]["time"] if questions else event["time"]
-        asked = f"{self._broker(event['sender'])} is asked which clusters can run it"
-        lines = [Line(begun, [asked])]
+        names = [event["sender"], *(each["receiver"] for each in questions), event["answered"]]
+        brokers = [
+            f"{name}'s broker" if name == world or name in self._clusters else f"broker {name}"
+            for name in names
+        ]
+        lines = [Line(begun, [f"{brokers[0]} is asked which clusters can run it"])]
         if questions:
-            passed = ", then ".join(self._broker(each["receiver"]) for each in questions)
-            lines[0].parts.append(f"and passes the question on to {passed}")
-        answer = f"{self._broker(event['answered'])} answers"
-        if event["hops"]:
-            answer += f", {event['hops']} messages in all"
+            passed = ", then ".join(brokers[1:-1])
+            lines[0].parts.append(f"and passes the question up to {passed}")
         if self._in_vain:
-            offer = "none of those that it knows of; the job waits for news of clusters"
+            answer = "none; the job waits for news of clusters"
         else:
             first, finish = event["cluster"], event["finish"]
-            offer = f"{first}, where it is expected to finish at {finish:,.1f} s"
+            answer = f"{first}, where it expects the job to finish at {finish:,.1f} s"
             if event["offers"] > 1:
-                offer += f", sooner than on {event['offers'] - 1} others"
-        lines.append(Line(event["time"], [f"{answer}: {offer}"]))
+                answer += f", first of {event['offers']:,} offers"
+        hops = [f"after {event['hops']} hops of question and answer"] if questions else []
+        lines.append(Line(event["time"], [f"{brokers[-1]} answers: {answer}", *hops]))
         return lines
-
-    def _broker(self, name: str) -> str:
-        return f"{name}'s broker" if name in self._clusters else f"broker {name}"

@@ -24,6 +24,11 @@ class CarriedMessages:
     Parameters
     ----------
     model : GridModel
+
+    Attributes
+    ----------
+    giving_back : dict of int to str
+        Who has told the global scheduler of a job (its number) that is not new to it.
     """
 
     def __init__(self, model: GridModel) -> None:
@@ -40,6 +45,7 @@ class CarriedMessages:
             world.beliefs["delay"][row : row + count].tolist()
             for row, count in zip(first, hops, strict=True)
         ]
+        self.giving_back: dict[int, str] = {}
         self._message: Event = {}
         self._told: list[tuple[float, int, Event]] = []
 
@@ -71,6 +77,8 @@ class CarriedMessages:
         else:
             event |= {"sent": sent + sum(delays[:hop]), "hop": names[hop : hop + 2]}
             self._message["due"] += 2.0 * world.hop_latency
+        if kind == METADATA_SENT and sender != world.jobs["origin"].item(item):
+            self.giving_back[number] = names[0]
         order = _METADATA if kind == METADATA_SENT else _ORDERS
         self._told.append((order, number, event))
 

@@ -37,16 +37,17 @@ def explain(
     Raises
     ------
     GridError
-        If there is no event log, it is of another run, or the job is not in it.
+        If there is no event log, it is of another run or not whole, or the job is not in it.
     """
     result = ResultFiles.read(folder)
     path = Path(folder) / log.EVENTS if path is None else Path(path)
     if not path.is_file():
         raise GridError(
-            f"{path}: no such file; accepted: the event log of this run, which `metasched run "
-            "--events FILE` writes"
+            f"{path}: no such file; accepted: the event log of this run, which the same `metasched "
+            f"run` writes with --events {path}; where else it is, `metasched explain --events` says"
         )
     teller = Teller(job, {each.name: each.size for each in result.platform.clusters})
+    event: Event = {}
     for event in _read(path):
         if event["event"] == log.BEGUN:
             run = {name: event.get(name) for name in ("scenario", "seed")}
@@ -61,23 +62,34 @@ def explain(
             raise GridError(
                 f"{path}:{event['serial']}: no event of this run; accepted: its event log"
             ) from None
+    if event.get("event") != log.ENDED:
+        raise GridError(
+            f"{path}: found no end of the run; accepted: its whole event log, which `metasched run "
+            "--events FILE` writes"
+        )
     if not teller.lines:
         raise GridError(f"job {job}: not in {path}; accepted: the number of one of its jobs")
+    rows = [row for row in result.rows if row.job == job]
+    same = any((row.start, row.finish) == (teller.start, teller.finish) for row in rows)
+    if event["time"] != result.summary["simulated_s"] or not (same if rows else not teller.finish):
+        raise GridError(
+            f"{path}: of a run in which job {job} fared otherwise; accepted: the event log of the "
+            f"run in {folder}"
+        )
     return Story(f"Job {job}: {words.needs(teller.size, teller.deadline)}", teller.lines)
 
 
 def _read(path: Path) -> Iterator[Event]:
-    """Yield the events of a log; of one that was cut off in a line, those before."""
+    """Yield the events of a log."""
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):
             try:
                 event = json.loads(line)
                 yield {"serial": event["serial"], "time": event["time"], **event}
             except (json.JSONDecodeError, KeyError, TypeError, RecursionError):
-                if not line.endswith("\n"):
-                    return
+                what = "no event" if line.endswith("\n") else "cut off"
                 raise GridError(
-                    f"{path}:{number}: no event; accepted: what `metasched run --events` writes"
+                    f"{path}:{number}: {what}; accepted: what `metasched run --events` writes"
                 ) from None
 
 

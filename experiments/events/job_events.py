@@ -170,7 +170,8 @@ class JobEvents:
                 "deadline": deadline if deadline < math.inf else None,
             }
         elif STEPS[step] == KNOWN:
-            sender = "users" if origin == ANYWHERE else self._names[origin]
+            first = "users" if origin == ANYWHERE else self._names[origin]
+            sender = self.carried.giving_back.pop(event["job"], first)
             event |= {"sender": sender, "receiver": world}
         elif STEPS[step] == STARTED:
             event["placement"] = self._named(parts)

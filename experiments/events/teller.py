@@ -34,6 +34,8 @@ class Teller:
         Processors that the job needs.
     deadline : float
         Its deadline, s; inf without one.
+    start, finish : float or None
+        When it started (last) and finished, s.
     """
 
     def __init__(self, job: int, sizes: Mapping[str, int]) -> None:
@@ -44,7 +46,10 @@ class Teller:
         self._around = Surroundings(sizes)
         self._asking = Asking(sizes)
         self._plans = Plans()
-        self._arrival = self._known = self._start = 0.0
+        self.start: float | None = None
+        self.finish: float | None = None
+        self._arrival = self._known = 0.0
+        self._world = ""  # the global scheduler
         self._through: str | None = None  # cluster that it was submitted through
         self._lost = 0  # messages about it that were lost, and have not been told of
         self._failed = False  # a failure threw it back
@@ -99,7 +104,7 @@ class Teller:
             case job_events.KNOWN:
                 self._heard_of(event, time)
             case "ResourceQuestion" | "discovered":
-                self.lines += self._asking.hear(event)
+                self.lines += self._asking.hear(event, self._world)
             case job_events.SENT:
                 self._sent, self._transfer = event, None
                 self._decision = self._around.news(event["receiver"], time)
@@ -111,9 +116,7 @@ class Teller:
             case job_events.STARTED:
                 self._started(event, time)
             case job_events.FINISHED:
-                job = {"deadline": self.deadline, "start": self._start, "finish": time}
-                self._tell(time, f"finishes{in_time(job)}")
-                self._over = True
+                self._finished(time)
             case job_events.RESTARTED:
                 self._tell(time, "a processor fails under it", "what it has done is lost")
                 self._failed = self._is_back = True
@@ -138,7 +141,8 @@ class Teller:
             self.lines.append(words.submission(to, None, time, time))
 
     def _heard_of(self, event: Event, time: float) -> None:
-        self._known, world = time, event["receiver"]
+        self._known = time
+        self._world = world = event["receiver"]
         self._stands = f"waits for {world} to say where it goes"
         if self._is_back:
             self._tell(time, f"{world} is told of it again", *self._losses())
@@ -229,7 +233,7 @@ class Teller:
 
     def _started(self, event: Event, time: float) -> None:
         self._catch_up()
-        self._start, self._stands = time, "has not finished"
+        self.start, self._stands = time, "has not finished"
         parts = [*event["placement"].items()]
         self.lines.append(words.start(self.size, parts, self._failed, time, self._arrival))
         since = self._known if self._landed is None else self._landed
@@ -251,3 +255,8 @@ class Teller:
             if why:
                 self._tell(None, *why)
         self._landed, self._passed = None, []
+
+    def _finished(self, time: float) -> None:
+        self._over, self.finish = True, time
+        job = {"deadline": self.deadline, "start": self.start or 0.0, "finish": time}
+        self._tell(time, f"finishes{in_time(job)}")

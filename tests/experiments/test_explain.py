@@ -158,9 +158,18 @@ def test_what_cannot_be_told_is_said_in_a_line(result, tmp_path):
         assert named in got.stderr
 
 
-def test_a_log_that_was_cut_off_is_told_as_far_as_it_goes(result, tmp_path):
+def test_a_log_that_was_cut_off_is_refused(result, tmp_path):
     text = (result / "events.jsonl").read_text()
-    (tmp_path / "cut").write_text(text[: len(text) // 3])
-    assert explain(result, 1, tmp_path / "cut").lines
-    with pytest.raises(GridError, match="job 120"):
-        explain(result, 120, tmp_path / "cut")
+    for kept, words in ((text[:-9], "cut off"), (text[: text[:-1].rindex("\n") + 1], "no end")):
+        (tmp_path / "cut").write_text(kept)
+        with pytest.raises(GridError, match=words):
+            explain(result, 1, tmp_path / "cut")
+
+
+def test_a_log_of_the_same_scenario_with_other_parameters_is_refused(result, tmp_path):
+    out, log = tmp_path / "other", tmp_path / "log.jsonl"
+    got = call("run", "muscle", "--set", "jobs=90", "--out", out, "--events", log)
+    assert got.exit_code == 0
+    assert explain(out, 60, log).lines[-1].parts[0].startswith("finishes")
+    with pytest.raises(GridError, match="of a run in which job 60 fared otherwise"):
+        explain(result, 60, log)
