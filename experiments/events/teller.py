@@ -15,6 +15,9 @@ from experiments.events.plans import Plans
 from experiments.events.surroundings import Surroundings
 from experiments.events.words import Line, Place
 
+_SETBACKS = 2
+"""Setbacks of a job that are told one by one."""
+
 
 class Teller:
     """Hears all events of a run in order, and tells those that one job's story is made of.
@@ -28,8 +31,6 @@ class Teller:
 
     Attributes
     ----------
-    lines : list of Line
-        The story so far.
     size : int
         Processors that the job needs.
     deadline : float
@@ -39,7 +40,8 @@ class Teller:
     """
 
     def __init__(self, job: int, sizes: Mapping[str, int]) -> None:
-        self.lines: list[Line] = []
+        self._lines: list[Line] = []
+        self._setbacks: list[int] = []  # lines with which failures or its return begin
         self.size = 0
         self.deadline = math.inf
         self._job = job
@@ -65,13 +67,27 @@ class Teller:
         self._stands = "is not known to the global scheduler"  # how it stands
         self._over = False
 
+    @property
+    def lines(self) -> list[Line]:
+        """The story so far: of many setbacks, the first and the last with what followed them."""
+        if len(self._setbacks) <= _SETBACKS:
+            return self._lines
+        second, last = self._setbacks[1], self._setbacks[-1]
+        times = len(self._setbacks) - _SETBACKS
+        again = "once more" if times == 1 else f"{times} times more"
+        folded = Line(
+            self._lines[second].time,
+            [f"{again} it loses its processors or goes back", "and is sent or started anew"],
+        )
+        return [*self._lines[:second], folded, *self._lines[last:]]
+
     def hear(self, event: Event) -> None:
         """Take the next event."""
         time, kind = event["time"], event["event"]
         if kind == carried.MESSAGE:
             kind = event["kind"]
         self._around.hear(kind, event)
-        if kind == ENDED and self.lines and not self._over:
+        if kind == ENDED and self._lines and not self._over:
             self._catch_up()
             how = "is interrupted" if event["interrupted"] else "ends"
             self._tell(time, f"the run {how}, and the job {self._stands}")
@@ -89,7 +105,7 @@ class Teller:
                 self._plans.report(event)
 
     def _tell(self, time: float | None, *parts: str) -> None:
-        self.lines.append(Line(time, [*parts]))
+        self._lines.append(Line(time, [*parts]))
 
     def _hear_own(self, kind: str, event: Event, time: float) -> None:
         """Tell an event of the job itself."""
@@ -99,12 +115,12 @@ class Teller:
             case job_events.SUBMITTED:
                 self._submitted(event, time)
             case job_events.REJECTED:
-                self.lines.append(words.rejection(time))
+                self._lines.append(words.rejection(time))
                 self._over = True
             case job_events.KNOWN:
                 self._heard_of(event, time)
             case "ResourceQuestion" | "discovered":
-                self.lines += self._asking.hear(event, self._world)
+                self._lines += self._asking.hear(event, self._world)
             case job_events.SENT:
                 self._sent, self._transfer = event, None
                 self._decision = self._around.news(event["receiver"], time)
@@ -118,12 +134,15 @@ class Teller:
             case job_events.FINISHED:
                 self._finished(time)
             case job_events.RESTARTED:
+                self._setbacks.append(len(self._lines))
                 self._tell(time, "a processor fails under it", "what it has done is lost")
                 self._failed = self._is_back = True
                 self._known = time
             case job_events.RETURNED:
                 self._catch_up()
                 where = self._where if self._landed is not None else "its cluster"
+                if self._setbacks[-1:] != [len(self._lines) - 1]:  # else that failure's
+                    self._setbacks.append(len(self._lines))
                 self._tell(time, f"goes back, for {where} has become too small for it")
                 self._is_back, self._landed = True, None
 
@@ -138,7 +157,7 @@ class Teller:
             self._through = to
             self._tell(time, f"submitted through {to}")
         else:
-            self.lines.append(words.submission(to, None, time, time))
+            self._lines.append(words.submission(to, None, time, time))
 
     def _heard_of(self, event: Event, time: float) -> None:
         self._known = time
@@ -149,7 +168,7 @@ class Teller:
         elif self._through is not None:
             line = words.submission(world, self._through, self._arrival, time)
             line.parts.extend(self._losses())
-            self.lines[-1] = line
+            self._lines[-1] = line
 
     def _losses(self) -> list[str]:
         """Return how many messages about it were lost before the one that is told of."""
@@ -179,7 +198,7 @@ class Teller:
         sent, self._sent = self._sent, None
         if sent is not None:
             self._tell_way(sent)
-        self.lines += self._plans.take()
+        self._lines += self._plans.take()
 
     def _tell_way(self, sent: Event) -> None:
         world, where = sent["sender"], sent["receiver"]
@@ -192,9 +211,9 @@ class Teller:
         if (move := self._transfer) is not None:
             line = words.sending(move["sender"], where, move["sent"], move["due"])
             line.parts.extend(self._losses())
-            self.lines.append(line)
+            self._lines.append(line)
         elif self._landed is not None:
-            self.lines.append(words.staying(where, self._landed))
+            self._lines.append(words.staying(where, self._landed))
 
     def _seed(self, event: Event, time: float) -> None:
         """Tell the round, the composition and what is expected of it."""
@@ -204,13 +223,13 @@ class Teller:
         place = Place(time, index + 1, len(jobs))
         line = words.allocation(world, cluster, event["round"], place)
         line.parts.extend(words.later(time - self._known))
-        self.lines.append(line)
+        self._lines.append(line)
         if time > self._known and (trigger := self._around.reported(time)):
             self._tell(None, f"the round begins then, for {trigger}")
         held = {job: len(event["resources"][at]) for at, job in enumerate(jobs)}
         for space in event["spaces"]:
             if self._job in space["jobs"]:
-                self.lines += self._composition(cluster, space, held)
+                self._lines += self._composition(cluster, space, held)
         begin, end = (time + event[when][index] for when in ("starts", "finishes"))
         self._tell(None, f"{world} expects it to run from {begin:,.1f} s to {end:,.1f} s")
         for heard in self._decision:
@@ -235,7 +254,7 @@ class Teller:
         self._catch_up()
         self.start, self._stands = time, "has not finished"
         parts = [*event["placement"].items()]
-        self.lines.append(words.start(self.size, parts, self._failed, time, self._arrival))
+        self._lines.append(words.start(self.size, parts, self._failed, time, self._arrival))
         since = self._known if self._landed is None else self._landed
         if time > since:
             waited = f"waited {time - since:,.1f} s"

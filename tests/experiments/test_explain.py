@@ -11,8 +11,10 @@ from click.testing import CliRunner
 from experiments.cli import main
 from experiments.events.explain import explain
 from experiments.events.teller import Teller
+from experiments.events.words import ordinal
 from grid.errors import GridError
 from tests.agents.small_grids import PLATFORM, model_of, table
+from tests.agents.test_discovery import tree
 from tests.experiments.test_events import Places, logged
 from tests.experiments.watched import Splits
 
@@ -129,6 +131,58 @@ def test_a_failure_is_told(scheduler, back):
     assert (3.0, "a processor fails under it, what it has done is lost") in story
     assert (3.0, back) in story
     assert (7.0, "starts again on 4 processors of C1, 7.0 s after its submission") in story
+
+
+def test_many_plans_are_summed_up():
+    rows = [(0, 4, 100), (1, 4, 50), *((time, 1, 1, time + 2) for time in range(2, 30))]
+    model = model_of("ect", "titan", jobs=table(*rows), platform=PLATFORM.star([4]))
+    plans = [
+        (event["time"], event["jobs"].index(2) + 1)
+        for event in logged(model)
+        if event["event"] == "planned" and 2 in event["jobs"]
+    ]
+    model = model_of("ect", "titan", jobs=table(*rows), platform=PLATFORM.star([4]))
+    story = [line for line in told(model, 2, {"C1": 4}) if "plans" in line[1]]
+    assert len(plans) > 20
+    (first, one), (between, many), (last, other) = story
+    assert (first, between, last) == (plans[0][0], plans[1][0], plans[-1][0])
+    best, worst = (end(place for _, place in plans[1:-1]) for end in (min, max))
+    assert best < worst
+    assert one == "TITAN C1 plans it 1st of 1 waiting"
+    assert many == (
+        f"by {plans[-2][0]:.1f} s TITAN C1 plans anew {len(plans) - 2} times, "
+        f"and the job is {ordinal(best)} to {ordinal(worst)} of those waiting"
+    )
+    assert other == f"TITAN C1 plans it {ordinal(plans[-1][1])} of 29 waiting"
+
+
+def test_many_failures_are_summed_up():
+    platform = PLATFORM.star([4])
+    model = model_of("ect", "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
+    for time in range(2, 80, 2):
+        model.world.fail(0, 0, float(time), repaired=time + 1.0)
+    story = told(model, 1, {"C1": 4})
+    assert len(story) < 30
+    assert sum("a processor fails under it" in words for _, words in story) == 2
+    assert (
+        4.0,
+        "37 times more it loses its processors or goes back, and is sent or started anew",
+    ) in story
+    assert story[-1] == (84.0, "finishes after 5.0 s")
+
+
+def test_who_was_asked_and_who_answered():
+    jobs = table((0, 4, 20.0, 20.0, 0), (10, 4, 9.0, 25.0, 0))
+    story = told(model_of("a4", "fcfs", jobs, tree(), latency=0.5), 1, {"C1": 8, "C2": 6, "C3": 4})
+    assert story[:5] == [
+        (0.0, "submitted through C1, whose broker tells A4 at 1.5 s"),
+        (1.5, "C1's broker is asked which clusters can run it, "
+              "and passes the question up to broker west"),
+        (2.5, "broker west answers: C2, where it expects the job to finish at 17.4 s, "
+              "first of 2 offers, after 2 hops of question and answer"),
+        (2.5, "A4 chooses C2 for it, 1.0 s after it was told of it"),
+        (4.0, "C1's broker sends it to C2, where it arrives at 7.0 s"),
+    ]  # fmt: skip
 
 
 def test_a_job_that_never_ran():
