@@ -152,8 +152,8 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         self.sent += 1
         if delay > 0.0:
             model.post(self._message(kind, to, delay, content))
-        elif model.listeners:
-            model.note(self._message(kind, to, delay, content))
+        elif (watcher := model.world.watcher) is not None:
+            watcher.told("message", **self._message(kind, to, delay, content).facts())
         return delay == 0.0
 
     def _message(

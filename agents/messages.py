@@ -57,6 +57,12 @@ class Message:
         """Return what the message says, for people."""
         return type(self).__name__
 
+    def facts(self) -> dict[str, Any]:
+        """Return all of the message for programs: its kind, whose it is, when, and what it says."""
+        kind = type(self).__name__
+        carried = {name: getattr(self, name) for name in Message.__slots__}
+        return {"kind": kind, **carried, **self.content()}
+
     def content(self) -> dict[str, Any]:
         """Return what the message says, for programs: only what JSON can hold."""
         return {

@@ -330,10 +330,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         if message.due < np.inf:
             self.world.hasten(message.due)
 
-    def note(self, message: Message) -> None:
-        """Tell those who listen of a message that is not to be delivered."""
-        self._mail.note(message)
-
     def remind(self, scheduler: LocalScheduler, time: float, booking: int) -> None:
         """Have a scheduler reminded of its last booking at a time, s; infinity: never."""
         name, now = scheduler.cluster.name, self.now

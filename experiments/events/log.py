@@ -90,17 +90,7 @@ class EventLog:
         if isinstance(message, _JOB_BY_JOB):
             return
         self._see()
-        self._note(
-            {
-                "event": MESSAGE,
-                "kind": type(message).__name__,
-                "sender": message.sender,
-                "receiver": message.receiver,
-                "sent": message.sent,
-                "due": message.due,
-                **message.content(),
-            }
-        )
+        self._note({"event": MESSAGE, **message.facts()})
 
     def _see(self) -> None:
         for event in self._jobs.since():
