@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from agents.model import GridModel
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(NamedTuple):
     """A cluster that can run a job.
 
     Attributes
@@ -94,8 +93,7 @@ class ResourceAnswer(Discovery):
         return f"job {self.job} can run on {first}" if first else f"job {self.job} can run nowhere"
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """What is answered to the question which clusters can run a job.
 
     Attributes
