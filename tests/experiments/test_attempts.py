@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -68,13 +66,9 @@ def test_nothing_is_said_where_nothing_fails():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c_ends_such_a_run_in_order(tmp_path):
-    code = "import sys; from experiments.cli import main; sys.argv[0] = 'metasched'; main()"
+def test_ctrl_c_ends_such_a_run_in_order(start, tmp_path):
     words = ["run", "quickstart", "--set", "mean_up_time=0.1", "--set", "mean_down_time=1"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *words, "--out", str(tmp_path / "out")],
-        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
+    process = start(*words, "--out", tmp_path / "out")
     assert process.stderr.readline().startswith("metasched: job ")
     time.sleep(2.0)
     process.send_signal(signal.SIGINT)

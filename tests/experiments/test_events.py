@@ -6,8 +6,6 @@ import io
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -394,18 +392,16 @@ def test_a_full_disk_is_told_in_a_line():
         os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
 
 
-def test_ctrl_c_closes_the_log_in_order(tmp_path):
+def test_ctrl_c_closes_the_log_in_order(start, tmp_path):
     path = tmp_path / "events.jsonl"
     words = "run", "muscle", "--set", "jobs=1000000", "--no-live", "--events", path
-    code = "from experiments.cli import main; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, words)], cwd=ROOT, stdout=subprocess.DEVNULL
-    )
+    process = start(*words)
     while not path.exists() or path.stat().st_size < 1_000_000:
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    process.communicate(timeout=60)
+    assert process.returncode == 130
     lines = path.read_text().splitlines()
     assert json.loads(lines[-1])["event"] == "ended"
     assert json.loads(lines[-1])["interrupted"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -106,22 +105,6 @@ scenario = Scenario("mine", Platform.star([16, 12]), {"jobs": 20}, "dll", "fcfs"
 """
 
 
-def start(*words, closing="", **options):
-    """Start the command as a process of its own, some of its streams closed as in a shell."""
-    command = "import sys; from experiments.cli import main; sys.argv[0] = 'metasched'; main()"
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    shell = ["sh", "-c", f'exec "$@" {closing}', "sh"]
-    return subprocess.Popen(
-        [*shell, sys.executable, "-c", command, *words],
-        text=True,
-        env=environment,
-        # Else a test that runs in the background would have Ctrl-C ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        **streams,
-    )
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     for name, text in {"loud.py": LOUD, "raising.py": RAISING, "mine.py": SCENARIO}.items():
@@ -171,7 +154,7 @@ def test_a_script_cannot_end_the_command_as_if_all_were_well(folder, leaving):
         assert 'mine.py", line 2' in got.stderr
 
 
-def test_whatever_users_code_prints_json_is_alone(folder):
+def test_whatever_users_code_prints_json_is_alone(start, folder):
     (folder / "mine.py").write_text(f"print('script')\n{SCENARIO}")
     words = ["run", "mine.py", *QUICK, "--global", "loud:Loud", "--local", "loud:Talker", "--json"]
     process = start(*words)
@@ -189,7 +172,7 @@ def test_whatever_users_code_prints_json_is_alone(folder):
 @pytest.mark.parametrize(
     "words", [["--help"], ["scenarios"], ["run", "mine.py", "--json"], ["run", "mine.py", "--live"]]
 )
-def test_a_full_disk_is_told_in_one_line(folder, words):
+def test_a_full_disk_is_told_in_one_line(start, folder, words):
     with open("/dev/full", "w") as full:
         process = start(*words, stdout=full)
         _, err = process.communicate(timeout=120)
@@ -200,7 +183,7 @@ def test_a_full_disk_is_told_in_one_line(folder, words):
 
 
 @pytest.mark.parametrize("words", [["policies"], ["run", "mine.py"], ["run", "mine.py", "--live"]])
-def test_a_reader_that_is_gone_ends_the_command_without_a_traceback(folder, words):
+def test_a_reader_that_is_gone_ends_the_command_without_a_traceback(start, folder, words):
     reading, writing = os.pipe()
     os.close(reading)
     process = start(*words, stdout=writing)
@@ -211,7 +194,7 @@ def test_a_reader_that_is_gone_ends_the_command_without_a_traceback(folder, word
     assert "Exception ignored" not in err
 
 
-def test_closed_standard_output_is_refused_and_closed_standard_error_is_not():
+def test_closed_standard_output_is_refused_and_closed_standard_error_is_not(start):
     process = start("--help", closing=">&-")
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
@@ -280,7 +263,7 @@ def test_compilation_is_told_when_it_comes(tmp_path, monkeypatch, capsys):
         "ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()",
     ],
 )
-def test_an_interrupt_before_the_run_ends_it_at_once(folder, interrupted):
+def test_an_interrupt_before_the_run_ends_it_at_once(start, folder, interrupted):
     (folder / "mine.py").write_text(f"import ctypes, signal\n{interrupted}\n{SCENARIO}")
     process = start("run", "mine.py", "--out", "out")
     out, err = process.communicate(timeout=60)
@@ -289,7 +272,7 @@ def test_an_interrupt_before_the_run_ends_it_at_once(folder, interrupted):
     assert not (folder / "out").exists()
 
 
-def test_interrupt_ends_in_order_and_keeps_what_was_computed(tmp_path):
+def test_interrupt_ends_in_order_and_keeps_what_was_computed(start, tmp_path):
     process = start(
         "run", "muscle", "--set", "jobs=200000", "--set", "step=1e9", "--out", str(tmp_path / "out")
     )

@@ -6,10 +6,7 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -32,18 +29,6 @@ TINY = ["--figure", "6", "--scale", "0.002", "--replications", "2"]
 
 def call(*words):
     return CliRunner().invoke(main, ["reproduce", "muscle", *(str(word) for word in words)])
-
-
-def process(*words):
-    program = "import sys; from experiments.cli import main; sys.argv[0] = 'metasched'; main()"
-    root = Path(__file__).resolve().parents[2]
-    return subprocess.Popen(
-        [sys.executable, "-c", program, "reproduce", "muscle", *(str(word) for word in words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(root)},
-    )
 
 
 def kept(folder):
@@ -125,9 +110,9 @@ def test_a_second_call_does_nothing_again(tiny):
     assert "15.6 %" in again.stdout
 
 
-def test_killed_and_taken_up_again(tiny, tmp_path):
+def test_killed_and_taken_up_again(start, tiny, tmp_path):
     _, uninterrupted = tiny
-    killed = process(*TINY, "--workers", 1, "--out", tmp_path)
+    killed = start("reproduce", "muscle", *TINY, "--workers", 1, "--out", tmp_path)
     wait_for_runs(tmp_path, killed, 3)
     killed.kill()
     killed.communicate()
@@ -139,8 +124,10 @@ def test_killed_and_taken_up_again(tiny, tmp_path):
     assert again.summary() == json.loads(uninterrupted.stdout)
 
 
-def test_ctrl_c_ends_in_order(tmp_path):
-    program = process("--figure", 6, "--scale", 0.1, "--workers", 1, "--out", tmp_path)
+def test_ctrl_c_ends_in_order(start, tmp_path):
+    program = start(
+        "reproduce", "muscle", "--figure", 6, "--scale", 0.1, "--workers", 1, "--out", tmp_path
+    )
     wait_for_runs(tmp_path, program, 1)
     program.send_signal(signal.SIGINT)
     stdout, stderr = program.communicate(timeout=60)
