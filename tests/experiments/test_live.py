@@ -33,6 +33,8 @@ class Session:
             env=environment,
             stdout=theirs,
             stderr=theirs,
+            # Else a test that runs in the background would have Ctrl-C ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         os.close(theirs)
         self._reader = threading.Thread(target=self._read)
@@ -85,6 +87,6 @@ def test_a_job_is_followed_at_a_pace_and_interrupting_does_not_wait(live):
     interrupted = time.perf_counter()
     session.process.send_signal(signal.SIGINT)
     assert session.end() == 130
-    assert time.perf_counter() - interrupted < 3.0
+    assert time.perf_counter() - interrupted < 10.0  # the run has 20 minutes to go
     assert "submitted " in shown
     assert "0 of 400 jobs done (0 %)" in shown
