@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from grid.errors import GridError
+
 FloatArray = npt.NDArray[np.float64]
 
 TIE = 1e-9
@@ -101,6 +103,54 @@ def bandwidth_shares(demands: npt.ArrayLike, capacities: npt.ArrayLike) -> Float
         slowed = unconstrained & (demand[:, bottlenecks] > 0).any(axis=1)
         ratios[slowed] = level
         unconstrained &= ~slowed
+
+
+def allotment_ratios(
+    nodes: npt.ArrayLike, ppbw: npt.ArrayLike, capacity: npt.ArrayLike
+) -> FloatArray:
+    """Return allotted over required bandwidth of all-to-all jobs on a star of dedicated links.
+
+    Equation 1 of `beosim` (`link_demand`), then its saturation algorithm (`bandwidth_shares`).
+
+    Parameters
+    ----------
+    nodes : array_like of int, shape (jobs, links)
+        Nodes of each job on the cluster at the end of each link.
+    ppbw : array_like of float, scalar or shape (jobs,)
+        Bandwidth that each node of a job needs, Mbit/s, from 0.
+    capacity : array_like of float, scalar or shape (links,)
+        Capacity of each link, Mbit/s, above 0; inf for no limit.
+
+    Returns
+    -------
+    ndarray of float, shape (jobs,)
+        Ratios in (0, 1]; 1 for a job on one cluster.
+
+    Raises
+    ------
+    GridError
+        If a number is outside its range.
+
+    Examples
+    --------
+    Two jobs need 18 Mbit/s each of a link of 27; the third uses no link.
+
+    >>> nodes = [[3, 3, 0], [3, 0, 3], [0, 5, 0]]
+    >>> allotment_ratios(nodes, 10.0, [27, 100, 100]).tolist()
+    [0.75, 0.75, 1.0]
+    """
+    counts = np.atleast_2d(np.asarray(nodes))
+    jobs, links = counts.shape
+    bandwidths = np.broadcast_to(np.asarray(ppbw, np.float64), jobs)
+    capacities = np.broadcast_to(np.asarray(capacity, np.float64), links)
+    for name, valid, values, accepted in (
+        ("nodes", (counts >= 0) & (counts == np.floor(counts)), counts, "whole numbers from 0"),
+        ("ppbw", (bandwidths >= 0) & (bandwidths < np.inf), bandwidths, "Mbit/s, from 0"),
+        ("capacity", capacities > 0, capacities, "Mbit/s, above 0"),
+    ):
+        if not valid.all():
+            raise GridError(f"{name}: found {values[~valid][0].item()!r}; accepted: {accepted}")
+    return bandwidth_shares(link_demand(counts, bandwidths, np.eye(links, dtype=bool)), capacities)
 
 
 def residual_times(

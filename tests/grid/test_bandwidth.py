@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.optimize import linprog
 
-from grid.bandwidth import bandwidth_shares, link_demand, residual_times
+from grid.bandwidth import allotment_ratios, bandwidth_shares, link_demand, residual_times
+from grid.errors import GridError
 from grid.topology import CENTRE, Link, clusters_of, network, sides, uplinks
 
 STAR = np.eye(3, dtype=bool)
@@ -148,6 +150,81 @@ def test_order_does_not_matter(case, random):
     links = random.sample(range(len(capacity)), len(capacity))
     shuffled = bandwidth_shares(demands[np.ix_(jobs, links)], capacity[links])
     assert shuffled == pytest.approx(bandwidth_shares(demands, capacity)[jobs], rel=1e-7)
+
+
+def most_equal_ratios(demand, capacity):
+    """Return ratios of which the least is as large as can be, then the second least, and so on.
+
+    By linear programs: raise the ratios of all jobs alike as far as links allow; those jobs keep
+    theirs of which none can have more while the others have no less.
+    """
+    jobs = len(demand)
+    kept = np.full(jobs, np.nan)
+    while np.isnan(kept).any():
+        free = np.isnan(kept)
+        least, _ = best(demand, capacity, kept, np.zeros(jobs), None)
+        floor = np.where(free, least - 1e-9, 0.0)
+        for job in np.flatnonzero(free):
+            most, _ = best(demand, capacity, kept, floor, job)
+            if most <= least + 1e-7:
+                kept[job] = least
+    return kept
+
+
+def best(demand, capacity, kept, floor, job):
+    """Maximise the ratio of a job, or of all jobs whose ratio is not kept yet, alike."""
+    jobs = len(demand)
+    free = np.isnan(kept)
+    bounds = [(floor[j], 1.0) if free[j] else (kept[j], kept[j]) for j in range(jobs)]
+    alike = np.zeros((int(free.sum()), jobs + 1))
+    alike[np.arange(len(alike)), np.flatnonzero(free)] = -1.0
+    alike[:, -1] = 1.0
+    links = np.hstack([demand.T / capacity[:, None], np.zeros((len(capacity), 1))])
+    aim = np.zeros(jobs + 1)
+    aim[-1 if job is None else job] = -1.0
+    rows = np.vstack([links, alike])
+    limits = np.concatenate([np.ones(len(capacity)) + 1e-9, np.zeros(len(alike))])
+    solved = linprog(aim, rows, limits, bounds=[*bounds, (0, 1)], method="highs")
+    assert solved.success, solved.message
+    return -solved.fun, solved.x
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_allotments_are_those_of_linear_programs(seed):
+    rng = np.random.default_rng(seed)
+    jobs, links = int(rng.integers(1, 9)), int(rng.integers(2, 6))
+    nodes = rng.integers(0, 6, (jobs, links))
+    nodes[nodes.sum(axis=1) == 0, 0] = 3
+    ppbw = rng.choice([0.0, 5.0, 20.0, 80.0], jobs) if seed % 2 else rng.lognormal(3, 1, jobs)
+    capacity = rng.choice([30.0, 60.0, 200.0], links)
+    ratios = allotment_ratios(nodes, ppbw, capacity)
+    demand = link_demand(nodes, ppbw, np.eye(links, dtype=bool))
+    assert ratios == pytest.approx(most_equal_ratios(demand, capacity), abs=1e-5)
+    assert (ratios @ demand <= capacity * (1 + 1e-9)).all()
+    alone = (nodes > 0).sum(axis=1) == 1
+    assert (ratios[alone] == 1).all()
+
+
+def test_allotments_take_one_number_for_all():
+    nodes = [[2, 2], [1, 3], [4, 0]]
+    ratios = allotment_ratios(nodes, 30.0, 35.0)
+    assert ratios.tolist() == [0.5, 0.5, 1.0]  # 40 and 30 Mbit/s on 35
+    assert allotment_ratios(nodes, [30.0] * 3, [35.0] * 2).tolist() == ratios.tolist()
+
+
+@pytest.mark.parametrize(
+    ("nodes", "ppbw", "capacity", "words"),
+    [
+        ([[1, -1]], 1.0, 10.0, "nodes: found -1; accepted: whole numbers from 0"),
+        ([[1, 1.5]], 1.0, 10.0, "nodes: found 1.5; accepted: whole numbers from 0"),
+        ([[1, 1]], -1.0, 10.0, "ppbw: found -1.0; accepted: Mbit/s, from 0"),
+        ([[1, 1]], math.nan, 10.0, "ppbw: found nan; accepted: Mbit/s, from 0"),
+        ([[1, 1]], 1.0, [10.0, 0.0], "capacity: found 0.0; accepted: Mbit/s, above 0"),
+    ],
+)
+def test_allotments_of_nothing_sensible_are_refused(nodes, ppbw, capacity, words):
+    with pytest.raises(GridError, match=f"^{words}$"):
+        allotment_ratios(nodes, ppbw, capacity)
 
 
 def test_residual_times_keep_stretched_time():
