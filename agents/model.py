@@ -14,6 +14,7 @@ from agents.blame import made, raise_as_of
 from agents.broker import hierarchy
 from agents.carriage import announcements, transfers
 from agents.cluster import ClusterAgent
+from agents.coallocation.settings import CoallocationSettings
 from agents.genetic import Settings
 from agents.mail import Mail
 from agents.messages import Discovery, Message, Reminder, ScheduleReport
@@ -80,6 +81,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         What PACE predicts run times from.
     prediction_error : float or sequence of float
         How far PACE is off (`PacePredictor`).
+    coallocation : CoallocationSettings
+        Thresholds and choices of the meta-schedulers of `beosim`.
 
     Attributes
     ----------
@@ -123,6 +126,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         tracked: bool = False,
         prediction: str = "exact",
         prediction_error: float | Sequence[float] = 0.0,
+        coallocation: CoallocationSettings | None = None,
     ) -> None:
         super().__init__(rng=seed)
         if round_threshold is None:
@@ -140,6 +144,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.idle = idle
         self.weights = weights_per_cluster(weights, len(platform.clusters))
         self.titan = titan or Settings()
+        self.coallocation = coallocation or CoallocationSettings()
         self.list_seed = list_seed
         self.round_threshold = round_threshold
         self.rounds: list[Round] = []
@@ -185,6 +190,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             collect=self.scheduler.collects,
             in_order=self.scheduler.in_order,
             spans=self.scheduler.spans,
+            penalty=self.scheduler.penalty,
         )
         world.notify(self.scheduler.collects)
         self.clusters: list[ClusterAgent] = []

@@ -18,6 +18,16 @@ GLOBAL = {
     "round-robin": "agents.balancers:RoundRobinScheduler",
     "ect": "agents.balancers:EarliestCompletionScheduler",
     "a4": "agents.discovery:DiscoveryScheduler",
+    "no-share": "agents.coallocation.whole:NoShareScheduler",
+    "migration-only": "agents.coallocation.whole:MigrationOnlyScheduler",
+    "first-fit": "agents.coallocation.largest_first:FirstFitScheduler",
+    "ideal": "agents.coallocation.largest_first:IdealScheduler",
+    "fixed-penalty": "agents.coallocation.largest_first:FixedPenaltyScheduler",
+    "a1": "agents.coallocation.satisfy:SatisfyScheduler",
+    "b1": "agents.coallocation.largest_first:LargestFreeFirstScheduler",
+    "b2": "agents.coallocation.least_saturated:LeastSaturatedFirstScheduler",
+    "b3": "agents.coallocation.largest_first:ChunkingScheduler",
+    "b4": "agents.coallocation.balancing:LoadBalancingScheduler",
 }
 """Built-in global schedulers."""
 

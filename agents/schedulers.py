@@ -85,11 +85,14 @@ class GlobalScheduler(Scheduler):
         The scheduler's own random numbers (`grid.streams`).
     """
 
-    in_order: ClassVar[bool] = False
+    in_order: bool = False
     """A job that must wait blocks those behind it (FCFS); else each is offered at each change."""
 
     spans: ClassVar[bool] = False
     """Jobs larger than any cluster are accepted, since `place` will split them."""
+
+    penalty: float = 0.0
+    """Factor on the execution time of a job that is split, whatever its links; 0: links decide."""
 
     collects: ClassVar[bool] = False
     """Jobs are collected and allocated in rounds; `place` is never called."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from grid.kernel.decisions import FORESEEN
+from grid.kernel.state import NONE
 from grid.world import World
 
 
@@ -52,6 +54,44 @@ class Job:
         return f"Job({self.number}, size={self.size}, runtime={self.runtime})"
 
 
+class KnownLink:
+    """A link, of which every scheduler knows the truth.
+
+    Attributes
+    ----------
+    index : int
+        Its place in every array over links.
+    capacity : float
+        Mbit/s; infinite without a limit.
+    parent : KnownLink or None
+        The next link on the way to the central switch; None for the last.
+    """
+
+    __slots__ = ("capacity", "index", "parent", "world")
+
+    def __init__(self, world: World, index: int) -> None:
+        above = world.known["parent"].item(index)
+        self.world = world
+        self.index = index
+        self.capacity: float = world.known["capacity"].item(index)
+        self.parent = None if above == NONE else KnownLink(world, above)
+
+    def __repr__(self) -> str:
+        return f"KnownLink({self.index}, capacity={self.capacity})"
+
+    @property
+    def demand(self) -> float:
+        """Bandwidth that the co-allocated jobs that run need on it, Mbit/s."""
+        return float(self.world.known["demand"].item(self.index))
+
+
+def _way(link: KnownLink | None) -> Iterator[KnownLink]:
+    """Yield the links from one on to the central switch."""
+    while link is not None:
+        yield link
+        link = link.parent
+
+
 class KnownCluster:
     """A cluster, as far as the global scheduler's broker knows it.
 
@@ -64,11 +104,13 @@ class KnownCluster:
         Processors.
     rate : float
         Speed relative to rate 1, as predicted: it makes execution times of run times.
+    links : tuple of KnownLink
+        Those on its way to the central switch, its own first.
     world : World
         Where it is.
     """
 
-    __slots__ = ("index", "name", "rate", "size", "world")
+    __slots__ = ("index", "links", "name", "rate", "size", "world")
 
     def __init__(self, world: World, index: int) -> None:
         cluster = world.platform.clusters[index]
@@ -77,6 +119,7 @@ class KnownCluster:
         self.name = cluster.name
         self.size = cluster.size
         self.rate: float = world.known["rate"].item(index)
+        self.links = tuple(_way(KnownLink(world, index)))
 
     def __repr__(self) -> str:
         return f"KnownCluster({self.name!r}, size={self.size}, rate={self.rate})"

@@ -58,7 +58,8 @@ class Tables:
     news : structured array
         What advertisements on their way say (`grid.kernel.state.NEWS`).
     known : dict of str to array
-        What the global scheduler knows of each cluster (`grid.kernel.state.known_dtype`).
+        What the global scheduler knows of each cluster and link
+        (`grid.kernel.state.known_dtype`).
     take : array of int64, shape (capacity,)
         Where a decision says how many processors a job shall hold on each cluster.
     memory : array of float64
@@ -114,6 +115,8 @@ class Tables:
             for name in told.dtype.names or ()
             if told[name].shape == (self.capacity,)
         }
+        for name in ("parent", "deep_first", "capacity", "demand"):
+            self.known[name] = told[name][: self.links]
         self.take = told["take"]
 
     def _set_clusters(self) -> None:
@@ -195,6 +198,9 @@ class Tables:
             range(self.links), key=lambda link: -depth[link]
         )
         self.columns["capacity"][:] = topology.capacities(self.platform.graph)
+        self._box["known"]["links"] = self.links
+        for name in ("parent", "deep_first", "capacity"):
+            self.known[name][:] = self._box[name][0, : self.links]
 
     def _grow(self) -> None:
         """Make room where there is none: twice the slots, and tables that fit them."""

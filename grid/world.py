@@ -128,6 +128,7 @@ class World(Tables):
         collect: bool = False,
         in_order: bool = False,
         spans: bool = False,
+        penalty: float = 0.0,
     ) -> None:
         """Say how the global scheduler decides.
 
@@ -145,10 +146,14 @@ class World(Tables):
             A job that must wait blocks those behind it (FCFS).
         spans : bool
             Jobs may be split across clusters, so that one larger than any cluster is accepted.
+        penalty : float
+            Factor on the execution time of a job that is split, whatever its links; 0: the links
+            that it shares decide.
         """
         self._box["place_at"] = address
         self._box["collect"] = int(collect)
         self._box["stop_at_wait"] = int(in_order)
+        self._box["penalty"] = penalty
         sizes = self.columns["size"]
         self._box["largest"] = sizes.sum() if spans else sizes.max()
         if memory is not None:

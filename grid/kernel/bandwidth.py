@@ -52,6 +52,7 @@ def _allot(state: Any, sliding: Any) -> None:
             state.demand[link] += row.demand[link]
     for link in range(state.links):
         state.unconstrained[link] = state.demand[link]
+        state.known.demand[link] = state.demand[link]
     level = 0.0
     while True:
         least = np.inf

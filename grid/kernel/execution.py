@@ -85,8 +85,9 @@ def start_as_taken(
     row.since = state.now
     row.ratio = 1.0
     row.end = np.inf
-    row.computation_left = slot.execution_time * slot.computation_fraction
-    row.communication_left = slot.execution_time - row.computation_left
+    time = slot.execution_time * (state.penalty if state.penalty > 0.0 else 1.0)
+    row.computation_left = time * slot.computation_fraction
+    row.communication_left = time - row.computation_left
     for cluster in range(state.clusters):
         count = state.known.take[cluster]
         row.take[cluster] = count
@@ -96,7 +97,7 @@ def start_as_taken(
             state.known.unfinished[cluster] += 1
             state.running_count[cluster] += 1
             hold(state, slots, processors, turns, cluster, job, count)
-    set_demand(state, row, slot.size, slot.ppbw)
+    set_demand(state, row, slot.size, slot.ppbw if state.penalty == 0.0 else 0.0)
     slide(state, slots, sliding)
     state.started += 1
 

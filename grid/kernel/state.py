@@ -158,7 +158,8 @@ FINISHED = np.dtype(
 def known_dtype(capacity: int) -> np.dtype[np.void]:
     """Return the dtype of what a global scheduler knows, with room for `capacity` clusters.
 
-    All that brokers tell of a cluster was true at its `at`; without latency that is now.
+    All that brokers tell of a cluster was true at its `at`; without latency that is now. Of links
+    it knows the truth (`beosim`).
     """
     clusters = (capacity,)
     return np.dtype(
@@ -174,6 +175,12 @@ def known_dtype(capacity: int) -> np.dtype[np.void]:
             # processor-seconds sent there, not known finished, as predicted
             ("load", np.float64, clusters),
             ("unfinished", np.int64, clusters),  # jobs sent there, not known finished
+            # link i joins node i (clusters first, then switches) to its parent node
+            ("links", np.int64),
+            ("parent", np.int64, clusters),  # node, or NONE for the central switch
+            ("deep_first", np.int64, clusters),  # links, those farthest from the centre first
+            ("capacity", np.float64, clusters),  # Mbit/s
+            ("demand", np.float64, clusters),  # Mbit/s, of the co-allocated jobs that run
             # its own
             ("take", np.int64, clusters),  # processors that START takes from each cluster
             ("stream", np.uint64, (4,)),  # random numbers
@@ -229,6 +236,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("job", np.int64),  # slot that a decision is about
             ("answer", np.float64),
             ("largest", np.int64),  # processors of the largest job that can ever run
+            # what splitting a job makes of its execution time; 0: the links that it shares decide
+            ("penalty", np.float64),
             ("known", known_dtype(capacity)),  # what it decides by
             # counts
             ("submitted", np.int64),

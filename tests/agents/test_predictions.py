@@ -36,6 +36,9 @@ from .small_grids import (
     workload,
 )
 
+SENDING = [name for name, where in GLOBAL.items() if "coallocation" not in where]
+"""Those that send jobs to the queues of clusters; the others start jobs themselves, or split them.
+"""
 ONE = Platform.star([4])
 PAIR = Platform.star([4, 4])
 
@@ -56,7 +59,7 @@ def factors(model):
 
 @pytest.mark.parametrize("mode", ["open", "batch"])
 @pytest.mark.parametrize("local", LOCAL)
-@pytest.mark.parametrize("global_", GLOBAL)
+@pytest.mark.parametrize("global_", SENDING)
 def test_jobs_run_for_their_true_times_under_every_pair_of_policies(global_, local, mode):
     jobs = workload(mode, share=0.3)
     exact = ran(global_, local, jobs, FAR, latency=0.7)

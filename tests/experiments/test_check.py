@@ -208,9 +208,16 @@ def checked(name, status):
     return {each["check"]: each for each in result["checks"]}
 
 
+# By definition: jobs larger than their home; jobs of which no chunk of 85 % fits anywhere.
+NEVER_START_SOME = ("no-share", "b3")
+
+
 @pytest.mark.parametrize("name", [*GLOBAL, *LOCAL])
 def test_built_in_schedulers_pass(name):
-    assert len(checked(name, 0)) == 8
+    checks = checked(name, int(name in NEVER_START_SOME))
+    assert len(checks) == 8
+    failed = [title for title, each in checks.items() if not each["holds"]]
+    assert failed == ([LEFT] if name in NEVER_START_SOME else [])
 
 
 @pytest.mark.parametrize("name", ["GoodGlobal", "Spread", "GoodLocal", "GoodPlan"])

@@ -1,0 +1,98 @@
+"""Co-allocation from the cluster of most free nodes on: First-Fit, B1 and B3 (`beosim`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.coallocation.modules import (
+    CHUNK,
+    LSLT,
+    MetaScheduler,
+    allocated_locally,
+    enough,
+    migrated,
+    usable,
+)
+from grid.kernel.compile import compiled, inlined
+from grid.kernel.state import NONE, START, WAIT
+
+if TYPE_CHECKING:
+    from agents.model import GridModel
+
+
+@inlined
+def _largest(known: Any, lslt: float) -> int:
+    """Return the cluster of most usable nodes that the job has none of yet; of equals the first."""
+    best, most = NONE, 0
+    for cluster in range(known.clusters):
+        if known.free[cluster] > most and known.take[cluster] == 0:
+            nodes = usable(known, cluster, lslt)
+            if nodes > most:
+                best, most = cluster, nodes
+    return best
+
+
+class LargestFreeFirstScheduler(MetaScheduler):
+    """B1: split from the cluster of most free nodes on, but where links are over LSLT."""
+
+    label = "B1"
+    spans = True
+
+    @compiled()
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
+        """Start the job at home or elsewhere or on several clusters, or let it wait."""
+        if allocated_locally(known, job) or migrated(known, job):
+            return START
+        lslt = memory[LSLT]
+        if not enough(known, job, lslt):
+            return WAIT
+        cluster = _largest(known, lslt)
+        if 100 * known.free[cluster] < memory[CHUNK] * job.size:
+            return WAIT
+        left = job.size
+        while left > 0:
+            known.take[cluster] = min(left, known.free[cluster])
+            left -= known.take[cluster]
+            cluster = _largest(known, lslt)
+        return START
+
+
+class ChunkingScheduler(LargestFreeFirstScheduler):
+    """B3: as B1, but only if a large chunk of the job fits on one cluster."""
+
+    label = "B3"
+
+    def memory(self) -> npt.NDArray[np.float64]:
+        """Return both thresholds."""
+        settings = self.model.coallocation
+        return np.array([settings.lslt / 100.0, settings.chunk])
+
+
+class FirstFitScheduler(LargestFreeFirstScheduler):
+    """First-Fit: split from the cluster of most free nodes on, whatever the links (section 4.2)."""
+
+    label = "FIRST-FIT"
+
+    def memory(self) -> npt.NDArray[np.float64]:
+        """Return thresholds that nothing is beyond."""
+        return np.array([np.inf, 0.0])
+
+
+class IdealScheduler(FirstFitScheduler):
+    """Ideal: First-Fit as if links had no limit."""
+
+    label = "IDEAL"
+    penalty = 1.0
+
+
+class FixedPenaltyScheduler(FirstFitScheduler):
+    """Fixed penalty: First-Fit, links ignored; splitting a job makes it longer by a factor."""
+
+    label = "FIXED-PENALTY"
+
+    def __init__(self, model: GridModel) -> None:
+        super().__init__(model)
+        self.penalty = model.coallocation.penalty

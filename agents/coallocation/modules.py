@@ -1,0 +1,90 @@
+"""What the meta-schedulers of `beosim` share: modules LA and MIG, and the threshold of links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.schedulers import GlobalScheduler
+from grid.jobs import ANYWHERE
+from grid.kernel.compile import inlined
+from grid.kernel.state import NONE
+
+if TYPE_CHECKING:
+    from agents.model import GridModel
+
+LSLT, CHUNK = 0, 1
+"""Where a policy's memory holds the threshold of links (1 is their capacity) and B3's (percent)."""
+
+TIE = 1e-9
+"""Rounding of demands, relative to a link's capacity."""
+
+
+class MetaScheduler(GlobalScheduler):
+    """A meta-scheduler: tries to start each job of the global queue, the oldest first, at once.
+
+    Local allocation comes first, then migration, then, if the policy has one, co-allocation. A job
+    that was submitted through no cluster has no home where it could be allocated locally.
+    """
+
+    paper = "beosim"
+
+    def __init__(self, model: GridModel) -> None:
+        super().__init__(model)
+        self.in_order = model.coallocation.selection == "fcfs"
+
+    def memory(self) -> npt.NDArray[np.float64]:
+        """Return the thresholds: LSLT as a share, the chunk size in percent."""
+        return np.array([self.model.coallocation.lslt / 100.0, 0.0])
+
+
+@inlined
+def allocated_locally(known: Any, job: Any) -> bool:
+    """Put a job on the cluster that it was submitted through, if it fits (module LA)."""
+    home = job.origin
+    if home == ANYWHERE or job.size > known.free[home]:
+        return False
+    known.take[home] = job.size
+    return True
+
+
+@inlined
+def migrated(known: Any, job: Any) -> bool:
+    """Put a job on the cluster of fewest free nodes that it fits on, if any (module MIG)."""
+    best = NONE
+    for cluster in range(known.clusters):
+        free = known.free[cluster]
+        if job.size <= free and (best == NONE or free < known.free[best]):
+            best = cluster
+    if best == NONE:
+        return False
+    known.take[best] = job.size
+    return True
+
+
+@inlined
+def limit(known: Any, link: int, lslt: float) -> float:
+    """Return the demand (Mbit/s) up to which a link is not saturated; just at LSLT it is not."""
+    return lslt * known.capacity[link] * (1.0 + TIE)
+
+
+@inlined
+def usable(known: Any, cluster: int, lslt: float) -> int:
+    """Return the free nodes of a cluster; 0 if a link from it to the centre is oversaturated."""
+    link = cluster
+    while link != NONE:
+        if known.demand[link] > limit(known, link, lslt):
+            return 0
+        link = known.parent[link]
+    return int(known.free[cluster])
+
+
+@inlined
+def enough(known: Any, job: Any, lslt: float) -> bool:
+    """Tell whether the clusters whose links are not oversaturated can hold a job together."""
+    total = 0
+    for cluster in range(known.clusters):
+        total += usable(known, cluster, lslt)
+    return total >= job.size

@@ -1,0 +1,37 @@
+"""Baselines of `beosim` (section 4.2) that split no job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.coallocation.modules import MetaScheduler, allocated_locally, migrated
+from grid.jobs import ANYWHERE
+from grid.kernel.compile import compiled
+from grid.kernel.state import START, WAIT
+
+
+class NoShareScheduler(MetaScheduler):
+    """No Share: each job on the cluster that it was submitted through, without co-allocation.
+
+    A job that was submitted through none is migrated; one larger than its cluster waits for ever.
+    """
+
+    label = "NO-SHARE"
+
+    @compiled()
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
+        """Start the job at home, or let it wait."""
+        if job.origin == ANYWHERE:
+            return START if migrated(known, job) else WAIT
+        return START if allocated_locally(known, job) else WAIT
+
+
+class MigrationOnlyScheduler(MetaScheduler):
+    """Migration Only: at home, or whole on the cluster of fewest free nodes that it fits on."""
+
+    label = "MIGRATION-ONLY"
+
+    @compiled()
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
+        """Start the job at home or elsewhere, or let it wait."""
+        return START if allocated_locally(known, job) or migrated(known, job) else WAIT

@@ -1,0 +1,257 @@
+"""The meta-schedulers and the simulator of `beosim`, slow and literal, from the paper alone.
+
+Nothing here knows the kernel. Time goes from event to event; at each instant come completions, then
+arrivals, then one pass over the global queue. A link is its capacity and the clusters beyond it, as
+seen from the central switch: one cluster each in a star.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+TIE = 1e-9
+
+
+@dataclass(eq=False)
+class PlainJob:
+    number: int
+    arrival: float
+    size: int
+    runtime: float
+    home: int
+    computation_fraction: float
+    ppbw: float
+    take: list[int] = field(default_factory=list)
+    start: float = math.nan
+    finish: float = math.nan
+    dedicated: float = math.nan
+    ratio: float = 1.0
+    left: tuple[float, float] = (0.0, 0.0)
+    bandwidth: list[float] = field(default_factory=list)
+
+    @property
+    def split(self):
+        return sum(count > 0 for count in self.take) > 1
+
+
+class PlainBeosim:
+    """One run. `links` are pairs (capacity, set of clusters beyond)."""
+
+    def __init__(self, policy, sizes, rates, links, **settings):
+        self.policy = policy
+        self.free = list(sizes)
+        self.rates = rates
+        self.links = links
+        self.lslt = settings.get("lslt", 100.0) / 100
+        self.chunk = settings.get("chunk", 85)
+        self.penalty = {"ideal": 1.0, "fixed-penalty": settings.get("penalty", 1.2)}.get(policy)
+        self.least = settings.get("solution") == "least-demand"
+        self.fcfs = settings.get("selection") == "fcfs"
+        self.now = 0.0
+        self.queue, self.running, self.done = [], [], []
+        self.most_demand = [0.0] * len(links)
+        self.clusters = range(len(sizes))
+
+    def run(self, jobs):
+        coming = sorted(jobs, key=lambda job: job.arrival)
+        while coming or self.running:
+            ends = [job.finish for job in self.running]
+            time = min([job.arrival for job in coming[:1]] + ends)
+            self.pass_time(time - self.now)
+            self.now = time
+            ended = [job for job in self.running if job.finish <= time]
+            for job in ended:
+                self.running.remove(job)
+                self.done.append(job)
+                for cluster, count in enumerate(job.take):
+                    self.free[cluster] += count
+            if any(job.split for job in ended):
+                self.share_links()
+            while coming and coming[0].arrival == time:
+                self.queue.append(coming.pop(0))
+            self.traverse_queue()
+        return self.done
+
+    def traverse_queue(self):
+        for job in list(self.queue):
+            take = self.local(job) or self.migrate(job) or self.coallocate(job)
+            if take:
+                assert sum(take) == job.size
+                self.queue.remove(job)
+                self.begin(job, take)
+            elif self.fcfs:
+                break
+
+    def only(self, cluster, count):
+        return [count if each == cluster else 0 for each in self.clusters]
+
+    def local(self, job):
+        if job.home >= 0 and job.size <= self.free[job.home]:
+            return self.only(job.home, job.size)
+        return None
+
+    def migrate(self, job):
+        if self.policy == "no-share" and job.home >= 0:
+            return None
+        fitting = [cluster for cluster in self.clusters if job.size <= self.free[cluster]]
+        if not fitting:
+            return None
+        return self.only(min(fitting, key=lambda c: (self.free[c], c)), job.size)
+
+    # Links
+
+    def demand(self, link):
+        return math.fsum(job.bandwidth[link] for job in self.running if job.split)
+
+    def equation_1(self, job, take, link):
+        there = sum(take[cluster] for cluster in self.links[link][1])
+        return there * job.ppbw * (job.size - there) / (job.size - 1)
+
+    def saturation(self, link):
+        return self.demand(link) / self.links[link][0]
+
+    def ways(self, cluster):
+        return [link for link, (_, beyond) in enumerate(self.links) if cluster in beyond]
+
+    def candidates(self):
+        """Clusters with free nodes of which no link is oversaturated."""
+        if self.policy in ("first-fit", "ideal", "fixed-penalty"):
+            return [cluster for cluster in self.clusters if self.free[cluster]]
+        over = [
+            link
+            for link, (capacity, _) in enumerate(self.links)
+            if self.demand(link) > self.lslt * capacity * (1 + TIE)
+        ]
+        return [
+            cluster
+            for cluster in self.clusters
+            if self.free[cluster] and not set(self.ways(cluster)) & set(over)
+        ]
+
+    # Co-allocation
+
+    def coallocate(self, job):
+        if self.policy in ("no-share", "migration-only"):
+            return None
+        if self.policy == "a1":
+            return self.satisfy(job)
+        candidates = self.candidates()
+        if sum(self.free[cluster] for cluster in candidates) < job.size:
+            return None
+        by_free = sorted(candidates, key=lambda c: (-self.free[c], c))
+        if self.policy == "b4":
+            return self.round_robin(job, candidates)
+        if self.policy == "b3" and self.free[by_free[0]] * 100 < self.chunk * job.size:
+            return None
+        order = self.by_saturation(candidates) if self.policy == "b2" else by_free
+        take, left = [0 for _ in self.clusters], job.size
+        for cluster in order:
+            take[cluster] = min(left, self.free[cluster])
+            left -= take[cluster]
+        return take
+
+    def by_saturation(self, candidates):
+        """The least saturated first; those that differ by less than a tie by index."""
+        left, order = sorted(candidates), []
+        most = {c: max(self.saturation(link) for link in self.ways(c)) for c in left}
+        while left:
+            least = min(most[cluster] for cluster in left)
+            order.append(next(cluster for cluster in left if most[cluster] < least + TIE))
+            left.remove(order[-1])
+        return order
+
+    def round_robin(self, job, candidates):
+        take, left = [0 for _ in self.clusters], job.size
+        while left:
+            for cluster in sorted(candidates):
+                if left and take[cluster] < self.free[cluster]:
+                    take[cluster] += 1
+                    left -= 1
+        return take
+
+    def satisfy(self, job):
+        """Try all mappings, in nested loops over the clusters, each count ascending."""
+        solutions = self.mappings(job, [])
+        if not self.least:
+            return next(solutions, None)
+        return min(solutions, key=lambda take: self.objective(job, take), default=None)
+
+    def objective(self, job, take):
+        """Total demand (in units that are whole numbers), then nodes on the last clusters."""
+        sides = [sum(take[cluster] for cluster in beyond) for _, beyond in self.links]
+        return sum(side * (job.size - side) for side in sides), take[::-1]
+
+    def mappings(self, job, begun):
+        cluster, left = len(begun), job.size - sum(begun)
+        if left > sum(self.free[cluster:]):
+            return
+        if cluster == len(self.free):
+            if all(self.bears(job, begun, link) for link in range(len(self.links))):
+                yield begun
+            return
+        for count in range(min(left, self.free[cluster]) + 1):
+            yield from self.mappings(job, [*begun, count])
+
+    def bears(self, job, take, link):
+        more = self.equation_1(job, take, link)
+        capacity = self.links[link][0]
+        return more == 0 or self.demand(link) + more <= self.lslt * capacity * (1 + TIE)
+
+    # Running
+
+    def begin(self, job, take):
+        job.take, job.start = take, self.now
+        slowest = min(self.rates[cluster] for cluster, count in enumerate(take) if count)
+        job.dedicated = job.runtime / slowest
+        self.running.append(job)
+        for cluster, count in enumerate(take):
+            self.free[cluster] -= count
+        time = job.dedicated
+        if job.split:
+            time *= self.penalty or 1.0
+        job.left = time * job.computation_fraction, time * (1 - job.computation_fraction)
+        job.finish = self.now + time
+        if job.split and self.penalty is None:
+            job.bandwidth = [self.equation_1(job, take, i) for i in range(len(self.links))]
+            self.share_links()
+        elif job.split:
+            job.bandwidth = [0.0 for _ in self.links]
+
+    def pass_time(self, passed):
+        """Equations 6 and 7: both parts shrink in proportion."""
+        for job in self.running:
+            if job.split:
+                computation, communication = job.left
+                rest = computation + communication
+                share = passed / rest if rest else 0.0
+                job.left = (1 - share) * computation, (1 - share) * communication
+
+    def share_links(self):
+        """The saturation algorithm, then the stretched communication that is left."""
+        jobs = [job for job in self.running if job.split]
+        ratio = dict.fromkeys(jobs, 1.0)
+        unconstrained, bound = set(jobs), set()
+        while True:
+            saturation = {}
+            for link, (capacity, _) in enumerate(self.links):
+                needed = math.fsum(job.bandwidth[link] for job in unconstrained)
+                taken = math.fsum(job.bandwidth[link] * ratio[job] for job in bound)
+                if needed > 0:
+                    saturation[link] = max(capacity - taken, 0.0) / needed
+            if not saturation or min(saturation.values()) >= 1 - TIE:
+                break
+            worst = min(saturation, key=saturation.__getitem__)
+            for job in [job for job in unconstrained if job.bandwidth[worst] > 0]:
+                ratio[job] = saturation[worst]
+                unconstrained.remove(job)
+                bound.add(job)
+        for link, (capacity, _) in enumerate(self.links):
+            used = math.fsum(job.bandwidth[link] * ratio[job] for job in jobs)
+            assert used <= capacity * (1 + TIE)
+            self.most_demand[link] = max(self.most_demand[link], self.demand(link))
+        for job in jobs:
+            computation, communication = job.left
+            job.left = computation, communication * job.ratio / ratio[job]
+            job.ratio = ratio[job]
+            job.finish = self.now + sum(job.left)
