@@ -22,7 +22,7 @@ from grid.distributions import (
     size_at,
 )
 from grid.jobs import JobArray, job_table
-from grid.kernel.compile import compiled
+from grid.kernel.compile import compiled, inlined
 from grid.streams import Stream, stream, uniform
 from grid.workloads.deadlines import ServiceClass, class_table, fill_deadlines
 from grid.workloads.origins import cumulative_shares, fill_origins
@@ -50,6 +50,11 @@ class JobMix:
         Rate of the slowest cluster, above 0: its execution times set the deadlines.
     seed : int
         Seed of the run, from 0.
+    computation_fraction : float
+        Share of the run time that is computation where links are not shared (K of `beosim`).
+    bisection_bandwidth : float
+        What each half of a job tells the other, Mbit/s, whatever the job's size (BSBW of
+        `beosim`); the bandwidth of a processor follows by `ppbw_at`.
 
     Raises
     ------
@@ -64,6 +69,8 @@ class JobMix:
     origins: Sequence[float] = ()
     slowest_rate: float = 1.0
     seed: int = 0
+    computation_fraction: float = 1.0
+    bisection_bandwidth: float = 0.0
 
     def __post_init__(self) -> None:
         require(
@@ -80,6 +87,18 @@ class JobMix:
             "seed",
             self.seed,
             "a whole number from 0",
+        )
+        require(
+            0 <= self.computation_fraction <= 1,
+            "computation fraction",
+            self.computation_fraction,
+            "a number from 0 to 1",
+        )
+        require(
+            0 <= self.bisection_bandwidth < math.inf,
+            "bisection bandwidth",
+            self.bisection_bandwidth,
+            "Mbit/s, from 0",
         )
         cumulative_shares(self.origins)
         if self.classes:
@@ -123,6 +142,13 @@ class JobDraws:
             streams["sizes"],
             streams["runtimes"],
         )
+        self.finish(jobs)
+
+    def finish(self, jobs: JobArray) -> None:
+        """Give the following jobs all that depends on their arrivals, sizes and run times."""
+        streams, mix = self._streams, self.mix
+        if mix.computation_fraction < 1 or mix.bisection_bandwidth > 0:
+            _communicate(jobs, float(mix.computation_fraction), float(mix.bisection_bandwidth))
         if self._classes is not None:
             fill_deadlines(
                 jobs,
@@ -259,6 +285,19 @@ def _fill(
         job = jobs[row]
         job.size = size_at(cumulative, minimum, uniform(size_draws))
         job.runtime = runtime_at(law, uniform(runtime_draws))
+
+
+@inlined
+def ppbw_at(bisection_bandwidth: float, size: int) -> float:
+    """Return the bandwidth that each processor of a job needs, Mbit/s (`beosim`, eq. 8)."""
+    return bisection_bandwidth * 4.0 * (size - 1.0) / (size * size)
+
+
+@compiled()
+def _communicate(jobs: JobArray, computation_fraction: float, bisection_bandwidth: float) -> None:
+    for row in range(len(jobs)):
+        jobs[row].computation_fraction = computation_fraction
+        jobs[row].ppbw = ppbw_at(bisection_bandwidth, jobs[row].size)
 
 
 @compiled()
