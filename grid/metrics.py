@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from grid.finished import Records
+from grid.kernel.state import NONE
 from grid.platform import Platform
 from grid.records import bounded_slowdown, by_cluster, completed, idle_totals, totals
 
@@ -44,12 +45,15 @@ def job_metrics(records: Records, platform: Platform) -> dict[str, float | None]
         - work: processor-seconds from (last) start to finish;
         - idle_time_total: all processors x makespan - work, processor-seconds;
         - idle_time_mean: the same per processor, s;
+        - coallocated: share of the jobs that ran on several clusters;
+        - mean_penalty: mean of actual over dedicated execution time of those (`beosim`, 4.2), 1 if
+          there are none;
         - utilization: work over all processors x (last finish - first arrival); what failures
           threw away is no work, and processors that are down count;
         - throughput: jobs per second from the first arrival to the last finish.
     """
     done = completed(records)
-    numbers = _service(done)
+    numbers = _service(done) | _coallocation(done)
     if not len(done):
         return numbers | dict.fromkeys(_OF_THE_GRID) | {"work": 0.0}
     processors = int(platform.sizes.sum())
@@ -95,6 +99,17 @@ def _service(done: Records) -> dict[str, float | None]:
         "over_deadline": float(late.sum()),
         "deadlines_met": _ratio((late[bound] == 0).sum(), bound.sum()),
         **_prediction(done),
+    }
+
+
+def _coallocation(done: Records) -> dict[str, float | None]:
+    """Return how many jobs were split, and what that cost them; no time costs nothing."""
+    split = done[done["split"] != NONE]
+    timed = split[split["execution_time"] > 0]
+    penalties = (timed["finish"] - timed["start"]) / timed["execution_time"]
+    return {
+        "coallocated": _ratio(len(split), len(done)),
+        "mean_penalty": float(penalties.mean()) if len(timed) else 1.0,
     }
 
 

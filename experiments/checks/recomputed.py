@@ -58,6 +58,10 @@ def metrics_of(
     span = max(job.finish for job in done) - min(job.arrival for job in done) if done else 0.0
     processors = sum(cluster.size for cluster in platform.clusters)
     _put(numbers, "metrics/", _service(done) | _usage(done, None, processors, span))
+    split = [job for job in done if len(job.placement) > 1]
+    penalties = [(job.finish - job.start) / job.dedicated for job in split if job.dedicated > 0]
+    numbers["metrics/coallocated"] = len(split) / len(done) if done else None, 0.0
+    numbers["metrics/mean_penalty"] = _mean(penalties) or 1.0, 0.0
     finish = max((job.finish for job in done), default=0.0)
     numbers["metrics/p95_wait"] = _percentile([job.start - job.arrival for job in done]), finish
     numbers["metrics/p95_bounded_slowdown"] = _percentile([job.slowdown for job in done]), 0.0

@@ -90,6 +90,8 @@ def test_numbers_of_a_run_by_hand():
             "p95_bounded_slowdown": 1.1 + 0.85 * 0.3,
             "over_deadline": 15.0,
             "deadlines_met": 1 / 3,
+            "coallocated": 1 / 4,
+            "mean_penalty": 1.0,
             "mean_prediction_error": (1 + 3 * 0.5) / 4,
             "prediction_accuracy": 0.5,
             "makespan": 30.0,
@@ -100,6 +102,15 @@ def test_numbers_of_a_run_by_hand():
             "throughput": 4 / 30,
         }
     )
+
+
+def test_the_penalty_is_a_mean_of_ratios_over_split_jobs():
+    split = [record(number, 0.0, 0.0, 12.0, (2, 1, 0)) for number in (1, 2, 3)]
+    records = together(*split, record(4, 0.0, 0.0, 9.0, (1, 0, 0)))
+    records["execution_time"][:] = [10.0, 6.0, 0.0, 3.0]
+    metrics = job_metrics(records, PLATFORM)
+    assert metrics["mean_penalty"] == pytest.approx((1.2 + 2.0) / 2)  # no time, no ratio
+    assert metrics["coallocated"] == 3 / 4
 
 
 def test_clusters_count_their_parts_of_co_allocated_jobs():
@@ -281,7 +292,7 @@ def test_without_a_completed_job_numbers_are_none(count):
     assert len(jobs_table(records, PLATFORM)) == count
     metrics = job_metrics(records, PLATFORM)
     assert list(metrics) == list(job_metrics(run(), PLATFORM))
-    sums = {"over_deadline": 0.0, "work": 0.0}
+    sums = {"over_deadline": 0.0, "work": 0.0, "mean_penalty": 1.0}
     assert {name: value for name, value in metrics.items() if value is not None} == sums
     for row in cluster_metrics(records, PLATFORM):
         assert (row["jobs"], row["work"], row["makespan"], row["utilization"]) == (0, 0, None, None)
