@@ -11,7 +11,11 @@ from experiments.scenario import Scenario
 SIZES = ("sizes", "min_size", "max_size")
 PARETO = ("min_runtime", "max_runtime", "pareto_exponent")
 RATIOS = ("min_deadline_ratio", "max_deadline_ratio")
-SYNTHETIC = ("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime")
+PER_CLUSTER = ("jobs_per_cluster", "interarrival")
+SYNTHETIC = (
+    *("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime"),
+    *("computation_fraction", "bsbw", *PER_CLUSTER),
+)
 LOGS = ("load_factor", "window_start", "window_end")
 
 Condition = Callable[[Parameters, bool], bool]
@@ -21,6 +25,12 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     (LOGS, "there is no log", lambda p, log: not log),
     (("queue",), "mode is open", lambda p, log: not log and p.mode == "open"),
     (("load",), "mode is batch", lambda p, log: not log and p.mode == "batch"),
+    (
+        ("jobs", "queue", "load", "local_share"),
+        "mode is per-cluster",
+        lambda p, log: not log and p.mode == "per-cluster",
+    ),
+    (PER_CLUSTER, "mode is not per-cluster", lambda p, log: not log and p.mode != "per-cluster"),
     (
         PARETO,
         "runtimes is not bounded-pareto",

@@ -11,6 +11,7 @@ from agents.pace import LARGEST_SIGMA
 from grid.brokers import SHORTEST
 from grid.distributions import LARGEST_SIZE
 from grid.jobs import LONGEST
+from grid.kernel.state import CAPACITIES
 
 
 def _whole(value: Any) -> Any:
@@ -28,6 +29,9 @@ Share = Annotated[float, Field(ge=0, le=1, strict=True)]
 Whole = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=1_000_000_000)]
 Size = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=LARGEST_SIZE)]
 Population = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=2, le=100_000)]
+Percent = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=100)]
+ClusterCount = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=CAPACITIES[-1])]
+Auto = Literal["auto"]
 Sigma = Annotated[float, Field(ge=0, le=LARGEST_SIGMA, strict=True)]
 Triple = tuple[Ratio, Ratio, Ratio]
 
@@ -42,6 +46,9 @@ class ServiceClassTable(BaseModel):
     min_ratio: Ratio
     max_ratio: Ratio
 
+
+ALIASES = {"size_low": "min_size", "size_high": "max_size", "runtime": "mean_runtime"}
+"""Further names of parameters, as `beosim` has them."""
 
 RANGES = (
     ("min_size", "max_size"),
@@ -61,21 +68,33 @@ class Parameters(BaseModel):
     step: Positive | Literal["auto"] = "auto"
     """Observation interval, simulated seconds; auto: a few hundred a run. Changes no result."""
 
-    mode: Literal["batch", "open"] = "batch"
-    """batch: rounds of jobs, each dispatched when the last has ended; open: jobs arrive."""
+    mode: Literal["batch", "open", "per-cluster"] = "batch"
+    """batch: rounds of jobs, each dispatched when the last has ended; open: jobs arrive;
+    per-cluster: jobs arrive at each cluster by a Poisson process of its own."""
     jobs: Whole = 1000
     """Synthetic jobs in all."""
     queue: Factor = 40.0
     """Mean number of jobs in the queue, N: in mode batch a round dispatches Poisson(N) jobs."""
     load: Factor = 0.7
     """Offered load in mode open, of which the arrival rate follows; 1 is all the clusters do."""
+    jobs_per_cluster: Whole = 1000
+    """Synthetic jobs of each cluster in mode per-cluster."""
+    interarrival: Positive = 150.0
+    """Mean time between two jobs of a cluster in mode per-cluster, s."""
+
+    clusters: ClusterCount | Auto = "auto"
+    """So many clusters in a star, as the scenario's first one and its link; auto: its platform."""
+    nodes: Size | Auto = "auto"
+    """Processors of every cluster; auto: as the platform says."""
+    link_mbps: Positive | Auto = "auto"
+    """Capacity of every link, Mbit/s; auto: as the platform says."""
 
     sizes: Literal["uniform", "normal", "log-uniform"] = "uniform"
     """Distribution of job sizes."""
     min_size: Size = 1
-    """Smallest job, processors."""
+    """Smallest job, processors; size_low, too, is a name of it."""
     max_size: Size = 10
-    """Largest job, processors."""
+    """Largest job, processors; size_high, too, is a name of it."""
     runtimes: Literal["bounded-pareto", "exponential", "deterministic"] = "bounded-pareto"
     """Distribution of run times on a cluster of rate 1."""
     min_runtime: Positive = 5.0
@@ -85,7 +104,12 @@ class Parameters(BaseModel):
     pareto_exponent: Factor = 1.0
     """Exponent of the bounded Pareto distribution."""
     mean_runtime: Positive = 16.0
-    """Mean of the exponential distribution, or the deterministic run time, s."""
+    """Mean of the exponential distribution, or the deterministic run time, s; runtime, too, is a
+    name of it."""
+    computation_fraction: Share = 1.0
+    """Share of the run time of synthetic jobs that is computation where links are not shared."""
+    bsbw: NonNegative = 0.0
+    """Bisection bandwidth of synthetic jobs, Mbit/s: what one half of a job tells the other."""
 
     min_deadline_ratio: Ratio = 0.0
     """Deadline = arrival + slowest execution time x (1 + dr): least dr."""
@@ -127,6 +151,18 @@ class Parameters(BaseModel):
     prediction_error: Sigma | tuple[Factor, ...] = 0.0
     """PACE: standard deviation of the logarithm of a log-normal factor on run times; or a list of
     factors, one for the execution times on each cluster."""
+
+    lslt: Positive = 100.0
+    """Co-allocation: threshold of the saturation of links, percent of their capacity."""
+    chunk: Percent = 85
+    """B3: percent of a job that have to fit on one cluster."""
+    penalty: Annotated[float, Field(ge=1, le=1e6, strict=True)] = 1.2
+    """fixed-penalty: factor on the execution time of a job that is split."""
+    solution: Literal["first", "least-demand"] = "first"
+    """A1: the first mapping found that keeps links within the threshold, or the one that needs
+    least of all links together."""
+    selection: Literal["fpfs", "fcfs"] = "fpfs"
+    """Co-allocation: the first job of the queue that fits goes first, or the oldest blocks all."""
 
     coding: Literal["order", "two-dimensional"] = "order"
     """TITAN: the order of the jobs, each on the processors free first; or the paper's coding, with

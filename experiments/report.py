@@ -38,6 +38,7 @@ def print_result(result: Result, console: Console) -> None:
         ("makespan", _seconds(metrics["makespan"])),
         ("idle-time of a processor", _seconds(metrics["idle_time_mean"])),
         ("utilization", _percent(metrics["utilization"])),
+        *_coallocation(metrics),
         *_losses(result),
         ("messages", f"{sum(result.messages.values()):,}"),
     ):
@@ -72,6 +73,13 @@ def _losses(result: Result) -> Iterator[tuple[str, str]]:
         yield "restarts", f"{result.restarts:,}, {lost}"
 
 
+def _coallocation(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what splitting jobs came to, if any were split."""
+    if metrics["coallocated"]:
+        yield "co-allocated jobs", _percent(metrics["coallocated"])
+        yield "their time over dedicated", f"{metrics['mean_penalty']:.3f}"
+
+
 def _remarks(result: Result) -> Iterator[str]:
     """Yield in words what the tables do not say."""
     if (more := len(result.platform.clusters) - CLUSTERS_SHOWN) > 0:
@@ -83,6 +91,8 @@ def _remarks(result: Result) -> Iterator[str]:
     if result.unfinished:
         why = "the run was interrupted" if result.interrupted else "no scheduler started them"
         yield f"{_jobs(result.unfinished)} not finished: {why}"
+    if result.stable is False:
+        yield "not stable: the queue grew for as long as jobs arrived, and means with it"
     if result.cleaning.rules:
         yield f"cleaning of {result.cleaning.records:,} records:"
     for rule, count in result.cleaning.rules.items():

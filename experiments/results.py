@@ -23,6 +23,7 @@ from grid.metrics import cluster_metrics, job_metrics
 from grid.platform import Platform
 from grid.records import jobs_table
 from grid.rounds import Rounds, round_performance, run_performance
+from grid.stability import is_stable
 from grid.workloads.source import Cleaning
 from grid.workloads.synthetic import BatchWorkload
 
@@ -182,6 +183,11 @@ class Result:
         """What jobs had been held for when failures threw them back, processor-seconds."""
         return math.fsum(losses["lost_work"] for losses in self.cluster_losses)
 
+    @cached_property
+    def stable(self) -> bool | None:
+        """Whether the queue stopped growing; None if jobs came in rounds, or too few ended."""
+        return None if self.rounds is not None or self.unfinished else is_stable(self.records)
+
     @property
     def basis(self) -> str:
         """What CP, MCP and PB are of: `REALISED` or `WHOLE`."""
@@ -197,8 +203,8 @@ class Result:
         dict
             ``scenario``, ``seed``, ``jobs``, ``metrics`` (`grid.metrics.job_metrics`; mcp and pb,
             of what cp_basis says; mcp_overall and pb_overall, of the run as one round; mcp_planned
-            and pb_planned, means over the rounds as planned; rounds, how many there were; restarts
-            and lost_work; the messages by kind and how many were lost), ``clusters``
+            and pb_planned, means over the rounds as planned; rounds, how many there were; stable;
+            restarts and lost_work; the messages by kind and how many were lost), ``clusters``
             (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; restarts and lost_work;
             the messages that its broker sent and received), ``wall_s``,
             ``simulated_s``, ``rejected_jobs`` (all their numbers); `Scenario.to_dict` and
@@ -228,6 +234,7 @@ class Result:
                 "cp_basis": self.basis,
                 "rounds": self.round_count,
                 **job_metrics(self.records, self.platform),
+                "stable": self.stable,
                 "restarts": self.restarts,
                 "lost_work": self.lost_work,
                 "messages": self.messages,

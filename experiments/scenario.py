@@ -15,11 +15,12 @@ from typing import Any
 
 import pydantic
 
+from agents.coallocation.settings import CoallocationSettings
 from agents.genetic import Settings
 from agents.model import GridModel
 from agents.registry import GLOBAL, LOCAL, global_scheduler, importable_from, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from experiments.parameters import RANGES, Parameters
+from experiments.parameters import ALIASES, RANGES, Parameters
 from experiments.workload import Duration, build_workload, deadline_classes
 from grid.brokers import Advertising
 from grid.changes import Failures
@@ -95,6 +96,7 @@ class Scenario:
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Parameters):
             object.__setattr__(self, "parameters", checked(dict(self.parameters), self.name))
+        object.__setattr__(self, "platform", _sized(self.platform, self.parameters))
 
     @classmethod
     def load(cls, name: str) -> Scenario:
@@ -184,8 +186,10 @@ class Scenario:
             key, separator, text = setting.partition("=")
             if not separator:
                 raise ScenarioError(f"--set {setting}: accepted: name=value")
+            name = ALIASES.get(key.strip(), key.strip())
+            values.pop(name, None)
             values[key.strip()] = _value(text.strip())
-            given.add(key.strip())
+            given.add(name)
         parameters = checked(values, "--set") if settings else self.parameters
         packaged = self.packaged - given
         return dataclasses.replace(self, parameters=parameters, packaged=packaged, **changes)
@@ -277,7 +281,32 @@ class Scenario:
             else parameters.round_threshold,
             prediction=parameters.prediction,
             prediction_error=parameters.prediction_error,
+            coallocation=CoallocationSettings(
+                lslt=parameters.lslt,
+                chunk=parameters.chunk,
+                penalty=parameters.penalty,
+                solution=parameters.solution,
+                selection=parameters.selection,
+            ),
         )
+
+
+def _sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Platform:
+    """Return the platform with the clusters, nodes and links that the parameters name."""
+    assert isinstance(parameters, Parameters)
+    clusters, nodes, capacity = parameters.clusters, parameters.nodes, parameters.link_mbps
+    if clusters == nodes == capacity == "auto":
+        return platform
+    tables = platform.to_dict()
+    if clusters != "auto":
+        first, link = platform.clusters[0], tables["links"][0]
+        star = Platform.star([first.size] * clusters, first.rate, link["capacity"], link["latency"])
+        tables = star.to_dict()
+    for cluster in tables["clusters"]:
+        cluster["size"] = cluster["size"] if nodes == "auto" else nodes
+    for link in tables["links"]:
+        link["capacity"] = link["capacity"] if capacity == "auto" else capacity
+    return Platform.from_dict(tables)
 
 
 def _name(given: Any) -> str:
@@ -328,14 +357,16 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
     ScenarioError
         Naming the first key that is unknown or whose value is not accepted.
     """
+    given = {ALIASES.get(key, key): key for key in values}
     try:
-        parameters = Parameters(**values)
+        parameters = Parameters(**{ALIASES.get(key, key): values[key] for key in values})
     except pydantic.ValidationError as failure:
         errors = failure.errors()
         of_one_key = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
         # Each branch of a union has its errors: the deepest are those of the branch that is meant.
         error = max(of_one_key, key=lambda each: len(each["loc"]))
-        place = _place(error["loc"])
+        first, *rest = error["loc"]
+        place = _place([given.get(str(first), first), *rest])
         if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
             accepted = ", ".join(Parameters.model_fields)
             raise ScenarioError(
@@ -344,7 +375,7 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
         reasons = dict.fromkeys(
             each["msg"][0].lower() + each["msg"][1:]
             for each in of_one_key
-            if _place(each["loc"]) == place and each["type"] not in MISSHAPEN
+            if _place(each["loc"]) == _place(error["loc"]) and each["type"] not in MISSHAPEN
         )
         reason = " or ".join(reasons)
         if error["type"] in MISSHAPEN:

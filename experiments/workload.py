@@ -19,6 +19,7 @@ from grid.distributions import (
     RuntimeDistribution,
     SizeDistribution,
     UniformSizes,
+    require,
 )
 from grid.errors import WorkloadError
 from grid.jobs import ANYWHERE
@@ -27,6 +28,7 @@ from grid.workloads.cleaning import OUTSIDE
 from grid.workloads.deadlines import ServiceClass, assign_deadlines
 from grid.workloads.logs import read_log, read_site_logs
 from grid.workloads.origins import assign_origins
+from grid.workloads.per_cluster import PerClusterWorkload
 from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload, arrival_rate
 from grid.workloads.table import Table
@@ -71,7 +73,17 @@ def build_workload(
         "origins": (parameters.local_share / clusters,) * clusters,
         "slowest_rate": float(platform.rates.min()),
         "seed": seed,
+        "computation_fraction": parameters.computation_fraction,
+        "bisection_bandwidth": parameters.bsbw,
     }
+    if parameters.mode == "per-cluster":
+        _check_fits(parameters.max_size, "max_size", platform)
+        mix |= {"count": clusters * parameters.jobs_per_cluster, "origins": ()}
+        time = parameters.jobs_per_cluster * parameters.interarrival
+        return (
+            PerClusterWorkload(clusters=clusters, interarrival=parameters.interarrival, **mix),
+            time,
+        )
     full_rate = arrival_rate(1.0, sizes, runtimes, platform.sizes.tolist(), platform.rates.tolist())
     if parameters.mode == "batch":
         # Rounds leave clusters idle towards their ends: they take about twice the work.
@@ -108,6 +120,9 @@ def _from_logs(
         jobs = window(jobs, parameters.window_start, end)
     if parameters.load_factor != 1:
         jobs = scale_load(jobs, parameters.load_factor)
+    if parameters.mode == "per-cluster" and len(jobs):
+        largest = jobs[jobs["size"].argmax()]
+        _check_fits(largest["size"].item(), f"{source}: size of job {largest['number']}", platform)
     cleaning = table.cleaning.also(OUTSIDE, table.count - len(jobs))
     if parameters.local_share > 0 and (jobs["origin"] == ANYWHERE).all():
         clusters = len(platform.clusters)
@@ -118,6 +133,12 @@ def _from_logs(
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
     return Table(jobs, cleaning), last + longest
+
+
+def _check_fits(size: int, what: str, platform: Platform) -> None:
+    """Refuse a job that is larger than all clusters together, on which no policy could run it."""
+    processors = int(platform.sizes.sum())
+    require(size <= processors, what, size, f"at most {processors}, all processors of the grid")
 
 
 def _sizes(parameters: Parameters) -> SizeDistribution:
