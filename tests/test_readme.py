@@ -21,7 +21,7 @@ BLOCKS = [
     for page in PAGES
     for number, (language, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
 ]
-SHORTER = ["--set", "jobs=60"]
+SHORTER = ["--set", "jobs=60", "--set", "jobs_per_cluster=20"]
 
 
 @pytest.fixture

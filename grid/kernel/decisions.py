@@ -15,6 +15,9 @@ writing into ``known.take`` how many processors the job shall hold on each clust
 on. `priority` returns a number, and the job with the lowest is served first; equal ones in order of
 their arrival at the cluster.
 
+Of link i, which joins node i (clusters first, then switches) to node ``known.parent[i]`` (-1: the
+central switch), ``known.capacity`` and ``known.demand`` (Mbit/s) are the truth.
+
 What has not happened yet is as predicted: ``job.runtime`` and ``job.execution_time`` (s) and
 ``known.rate``, by which a run time is divided for the execution time on a cluster. When a job will
 end, no record says.

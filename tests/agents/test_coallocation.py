@@ -12,10 +12,12 @@ from agents.model import GridModel
 from agents.registry import GLOBAL, global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler
 from grid import topology
+from grid.distributions import Exponential, UniformSizes
 from grid.errors import GridError
 from grid.jobs import job_table
 from grid.platform import Cluster, Platform
 from grid.topology import CENTRE, Link, network
+from grid.workloads.per_cluster import PerClusterWorkload
 from grid.workloads.table import Table
 
 from .plain_beosim import PlainBeosim, PlainJob
@@ -137,6 +139,33 @@ def test_job_by_job_as_the_plain_simulator(policy, seed):
     assert_equal(found, expected)
     if policy in ("first-fit", "ideal", "fixed-penalty"):
         assert any(sum(count > 0 for count in take) > 1 for *_, take in found.values())
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_section_6_job_by_job(policy):
+    """The paper's own workload; a fifth of its nodes for A1, of which all mappings are tried."""
+    scale = 5 if policy == "a1" else 1
+    jobs = np.concatenate(
+        [
+            *PerClusterWorkload(
+                count=1600,
+                clusters=4,
+                interarrival=150.0,
+                sizes=UniformSizes(10 // scale, 50 // scale),
+                runtimes=Exponential(450.0),
+                computation_fraction=0.7,
+                bisection_bandwidth=500.0,
+                seed=1,
+            ).chunks()
+        ]
+    )
+    platform = Platform.star([100 // scale] * 4)
+    expected, plain = plainly(policy, platform, jobs)
+    assert_equal(ran(policy, platform, jobs), expected)
+    if policy == "a1":
+        assert 900 < max(plain.most_demand) <= 1000 * (1 + 1e-9)
+    elif policy in ("first-fit", *CLASS_B):
+        assert max(plain.most_demand) > 1000
 
 
 @pytest.mark.parametrize("seed", SEEDS)
