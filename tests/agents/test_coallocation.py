@@ -179,6 +179,21 @@ def test_a1_with_an_objective(seed):
     assert_equal(ran("a1", platform, jobs, **settings), expected)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_a1_finds_a_mapping_of_least_demand_on_any_tree(seed):
+    """Other mappings may need as little: what is compared is how much the whole grid needs."""
+    rng = np.random.default_rng([seed, 17])
+    platform = random_platform(rng, 2 + seed % 4)
+    job = random_jobs(rng, platform, 1)
+    job["size"] = platform.sizes.max() + 2
+    job["ppbw"] = rng.choice([2.0, 8.0, 20.0])
+    _, plain = plainly("a1", platform, job, solution="least-demand")
+    found = ran("a1", platform, job, solution="least-demand")
+    assert found.keys() == {each.number for each in plain.done}
+    for each in plain.done:
+        assert plain.objective(each, found[1][2])[0] == plain.objective(each, each.take)[0]
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_identities(seed):
     rng = np.random.default_rng([seed, 7])
