@@ -191,6 +191,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             in_order=self.scheduler.in_order,
             spans=self.scheduler.spans,
             penalty=self.scheduler.penalty,
+            larger_wait=self.scheduler.larger_wait,
         )
         world.notify(self.scheduler.collects)
         self.clusters: list[ClusterAgent] = []

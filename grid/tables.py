@@ -130,8 +130,9 @@ class Tables:
             "landing_last",
         ):
             box[name] = k.NONE
-        for name in ("root", "running", "parent"):
+        for name in ("root", "running", "parent", "line_first", "line_last"):
             box[name] = k.NONE
+        box["line_turn"], box["refused_size"] = k.NOBODY, k.LINES
         box["clusters"], box["links"] = self.clusters, self.links
         box["exhausted"] = 1
         box["tracked"] = int(self.tracked)

@@ -129,6 +129,7 @@ class World(Tables):
         in_order: bool = False,
         spans: bool = False,
         penalty: float = 0.0,
+        larger_wait: bool = False,
     ) -> None:
         """Say how the global scheduler decides.
 
@@ -149,6 +150,9 @@ class World(Tables):
         penalty : float
             Factor on the execution time of a job that is split, whatever its links; 0: the links
             that it shares decide.
+        larger_wait : bool
+            When a job must wait, so must all that are as large or larger, so that they need not be
+            asked about. What happens is the same, sooner computed.
         """
         self._box["place_at"] = address
         self._box["collect"] = int(collect)
@@ -156,6 +160,9 @@ class World(Tables):
         self._box["penalty"] = penalty
         sizes = self.columns["size"]
         self._box["largest"] = sizes.sum() if spans else sizes.max()
+        # Only who knows all at once can rely on what it found before, and is never refused a start.
+        relies = larger_wait and not in_order and bool(self.columns["at_once"].all())
+        self._box["by_size"] = int(relies and self._box["largest"][0] < k.LINES)
         if memory is not None:
             if (
                 not isinstance(memory, np.ndarray)
@@ -307,9 +314,11 @@ class World(Tables):
 
     def queue(self, cluster: int | None = None) -> Indices:
         """Return the slots of the jobs waiting at a cluster (or globally), in order of service."""
-        queue = self.capacity if cluster is None else cluster
-        out = np.empty(int(self.waiting[queue]), np.int64)
-        access.queued(self._box, self.slots, queue, out)
+        if cluster is None:
+            waiting = np.flatnonzero(self.jobs["status"] == k.GLOBAL)
+            return waiting[np.argsort(self.jobs["serial"][waiting])]
+        out = np.empty(int(self.waiting[cluster]), np.int64)
+        access.queued(self._box, self.slots, cluster, out)
         return out
 
     def running(self, cluster: int) -> tuple[Indices, Indices]:

@@ -17,7 +17,7 @@ import numpy as np
 from numba.core import types
 
 from grid.jobs import JOB
-from grid.kernel.arrival import become_known, enqueue, land, offer_again, send, submit
+from grid.kernel.arrival import become_known, enqueue, land, send, submit
 from grid.kernel.bandwidth import next_sliding_end
 from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.decisions import call_place, call_priority
@@ -25,8 +25,8 @@ from grid.kernel.ending import count_in_vain, only_failures_left
 from grid.kernel.events import plan_failure, remove_next
 from grid.kernel.execution import complete, fail, repair, retire, start_as_taken, start_waiting
 from grid.kernel.giving_back import give_back
+from grid.kernel.global_queue import first_offered, offer_again
 from grid.kernel.knowledge import advertise, hear, is_news_out, pass_on, tick_again
-from grid.kernel.queues import after
 from grid.kernel.state import (
     ADVERTISEMENT,
     BELIEF,
@@ -162,7 +162,7 @@ def _happen(
             state.in_flight -= 1
             above = hear(state, beliefs, news, subject, item)
             if pass_on(state, events, beliefs, news, above, item):
-                offer_again(state, slots)
+                offer_again(state)
         elif kind == TICK:
             state.ticking = 0
             state.tick = 1
@@ -185,7 +185,6 @@ def _settle(
     memory: Any,
 ) -> int:
     """Take every decision that is open at this instant, and start what can start."""
-    queue = len(state.free)
     if state.shrunk_any == 1 and state.answered == 0:
         give_back(state, slots, events, processors, turns)
     while state.cursor != NONE:
@@ -208,15 +207,17 @@ def _settle(
             state.refused += 1
             answer = WAIT
             _clear_take(state)
-        if answer == WAIT and state.stop_at_wait == 1:
-            state.cursor = NONE
-        else:
-            state.cursor = after(state, slots, queue, job)
+        following = slots[job].next
         if answer == START:
             start_as_taken(state, slots, events, processors, turns, sliding, job)
             _clear_take(state)
         elif answer != WAIT:
             send(state, slots, events, job, answer)
+        elif state.stop_at_wait == 1:
+            following = NONE
+        elif state.by_size == 1:
+            state.refused_size = slots[job].size
+        state.cursor = first_offered(state) if state.by_size == 1 else following
     while state.landing_first != NONE:
         job = state.landing_first
         cluster = slots[job].cluster
@@ -266,7 +267,7 @@ def _advertise(state: Any, slots: Any, events: Any, beliefs: Any, news: Any) -> 
         tick_again(state, events)
     state.touched_count = 0
     if heard:
-        offer_again(state, slots)
+        offer_again(state)
 
 
 @compiled()

@@ -9,10 +9,11 @@ import numpy as np
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
+from grid.kernel.global_queue import join_line, leave_line, offer_again
 from grid.kernel.knowledge import repeated
 from grid.kernel.leaving import record, vacate
 from grid.kernel.processors import ask_for_plan, touch
-from grid.kernel.queues import first, join, leave
+from grid.kernel.queues import join
 from grid.kernel.state import (
     ANNOUNCED,
     GLOBAL,
@@ -93,13 +94,6 @@ def announce(state: Any, slots: Any, events: Any, job: int, cluster: int) -> Non
 
 
 @inlined
-def offer_again(state: Any, slots: Any) -> None:
-    """Have every job of the global queue offered again, from its head."""
-    if state.collect == 0:
-        state.cursor = first(state, slots, len(state.free))
-
-
-@inlined
 def become_known(state: Any, slots: Any, job: int) -> None:
     """Put a job into the global queue and have the global scheduler asked about it.
 
@@ -117,14 +111,13 @@ def become_known(state: Any, slots: Any, job: int) -> None:
     if slot.serial == NONE:
         state.serial += 1
         slot.serial = state.serial
-    slot.key = 0.0
     slot.status = GLOBAL
-    join(state, slots, queue, job)
+    join_line(state, slots, job)
     if state.collect == 1:
         state.collected += 1
     elif slot.restarts > 0:
-        offer_again(state, slots)
-    elif state.cursor == NONE and not blocked:
+        offer_again(state)
+    elif state.cursor == NONE and not blocked and slot.size < state.refused_size:
         state.cursor = job
 
 
@@ -132,7 +125,7 @@ def become_known(state: Any, slots: Any, job: int) -> None:
 def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     """Send a job from the global queue to the local scheduler of a cluster."""
     slot = slots[job]
-    leave(state, slots, len(state.free), job)
+    leave_line(state, slots, job)
     slot.cluster = cluster
     slot.news_at = state.known.at[cluster]
     slot.placed = 0

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from grid.kernel.arrival import announce, land, offer_again
+from grid.kernel.arrival import announce, land
 from grid.kernel.bandwidth import set_demand, slide
 from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
+from grid.kernel.global_queue import leave_line, offer_again
 from grid.kernel.knowledge import learn_finished
 from grid.kernel.leaving import record, vacate
 from grid.kernel.processors import bring_up, doom, hold, release, spare, take_down
@@ -57,7 +58,7 @@ def start_as_taken(
 ) -> None:
     """Start a job of the global queue on the processors that `known.take` names."""
     slot = slots[job]
-    leave(state, slots, len(state.free), job)
+    leave_line(state, slots, job)
     parts, last, rate, known_rate = 0, 0, np.inf, np.inf
     for cluster in range(state.clusters):
         if state.known.take[cluster] > 0:
@@ -164,7 +165,7 @@ def take_off(
 def _known_at_once(state: Any, slots: Any, cluster: int) -> None:
     """Have jobs offered again if the global scheduler knows what changed on a cluster."""
     if state.at_once[cluster] == 1:
-        offer_again(state, slots)
+        offer_again(state)
 
 
 @part

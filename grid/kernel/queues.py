@@ -1,4 +1,4 @@
-"""Waiting jobs: one queue for each cluster and a global one, indexed by the order of service.
+"""Waiting jobs: one queue for each cluster, indexed by the order of service.
 
 A queue is a randomised search tree (treap) over job slots, ordered by `key` and then `serial`:
 joining, leaving and finding the first cost O(log n) whatever the discipline, and walking it in

@@ -14,6 +14,12 @@ import numpy as np
 from grid.jobs import JOB
 
 NONE = -1
+LINES = 4096
+"""Sizes of jobs that may have a line of their own in the global queue, from 0."""
+
+NOBODY = np.iinfo(np.int64).max
+"""Whose turn it is in an empty line."""
+
 CAPACITIES = (16, 128, 1024, 8192)
 """Room for clusters (and links) that kernels are compiled for."""
 
@@ -59,7 +65,7 @@ SLOT = np.dtype(
         ("rank", np.uint64),
         ("left", np.int64),
         ("right", np.int64),
-        # its place in a list: vacant slots, landing jobs, running jobs of a cluster
+        # its place in a list: vacant slots, global queue, landing jobs, running jobs of a cluster
         ("next", np.int64),
         ("previous", np.int64),
         # identities of processors, where they are kept
@@ -232,6 +238,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("collected", np.int64),  # jobs collected since the scheduler was told
             ("stop_at_wait", np.int64),  # 1: a job that waits blocks those behind (FCFS)
             ("cursor", np.int64),  # next job of the global queue to be offered, or NONE
+            ("by_size", np.int64),  # 1: what is refused is so for all larger jobs too
+            ("refused_size", np.int64),  # least size refused since all were offered again
             ("answered", np.int64),  # 1: the answer of Python is there
             ("job", np.int64),  # slot that a decision is about
             ("answer", np.float64),
@@ -253,9 +261,14 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("listener_at", np.int64),  # address of who is told of each message, 0: nobody
             ("sent", np.int64, clusters),  # of these, by the broker of each cluster
             ("received", np.int64, clusters),  # addressed to the broker of each cluster
-            # queues: one for each cluster, then the global one
-            ("root", np.int64, queues),
+            # queues: one for each cluster, then (but for the root) the global one
+            ("root", np.int64, clusters),
             ("waiting", np.int64, queues),  # jobs
+            # the global queue in lines: one for each size of job, or line 0 for all
+            ("lines", np.int64),  # lines from here on were always empty
+            ("line_first", np.int64, (LINES,)),  # slot
+            ("line_last", np.int64, (LINES,)),
+            ("line_turn", np.int64, (LINES,)),  # serial of the first * LINES + line, or NOBODY
             # clusters
             ("size", np.int64, clusters),  # processors
             ("rate", np.float64, clusters),  # speed relative to rate 1

@@ -38,6 +38,58 @@ def test_both_levels(case, in_order, tracked):
     case.check()
 
 
+@compiled()
+def whole_or_split(known, job, memory):
+    """To the fullest cluster that has room, else split if memory says so: the fullest first."""
+    best, free = -1, 0
+    for cluster in range(known.clusters):
+        if known.free[cluster] >= job.size and (best < 0 or known.free[cluster] < free):
+            best, free = cluster, known.free[cluster]
+    if best >= 0:
+        known.take[best] = job.size
+        return k.START
+    left = job.size if memory[0] == 1.0 else 0
+    for cluster in range(known.clusters):
+        known.take[cluster] = min(left, known.free[cluster])
+        left -= known.take[cluster]
+    if left == 0 and memory[0] == 1.0:
+        return k.START
+    known.take[:] = 0
+    return k.WAIT
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 8), st.integers(1, 12), st.integers(1, 6)), min_size=1, max_size=40
+    ),
+    st.lists(st.integers(1, 8), min_size=1, max_size=3),
+    st.booleans(),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 5)), max_size=3),
+)
+def test_who_knows_that_larger_jobs_wait_too_need_not_ask(jobs, sizes, splits, failures):
+    arrivals, wanted, runtimes = np.array(jobs).T
+    outcomes = []
+    for larger_wait in (False, True):
+        world = World(Platform.star(sizes), tracked=True)
+        address = place_address(whole_or_split, world.capacity)
+        world.set_global(address, np.array([splits], float), spans=splits, larger_wait=larger_wait)
+        world.submit(
+            table(np.sort(arrivals), wanted, runtimes, computation_fraction=0.5, ppbw=90.0)
+        )
+        for time, down in failures:
+            world.fail(0, 0, time, time + down)
+        while world.advance(world.now + 3.0) != k.OVER:
+            queue = world.queue()
+            assert (world.jobs["status"][queue] == k.GLOBAL).all()
+            assert (np.diff(world.jobs["serial"][queue]) > 0).all()
+            assert len(queue) == world.waiting[-1]
+        assert world.count("by_size") == larger_wait
+        records = world.records()
+        outcomes.append((records.rows.tobytes(), records.takes.tobytes()))
+    assert outcomes[0] == outcomes[1]
+
+
 def started_in_order(jobs, rank, size=1):
     world = World(Platform.star([size]), place=lambda job: 0, rank=rank)
     world.submit(jobs)
