@@ -11,13 +11,11 @@ import pandas as pd
 
 from grid.finished import Records
 from grid.kernel.state import NONE
+from grid.kernel.statistics import SLOWDOWN_BOUND
 from grid.platform import Platform
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-SLOWDOWN_BOUND = 10.0
-"""Shorter jobs count as this long in the bounded slowdown, s."""
 
 
 def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:

@@ -134,7 +134,9 @@ class Tables:
             box[name] = k.NONE
         box["line_turn"], box["refused_size"] = k.NOBODY, k.LINES
         box["clusters"], box["links"] = self.clusters, self.links
-        box["exhausted"] = 1
+        box["exhausted"] = box["recording"] = 1
+        self.sums["counted_from"] = np.inf
+        self.sums["interval"] = self.sums["due"] = 1
         box["tracked"] = int(self.tracked)
         box["largest"] = sizes.max()
         for name, values in (
@@ -279,8 +281,17 @@ class Tables:
 
     def busy_area(self) -> npt.NDArray[np.float64]:
         """Return the processor-seconds that each cluster was held until now."""
+        return self.busy_area_at(self.now)
+
+    def busy_area_at(self, time: float) -> npt.NDArray[np.float64]:
+        """Return the same until a time (s) not before the last change."""
         busy = self.up - self.free
         area: npt.NDArray[np.float64] = self.columns["area"] + busy * (
-            self.now - self.columns["changed"]
+            time - self.columns["changed"]
         )
         return area
+
+    @property
+    def sums(self) -> Any:
+        """What is summed up as the run goes on (`grid.kernel.statistics.STATISTICS`)."""
+        return self._box["statistics"][0]

@@ -29,6 +29,7 @@ from grid.refusals import (
     checked_plan,
     checked_sending,
 )
+from grid.statistics import Statistics
 from grid.streams import stream
 from grid.tables import Tables
 
@@ -103,6 +104,7 @@ class World(Tables):
         self._predict: Callable[[np.void], float] | None = None
         self._source: Iterator[JobArray] = iter(())
         self._drained: list[Records] = []
+        self._consume: Callable[[Records], None] = self._drained.append
         self._until = self._end = np.inf
         self._watcher: Watcher | None = None
         self._listener: Any = None
@@ -479,8 +481,40 @@ class World(Tables):
 
     def _drain(self) -> None:
         kept = self._kept()
-        self._drained.append(Records(kept.rows.copy(), kept.takes.copy()))
+        self._consume(Records(kept.rows.copy(), kept.takes.copy()))
         self._box["finished"] = self._box["splits"] = 0
+
+    def stream_records(self, consume: Callable[[Records], None] | None) -> None:
+        """Keep no jobs that left: hand them to a consumer, or to nobody.
+
+        Memory then does not grow with the number of jobs. To be called before any job leaves;
+        `latest` and `records` know of none that were handed on.
+
+        Parameters
+        ----------
+        consume : callable or None
+            Takes a few thousand jobs at a time, in order of leaving, whenever there are enough and
+            at `flush`. None: nobody wants them, which is fastest; `statistics` are kept anyway.
+        """
+        self._box["recording"] = int(consume is not None)
+        if consume is not None:
+            self._consume = consume
+
+    def flush(self) -> None:
+        """Hand the jobs that left to whom `stream_records` named, at the end of a run."""
+        self._drain()
+
+    def count_after(self, jobs: int) -> None:
+        """Leave the first jobs that arrive out of `statistics`: a warm-up.
+
+        To be called before any of them arrives.
+        """
+        self.sums["warm_up"] = jobs
+
+    @property
+    def statistics(self) -> Statistics:
+        """What has been summed up by now of the jobs that completed, and of the queue."""
+        return Statistics.of(self)
 
     def latest(self, count: int) -> Records:
         """Return the last `count` jobs that left, oldest first, or all if there are fewer."""
@@ -489,5 +523,7 @@ class World(Tables):
     def records(self) -> Records:
         """Return all jobs that left, in order of leaving."""
         self._drain()
-        self._drained = [last(self._drained, sum(map(len, self._drained)))]
-        return self._drained[0]
+        chunks = self._drained or [self._kept()]
+        records = last(chunks, sum(map(len, chunks)))
+        self._drained[:] = [records]
+        return records

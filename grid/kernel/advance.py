@@ -62,6 +62,7 @@ from grid.kernel.state import (
     sliding_dtype,
     state_dtype,
 )
+from grid.kernel.statistics import let_time_pass
 
 GO_ON = -1
 
@@ -350,6 +351,7 @@ def advance(
             return TIME
         if state.mid_instant == 0:
             state.instants += 1
+            let_time_pass(state, time)
             state.now = max(state.now, time)
             state.known.now = state.now
             state.mid_instant = 1

@@ -28,6 +28,7 @@ from grid.kernel.state import (
     TRANSFER_SENT,
     TRANSIT,
 )
+from grid.kernel.statistics import count_arrival
 
 
 @part
@@ -38,6 +39,7 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     state.vacant = slot.next
     state.live += 1
     state.submitted += 1
+    count_arrival(state)
     state.messages[SUBMISSION] += 1
     slot.number = row.number
     slot.arrival = row.arrival

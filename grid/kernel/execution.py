@@ -16,6 +16,7 @@ from grid.kernel.leaving import record, vacate
 from grid.kernel.processors import bring_up, doom, hold, release, spare, take_down
 from grid.kernel.queues import first, leave
 from grid.kernel.state import COALLOCATED, DOWN, END, FREE, NONE, RUNNING
+from grid.kernel.statistics import count_completion
 
 
 @inlined
@@ -182,13 +183,17 @@ def complete(
     """End a job that ran to completion."""
     slot = slots[job]
     split = NONE
+    count_completion(state, slot, slot.status == COALLOCATED)
     if slot.status == COALLOCATED:
-        split = state.splits
-        state.splits += 1
+        take = sliding[slot.sliding].take
         for cluster in range(state.clusters):
-            splits[split, cluster] = sliding[slot.sliding].take[cluster]
-            if splits[split, cluster] > 0:
+            if take[cluster] > 0:
                 _known_at_once(state, slots, cluster)
+        if state.recording == 1:
+            split = state.splits
+            state.splits += 1
+            for cluster in range(state.clusters):
+                splits[split, cluster] = take[cluster]
     take_off(state, slots, processors, turns, sliding, job, False)
     record(state, slots, finished, job, split, slot.start, state.now)
     if slot.cluster != NONE:

@@ -12,6 +12,7 @@ import functools
 import numpy as np
 
 from grid.jobs import JOB
+from grid.kernel.statistics import STATISTICS
 
 NONE = -1
 LINES = 4096
@@ -229,7 +230,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("serial", np.int64),
             ("landing_first", np.int64),  # jobs that reached a cluster and wait for a rank
             ("landing_last", np.int64),
-            ("finished", np.int64),  # rows of the table of finished jobs
+            ("recording", np.int64),  # 1: jobs that leave are put into the table of finished jobs
+            ("finished", np.int64),  # rows of it
             ("splits", np.int64),  # of those, co-allocated ones: rows of the table of splits
             # the global scheduler
             ("place_at", np.int64),  # address of its compiled decision, 0 for Python
@@ -255,6 +257,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("restarted", np.int64),
             ("refused", np.int64),  # starts asked for where news of free processors was old
             ("instants", np.int64),
+            ("statistics", STATISTICS),
             ("in_flight", np.int64),  # messages on their way
             ("messages", np.int64, (len(MESSAGE_KINDS),)),
             ("lost", np.int64),  # messages
