@@ -168,17 +168,25 @@ class LogUniformSizes(SizeDistribution):
         return math.log((n + 1) / self.minimum) / math.log((self.maximum + 1) / self.minimum)
 
 
+def guide(cumulative: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return where in a table of cumulative probabilities to look first, for equal steps of levels.
+
+    The steps are as many as the first power of two that is enough, so that the step of a level is
+    found without rounding.
+    """
+    steps = 1 << (len(cumulative) - 1).bit_length()
+    return np.searchsorted(cumulative, np.arange(steps) / steps, side="right")
+
+
 @inlined
-def size_at(cumulative: npt.NDArray[np.float64], minimum: int, u: float) -> int:
-    """Return the size at level `u` in [0, 1) of the law with that table (compiled)."""
-    low, high = 0, len(cumulative) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if u < cumulative[middle]:
-            high = middle
-        else:
-            low = middle + 1
-    return minimum + low
+def size_at(
+    cumulative: npt.NDArray[np.float64], first: npt.NDArray[np.int64], minimum: int, u: float
+) -> int:
+    """Return the size at level `u` in [0, 1) of the law with that table and guide (compiled)."""
+    index = first[int(u * len(first))]
+    while u >= cumulative[index]:
+        index += 1
+    return minimum + int(index)
 
 
 class RuntimeDistribution(Protocol):

@@ -17,6 +17,7 @@ from grid.distributions import (
     RuntimeDistribution,
     SizeDistribution,
     exponential_at,
+    guide,
     require,
     runtime_at,
     size_at,
@@ -27,6 +28,8 @@ from grid.streams import Stream, stream, uniform
 from grid.workloads.deadlines import ServiceClass, class_table, fill_deadlines
 from grid.workloads.origins import cumulative_shares, fill_origins
 from grid.workloads.source import CHUNK, Cleaning
+
+_BLANK = job_table(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +121,7 @@ class JobDraws:
         self.given = 0
         self._minimum = int(mix.sizes.minimum)
         self._sizes = mix.sizes.cumulative()
+        self._guide = guide(self._sizes)
         self._runtimes = mix.runtimes.law()
         self._classes = class_table(mix.classes) if mix.classes else None
         self._origins = cumulative_shares(mix.origins)
@@ -126,8 +130,8 @@ class JobDraws:
 
     def following(self, count: int) -> JobArray:
         """Return the next `count` jobs, numbered from where the last ended, but not drawn yet."""
-        jobs = job_table(count)
-        jobs["number"] += self.given
+        jobs = np.repeat(_BLANK, count)
+        jobs["number"] = np.arange(self.given + 1, self.given + count + 1)
         self.given += count
         return jobs
 
@@ -149,6 +153,8 @@ class JobDraws:
         streams, mix = self._streams, self.mix
         if mix.computation_fraction < 1 or mix.bisection_bandwidth > 0:
             _communicate(jobs, float(mix.computation_fraction), float(mix.bisection_bandwidth))
+        _fill_sizes(jobs, self._minimum, self._sizes, self._guide, streams["sizes"])
+        _fill_runtimes(jobs, self._runtimes, streams["runtimes"])
         if self._classes is not None:
             fill_deadlines(
                 jobs,
@@ -273,18 +279,21 @@ def arrival_rate(
 
 
 @compiled()
-def _fill(
+def _fill_sizes(
     jobs: JobArray,
     minimum: int,
     cumulative: npt.NDArray[np.float64],
-    law: npt.NDArray[np.float64],
-    size_draws: Stream,
-    runtime_draws: Stream,
+    first: npt.NDArray[np.int64],
+    draws: Stream,
 ) -> None:
     for row in range(len(jobs)):
-        job = jobs[row]
-        job.size = size_at(cumulative, minimum, uniform(size_draws))
-        job.runtime = runtime_at(law, uniform(runtime_draws))
+        jobs[row].size = size_at(cumulative, first, minimum, uniform(draws))
+
+
+@compiled()
+def _fill_runtimes(jobs: JobArray, law: npt.NDArray[np.float64], draws: Stream) -> None:
+    for row in range(len(jobs)):
+        jobs[row].runtime = runtime_at(law, uniform(draws))
 
 
 @inlined

@@ -15,6 +15,7 @@ from grid.distributions import (
     LogUniformSizes,
     NormalSizes,
     UniformSizes,
+    guide,
     runtime_at,
     size_at,
 )
@@ -45,8 +46,12 @@ def runtime_level(law, u):
 
 
 @compiled(cache=False)
+def _size_level(cumulative, first, minimum, u):
+    return size_at(cumulative, first, minimum, u)
+
+
 def size_level(cumulative, minimum, u):
-    return size_at(cumulative, minimum, u)
+    return _size_level(cumulative, guide(cumulative), minimum, u)
 
 
 def drawn(column, sizes=SIZES[0], runtimes=RUNTIMES[0]):
