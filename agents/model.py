@@ -24,7 +24,7 @@ from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.errors import GridError
-from grid.kernel.decisions import place_address, priority_address
+from grid.kernel.decisions import largest_address, place_address, priority_address
 from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
 from grid.performance import weights_per_cluster
 from grid.platform import Platform
@@ -182,7 +182,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.scheduler = made(global_scheduler, self)
         self.broker, own, self.brokers = hierarchy(self)
         self._receivers[self.scheduler.name] = self.scheduler
-        place = self.scheduler.compiled("place")
+        place, largest = self.scheduler.compiled("place"), self.scheduler.compiled("largest")
         world.set_global(
             self._told_by(self.scheduler, place_address, place, world.capacity) if place else 0,
             self._told_by(self.scheduler, self.scheduler.memory),
@@ -192,6 +192,9 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             spans=self.scheduler.spans,
             penalty=self.scheduler.penalty,
             larger_wait=self.scheduler.larger_wait,
+            largest=self._told_by(self.scheduler, largest_address, largest, world.capacity)
+            if place and largest
+            else 0,
         )
         world.notify(self.scheduler.collects)
         self.clusters: list[ClusterAgent] = []

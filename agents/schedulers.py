@@ -126,6 +126,10 @@ class GlobalScheduler(Scheduler):
         """
         raise PlacementError(f"{type(self).__name__}: no method `place`")
 
+    largest: ClassVar[Dispatcher | None] = None
+    """Compiled function that bounds the size of jobs that need not wait (`grid.kernel.decisions`),
+    for a compiled `place`."""
+
     def memory(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return the array that a compiled `place` gets as its memory."""
         return np.zeros(1)

@@ -132,6 +132,7 @@ class World(Tables):
         spans: bool = False,
         penalty: float = 0.0,
         larger_wait: bool = False,
+        largest: int = 0,
     ) -> None:
         """Say how the global scheduler decides.
 
@@ -155,8 +156,11 @@ class World(Tables):
         larger_wait : bool
             When a job must wait, so must all that are as large or larger, so that they need not be
             asked about. What happens is the same, sooner computed.
+        largest : int
+            Address of a compiled `largest`, or 0.
         """
         self._box["place_at"] = address
+        self._box["largest_at"] = largest
         self._box["collect"] = int(collect)
         self._box["stop_at_wait"] = int(in_order)
         self._box["penalty"] = penalty

@@ -17,16 +17,17 @@ import numpy as np
 from numba.core import types
 
 from grid.jobs import JOB
-from grid.kernel.arrival import become_known, enqueue, land, send, submit
+from grid.kernel.arrival import become_known, enqueue, land, submit
 from grid.kernel.bandwidth import next_sliding_end
 from grid.kernel.compile import compiled, inlined, part
-from grid.kernel.decisions import call_place, call_priority
+from grid.kernel.decisions import call_priority
 from grid.kernel.ending import count_in_vain, only_failures_left
 from grid.kernel.events import plan_failure, remove_next
-from grid.kernel.execution import complete, fail, repair, retire, start_as_taken, start_waiting
+from grid.kernel.execution import complete, fail, repair, retire, start_waiting
 from grid.kernel.giving_back import give_back
-from grid.kernel.global_queue import first_offered, offer_again
+from grid.kernel.global_queue import offer_again
 from grid.kernel.knowledge import advertise, hear, is_news_out, pass_on, tick_again
+from grid.kernel.placing import place_jobs
 from grid.kernel.state import (
     ADVERTISEMENT,
     BELIEF,
@@ -40,6 +41,7 @@ from grid.kernel.state import (
     FEED,
     FINISHED,
     FULL,
+    GO_ON,
     LANDED,
     MEND,
     METADATA,
@@ -47,60 +49,19 @@ from grid.kernel.state import (
     NEWS,
     NONE,
     OVER,
-    PLACE,
     PREDICT,
     PROCESSOR,
     RANK,
     REPAIR,
     RETIRE,
     SLOT,
-    START,
     TICK,
     TIME,
     TURN,
-    WAIT,
     sliding_dtype,
     state_dtype,
 )
 from grid.kernel.statistics import let_time_pass
-
-GO_ON = -1
-
-
-@inlined
-def _placeable(state: Any, slot: Any, answer: int) -> bool:
-    """Tell whether the answer of `place` is one that the grid could carry out."""
-    if answer == WAIT:
-        return True
-    if answer == START:
-        taken = 0
-        for cluster in range(len(state.free)):
-            count = state.known.take[cluster]
-            if count != 0:
-                if cluster >= state.clusters or count < 0 or count > state.size[cluster]:
-                    return False
-                # Who knows all at once has no excuse for asking for what is not free.
-                if count > state.free[cluster] and state.at_once[cluster] == 1:
-                    return False
-            taken += count
-        return taken == slot.size
-    return 0 <= answer < state.clusters and slot.size <= state.size[answer]
-
-
-@inlined
-def _is_refused(state: Any, answer: int) -> bool:
-    """Tell whether clusters refuse a start, for they are not as free as brokers had told."""
-    if answer == START:
-        for cluster in range(state.clusters):
-            if state.known.take[cluster] > state.free[cluster]:
-                return True
-    return False
-
-
-@inlined
-def _clear_take(state: Any) -> None:
-    for cluster in range(state.clusters):
-        state.known.take[cluster] = 0
 
 
 @inlined
@@ -188,37 +149,9 @@ def _settle(
     """Take every decision that is open at this instant, and start what can start."""
     if state.shrunk_any == 1 and state.answered == 0:
         give_back(state, slots, events, processors, turns)
-    while state.cursor != NONE:
-        job = state.cursor
-        if state.answered == 1:
-            state.answered = 0
-        elif state.place_at != 0:
-            state.answer = call_place(state.place_at, state.known, slots[job], memory)
-        else:
-            state.job = job
-            return PLACE
-        answer = int(state.answer)
-        if answer != state.answer or not _placeable(state, slots[job], answer):
-            state.job = job
-            return BROKEN
-        if answer == START and state.sliding == len(sliding):
-            state.answered = 1
-            return FULL
-        if _is_refused(state, answer):
-            state.refused += 1
-            answer = WAIT
-            _clear_take(state)
-        following = slots[job].next
-        if answer == START:
-            start_as_taken(state, slots, events, processors, turns, sliding, job)
-            _clear_take(state)
-        elif answer != WAIT:
-            send(state, slots, events, job, answer)
-        elif state.stop_at_wait == 1:
-            following = NONE
-        elif state.by_size == 1:
-            state.refused_size = slots[job].size
-        state.cursor = first_offered(state) if state.by_size == 1 else following
+    reason = place_jobs(state, slots, events, processors, turns, sliding, memory)
+    if reason != GO_ON:
+        return reason
     while state.landing_first != NONE:
         job = state.landing_first
         cluster = slots[job].cluster
@@ -312,7 +245,7 @@ def advance(
             if reason != GO_ON:
                 return reason
             _advertise(state, slots, events, beliefs, news)
-            if state.cursor != NONE:
+            if state.offering_all == 1:
                 continue  # what the global scheduler heard at once
             if state.collected > 0 and state.notify == 1:
                 return COLLECTED

@@ -9,7 +9,7 @@ import numpy as np
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
-from grid.kernel.global_queue import join_line, leave_line, offer_again
+from grid.kernel.global_queue import join_line, leave_line, offer, offer_again
 from grid.kernel.knowledge import repeated
 from grid.kernel.leaving import record, vacate
 from grid.kernel.processors import ask_for_plan, touch
@@ -119,8 +119,8 @@ def become_known(state: Any, slots: Any, job: int) -> None:
         state.collected += 1
     elif slot.restarts > 0:
         offer_again(state)
-    elif state.cursor == NONE and not blocked and slot.size < state.refused_size:
-        state.cursor = job
+    elif not blocked:
+        offer(state, slots, job)
 
 
 @part

@@ -3,17 +3,19 @@
 Both go through the same door in three tiers: a built-in compiled function, a user's own compiled
 function, called by its address, or Python, for which the loop returns and is called again.
 
-A compiled decision has one of two signatures::
+A compiled decision has one of three signatures::
 
     place(known, job, memory) -> int
+    largest(known, memory) -> int
     priority(job, now) -> float
 
 `known` and `job` are records of `grid.kernel.state`: what brokers have told, and a job; `memory` is
 an array of floats that belongs to the policy; `now` is the simulated time, s. `place` returns the
 index of a cluster to send the job to, ``WAIT`` to leave it in the global queue, or ``START`` after
 writing into ``known.take`` how many processors the job shall hold on each cluster from this instant
-on. `priority` returns a number, and the job with the lowest is served first; equal ones in order of
-their arrival at the cluster.
+on. `largest` is optional: it returns a size such that `place` would now have every larger job wait,
+so that it need not be asked about them. `priority` returns a number, and the job with the lowest is
+served first; equal ones in order of their arrival at the cluster.
 
 Of link i, which joins node i (clusters first, then switches) to node ``known.parent[i]`` (-1: the
 central switch), ``known.capacity`` and ``known.demand`` (Mbit/s) are the truth.
@@ -42,6 +44,9 @@ from grid.kernel.state import SLOT, known_dtype
 
 call_place = caller(types.int64)
 """Call a compiled `place`: ``call_place(address, known, job, memory)``."""
+
+call_largest = caller(types.int64)
+"""Call a compiled `largest`: ``call_largest(address, known, memory)``."""
 
 call_priority = caller(types.float64)
 """Call a compiled `priority`: ``call_priority(address, job, now)``."""
@@ -86,6 +91,18 @@ def place_address(function: Any, capacity: int) -> int:
     known, job = ReadOnlyRecord(known_dtype(capacity)), ReadOnlyRecord(SLOT, FORESEEN)
     signature = types.int64(known, job, types.float64[::1])
     return _address(function, signature, types.Integer, "`place`", "an integer")
+
+
+def largest_address(function: Any, capacity: int) -> int:
+    """Compile a `largest` for kernels of one capacity and return its address.
+
+    Raises
+    ------
+    PlacementError
+        If it returns something else than an integer, or sets a field of a record.
+    """
+    signature = types.int64(ReadOnlyRecord(known_dtype(capacity)), types.float64[::1])
+    return _address(function, signature, types.Integer, "`largest`", "an integer")
 
 
 def priority_address(function: Any) -> int:

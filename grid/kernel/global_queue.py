@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from grid.kernel.compile import compiled, inlined
+from grid.kernel.decisions import call_largest
 from grid.kernel.state import LINES, NOBODY, NONE
 
 
@@ -73,15 +74,59 @@ def _first_turn(turns: Any, end: int) -> int:
 
 
 @inlined
-def first_offered(state: Any) -> int:
-    """Return the job known first of those not larger than one that was refused, or NONE."""
-    turn = _first_turn(state.line_turn, min(state.lines, state.refused_size))
+def _largest(state: Any, memory: Any) -> int:
+    """Return a size such that all larger jobs would have to wait."""
+    if state.largest_at == 0:
+        return LINES
+    return int(call_largest(state.largest_at, state.known, memory))
+
+
+@inlined
+def _first_willing(state: Any, slots: Any, job: int, memory: Any) -> int:
+    """Return the first job that need not wait for its size, from one in the only line on."""
+    if state.largest_at != 0 and job != NONE:
+        largest = _largest(state, memory)
+        while job != NONE and slots[job].size > largest:
+            job = slots[job].next
+    return job
+
+
+@inlined
+def first_offered(state: Any, slots: Any, memory: Any) -> int:
+    """Return the job known first of those that need not wait for their sizes, or NONE."""
+    if state.by_size == 0:
+        return _first_willing(state, slots, state.line_first[0], memory)
+    end = min(state.lines, state.refused_size, _largest(state, memory) + 1)
+    turn = _first_turn(state.line_turn, end)
     return NONE if turn == NOBODY else int(state.line_first[turn % LINES])
+
+
+@inlined
+def next_offered(
+    state: Any, slots: Any, size: int, following: int, refused: bool, memory: Any
+) -> int:
+    """Return the job that is offered after one of a size, behind which `following` stands."""
+    if state.by_size == 1:
+        if refused:
+            state.refused_size = size
+        return first_offered(state, slots, memory) if state.offering_all == 1 else NONE
+    if refused and state.stop_at_wait == 1:
+        return NONE
+    return _first_willing(state, slots, following, memory)
+
+
+@inlined
+def offer(state: Any, slots: Any, job: int) -> None:
+    """Have a job offered that has just been put into the global queue."""
+    if state.cursor != NONE:
+        state.offering_all = 1  # and so comes to this one
+    elif state.offering_all == 0 and slots[job].size < state.refused_size:
+        state.cursor = job
 
 
 @inlined
 def offer_again(state: Any) -> None:
     """Have every job of the global queue offered again, from its head."""
     state.refused_size = LINES
-    if state.collect == 0:
-        state.cursor = first_offered(state)
+    state.cursor = NONE
+    state.offering_all = int(state.collect == 0 and state.waiting[len(state.free)] > 0)

@@ -29,6 +29,9 @@ TIME, OVER, FEED, FULL, DRAIN, PLACE, RANK, COLLECTED, LANDED, BROKEN, PREDICT, 
     range(12)
 )
 
+GO_ON = -1
+"""It need not return."""
+
 # Where a job is.
 VACANT, ANNOUNCED, GLOBAL, TRANSIT, LANDING, LOCAL, RUNNING, COALLOCATED = range(8)
 
@@ -235,12 +238,14 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("splits", np.int64),  # of those, co-allocated ones: rows of the table of splits
             # the global scheduler
             ("place_at", np.int64),  # address of its compiled decision, 0 for Python
+            ("largest_at", np.int64),  # address of the bound on sizes that it could place, or 0
             ("collect", np.int64),  # 1: jobs are collected for rounds, never offered one by one
             ("notify", np.int64),  # 1: return when jobs were collected
             ("collected", np.int64),  # jobs collected since the scheduler was told
             ("stop_at_wait", np.int64),  # 1: a job that waits blocks those behind (FCFS)
             ("cursor", np.int64),  # next job of the global queue to be offered, or NONE
             ("by_size", np.int64),  # 1: what is refused is so for all larger jobs too
+            ("offering_all", np.int64),  # 1: not just the job at the cursor is to be offered
             ("refused_size", np.int64),  # least size refused since all were offered again
             ("answered", np.int64),  # 1: the answer of Python is there
             ("job", np.int64),  # slot that a decision is about

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
-from grid.kernel.decisions import place_address, priority_address
+from grid.kernel.decisions import largest_address, place_address, priority_address
 from grid.platform import Platform
 from grid.world import World
 
@@ -58,7 +59,17 @@ def whole_or_split(known, job, memory):
     return k.WAIT
 
 
-@settings(max_examples=150, deadline=None)
+@compiled()
+def largest_to_start(known, memory):
+    """No larger job is started by `whole_or_split`."""
+    total, most = 0, 0
+    for cluster in range(known.clusters):
+        total += known.free[cluster]
+        most = max(most, known.free[cluster])
+    return total if memory[0] == 1.0 else most
+
+
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 8), st.integers(1, 12), st.integers(1, 6)), min_size=1, max_size=40
@@ -67,13 +78,17 @@ def whole_or_split(known, job, memory):
     st.booleans(),
     st.lists(st.tuples(st.integers(0, 30), st.integers(1, 5)), max_size=3),
 )
-def test_who_knows_that_larger_jobs_wait_too_need_not_ask(jobs, sizes, splits, failures):
+def test_jobs_that_have_to_wait_for_their_size_need_not_be_asked_about(
+    jobs, sizes, splits, failures
+):
     arrivals, wanted, runtimes = np.array(jobs).T
     outcomes = []
-    for larger_wait in (False, True):
+    for larger_wait, bounded in itertools.product((False, True), repeat=2):
         world = World(Platform.star(sizes), tracked=True)
         address = place_address(whole_or_split, world.capacity)
-        world.set_global(address, np.array([splits], float), spans=splits, larger_wait=larger_wait)
+        largest = largest_address(largest_to_start, world.capacity) if bounded else 0
+        memory = np.array([splits], float)
+        world.set_global(address, memory, spans=splits, larger_wait=larger_wait, largest=largest)
         world.submit(
             table(np.sort(arrivals), wanted, runtimes, computation_fraction=0.5, ppbw=90.0)
         )
@@ -87,7 +102,7 @@ def test_who_knows_that_larger_jobs_wait_too_need_not_ask(jobs, sizes, splits, f
         assert world.count("by_size") == larger_wait
         records = world.records()
         outcomes.append((records.rows.tobytes(), records.takes.tobytes()))
-    assert outcomes[0] == outcomes[1]
+    assert all(outcome == outcomes[0] for outcome in outcomes)
 
 
 def started_in_order(jobs, rank, size=1):

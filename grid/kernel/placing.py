@@ -1,0 +1,103 @@
+"""The global scheduler's decisions: which jobs are offered, and what becomes of the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grid.kernel.arrival import send
+from grid.kernel.compile import inlined, part
+from grid.kernel.decisions import call_place
+from grid.kernel.execution import start_as_taken
+from grid.kernel.global_queue import first_offered, next_offered
+from grid.kernel.state import BROKEN, FULL, GO_ON, NONE, PLACE, START, WAIT
+
+_REFUSED, _IMPOSSIBLE = -1, -2
+
+
+@inlined
+def _taken(state: Any, size: int) -> int:
+    """Return how many processors `known.take` names, if they are the job's and can be had.
+
+    Clusters refuse a start for which they are not as free as brokers had told; who knows all at
+    once has no excuse for asking for what is not free.
+    """
+    taken, refused = 0, False
+    for cluster in range(state.clusters):
+        count = state.known.take[cluster]
+        if count != 0:
+            if count < 0 or count > state.size[cluster]:
+                return _IMPOSSIBLE
+            if count > state.free[cluster]:
+                if state.at_once[cluster] == 1:
+                    return _IMPOSSIBLE
+                refused = True
+            taken += count
+    for cluster in range(state.clusters, len(state.free)):
+        if state.known.take[cluster] != 0:
+            return _IMPOSSIBLE
+    if taken != size:
+        return _IMPOSSIBLE
+    return _REFUSED if refused else taken
+
+
+@inlined
+def _clear_take(state: Any) -> None:
+    for cluster in range(state.clusters):
+        state.known.take[cluster] = 0
+
+
+@inlined
+def _broken(state: Any, job: int, answer: float) -> int:
+    state.job = job
+    state.answer = answer
+    return BROKEN
+
+
+@part
+def place_jobs(
+    state: Any,
+    slots: Any,
+    events: Any,
+    processors: Any,
+    turns: Any,
+    sliding: Any,
+    memory: Any,
+) -> int:
+    """Offer the jobs that are to be offered; return why that cannot go on, or GO_ON."""
+    if state.cursor == NONE and state.offering_all == 1:
+        state.cursor = first_offered(state, slots, memory)
+    while state.cursor != NONE:
+        job = state.cursor
+        if state.answered == 1:
+            state.answered = 0
+            answer = int(state.answer)
+            if answer != state.answer:
+                return _broken(state, job, state.answer)
+        elif state.place_at != 0:
+            answer = call_place(state.place_at, state.known, slots[job], memory)
+        else:
+            state.job = job
+            return PLACE
+        following = slots[job].next
+        if answer == START:
+            taken = _taken(state, slots[job].size)
+            if taken == _IMPOSSIBLE:
+                return _broken(state, job, answer)
+            if taken == _REFUSED:
+                state.refused += 1
+                answer = WAIT
+            elif state.sliding == len(sliding):
+                state.answered = 1
+                state.answer = answer
+                return FULL
+            else:
+                start_as_taken(state, slots, events, processors, turns, sliding, job)
+            _clear_take(state)
+        elif 0 <= answer < state.clusters and slots[job].size <= state.size[answer]:
+            send(state, slots, events, job, answer)
+        elif answer != WAIT:
+            return _broken(state, job, answer)
+        waits = answer == WAIT
+        state.cursor = next_offered(state, slots, slots[job].size, following, waits, memory)
+    state.offering_all = 0
+    return GO_ON
