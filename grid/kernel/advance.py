@@ -19,7 +19,7 @@ from numba.core import types
 from grid.jobs import JOB
 from grid.kernel.arrival import become_known, enqueue, land, submit
 from grid.kernel.bandwidth import next_sliding_end
-from grid.kernel.compile import compiled, inlined, part
+from grid.kernel.compile import compiled, inlined
 from grid.kernel.decisions import call_priority
 from grid.kernel.ending import count_in_vain, only_failures_left
 from grid.kernel.events import plan_failure, remove_next
@@ -136,7 +136,7 @@ def _happen(
             land(state, slots, subject)
 
 
-@part
+@inlined
 def _settle(
     state: Any,
     slots: Any,
@@ -179,7 +179,7 @@ def _settle(
     return GO_ON
 
 
-@part
+@inlined
 def _advertise(state: Any, slots: Any, events: Any, beliefs: Any, news: Any) -> None:
     """Have the brokers of clusters tell what changed at this instant, or what is due to be told."""
     heard = False

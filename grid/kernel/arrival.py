@@ -31,7 +31,7 @@ from grid.kernel.state import (
 from grid.kernel.statistics import count_arrival
 
 
-@part
+@inlined
 def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None:
     """Take a row of the workload into the grid, at its arrival."""
     job = state.vacant

@@ -33,7 +33,7 @@ def start_waiting(
         start(state, slots, events, processors, turns, job)
 
 
-@part
+@inlined
 def start(state: Any, slots: Any, events: Any, processors: Any, turns: Any, job: int) -> None:
     """Start a job on the cluster that it was sent to."""
     slot = slots[job]
@@ -53,7 +53,7 @@ def start(state: Any, slots: Any, events: Any, processors: Any, turns: Any, job:
     state.started += 1
 
 
-@part
+@inlined
 def start_as_taken(
     state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, job: int
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grid.kernel.arrival import send
-from grid.kernel.compile import inlined, part
+from grid.kernel.compile import inlined
 from grid.kernel.decisions import call_place
 from grid.kernel.execution import start_as_taken
 from grid.kernel.global_queue import first_offered, next_offered
@@ -53,7 +53,7 @@ def _broken(state: Any, job: int, answer: float) -> int:
     return BROKEN
 
 
-@part
+@inlined
 def place_jobs(
     state: Any,
     slots: Any,

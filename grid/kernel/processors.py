@@ -160,7 +160,7 @@ def take_down(state: Any, slots: Any, processors: Any, turns: Any, processor: in
     ask_for_plan(state, cluster)
 
 
-@part
+@inlined
 def hold(
     state: Any, slots: Any, processors: Any, turns: Any, cluster: int, job: int, count: int
 ) -> None:
