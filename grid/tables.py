@@ -135,6 +135,7 @@ class Tables:
         box["line_turn"], box["refused_size"] = k.NOBODY, k.LINES
         box["clusters"], box["links"] = self.clusters, self.links
         box["exhausted"] = box["recording"] = 1
+        box["sliding_end"] = np.inf
         self.sums["counted_from"] = np.inf
         self.sums["interval"] = self.sums["due"] = 1
         box["tracked"] = int(self.tracked)

@@ -18,7 +18,6 @@ from numba.core import types
 
 from grid.jobs import JOB
 from grid.kernel.arrival import become_known, enqueue, land, submit
-from grid.kernel.bandwidth import next_sliding_end
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.decisions import call_priority
 from grid.kernel.ending import count_in_vain, only_failures_left
@@ -93,11 +92,8 @@ def _happen(
         if not stale:
             slots[job].end_event = NONE
             complete(state, slots, processors, turns, sliding, finished, splits, job)
-    while state.sliding > 0:
-        row = next_sliding_end(state, sliding)
-        if sliding[row].end > state.now:
-            break
-        job = sliding[row].job
+    while state.sliding_end <= state.now:
+        job = sliding[state.sliding_first].job
         complete(state, slots, processors, turns, sliding, finished, splits, job)
     while state.events > 0 and events[0].time <= state.now:
         kind, subject = events[0].kind, events[0].subject
@@ -265,8 +261,7 @@ def advance(
         time = np.inf
         if state.events > 0:
             time = events[0].time
-        if state.sliding > 0:
-            time = min(time, sliding[next_sliding_end(state, sliding)].end)
+        time = min(time, state.sliding_end)
         arriving = state.fed < state.chunk_length
         if arriving and chunk[state.fed].arrival <= time:
             time = chunk[state.fed].arrival

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grid.kernel.compile import inlined, part
+from grid.kernel.compile import inlined, part, unchecked
 from grid.kernel.state import NONE
 
 TOLERANCE = 1e-9
@@ -33,6 +33,18 @@ def set_demand(state: Any, row: Any, size: int, ppbw: float) -> None:
             state.node_count[state.parent[link]] += side
 
 
+@unchecked
+def _sum_demand(state: Any, sliding: Any) -> None:
+    for link in range(state.links):
+        state.demand[link] = 0.0
+    for index in range(state.sliding):
+        row = sliding[index]
+        row.constrained = 0
+        row.allotted = 1.0
+        for link in range(state.links):
+            state.demand[link] += row.demand[link]
+
+
 @part
 def _allot(state: Any, sliding: Any) -> None:
     """Share the links among the co-allocated jobs: the saturation algorithm (`beosim`, 3.5).
@@ -41,16 +53,9 @@ def _allot(state: Any, sliding: Any) -> None:
     link looking used. The most saturated link binds its jobs at its current ratio (eq. 4), and what
     they are allotted is no longer available to the others.
     """
+    _sum_demand(state, sliding)
     for link in range(state.links):
-        state.demand[link] = 0.0
         state.available[link] = state.capacity[link]
-    for index in range(state.sliding):
-        row = sliding[index]
-        row.constrained = 0
-        row.allotted = 1.0
-        for link in range(state.links):
-            state.demand[link] += row.demand[link]
-    for link in range(state.links):
         state.unconstrained[link] = state.demand[link]
         state.known.demand[link] = state.demand[link]
     level = 0.0
@@ -89,6 +94,7 @@ def _allot(state: Any, sliding: Any) -> None:
 def slide(state: Any, slots: Any, sliding: Any) -> None:
     """Share the links afresh and move the ends of the jobs whose share changed (eqs. 5-7)."""
     _allot(state, sliding)
+    state.sliding_end = np.inf
     for index in range(state.sliding):
         row = sliding[index]
         if row.allotted != row.ratio or row.end == np.inf:
@@ -102,13 +108,6 @@ def slide(state: Any, slots: Any, sliding: Any) -> None:
             row.since = state.now
             row.end = state.now + row.computation_left + row.communication_left
             slots[row.job].end = row.end
-
-
-@inlined
-def next_sliding_end(state: Any, sliding: Any) -> int:
-    """Return the row of the co-allocated job that ends first (the first started of equals)."""
-    best = NONE
-    for index in range(state.sliding):
-        if best == NONE or sliding[index].end < sliding[best].end:
-            best = index
-    return best
+        if row.end < state.sliding_end:  # the first started of equals
+            state.sliding_end = row.end
+            state.sliding_first = index

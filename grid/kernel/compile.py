@@ -158,6 +158,11 @@ def inlined(function: Callable[..., Any]) -> Any:
     return compiled(**_HELPER, forceinline=True)(function)
 
 
+def unchecked(function: Callable[..., Any]) -> Any:
+    """Compile as `inlined` does, but without checking indices: for the innermost loops only."""
+    return compiled(**_HELPER, forceinline=True, boundscheck=False)(function)
+
+
 def part(function: Callable[..., Any]) -> Any:
     """Compile a large helper once, to be called from other compiled functions."""
     return compiled(**_HELPER)(function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from grid.kernel.compile import inlined, part
+from grid.kernel.compile import inlined, part, unchecked
 from grid.streams import uniform
 
 _ARITY = 4
@@ -51,7 +51,7 @@ def plan_failure(state: Any, events: Any, kind: int, mean: float, processor: int
     schedule(state, events, state.now + time, kind, processor)
 
 
-@part
+@unchecked
 def remove_next(state: Any, events: Any) -> None:
     """Remove the event at the top of the heap."""
     state.events -= 1
@@ -60,10 +60,8 @@ def remove_next(state: Any, events: Any) -> None:
         return
     last = events[count]
     at = 0
-    while True:
-        child = _ARITY * at + 1
-        if child >= count:
-            break
+    child = 1
+    while child < count:
         best = child
         for other in range(child + 1, min(child + _ARITY, count)):
             if _sooner(events[other], events[best]):
@@ -72,4 +70,5 @@ def remove_next(state: Any, events: Any) -> None:
             break
         events[at] = events[best]
         at = best
+        child = _ARITY * at + 1
     events[at] = last

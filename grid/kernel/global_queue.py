@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grid.kernel.compile import compiled, inlined
+from grid.kernel.compile import inlined, unchecked
 from grid.kernel.decisions import call_largest
 from grid.kernel.state import LINES, NOBODY, NONE
 
@@ -64,7 +64,7 @@ def leave_line(state: Any, slots: Any, job: int) -> None:
     state.waiting[len(state.free)] -= 1
 
 
-@compiled(cache=False, forceinline=True, boundscheck=False)
+@unchecked
 def _first_turn(turns: Any, end: int) -> int:
     """Return the least of the turns before `end`, which stays below the number of lines."""
     least = NOBODY

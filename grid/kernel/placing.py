@@ -32,9 +32,6 @@ def _taken(state: Any, size: int) -> int:
                     return _IMPOSSIBLE
                 refused = True
             taken += count
-    for cluster in range(state.clusters, len(state.free)):
-        if state.known.take[cluster] != 0:
-            return _IMPOSSIBLE
     if taken != size:
         return _IMPOSSIBLE
     return _REFUSED if refused else taken

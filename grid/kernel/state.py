@@ -333,6 +333,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("unconstrained", np.float64, clusters),
             ("node_count", np.int64, clusters),
             ("sliding", np.int64),  # co-allocated jobs running
+            ("sliding_first", np.int64),  # row of the one that ends first
+            ("sliding_end", np.float64),  # s, when; infinity without one
         ],
         align=True,
     )
