@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from grid.stability import FEWEST, is_settled
+
 if TYPE_CHECKING:
     from grid.tables import Tables
 
 Floats = npt.NDArray[np.float64]
-
-GROWTH = 1.0
-"""Growth of a queue over a run, relative to its mean, from which it has no steady state; one that
-grows steadily from nothing grows by twice its mean."""
-
-ENOUGH = 16
-"""Intervals from which a trend is believed."""
 
 
 @dataclass(frozen=True)
@@ -86,18 +81,15 @@ class Statistics:
         )
 
     @property
-    def stable(self) -> bool:
-        """Whether the queue has not kept growing, by the straight line that fits it best.
+    def stable(self) -> bool | None:
+        """Whether the queue stopped growing; None if there are too few jobs to tell.
 
-        A queue that grows as long as jobs come has no steady state, and its means say nothing but
-        how long the run was.
+        One that grows as long as jobs come has no steady state, and the means say nothing but how
+        long the run was.
         """
-        queue = self.mean_queue
-        if len(queue) < ENOUGH or queue.sum() == 0.0:
-            return True
-        place = np.linspace(-0.5, 0.5, len(queue))
-        growth = (place @ queue) / (place @ place)
-        return bool(growth < GROWTH * queue.mean())
+        if self.jobs < FEWEST:
+            return None
+        return is_settled(self.mean_queue[-(len(self.mean_queue) // 3 * 3) :])
 
 
 def _utilization(tables: Tables) -> float | None:

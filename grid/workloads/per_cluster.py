@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from grid.distributions import exponential_at, require, runtime_at, size_at
+from grid.distributions import exponential_at, guide, require, runtime_at, size_at
 from grid.jobs import JobArray
 from grid.kernel.compile import compiled
 from grid.streams import stream, uniform
@@ -65,6 +65,7 @@ class PerClusterWorkload(JobMix):
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""
         draws = JobDraws(self)
         minimum, sizes, law = int(self.sizes.minimum), self.sizes.cumulative(), self.runtimes.law()
+        first = guide(sizes)
         arrivals, of_sizes, of_runtimes = (
             np.array([stream(self.seed, purpose, cluster) for cluster in range(self.clusters)])
             for purpose in ("arrivals", "sizes", "runtimes")
@@ -74,18 +75,9 @@ class PerClusterWorkload(JobMix):
         _draw_first(following, float(self.interarrival), arrivals)
         while draws.given < self.count:
             jobs = draws.following(min(CHUNK, self.count - draws.given))
-            _fill(
-                jobs,
-                following,
-                left,
-                float(self.interarrival),
-                minimum,
-                sizes,
-                law,
-                arrivals,
-                of_sizes,
-                of_runtimes,
-            )
+            _fill_arrivals(jobs, following, left, float(self.interarrival), arrivals)
+            _fill_sizes(jobs, minimum, sizes, first, of_sizes)
+            _fill_runtimes(jobs, law, of_runtimes)
             draws.finish(jobs)
             yield jobs
 
@@ -97,17 +89,12 @@ def _draw_first(following: npt.NDArray[np.float64], interarrival: float, arrival
 
 
 @compiled()
-def _fill(
+def _fill_arrivals(
     jobs: JobArray,
     following: npt.NDArray[np.float64],
     left: npt.NDArray[np.int64],
     interarrival: float,
-    minimum: int,
-    cumulative: npt.NDArray[np.float64],
-    law: npt.NDArray[np.float64],
     arrivals: Streams,
-    of_sizes: Streams,
-    of_runtimes: Streams,
 ) -> None:
     """Take each job from the cluster where one arrives first; of equals the first cluster."""
     for row in range(len(jobs)):
@@ -115,10 +102,26 @@ def _fill(
         for other in range(len(following)):
             if left[other] > 0 and (cluster < 0 or following[other] < following[cluster]):
                 cluster = other
-        job = jobs[row]
-        job.arrival = following[cluster]
-        job.origin = cluster
-        job.size = size_at(cumulative, minimum, uniform(of_sizes[cluster]))
-        job.runtime = runtime_at(law, uniform(of_runtimes[cluster]))
+        jobs[row].arrival = following[cluster]
+        jobs[row].origin = cluster
         left[cluster] -= 1
         following[cluster] += exponential_at(uniform(arrivals[cluster])) * interarrival
+
+
+@compiled()
+def _fill_sizes(
+    jobs: JobArray,
+    minimum: int,
+    cumulative: npt.NDArray[np.float64],
+    first: npt.NDArray[np.int64],
+    draws: Streams,
+) -> None:
+    for row in range(len(jobs)):
+        level = uniform(draws[jobs[row].origin])
+        jobs[row].size = size_at(cumulative, first, minimum, level)
+
+
+@compiled()
+def _fill_runtimes(jobs: JobArray, law: npt.NDArray[np.float64], draws: Streams) -> None:
+    for row in range(len(jobs)):
+        jobs[row].runtime = runtime_at(law, uniform(draws[jobs[row].origin]))

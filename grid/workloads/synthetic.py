@@ -138,14 +138,8 @@ class JobDraws:
     def fill(self, jobs: JobArray) -> None:
         """Draw everything but the arrivals, which deadlines count from, of the following jobs."""
         streams = self._streams
-        _fill(
-            jobs,
-            self._minimum,
-            self._sizes,
-            self._runtimes,
-            streams["sizes"],
-            streams["runtimes"],
-        )
+        _fill_sizes(jobs, self._minimum, self._sizes, self._guide, streams["sizes"])
+        _fill_runtimes(jobs, self._runtimes, streams["runtimes"])
         self.finish(jobs)
 
     def finish(self, jobs: JobArray) -> None:
@@ -153,8 +147,6 @@ class JobDraws:
         streams, mix = self._streams, self.mix
         if mix.computation_fraction < 1 or mix.bisection_bandwidth > 0:
             _communicate(jobs, float(mix.computation_fraction), float(mix.bisection_bandwidth))
-        _fill_sizes(jobs, self._minimum, self._sizes, self._guide, streams["sizes"])
-        _fill_runtimes(jobs, self._runtimes, streams["runtimes"])
         if self._classes is not None:
             fill_deadlines(
                 jobs,
