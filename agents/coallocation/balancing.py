@@ -9,6 +9,7 @@ from agents.coallocation.modules import (
     MetaScheduler,
     allocated_locally,
     enough,
+    largest_split,
     migrated,
     usable,
 )
@@ -21,6 +22,8 @@ class LoadBalancingScheduler(MetaScheduler):
 
     label = "B4"
     spans = True
+    larger_wait = True
+    largest = largest_split
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805

@@ -11,9 +11,12 @@ from agents.coallocation.modules import (
     CHUNK,
     LSLT,
     MetaScheduler,
+    all_usable,
     allocated_locally,
     enough,
+    largest_split,
     migrated,
+    most_free,
     usable,
 )
 from grid.kernel.compile import compiled, inlined
@@ -40,6 +43,8 @@ class LargestFreeFirstScheduler(MetaScheduler):
 
     label = "B1"
     spans = True
+    larger_wait = True
+    largest = largest_split
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
@@ -64,6 +69,17 @@ class ChunkingScheduler(LargestFreeFirstScheduler):
     """B3: as B1, but only if a large chunk of the job fits on one cluster."""
 
     label = "B3"
+
+    @compiled()
+    def largest(known: Any, memory: Any) -> int:  # noqa: N805
+        """Return the size of the largest job of which a chunk fits, or one size more."""
+        lslt, chunk, most = memory[LSLT], memory[CHUNK], 0
+        for cluster in range(known.clusters):
+            most = max(most, usable(known, cluster, lslt))
+        total = all_usable(known, lslt)
+        if chunk > 0.0:
+            total = min(total, int(100 * most / chunk) + 1)
+        return max(most_free(known), total)
 
     def memory(self) -> npt.NDArray[np.float64]:
         """Return both thresholds."""

@@ -12,6 +12,7 @@ from agents.coallocation.modules import (
     MetaScheduler,
     allocated_locally,
     enough,
+    largest_split,
     migrated,
     usable,
 )
@@ -34,6 +35,8 @@ class LeastSaturatedFirstScheduler(MetaScheduler):
 
     label = "B2"
     spans = True
+    larger_wait = True
+    largest = largest_split
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from agents.schedulers import GlobalScheduler
 from grid.jobs import ANYWHERE
-from grid.kernel.compile import inlined
+from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE
 
 if TYPE_CHECKING:
@@ -82,9 +82,36 @@ def usable(known: Any, cluster: int, lslt: float) -> int:
 
 
 @inlined
-def enough(known: Any, job: Any, lslt: float) -> bool:
-    """Tell whether the clusters whose links are not oversaturated can hold a job together."""
+def most_free(known: Any) -> int:
+    """Return the free nodes of the cluster that has most of them."""
+    most = 0
+    for cluster in range(known.clusters):
+        most = max(most, known.free[cluster])
+    return most
+
+
+@inlined
+def all_usable(known: Any, lslt: float) -> int:
+    """Return the free nodes of all clusters whose links are not oversaturated."""
     total = 0
     for cluster in range(known.clusters):
         total += usable(known, cluster, lslt)
-    return total >= job.size
+    return total
+
+
+@compiled()
+def largest_whole(known: Any, memory: Any) -> int:
+    """Return the size of the largest job that need not be split."""
+    return most_free(known)
+
+
+@compiled()
+def largest_split(known: Any, memory: Any) -> int:
+    """Return the size of the largest job that fits whole or where links are within LSLT."""
+    return max(most_free(known), all_usable(known, memory[LSLT]))
+
+
+@inlined
+def enough(known: Any, job: Any, lslt: float) -> bool:
+    """Tell whether the clusters whose links are not oversaturated can hold a job together."""
+    return all_usable(known, lslt) >= job.size

@@ -22,6 +22,7 @@ from agents.coallocation.least_demand import place_least_demand
 from agents.coallocation.modules import (
     LSLT,
     MetaScheduler,
+    all_usable,
     allocated_locally,
     enough,
     migrated,
@@ -131,6 +132,12 @@ class SatisfyScheduler(MetaScheduler):
 
     label = "A1"
     spans = True
+
+    @compiled()
+    def largest(known: Any, memory: Any) -> int:  # noqa: N805
+        """Return the free nodes of all clusters."""
+        return all_usable(known, np.inf)
+
     place = place_first
 
     def memory(self) -> npt.NDArray[np.float64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.coallocation.modules import MetaScheduler, allocated_locally, migrated
+from agents.coallocation.modules import MetaScheduler, allocated_locally, largest_whole, migrated
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import compiled
 from grid.kernel.state import START, WAIT
@@ -17,6 +17,7 @@ class NoShareScheduler(MetaScheduler):
     """
 
     label = "NO-SHARE"
+    largest = largest_whole
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
@@ -30,6 +31,8 @@ class MigrationOnlyScheduler(MetaScheduler):
     """Migration Only: at home, or whole on the cluster of fewest free nodes that it fits on."""
 
     label = "MIGRATION-ONLY"
+    larger_wait = True
+    largest = largest_whole
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
