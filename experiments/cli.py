@@ -352,12 +352,14 @@ def pareto(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def bench(what: str, as_json: bool) -> None:
     """Measure the kernel or TITAN on this machine."""
+    from experiments.bench.coallocation import bench_coallocation
     from experiments.bench.kernel import bench_kernel
     from experiments.bench.measurement import as_json as rows
     from experiments.bench.measurement import print_measurements
     from experiments.bench.titan import bench_titan
 
-    measurements = bench_kernel() if what == "kernel" else bench_titan()
+    kernel = what == "kernel"
+    measurements = [*bench_kernel(), *bench_coallocation()] if kernel else bench_titan()
     if as_json:
         click.echo(json.dumps(rows(measurements)))
     else:

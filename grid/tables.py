@@ -132,7 +132,7 @@ class Tables:
             box[name] = k.NONE
         for name in ("root", "running", "parent", "line_first", "line_last"):
             box[name] = k.NONE
-        box["line_turn"], box["refused_size"] = k.NOBODY, k.LINES
+        box["line_turn"] = box["refused_size"] = k.NOBODY
         box["clusters"], box["links"] = self.clusters, self.links
         box["exhausted"] = box["recording"] = 1
         box["sliding_end"] = np.inf

@@ -160,7 +160,7 @@ class World(Tables):
             Address of a compiled `largest`, or 0.
         """
         self._box["place_at"] = address
-        self._box["largest_at"] = largest
+        self._box["largest_at"] = 0 if in_order else largest  # a large job blocks those behind it
         self._box["collect"] = int(collect)
         self._box["stop_at_wait"] = int(in_order)
         self._box["penalty"] = penalty

@@ -34,18 +34,6 @@ def set_demand(state: Any, row: Any, size: int, ppbw: float) -> None:
 
 
 @unchecked
-def _sum_demand(state: Any, sliding: Any) -> None:
-    for link in range(state.links):
-        state.demand[link] = 0.0
-    for index in range(state.sliding):
-        row = sliding[index]
-        row.constrained = 0
-        row.allotted = 1.0
-        for link in range(state.links):
-            state.demand[link] += row.demand[link]
-
-
-@part
 def _allot(state: Any, sliding: Any) -> None:
     """Share the links among the co-allocated jobs: the saturation algorithm (`beosim`, 3.5).
 
@@ -53,11 +41,17 @@ def _allot(state: Any, sliding: Any) -> None:
     link looking used. The most saturated link binds its jobs at its current ratio (eq. 4), and what
     they are allotted is no longer available to the others.
     """
-    _sum_demand(state, sliding)
+    for index in range(state.sliding):
+        sliding[index].constrained = 0
+        sliding[index].allotted = 1.0
     for link in range(state.links):
+        demand = 0.0
+        for index in range(state.sliding):
+            demand += sliding[index].demand[link]
         state.available[link] = state.capacity[link]
-        state.unconstrained[link] = state.demand[link]
-        state.known.demand[link] = state.demand[link]
+        state.unconstrained[link] = demand
+        state.demand[link] = demand
+        state.known.demand[link] = demand
     level = 0.0
     while True:
         least = np.inf
@@ -79,15 +73,14 @@ def _allot(state: Any, sliding: Any) -> None:
                     row.constrained = 1
                     row.allotted = level
         for link in range(state.links):
-            state.available[link] = state.capacity[link]
-            state.unconstrained[link] = 0.0
-        for index in range(state.sliding):
-            row = sliding[index]
-            for link in range(state.links):
-                if row.constrained == 1:
-                    state.available[link] -= row.demand[link] * row.allotted
-                else:
-                    state.unconstrained[link] += row.demand[link]
+            available, unconstrained = state.capacity[link], 0.0
+            for index in range(state.sliding):
+                row = sliding[index]
+                bound = row.constrained == 1
+                available -= row.demand[link] * row.allotted if bound else 0.0
+                unconstrained += 0.0 if bound else row.demand[link]
+            state.available[link] = available
+            state.unconstrained[link] = unconstrained
 
 
 @part

@@ -127,6 +127,6 @@ def offer(state: Any, slots: Any, job: int) -> None:
 @inlined
 def offer_again(state: Any) -> None:
     """Have every job of the global queue offered again, from its head."""
-    state.refused_size = LINES
+    state.refused_size = NOBODY
     state.cursor = NONE
     state.offering_all = int(state.collect == 0 and state.waiting[len(state.free)] > 0)

@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from grid.kernel.arrival import send
-from grid.kernel.compile import inlined
+from grid.kernel.compile import inlined, unchecked
 from grid.kernel.decisions import call_place
 from grid.kernel.execution import start_as_taken
 from grid.kernel.global_queue import first_offered, next_offered
 from grid.kernel.state import BROKEN, FULL, GO_ON, NONE, PLACE, START, WAIT
 
 _REFUSED, _IMPOSSIBLE = -1, -2
+
+
+@unchecked
+def _names_more(take: Any, clusters: int) -> bool:
+    """Tell whether processors are named of clusters that there are not."""
+    more = 0
+    for cluster in range(clusters, len(take)):
+        more |= take[cluster]
+    return more != 0
 
 
 @inlined
@@ -32,7 +41,7 @@ def _taken(state: Any, size: int) -> int:
                     return _IMPOSSIBLE
                 refused = True
             taken += count
-    if taken != size:
+    if taken != size or _names_more(state.known.take, state.clusters):
         return _IMPOSSIBLE
     return _REFUSED if refused else taken
 

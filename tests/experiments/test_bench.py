@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from agents.decoding import Problem, score, scoring
+from experiments.bench.coallocation import CASES, bench_coallocation
 from experiments.bench.kernel import PlainLeastLoad, bench_kernel
 from experiments.bench.measurement import Measurement, as_json, print_measurements
 from experiments.bench.plain_deap import plain_evolve, plain_toolbox
@@ -35,6 +36,14 @@ def test_kernel_tells_when_the_runs_differ(monkeypatch):
     agreement = bench_kernel(jobs=100)[-1]
     assert agreement.value == 0
     assert "NOT" in agreement.note
+
+
+def test_coallocation():
+    measurements = bench_coallocation(jobs=800)
+    values = by_name(measurements)
+    assert values.pop("peak memory") > 50
+    assert len(values) == len(CASES)
+    assert min(values.values()) > 0
 
 
 def test_titan():

@@ -76,10 +76,11 @@ def largest_to_start(known, memory):
     ),
     st.lists(st.integers(1, 8), min_size=1, max_size=3),
     st.booleans(),
+    st.booleans(),
     st.lists(st.tuples(st.integers(0, 30), st.integers(1, 5)), max_size=3),
 )
-def test_jobs_that_have_to_wait_for_their_size_need_not_be_asked_about(
-    jobs, sizes, splits, failures
+def test_jobs_that_wait_for_their_size_need_not_be_asked_about(
+    jobs, sizes, splits, in_order, failures
 ):
     arrivals, wanted, runtimes = np.array(jobs).T
     outcomes = []
@@ -88,7 +89,14 @@ def test_jobs_that_have_to_wait_for_their_size_need_not_be_asked_about(
         address = place_address(whole_or_split, world.capacity)
         largest = largest_address(largest_to_start, world.capacity) if bounded else 0
         memory = np.array([splits], float)
-        world.set_global(address, memory, spans=splits, larger_wait=larger_wait, largest=largest)
+        world.set_global(
+            address,
+            memory,
+            in_order=in_order,
+            spans=splits,
+            larger_wait=larger_wait,
+            largest=largest,
+        )
         world.submit(
             table(np.sort(arrivals), wanted, runtimes, computation_fraction=0.5, ppbw=90.0)
         )
@@ -99,10 +107,20 @@ def test_jobs_that_have_to_wait_for_their_size_need_not_be_asked_about(
             assert (world.jobs["status"][queue] == k.GLOBAL).all()
             assert (np.diff(world.jobs["serial"][queue]) > 0).all()
             assert len(queue) == world.waiting[-1]
-        assert world.count("by_size") == larger_wait
+        assert world.count("by_size") == (larger_wait and not in_order)
         records = world.records()
         outcomes.append((records.rows.tobytes(), records.takes.tobytes()))
     assert all(outcome == outcomes[0] for outcome in outcomes)
+
+
+@pytest.mark.parametrize("larger_wait", [False, True])
+def test_jobs_larger_than_there_are_lines_for(larger_wait):
+    world = World(Platform.star([3 * k.LINES]))
+    address = place_address(whole_or_split, world.capacity)
+    world.set_global(address, np.zeros(1), larger_wait=larger_wait)
+    world.submit(table([0.0, 1.0, 2.0], [2 * k.LINES, 2 * k.LINES, k.LINES], 10.0))
+    assert world.advance(np.inf) == k.OVER
+    assert world.records()["start"].tolist() == [0.0, 2.0, 10.0]
 
 
 def started_in_order(jobs, rank, size=1):

@@ -1,0 +1,90 @@
+"""Jobs per CPU second of the meta-schedulers of `beosim`, on the workload of its section 6."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+
+import mesa
+
+from agents.coallocation.settings import CoallocationSettings
+from agents.disciplines import FcfsScheduler
+from agents.model import GridModel
+from agents.registry import global_scheduler
+from experiments.bench.measurement import Measurement
+from grid.distributions import Exponential, UniformSizes
+from grid.platform import Platform
+from grid.workloads.per_cluster import PerClusterWorkload
+
+NODES, INTERARRIVAL, RUNTIME = 100, 150.0, 450.0
+ROUNDS, STEPS = 3, 20
+CASES = (
+    # policy, clusters, bisection bandwidth (Mbit/s)
+    ("migration-only", 4, 500.0),
+    ("ideal", 4, 500.0),
+    ("first-fit", 4, 250.0),
+    ("b1", 4, 500.0),
+    ("b3", 4, 500.0),
+    ("b4", 4, 500.0),
+    ("a1", 4, 500.0),
+    ("migration-only", 8, 500.0),
+)
+
+
+def _seconds(policy: str, clusters: int, bandwidth: float, jobs: int) -> float:
+    """Run section 6 without keeping its jobs; return the CPU seconds, workload included."""
+    workload = PerClusterWorkload(
+        count=jobs // clusters * clusters,
+        clusters=clusters,
+        interarrival=INTERARRIVAL,
+        sizes=UniformSizes(10, 50),
+        runtimes=Exponential(RUNTIME),
+        computation_fraction=0.7,
+        bisection_bandwidth=bandwidth,
+    )
+    model = GridModel(
+        Platform.star([NODES] * clusters),
+        workload,
+        global_scheduler(policy),
+        FcfsScheduler,
+        interval=jobs * INTERARRIVAL / clusters / STEPS,
+        coallocation=CoallocationSettings(lslt=100.0, chunk=85),
+    )
+    model.world.stream_records(None)
+    begin = time.process_time()
+    model.run()
+    seconds = time.process_time() - begin
+    getattr(mesa.Agent, "_ids", {}).pop(model, None)  # Mesa 3.3 keeps every model there
+    return seconds
+
+
+def bench_coallocation(jobs: int = 400_000) -> list[Measurement]:
+    """Measure each meta-scheduler, and the memory that its runs took.
+
+    Parameters
+    ----------
+    jobs : int
+        Jobs of each run.
+
+    Returns
+    -------
+    list of Measurement
+        Jobs per CPU second of each, and the most memory of the process until now.
+    """
+    measurements = []
+    for policy, clusters, bandwidth in CASES:
+        _seconds(policy, clusters, bandwidth, 10 * clusters)  # compiles
+        best = min(_seconds(policy, clusters, bandwidth, jobs) for _ in range(ROUNDS))
+        measurements.append(
+            Measurement(
+                f"{policy}, {clusters} clusters",
+                jobs / best,
+                "jobs/CPU s",
+                f"section 6 of beosim, bisection bandwidth {bandwidth:g} Mbit/s; {jobs:,} jobs, "
+                f"fastest of {ROUNDS}",
+            )
+        )
+    unit = 1e6 if sys.platform == "darwin" else 1e3  # of bytes or of kilobytes
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    return [*measurements, Measurement("peak memory", peak, "MB", "of the process, until here")]
