@@ -28,6 +28,7 @@ GLOBAL = {
     "b2": "agents.coallocation.least_saturated:LeastSaturatedFirstScheduler",
     "b3": "agents.coallocation.largest_first:ChunkingScheduler",
     "b4": "agents.coallocation.balancing:LoadBalancingScheduler",
+    "adaptive": "agents.coallocation.adaptive:AdaptiveScheduler",
 }
 """Built-in global schedulers."""
 

@@ -35,7 +35,7 @@ def place_least_demand(known: Any, job: Any, memory: Any) -> int:
     for index in range(known.links):
         link = known.deep_first[index]
         parent = known.parent[link] if known.parent[link] != NONE else centre
-        most = bound(known, job, link, memory[LSLT])
+        most = bound(known, job.size, job.ppbw, link, memory[LSLT])
         for below in range(size + 1):
             if most < below < size - most:
                 cost[link, below] = IMPOSSIBLE

@@ -9,18 +9,17 @@ from grid.kernel.compile import inlined
 
 
 @inlined
-def bound(known: Any, job: Any, link: int, lslt: float) -> int:
+def bound(known: Any, size: int, ppbw: float, link: int, lslt: float) -> int:
     """Return the most nodes, of a job up to half, on one side of a link that keep it within LSLT.
 
     That is floor(n1) of eq. 9, decided on whole numbers by eq. 1: the root is too sensitive to
     rounding where demands meet the threshold exactly. No node at all is always possible.
     """
-    n = job.size
     available = limit(known, link, lslt) - known.demand[link]
-    low, high = 0, n // 2
+    low, high = 0, size // 2
     while low < high:
         middle = (low + high + 1) // 2
-        if middle * (n - middle) / (n - 1.0) * job.ppbw <= available:
+        if middle * (size - middle) / (size - 1.0) * ppbw <= available:
             low = middle
         else:
             high = middle - 1

@@ -112,7 +112,7 @@ def place_first(known: Any, job: Any, memory: Any) -> int:
     on_way = memory[SCRATCH + 2 * links : SCRATCH + 3 * links]
     best = memory[SCRATCH + 3 * links : SCRATCH + 4 * links]
     for link in range(links):
-        bounds[link] = bound(known, job, link, memory[LSLT])
+        bounds[link] = bound(known, job.size, job.ppbw, link, memory[LSLT])
     found = False
     for heart in range(-1, links):
         if heart != NONE and bounds[heart] >= job.size // 2:

@@ -52,6 +52,9 @@ class PlainBeosim:
         self.queue, self.running, self.done = [], [], []
         self.most_demand = [0.0] * len(links)
         self.clusters = range(len(sizes))
+        self.sizes = list(sizes)
+        self.watched = None
+        self.seen = {}
 
     def run(self, jobs):
         coming = sorted(jobs, key=lambda job: job.arrival)
@@ -68,13 +71,17 @@ class PlainBeosim:
                     self.free[cluster] += count
             if any(job.split for job in ended):
                 self.share_links()
+            before = len(self.queue)
             while coming and coming[0].arrival == time:
                 self.queue.append(coming.pop(0))
-            self.traverse_queue()
+            # A policy that learns may have room for a job that had none; that is no occasion.
+            known = 0 if ended else len(self.queue) if self.fcfs and before else before
+            self.traverse_queue(self.queue[known:])
         return self.done
 
-    def traverse_queue(self):
-        for job in list(self.queue):
+    def traverse_queue(self, jobs):
+        for job in jobs:
+            self.learn()
             take = self.local(job) or self.migrate(job) or self.coallocate(job)
             if take:
                 assert sum(take) == job.size
@@ -136,6 +143,8 @@ class PlainBeosim:
             return None
         if self.policy == "a1":
             return self.satisfy(job)
+        if self.policy == "adaptive":
+            return self.adapt(job)
         candidates = self.candidates()
         if sum(self.free[cluster] for cluster in candidates) < job.size:
             return None
@@ -197,6 +206,92 @@ class PlainBeosim:
         more = self.equation_1(job, take, link)
         capacity = self.links[link][0]
         return more == 0 or self.demand(link) + more <= self.lslt * capacity * (1 + TIE)
+
+    # What jobs were seen to need
+
+    def pairs(self, size, take):
+        """Pairs of a job's nodes that links part, added over links."""
+        sides = [sum(take[cluster] for cluster in beyond) for _, beyond in self.links]
+        return sum(side * (size - side) for side in sides)
+
+    def demands(self):
+        return math.fsum(self.demand(link) for link in range(len(self.links)))
+
+    def learn(self):
+        """From the job split last, if none has ended since."""
+        if self.watched is None:
+            return
+        size, take, before, free = self.watched
+        self.watched = None
+        if sum(self.free) != free:
+            return
+        bandwidth = (self.demands() - before) / (4 * self.pairs(size, take) / size**2)
+        for kind in ("all", size.bit_length()):
+            count, mean, variance = self.seen.get(kind, (0, 0.0, 0.0))
+            weight = 1 / min(count + 1, 100)
+            error = bandwidth - mean
+            variance = (1 - weight) * (variance + weight * error**2)
+            self.seen[kind] = count + 1, mean + weight * error, variance
+
+    def expected_bandwidth(self, size):
+        _, mean, variance = self.seen.get(size.bit_length(), self.seen.get("all", (0, 0.0, 0.0)))
+        expected = mean + math.sqrt(variance)
+        if size > max(self.sizes):
+            expected = min(expected, *(self.lslt * capacity for capacity, _ in self.links))
+        return expected
+
+    def adapt(self, job):
+        """Around each possible chunk, with the rest where it fits best; the least demand wins."""
+        if sum(self.free[cluster] for cluster in self.candidates()) < job.size:
+            return None
+        size = job.size
+        bounds, half = self.bounds(size), size // 2
+        part, chunk = {}, {}
+        for cluster in self.clusters:
+            free = self.free[cluster]
+            most = [bounds[link] for link in self.ways(cluster) if bounds[link] < half]
+            part[cluster] = min([free, *most])
+            chunk[cluster] = free if all(size - free <= each for each in most) else part[cluster]
+        best = None
+        for main in self.clusters:
+            take = self.around(main, chunk[main], part, size)
+            sides = [sum(take[cluster] for cluster in beyond) for _, beyond in self.links]
+            borne = (
+                bound >= half or min(side, size - side) <= bound
+                for side, bound in zip(sides, bounds, strict=True)
+            )
+            least = best is None or self.pairs(size, take) < self.pairs(size, best)
+            if sum(take) == size and all(borne) and least:
+                best = take
+        if best is not None:
+            self.watched = size, best, self.demands(), sum(self.free) - size
+        return best
+
+    def bounds(self, size):
+        """The most nodes, up to half of a job, on one side of each link that it should bear."""
+        ppbw = self.expected_bandwidth(size) * 4 * (size - 1) / size**2
+        bounds = []
+        for link, (capacity, _) in enumerate(self.links):
+            left = self.lslt * capacity * (1 + TIE) - self.demand(link)
+            sides = range(size // 2 + 1)
+            borne = [side for side in sides if side * (size - side) / (size - 1) * ppbw <= left]
+            bounds.append(max(borne, default=0))
+        return bounds
+
+    def around(self, main, chunk, part, size):
+        take = self.only(main, chunk)
+        while sum(take) < size:
+            left = size - sum(take)
+            others = [cluster for cluster in self.clusters if part[cluster] and not take[cluster]]
+            if not others:
+                break
+            holding = [cluster for cluster in others if part[cluster] >= left]
+            if holding:
+                best = min(holding, key=lambda c: (self.free[c], c))
+            else:
+                best = max(others, key=lambda c: (part[c], -c))
+            take[best] = min(left, part[best])
+        return take
 
     # Running
 

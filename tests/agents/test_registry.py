@@ -59,7 +59,7 @@ def test_every_built_in_name_is_a_scheduler_with_a_summary():
     assert list(GLOBAL) == [
         *("muscle", "dll", "wrand", "round-robin", "ect", "a4"),
         *("no-share", "migration-only", "first-fit", "ideal", "fixed-penalty"),
-        *("a1", "b1", "b2", "b3", "b4"),
+        *("a1", "b1", "b2", "b3", "b4", "adaptive"),
     ]
     assert list(LOCAL) == ["titan", "fcfs", "sjf"]
     assert global_scheduler("muscle") is MuscleScheduler

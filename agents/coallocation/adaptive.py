@@ -1,0 +1,163 @@
+"""Co-allocation by what jobs were seen to need of links: a policy of class B that learns.
+
+As A1 of `beosim` it splits a job so that no link gets beyond LSLT, but by the bandwidth that jobs
+of like size were seen to need, since it does not know the job's own. Of the ways to split a job
+around a large chunk on one cluster it takes the one that needs least bandwidth of all links
+together. What is left goes into the smallest hole that holds it, so that large holes stay for jobs
+that need not be split. While no job has been seen, it splits wherever links are not saturated, as
+B1 does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.coallocation.modules import LSLT, MetaScheduler, allocated_locally, enough, migrated
+from agents.coallocation.narrow import bound
+from agents.coallocation.observed import LENGTH, expected_bandwidth, learn, look_out
+from grid.kernel.compile import compiled, inlined
+from grid.kernel.state import NONE, START, WAIT
+
+SCRATCH = LENGTH
+"""Where the memory's three columns over links begin: bounds, parts, and nodes beyond."""
+
+
+@inlined
+def _bandwidth(known: Any, memory: Any, size: int) -> float:
+    """Return the bisection bandwidth to reckon with, Mbit/s.
+
+    A job that no cluster can hold whole has to be split: it counts as no more than any link can
+    bear while idle, else it might wait for ever.
+    """
+    bandwidth = expected_bandwidth(memory, size)
+    for cluster in range(known.clusters):
+        if size <= known.up[cluster]:
+            return bandwidth
+    for link in range(known.links):
+        bandwidth = min(bandwidth, memory[LSLT] * known.capacity[link])
+    return bandwidth
+
+
+@inlined
+def _is_narrow(size: int, bounds: Any, link: int) -> bool:
+    """Tell whether a link cannot bear every way to split a job (`agents.coallocation.satisfy`)."""
+    return bool(bounds[link] < size // 2)
+
+
+@inlined
+def _part(known: Any, size: int, bounds: Any, cluster: int) -> int:
+    """Return how many nodes a cluster can give to a job whose large chunk is elsewhere."""
+    nodes, link = known.free[cluster], cluster
+    while link != NONE:
+        if _is_narrow(size, bounds, link):
+            nodes = min(nodes, int(bounds[link]))
+        link = known.parent[link]
+    return int(nodes)
+
+
+@inlined
+def _chunk(known: Any, size: int, bounds: Any, parts: Any, cluster: int) -> int:
+    """Return how large a chunk a cluster can take: all that is free, if its links can bear that."""
+    link = cluster
+    while link != NONE:
+        if _is_narrow(size, bounds, link) and size - known.free[cluster] > bounds[link]:
+            return int(parts[cluster])
+        link = known.parent[link]
+    return int(known.free[cluster])
+
+
+@inlined
+def _suits(known: Any, parts: Any, left: int, cluster: int, other: int) -> bool:
+    """Tell whether a cluster suits what is left of a job better than another."""
+    if (parts[cluster] >= left) != (parts[other] >= left):
+        return bool(parts[cluster] >= left)
+    if parts[cluster] >= left:
+        return bool(known.free[cluster] < known.free[other])
+    return bool(parts[cluster] > parts[other])
+
+
+@inlined
+def _split(known: Any, size: int, bounds: Any, parts: Any, main: int) -> bool:
+    """Split a job around a large chunk on a cluster, if the others can give what is left."""
+    for cluster in range(known.clusters):
+        known.take[cluster] = 0
+    known.take[main] = _chunk(known, size, bounds, parts, main)
+    left = size - known.take[main]
+    while left > 0:
+        best = NONE
+        for cluster in range(known.clusters):
+            usable = known.take[cluster] == 0 and parts[cluster] > 0
+            if usable and (best == NONE or _suits(known, parts, left, cluster, best)):
+                best = cluster
+        if best == NONE:
+            return False
+        known.take[best] = min(left, int(parts[best]))
+        left -= known.take[best]
+    return True
+
+
+@inlined
+def _parted(known: Any, size: int, bounds: Any, beyond: Any) -> int:
+    """Return the pairs of nodes that links part, added over links; NONE if one cannot bear it."""
+    for link in range(known.links):
+        beyond[link] = 0.0
+    for cluster in range(known.clusters):
+        link = cluster
+        while link != NONE:
+            beyond[link] += known.take[cluster]
+            link = known.parent[link]
+    pairs = 0
+    for link in range(known.links):
+        there = int(beyond[link])
+        if _is_narrow(size, bounds, link) and min(there, size - there) > bounds[link]:
+            return NONE
+        pairs += there * (size - there)
+    return pairs
+
+
+class AdaptiveScheduler(MetaScheduler):
+    """Splits jobs as A1, but by what earlier jobs were seen to need, not by their bandwidth."""
+
+    label = "ADAPTIVE"
+    paper = ""
+    spans = True
+
+    @compiled()
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
+        """Start the job at home or elsewhere or on several clusters, or let it wait."""
+        learn(known, memory)
+        if allocated_locally(known, job) or migrated(known, job):
+            return START
+        if not enough(known, job, memory[LSLT]):
+            return WAIT
+        size, links = job.size, known.links
+        bounds = memory[SCRATCH : SCRATCH + links]
+        parts = memory[SCRATCH + links : SCRATCH + 2 * links]
+        beyond = memory[SCRATCH + 2 * links : SCRATCH + 3 * links]
+        ppbw = _bandwidth(known, memory, size) * 4.0 * (size - 1) / (float(size) * size)  # eq. 8
+        for link in range(links):
+            bounds[link] = bound(known, size, ppbw, link, memory[LSLT])
+        for cluster in range(known.clusters):
+            parts[cluster] = _part(known, size, bounds, cluster)
+        best, fewest = NONE, NONE
+        for main in range(known.clusters):
+            if _split(known, size, bounds, parts, main):
+                pairs = _parted(known, size, bounds, beyond)
+                if pairs != NONE and (best == NONE or pairs < fewest):
+                    best, fewest = main, pairs
+        if best == NONE:
+            for cluster in range(known.clusters):
+                known.take[cluster] = 0
+            return WAIT
+        _split(known, size, bounds, parts, best)
+        look_out(known, memory, size, fewest)
+        return START
+
+    def memory(self) -> npt.NDArray[np.float64]:
+        """Return what is known at first: the threshold; and room for a few numbers a link."""
+        memory = np.zeros(SCRATCH + 3 * self.model.world.links)
+        memory[LSLT] = self.model.coallocation.lslt / 100.0
+        return memory
