@@ -57,7 +57,7 @@ def test_every_key_is_accepted_whatever_the_policy(policy):
     assert (metrics["coallocated"] > 0) == splits
     if policy == "fixed-penalty":
         assert metrics["mean_penalty"] == pytest.approx(1.3)
-    elif policy in ("ideal", "no-share", "migration-only", "a1"):
+    elif policy in ("ideal", "no-share", "migration-only", "a1", "adaptive"):
         assert metrics["mean_penalty"] == pytest.approx(1.0)
     else:
         assert metrics["mean_penalty"] > 1.0
