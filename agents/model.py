@@ -412,7 +412,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         """Return whose decision the kernel has come to, if any's."""
         if self.world.count("mid_instant"):
             return None  # the workload was asked for more
-        if self.world.count("cursor") != NONE:
+        if self.world.count("cursor") != NONE or self.world.count("offering_all"):
             return self.scheduler
         landing = self.world.count("landing_first")
         return None if landing == NONE else self._local(landing)

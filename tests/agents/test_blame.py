@@ -72,6 +72,21 @@ class CompiledRankOops(LocalScheduler):
         return 0.0
 
 
+class CompiledBoundOops(GlobalScheduler):
+    @numba.njit
+    def place(known, job, memory):  # noqa: N805
+        if known.free[0] < job.size:
+            return -1
+        known.take[0] = job.size
+        return -2
+
+    @numba.njit
+    def largest(known, memory):  # noqa: N805
+        if known.free[0] > 0:
+            raise ValueError("three")
+        return 0
+
+
 class NoSuchField(GlobalScheduler):
     @numba.njit
     def place(known, job, memory):  # noqa: N805
@@ -88,6 +103,7 @@ def test_an_exception_of_a_compiled_plugin_names_the_agent_and_the_time():
     jobs = table((0, 8, 9.0), (1, 6, 9.0), (2.5, 4, 9.0))
     for global_, local, kind, name in (
         (CompiledOops, "fcfs", ValueError, "COMPILEDOOPS at simulated time 2.5 s"),
+        (CompiledBoundOops, "fcfs", ValueError, "COMPILEDBOUNDOOPS at simulated time 9 s"),
         ("dll", CompiledRankOops, ValueError, "COMPILEDRANKOOPS C3 at simulated time 2.5 s"),
         (NoSuchField, "fcfs", Exception, "NOSUCHFIELD at simulated time 0 s"),
         ("dll", OneArgument, TypeError, "ONEARGUMENT C1 at simulated time 0 s"),
