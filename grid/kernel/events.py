@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from grid.kernel.compile import inlined, part, unchecked
+from grid.kernel.compile import inlined, part
 from grid.streams import uniform
 
 _ARITY = 4
@@ -51,7 +51,7 @@ def plan_failure(state: Any, events: Any, kind: int, mean: float, processor: int
     schedule(state, events, state.now + time, kind, processor)
 
 
-@unchecked
+@part
 def remove_next(state: Any, events: Any) -> None:
     """Remove the event at the top of the heap."""
     state.events -= 1
