@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -135,4 +135,14 @@ def checked_failure(
     if not (world.now <= time < np.inf and back > time):
         raise PlatformError(
             f"{place}: from {time} s to {back} s; accepted: from {world.now} s on, and back later"
+        )
+
+
+def check_memory(memory: Any) -> None:
+    """Raise `PlacementError` unless compiled code can have this as the memory of a policy."""
+    usable = isinstance(memory, np.ndarray) and memory.dtype == np.float64
+    if not (usable and memory.ndim == 1 and memory.flags.c_contiguous):
+        raise PlacementError(
+            f"memory of a policy: found {getattr(memory, 'dtype', type(memory).__name__)}; "
+            "accepted: a contiguous array of float64, of one dimension"
         )

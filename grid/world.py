@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,8 @@ import numpy.typing as npt
 from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.changing import plan_changes, plan_failures
+from grid.contents import Contents
 from grid.errors import PlacementError
-from grid.finished import Records, last
 from grid.jobs import JobArray
 from grid.kernel import access
 from grid.kernel import state as k
@@ -25,36 +25,18 @@ from grid.platform import Platform
 from grid.refusals import (
     broken_answer,
     check_jobs,
+    check_memory,
     checked_failure,
     checked_plan,
     checked_sending,
 )
-from grid.statistics import Statistics
 from grid.streams import stream
-from grid.tables import Tables
+from grid.watcher import Watcher
 
 Indices = npt.NDArray[np.int64]
 
 
-class Watcher(Protocol):
-    """Somebody who sees each instant of a world by itself, and each message."""
-
-    def look(self) -> None:
-        """See the world, whenever all of an instant has happened or somebody outside must act."""
-
-    def planned(self, cluster: int, jobs: Indices) -> None:
-        """See the plan (slots) that a cluster has just got."""
-
-    def carried(
-        self, kind: int, item: int, sender: int, receiver: int, hop: int, after: float
-    ) -> None:
-        """See a message about a job or a cluster (`grid.kernel.carried`), sent or lost."""
-
-    def told(self, event: str, **facts: Any) -> None:
-        """See what else happens between brokers."""
-
-
-class World(Tables):
+class World(Contents):
     """A multicluster in motion.
 
     Parameters
@@ -79,7 +61,7 @@ class World(Tables):
     seed : int
         Of the messages that are lost, and of failures.
 
-    The attributes are those of `Tables`.
+    The attributes are those of `Tables`; what can be asked of jobs is in `Contents`.
     """
 
     def __init__(
@@ -103,8 +85,6 @@ class World(Tables):
         self._rank = rank
         self._predict: Callable[[np.void], float] | None = None
         self._source: Iterator[JobArray] = iter(())
-        self._drained: list[Records] = []
-        self._consume: Callable[[Records], None] = self._drained.append
         self._until = self._end = np.inf
         self._watcher: Watcher | None = None
         self._listener: Any = None
@@ -170,16 +150,7 @@ class World(Tables):
         relies = larger_wait and not in_order and bool(self.columns["at_once"].all())
         self._box["by_size"] = int(relies and self._box["largest"][0] < k.LINES)
         if memory is not None:
-            if (
-                not isinstance(memory, np.ndarray)
-                or memory.dtype != np.float64
-                or memory.ndim != 1
-                or not memory.flags.c_contiguous
-            ):
-                raise PlacementError(
-                    f"memory of a policy: found {getattr(memory, 'dtype', type(memory).__name__)}; "
-                    "accepted: a contiguous array of float64, of one dimension"
-                )
+            check_memory(memory)
             self.memory = memory
             self._arguments = None
         if stream is not None:
@@ -316,49 +287,11 @@ class World(Tables):
         self._until = min(self._until, time)
         self._end = min(self._end, time)
 
+    def wait(self, until: float) -> None:
+        """Let time pass in which nothing happens, after `advance` said ``OVER``."""
+        self._box["now"] = max(self.now, until)
+
     # Jobs and queues ----------------------------------------------------------------------------
-
-    def queue(self, cluster: int | None = None) -> Indices:
-        """Return the slots of the jobs waiting at a cluster (or globally), in order of service."""
-        if cluster is None:
-            waiting = np.flatnonzero(self.jobs["status"] == k.GLOBAL)
-            return waiting[np.argsort(self.jobs["serial"][waiting])]
-        out = np.empty(int(self.waiting[cluster]), np.int64)
-        access.queued(self._box, self.slots, cluster, out)
-        return out
-
-    def running(self, cluster: int) -> tuple[Indices, Indices]:
-        """Return the slots of the jobs running on a cluster, and their processors there."""
-        out = np.empty(int(self.running_count[cluster]), np.int64)
-        counts = np.empty_like(out)
-        access.running(self._box, self.slots, self._sliding, cluster, out, counts)
-        return out, counts
-
-    def remaining_of(self, cluster: int, slots: Indices) -> Indices:
-        """Return how many of the processors that each job holds on a cluster do not go with it.
-
-        Parameters
-        ----------
-        cluster : int
-            Index of the cluster, in a `tracked` world.
-        slots : array of int64
-            Jobs that run there.
-        """
-        begin = int(self.columns["first_processor"][cluster])
-        own = self._processors[begin : begin + int(self.columns["size"][cluster])]
-        holders = own["holder"][(own["causes"] == 0) & (own["holder"] >= 0)]
-        counts: Indices = np.bincount(holders, minlength=len(self.slots))[slots]
-        return counts
-
-    def parts(self, slot: int) -> dict[int, int]:
-        """Return the processors that a job holds on each cluster."""
-        status = self.jobs["status"][slot]
-        if status == k.RUNNING:
-            return {self.jobs["cluster"].item(slot): self.jobs["size"].item(slot)}
-        if status == k.COALLOCATED:
-            take = self._sliding["take"][self.jobs["sliding"][slot]]
-            return {cluster: take.item(cluster) for cluster in np.flatnonzero(take).tolist()}
-        return {}
 
     def collected(self) -> Indices:
         """Return the slots of the collected jobs, and forget that there are new ones."""
@@ -456,78 +389,8 @@ class World(Tables):
     def drain(self, cluster: int, processor: int, time: float, back: float = np.inf) -> None:
         """Have a processor go at a time (s), or when its job has ended, and be back at another.
 
-        Parameters
-        ----------
-        cluster, processor : int
-            Index of the cluster, and of the processor in it.
-        time, back : float
-            Not before now, s; infinity: never.
-
-        Raises
-        ------
-        PlatformError
-            As `fail`.
+        Parameters and what is raised are as of `fail`.
         """
         checked_failure(self, "drain", cluster, processor, time, back)
         self.schedule(k.RETIRE, cluster, processor, time)
         self.schedule(k.REPAIR, cluster, processor, back)
-
-    # Jobs out -----------------------------------------------------------------------------------
-
-    def wait(self, until: float) -> None:
-        """Let time pass in which nothing happens, after `advance` said ``OVER``."""
-        self._box["now"] = max(self.now, until)
-
-    def _kept(self) -> Records:
-        """Return the jobs that left and whose rows the kernel still keeps."""
-        rows, splits = self.count("finished"), self.count("splits")
-        return Records(self._finished[:rows], self._splits[:splits])
-
-    def _drain(self) -> None:
-        kept = self._kept()
-        self._consume(Records(kept.rows.copy(), kept.takes.copy()))
-        self._box["finished"] = self._box["splits"] = 0
-
-    def stream_records(self, consume: Callable[[Records], None] | None) -> None:
-        """Keep no jobs that left: hand them to a consumer, or to nobody.
-
-        Memory then does not grow with the number of jobs. To be called before any job leaves;
-        `latest` and `records` know of none that were handed on.
-
-        Parameters
-        ----------
-        consume : callable or None
-            Takes a few thousand jobs at a time, in order of leaving, whenever there are enough and
-            at `flush`. None: nobody wants them, which is fastest; `statistics` are kept anyway.
-        """
-        self._box["recording"] = int(consume is not None)
-        if consume is not None:
-            self._consume = consume
-
-    def flush(self) -> None:
-        """Hand the jobs that left to whom `stream_records` named, at the end of a run."""
-        self._drain()
-
-    def count_after(self, jobs: int) -> None:
-        """Leave the first jobs that arrive out of `statistics`: a warm-up.
-
-        To be called before any of them arrives.
-        """
-        self.sums["warm_up"] = jobs
-
-    @property
-    def statistics(self) -> Statistics:
-        """What has been summed up by now of the jobs that completed, and of the queue."""
-        return Statistics.of(self)
-
-    def latest(self, count: int) -> Records:
-        """Return the last `count` jobs that left, oldest first, or all if there are fewer."""
-        return last([*self._drained, self._kept()], count)
-
-    def records(self) -> Records:
-        """Return all jobs that left, in order of leaving."""
-        self._drain()
-        chunks = self._drained or [self._kept()]
-        records = last(chunks, sum(map(len, chunks)))
-        self._drained[:] = [records]
-        return records
