@@ -118,6 +118,7 @@ def _happen(
             plan_failure(state, events, BREAK, state.mean_up, subject)
         elif kind == ADVERTISEMENT:
             state.in_flight -= 1
+            state.advertising -= 1
             above = hear(state, beliefs, news, subject, item)
             if pass_on(state, events, beliefs, news, above, item):
                 offer_again(state)
@@ -180,7 +181,7 @@ def _advertise(state: Any, slots: Any, events: Any, beliefs: Any, news: Any) -> 
     """Have the brokers of clusters tell what changed at this instant, or what is due to be told."""
     heard = False
     # Else nobody would learn anything new from telling it again, and the run would never end.
-    happens = state.events > state.background or state.sliding > 0
+    happens = state.events > state.background + state.advertising or state.sliding > 0
     arrives = state.fed < state.chunk_length or state.exhausted == 0
     for index in range(state.touched_count):
         cluster = state.touched_list[index]

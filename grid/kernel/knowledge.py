@@ -94,6 +94,7 @@ def pass_on(state: Any, events: Any, beliefs: Any, news: Any, row: int, item: in
         tell(state, ADVERTISED, item, cluster, row, NONE, 0.0)
         if beliefs[row].delay > 0.0:
             state.in_flight += 1
+            state.advertising += 1
             at = schedule(state, events, state.now + beliefs[row].delay, ADVERTISEMENT, row)
             events[at].news = item
             return False

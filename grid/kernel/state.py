@@ -264,6 +264,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("instants", np.int64),
             ("statistics", STATISTICS),
             ("in_flight", np.int64),  # messages on their way
+            ("advertising", np.int64),  # of these, advertisements
             ("messages", np.int64, (len(MESSAGE_KINDS),)),
             ("lost", np.int64),  # messages
             ("listener_at", np.int64),  # address of who is told of each message, 0: nobody

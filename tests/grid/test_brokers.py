@@ -191,6 +191,18 @@ def test_stops_change_nothing(when, loss, stops):
     assert run(stops) == run([])
 
 
+@pytest.mark.parametrize("when", ["periodic", "both"])
+@pytest.mark.parametrize("loss", [0.0, 0.4])
+def test_a_run_ends_though_news_is_always_on_its_way(when, loss):
+    """A message takes longer than the time between two of them."""
+    world = world_of(tree(), 3.0, Advertising(when, period=1.0, loss=loss), jobs=40)
+    while world.advance(world.now + 10.0) != k.OVER:
+        assert world.now < 5000.0
+    assert world.count("completed") == 40
+    assert world.in_flight == 0
+    assert (world.known["at"] >= world.columns["touched_at"]).all()
+
+
 def test_a_run_of_which_nothing_more_can_be_told_ends():
     """A job that no decision ever starts keeps nobody telling the same for ever."""
     world = world_of(tree(), 0.5, Advertising("both", 1.0, 0.3), jobs=5, place=lambda slot: k.WAIT)
