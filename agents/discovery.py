@@ -44,6 +44,9 @@ class Offer(NamedTuple):
 
 Offers = tuple[Offer, ...]
 
+ROUNDING = 1e-9
+"""Relative difference of sums of work that tells nothing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceQuestion(Discovery):
@@ -130,7 +133,9 @@ def offers(broker: A4Broker, size: int, runtime: float, deadline: float) -> Offe
     """Return which clusters a broker offers for a job; None if it passes the question up.
 
     It does so if it knows of no cluster where the job is expected to meet its deadline and there
-    is a broker above it.
+    is a broker above it. The global scheduler's own, and all if news takes no time, reckon with
+    the jobs that were sent to a cluster since the news, else all that ask before the next would be
+    offered the same cluster.
 
     Parameters
     ----------
@@ -149,9 +154,15 @@ def offers(broker: A4Broker, size: int, runtime: float, deadline: float) -> Offe
     """
     model = broker.model
     now, found = model.now, []
+    sent, at_once = model.world.known["load"], model.world.columns["at_once"]
     for cluster, free, up, waiting, left, at in broker.believes():
         if size <= up:
-            wait = 0.0 if size <= free and waiting == 0 else max(0.0, at + left / up - now)
+            work = left
+            if broker.parent is None or at_once[cluster]:
+                # Who sends all jobs knows of those that the news does not tell of yet.
+                work = max(left, sent.item(cluster))
+            idle = waiting == 0 and work <= left * (1.0 + ROUNDING)
+            wait = 0.0 if size <= free and idle else max(0.0, at + work / up - now)
             finish = now + wait + model.pace.predict_one(runtime, cluster)
             found.append(Offer(cluster, finish, at))
     if len(found) > 1:

@@ -123,6 +123,13 @@ def test_a4_sends_each_job_to_the_first_offer():
     assert 0 < model.discovery_messages < 80 * 6
 
 
+@pytest.mark.parametrize("latency", [0.0, 0.5])
+def test_jobs_that_ask_at_once_are_not_all_offered_the_same_cluster(latency):
+    jobs = table(*[(0, 1, 10.0)] * 30)
+    used = done(ran("a4", "fcfs", jobs, Platform.star([5, 5, 5]), latency=latency))["cluster"]
+    assert np.bincount(used).tolist() == [10, 10, 10]
+
+
 @pytest.mark.parametrize(
     ("deadline", "climbs", "cluster"), [(30.0, 0, 0), (19.0, 1, 1), (14.0, 2, 2), (5.0, 3, 2)]
 )
