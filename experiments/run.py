@@ -20,7 +20,6 @@ from experiments.process import give_stdout_up
 from experiments.results import Result
 from experiments.scenario import Scenario
 from grid.errors import GridError
-from grid.kernel.advance import loop
 
 LONG_ENOUGH_TO_SEE = 1.0
 """Wall seconds after which a run in a terminal is shown live unless told otherwise."""
@@ -93,7 +92,7 @@ def run(
     extras: dict[str, Any] = {}
     if "seed_schedules" in scenario.outputs:
         extras["seed_schedules"] = _collect_seeds(model)
-    loop(model.world.capacity)  # compiled while Ctrl-C still ends everything at once
+    model.world.compile()  # compiled while Ctrl-C still ends everything at once
     began = time.perf_counter()
     interrupted = False
     facts = {"scenario": scenario.name, "seed": seed}

@@ -86,18 +86,27 @@ class Tables:
         self._events = np.zeros(0, k.EVENT)
         self._finished = np.zeros(0, k.FINISHED)
         self._splits = np.zeros((0, self.clusters), np.int32)
-        self._processors = np.zeros(int(platform.sizes.sum()) if tracked else 0, k.PROCESSOR)
+        self._processors: Any = np.zeros(platform.sizes.sum(), k.PROCESSOR) if tracked else None
         self._turns = np.zeros(0, k.TURN)
         self._sliding = np.zeros(8, k.sliding_dtype(self.capacity))
         self._chunk = np.zeros(0, JOB)
         self.memory = np.zeros(1)
         self._arguments: tuple[Any, ...] | None = None
+        self._offering = True  # the global scheduler is offered jobs, and may start them itself
         self._name_columns()
         self.news = np.zeros(0, k.NEWS)
         self._set_clusters()
         self._set_brokers(latency, advertising)
         self._set_links(links)
         self._grow()
+
+    def _in_order(self) -> tuple[Any, ...]:
+        """Return the tables as the loop takes them, None for those that it has no use for."""
+        return (
+            self._box, self.slots, self._events, self._chunk, self._finished,
+            self._processors, self._turns, self._sliding if self._offering else None,
+            self._splits, self.beliefs, self.news, self.memory,
+        )  # fmt: skip
 
     def _name_columns(self) -> None:
         box = self._box
@@ -138,7 +147,6 @@ class Tables:
         box["sliding_end"] = np.inf
         self.sums["counted_from"] = np.inf
         self.sums["interval"] = self.sums["due"] = 1
-        box["tracked"] = int(self.tracked)
         box["largest"] = sizes.max()
         for name, values in (
             ("size", sizes),
@@ -157,9 +165,9 @@ class Tables:
             ("up", sizes),
         ):
             self.known[name][:] = values
-        self._processors["holder"] = k.FREE
-        self._processors["turn"] = k.NONE
         if self.tracked:
+            self._processors["holder"] = k.FREE
+            self._processors["turn"] = k.NONE
             self._processors["cluster"] = np.repeat(np.arange(self.clusters), sizes)
 
     def _set_brokers(self, latency: float, advertising: Advertising) -> None:

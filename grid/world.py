@@ -149,10 +149,12 @@ class World(Contents):
         # Only who knows all at once can rely on what it found before, and is never refused a start.
         relies = larger_wait and not in_order and bool(self.columns["at_once"].all())
         self._box["by_size"] = int(relies and self._box["largest"][0] < k.LINES)
+        # Who collects jobs from the beginning never starts one itself.
+        self._offering = not collect or self.count("submitted") > 0
+        self._arguments = None
         if memory is not None:
             check_memory(memory)
             self.memory = memory
-            self._arguments = None
         if stream is not None:
             self._box["known"]["stream"] = stream
 
@@ -215,6 +217,10 @@ class World(Contents):
 
     # Time ---------------------------------------------------------------------------------------
 
+    def compile(self) -> Callable[..., int]:
+        """Return the loop, compiled if it is not yet, without what this world has no use for."""
+        return loop(self.capacity, self.tracked, self._offering)
+
     def advance(self, until: float, awaited: bool = False) -> int:
         """Let everything happen up to and including `until`.
 
@@ -242,16 +248,12 @@ class World(Contents):
         self._until = until if self.watcher is None else min(until, self.now)
         box, k_place, k_rank = self._box, k.PLACE, k.RANK
         job, answer, answered = box["job"], box["answer"], box["answered"]
-        place, rank, run = self._place, self._rank, loop(self.capacity)
+        place, rank, run = self._place, self._rank, self.compile()
         fed, predict = box["fed"], self._predict
         while True:
             # Whoever replaces a table forgets the arguments, a decision in Python included.
             if self._arguments is None:
-                self._arguments = (
-                    box, self.slots, self._events, self._chunk, self._finished,
-                    self._processors, self._turns, self._sliding, self._splits,
-                    self.beliefs, self.news, self.memory,
-                )  # fmt: skip
+                run, self._arguments = self.compile(), self._in_order()
             reason = run(*self._arguments, self._until)
             if reason == k_place and place is not None:
                 answer[0] = place(job.item())

@@ -70,6 +70,37 @@ def _is_stale(slots: Any, event: Any) -> bool:
 
 
 @inlined
+def _change(
+    state: Any,
+    slots: Any,
+    events: Any,
+    processors: Any,
+    turns: Any,
+    sliding: Any,
+    kind: int,
+    processor: int,
+) -> None:
+    """Have a processor fail, go, or come back."""
+    if kind in (BREAK, MEND):
+        state.background -= 1
+        count_in_vain(state)
+    if kind == REPAIR:
+        repair(state, slots, processors, turns, processor)
+    elif kind == FAIL:
+        fail(state, slots, events, processors, turns, sliding, processor)
+    elif kind == RETIRE:
+        retire(state, slots, processors, turns, processor)
+    elif kind == BREAK:
+        state.broken += 1
+        fail(state, slots, events, processors, turns, sliding, processor)
+        plan_failure(state, events, MEND, state.mean_down, processor)
+    else:
+        state.broken -= 1
+        repair(state, slots, processors, turns, processor)
+        plan_failure(state, events, BREAK, state.mean_up, processor)
+
+
+@inlined
 def _happen(
     state: Any,
     slots: Any,
@@ -92,30 +123,15 @@ def _happen(
         if not stale:
             slots[job].end_event = NONE
             complete(state, slots, processors, turns, sliding, finished, splits, job)
-    while state.sliding_end <= state.now:
+    while sliding is not None and state.sliding_end <= state.now:
         job = sliding[state.sliding_first].job
         complete(state, slots, processors, turns, sliding, finished, splits, job)
     while state.events > 0 and events[0].time <= state.now:
         kind, subject = events[0].kind, events[0].subject
         item = events[0].news
         remove_next(state, events)
-        if kind in (BREAK, MEND):
-            state.background -= 1
-            count_in_vain(state)
-        if kind == REPAIR:
-            repair(state, slots, processors, turns, subject)
-        elif kind == FAIL:
-            fail(state, slots, events, processors, turns, sliding, subject)
-        elif kind == RETIRE:
-            retire(state, slots, processors, turns, subject)
-        elif kind == BREAK:
-            state.broken += 1
-            fail(state, slots, events, processors, turns, sliding, subject)
-            plan_failure(state, events, MEND, state.mean_down, subject)
-        elif kind == MEND:
-            state.broken -= 1
-            repair(state, slots, processors, turns, subject)
-            plan_failure(state, events, BREAK, state.mean_up, subject)
+        if processors is not None and kind in (REPAIR, FAIL, RETIRE, MEND, BREAK):
+            _change(state, slots, events, processors, turns, sliding, kind, subject)
         elif kind == ADVERTISEMENT:
             state.in_flight -= 1
             state.advertising -= 1
@@ -144,11 +160,12 @@ def _settle(
     memory: Any,
 ) -> int:
     """Take every decision that is open at this instant, and start what can start."""
-    if state.shrunk_any == 1 and state.answered == 0:
+    if processors is not None and state.shrunk_any == 1 and state.answered == 0:
         give_back(state, slots, events, processors, turns)
-    reason = place_jobs(state, slots, events, processors, turns, sliding, memory)
-    if reason != GO_ON:
-        return reason
+    if sliding is not None:
+        reason = place_jobs(state, slots, events, processors, turns, sliding, memory)
+        if reason != GO_ON:
+            return reason
     while state.landing_first != NONE:
         job = state.landing_first
         cluster = slots[job].cluster
@@ -223,6 +240,9 @@ def advance(
     ----------
     box, slots, events, chunk, finished, processors, turns, sliding, beliefs, news
         The tables of `grid.kernel.state`, structured arrays; the first holds one state record.
+        Without `processors` their identities are not kept, and none changes; without `sliding`
+        the global scheduler collects jobs, and starts none itself. What handles an absent table
+        is not compiled.
     splits : array of int32, shape (rows, clusters)
         Processors of the co-allocated jobs among `finished`, on each cluster.
     memory : array of float64
@@ -301,11 +321,11 @@ def advance(
 
 
 @functools.cache
-def loop(capacity: int) -> Callable[..., int]:
+def loop(capacity: int, tracked: bool, offering: bool) -> Callable[..., int]:
     """Return `advance` for a capacity, as a function that takes its arguments on trust.
 
     numba's dispatcher looks up the types of all arguments at each call, which takes as long as
-    a short decision in Python.
+    a short decision in Python. Unless `tracked`, processors are None; unless `offering`, sliding.
     """
     tables = (
         state_dtype(capacity),
@@ -318,6 +338,10 @@ def loop(capacity: int) -> Callable[..., int]:
         sliding_dtype(capacity),
     )
     arguments = [numba.from_dtype(table)[::1] for table in tables]
+    if not tracked:
+        arguments[tables.index(PROCESSOR)] = types.none
+    if not offering:
+        arguments[-1] = types.none
     told = [numba.from_dtype(table)[::1] for table in (BELIEF, NEWS)]
     splits, memory = types.int32[:, ::1], types.float64[::1]
     signature = types.int64(*arguments, splits, *told, memory, types.float64)

@@ -149,17 +149,17 @@ def take_off(
         if slot.next != NONE:
             slots[slot.next].previous = slot.previous
         _leave_cluster(state, slots, processors, turns, slot.cluster, job, slot.size, keeps)
-        return
-    take = sliding[slot.sliding].take
-    for cluster in range(state.clusters):
-        if take[cluster] > 0:
-            _leave_cluster(state, slots, processors, turns, cluster, job, take[cluster], False)
-    # Rows stay in order of start, which settles ties.
-    state.sliding -= 1
-    for index in range(slot.sliding, state.sliding):
-        sliding[index] = sliding[index + 1]
-        slots[sliding[index].job].sliding = index
-    slide(state, slots, sliding)
+    elif sliding is not None:
+        take = sliding[slot.sliding].take
+        for cluster in range(state.clusters):
+            if take[cluster] > 0:
+                _leave_cluster(state, slots, processors, turns, cluster, job, take[cluster], False)
+        # Rows stay in order of start, which settles ties.
+        state.sliding -= 1
+        for index in range(slot.sliding, state.sliding):
+            sliding[index] = sliding[index + 1]
+            slots[sliding[index].job].sliding = index
+        slide(state, slots, sliding)
 
 
 @inlined
@@ -184,7 +184,7 @@ def complete(
     slot = slots[job]
     split = NONE
     count_completion(state, slot, slot.status == COALLOCATED)
-    if slot.status == COALLOCATED:
+    if sliding is not None and slot.status == COALLOCATED:
         take = sliding[slot.sliding].take
         for cluster in range(state.clusters):
             if take[cluster] > 0:
@@ -214,12 +214,12 @@ def _lose(state: Any, slot: Any, sliding: Any) -> None:
     if slot.status == RUNNING:
         state.restarts[slot.cluster] += 1
         state.lost_work[slot.cluster] += lasted * slot.size
-        return
-    take = sliding[slot.sliding].take
-    for cluster in range(state.clusters):
-        if take[cluster] > 0:
-            state.restarts[cluster] += 1
-            state.lost_work[cluster] += lasted * take[cluster]
+    elif sliding is not None:
+        take = sliding[slot.sliding].take
+        for cluster in range(state.clusters):
+            if take[cluster] > 0:
+                state.restarts[cluster] += 1
+                state.lost_work[cluster] += lasted * take[cluster]
 
 
 @part

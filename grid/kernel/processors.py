@@ -167,7 +167,7 @@ def hold(
     """Put a job on `count` processors of a cluster, the free ones of lowest index."""
     account(state, cluster)
     state.free[cluster] -= count
-    if state.tracked == 1:
+    if processors is not None:
         if slots[job].first_turn != NONE:
             take_turns(state, slots, processors, turns, job)
         else:
@@ -192,7 +192,7 @@ def release(
     """
     account(state, cluster)
     state.free[cluster] += count
-    if state.tracked == 1:
+    if processors is not None:
         processor = slots[job].first_processor
         slots[job].first_processor = NONE
         while processor != NONE:
@@ -224,7 +224,7 @@ def forget_plan(state: Any, slots: Any, processors: Any, turns: Any, cluster: in
         if job == NONE or slots[job].key == np.inf:
             break
         _rekey(state, slots, cluster, job, np.inf)
-    if state.tracked == 1:
+    if processors is not None:
         begin = state.first_processor[cluster]
         for processor in range(begin, begin + state.size[cluster]):
             turn = processors[processor].turn
@@ -260,7 +260,7 @@ def set_plan(
     if len(resources) == 0:
         for rank in range(len(order)):
             _rekey(state, slots, cluster, order[rank], float(rank))
-    else:
+    elif processors is not None:
         # Backwards, so that each turn is put before those that follow it.
         end = len(resources)
         for rank in range(len(order) - 1, -1, -1):

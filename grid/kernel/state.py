@@ -209,7 +209,6 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("coming", np.float64),  # s, when more happens, as of the last TIME or OVER
             ("clusters", np.int64),
             ("links", np.int64),
-            ("tracked", np.int64),  # 1: identities of processors are kept
             ("mid_instant", np.int64),  # 1: events of this instant are still to come
             # arrivals
             ("fed", np.int64),  # rows of the chunk already taken
