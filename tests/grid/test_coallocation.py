@@ -180,3 +180,12 @@ def test_more_split_jobs_than_the_kernel_keeps():
             world.records()
     assert done == count
     assert spread.sum() > 2 * SPLITS
+
+
+def test_who_turns_to_collecting_while_split_jobs_run():
+    world = started(Platform.star([4, 4], capacity=math.inf), [[1, 1], [2, 1]], 0.5, 1.0)
+    world.set_global(collect=True)
+    world.submit(table([5.0], [1], 1.0))
+    assert world.advance(np.inf) == k.OVER
+    assert world.records()["finish"].tolist() == [10.0, 10.0]
+    assert len(world.collected()) == 1
