@@ -1,7 +1,8 @@
-"""How a sweep goes on, for people: a bar in a terminal, now and then a line elsewhere."""
+"""How a sweep goes on, for people: a bar in a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
+import threading
 import time
 from types import TracebackType
 
@@ -9,7 +10,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 EVERY = 30.0
-"""Least time between two lines where there is no terminal, s."""
+"""Longest time without a line where there is no terminal, s."""
+
+_LINES = 10
+"""Lines at least where there is no terminal, or one a run if there are fewer."""
 
 
 class SweepProgress:
@@ -29,16 +33,24 @@ class SweepProgress:
         self._bar: Progress | None = None
         self._runs = self._done = 0
         self._share = 0.0
-        self._began = self._told = time.monotonic()
+        self._began = self._advanced = time.monotonic()
         self._estimate = 0.0
+        self._ended = threading.Event()
+        self._clock = threading.Thread(target=self._tell_again, daemon=True)
+
+    def prepare(self, words: str) -> None:
+        """Tell what goes on before the estimate."""
+        self._say(f"{words} ...")
 
     def begin(self, runs: int, kept: int, estimate: float) -> None:
         """Tell how long it will take, before anything is begun."""
         also = f" ({kept} kept from before)" if kept else ""
         self._say(f"{runs} runs to do{also}: estimated time {duration(estimate)}")
         self._runs, self._estimate = runs, estimate
-        self._began = self._told = time.monotonic()
-        if runs and self._console.is_terminal:
+        self._began = self._advanced = time.monotonic()
+        if runs and not self._console.is_terminal:
+            self._clock.start()
+        elif runs:
             self._bar = Progress(
                 BarColumn(None),
                 TextColumn("{task.description}"),
@@ -51,13 +63,18 @@ class SweepProgress:
 
     def advance(self, share: float) -> None:
         """Note that a run has ended, which was that share of the work."""
+        tenths = _LINES * self._done // self._runs
         self._done += 1
         self._share += share
-        now = time.monotonic()
+        self._advanced = time.monotonic()
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], advance=share, description=self._words())
-        elif now - self._told >= EVERY:
-            self._told = now
+        elif _LINES * self._done // self._runs > tenths:
+            self._say(self._words())
+
+    def _tell_again(self) -> None:
+        """Say a line now and then, however long a run takes."""
+        while not self._ended.wait(EVERY):
             self._say(self._words())
 
     def __enter__(self) -> SweepProgress:
@@ -69,17 +86,21 @@ class SweepProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._ended.set()
         if self._bar is not None:
             self._bar.stop()
+        if self._clock.is_alive():
+            self._clock.join()
         if self._runs:
             took = duration(time.monotonic() - self._began)
             self._say(f"{self._done} of {self._runs} runs done in {took}")
 
     def _words(self) -> str:
-        elapsed = time.monotonic() - self._began
-        left = self._estimate
-        if self._share > 0:
-            left = elapsed * (1 - self._share) / self._share
+        # The estimate counts for what is left, the time that went by for what is done: a few runs
+        # alone say little of the pace, since those that are begun beside them do not count yet.
+        rest = max(0.0, 1.0 - self._share)
+        pace = self._estimate * rest + self._advanced - self._began
+        left = pace * rest - (time.monotonic() - self._advanced)
         return f"{self._done} of {self._runs} runs, {duration(max(0.0, left))} left"
 
     def _say(self, line: str) -> None:

@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from multiprocessing import resource_tracker
 from multiprocessing.synchronize import Event
 from typing import Any, Protocol
 
@@ -67,6 +69,9 @@ class Run:
 class Watch(Protocol):
     """Is told how a sweep goes on."""
 
+    def prepare(self, words: str) -> None:
+        """Take note of what is done before the time is known that the runs will take."""
+
     def begin(self, runs: int, kept: int, estimate: float) -> None:
         """Take note of how many runs are left, how many were kept, and the time they will take."""
 
@@ -111,7 +116,9 @@ def sweep(
     if not left:
         watch.begin(0, before, 0.0)
     else:
+        watch.prepare("compiling what is not compiled yet, which takes up to a minute once")
         _compile(left.values())
+        watch.prepare("measuring how long runs take, by a short one of each kind")
         workers = min(workers, len(left))
         with _pool(workers, next(iter(left.values())).probe) as pool:
             costs = _costs(pool, left, observe)
@@ -162,6 +169,7 @@ def _jobs(scenario: Scenario) -> int:
 def _pool(workers: int, first: Scenario) -> Iterator[Executor]:
     """Give worker processes that end in order, also after Ctrl-C or the death of this process."""
     processes = multiprocessing.get_context("spawn")  # threads and forks do not go together
+    _quiet_tracker()
     stopping = processes.Event()
     pool = ProcessPoolExecutor(workers, processes, _begin, (stopping, first))
     try:
@@ -174,6 +182,15 @@ def _pool(workers: int, first: Scenario) -> Iterator[Executor]:
     finally:
         stopping.set()
         pool.shutdown(cancel_futures=True)
+
+
+def _quiet_tracker() -> None:
+    """Start the process that clears up after a killed one, and does not warn that it had to."""
+    sys.warnoptions.append("ignore:resource_tracker")
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.pop()
 
 
 _stopping: Event

@@ -51,6 +51,9 @@ def wait_for_runs(folder, program, count):
 
 
 class Silent:
+    def prepare(self, words):
+        assert not hasattr(self, "runs")
+
     def begin(self, runs, kept, estimate):
         self.runs, self.kept, self.estimate, self.share = runs, kept, estimate, 0.0
 
@@ -74,7 +77,11 @@ def test_whole_path(tiny):
     assert len(told["points"]) == 3 * len(SERIES)
     assert {each["verdict"] for each in told["claims"]} <= {"holds", "fails", "open"}
     assert [each["claim"] for each in told["claims"]] == [c.text for c in CLAIMS if c.figure == 6]
-    assert "60 runs to do: estimated time" in result.stderr.splitlines()[0]
+    compiling, measuring, estimate, *rest = result.stderr.splitlines()
+    assert compiling.startswith("compiling ")
+    assert measuring.startswith("measuring how long runs take")
+    assert estimate.startswith("60 runs to do: estimated time")
+    assert len(rest) >= 10
     table = pd.read_csv(folder / "muscle-figure6.csv")
     assert len(table) == 3 * len(SERIES)
     of_muscle = table["global"] == "muscle"
@@ -91,6 +98,11 @@ def test_whole_path(tiny):
     assert (folder / "muscle-figure6.png").read_bytes().startswith(b"\x89PNG")
     assert "</svg>" in (folder / "muscle-figure6.svg").read_text()
     assert len(pd.read_csv(folder / "muscle-claims.csv")) == 4 * len(told["claims"])
+
+
+def test_the_help_of_the_papers_is_not_cut_at_an_abbreviation():
+    listed = CliRunner().invoke(main, ["reproduce", "--help"]).stdout
+    assert "muscle  Run Figs. 4 to 7 of `muscle` again" in listed
 
 
 def test_workers_change_nothing(tiny, tmp_path):
@@ -115,7 +127,7 @@ def test_killed_and_taken_up_again(start, tiny, tmp_path):
     killed = start("reproduce", "muscle", *TINY, "--workers", 1, "--out", tmp_path)
     wait_for_runs(tmp_path, killed, 3)
     killed.kill()
-    killed.communicate()
+    assert "leaked" not in killed.communicate()[1]
     before = kept(tmp_path)
     assert 3 <= before < 60
     watch = Silent()
