@@ -259,7 +259,9 @@ def reproduce() -> None:
     """Run the experiments of a paper again, and judge what it claims."""
 
 
-@reproduce.command("muscle")
+@reproduce.command(
+    "muscle", short_help="Run Figs. 4 to 7 of `muscle` again, with a verdict on each claim."
+)
 @click.option("--figure", type=Number(), metavar="4|5|6|7", help="One figure (default: all).")
 @click.option(
     "--scale",
