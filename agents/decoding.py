@@ -9,7 +9,8 @@ jobs before it have left them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import reprlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -59,25 +60,41 @@ class Problem:
     release: Floats
 
     def __post_init__(self) -> None:
-        numbers = {name: np.array(getattr(self, name), np.float64) for name in self.__annotations__}
-        for name, values in numbers.items():
-            if values.ndim != 1 or (name != "release" and len(values) != len(numbers["sizes"])):
+        given = {name: numbers(name, getattr(self, name)) for name in self.__annotations__}
+        for name, values in given.items():
+            if values.ndim != 1 or (name != "release" and len(values) != len(given["sizes"])):
                 raise GridError(
                     f"{name}: found shape {values.shape}; accepted is one number a "
                     + ("processor" if name == "release" else "job, as many as sizes")
                 )
-        sizes, times, deadlines, release = numbers.values()
+        sizes, times, deadlines, release = given.values()
         whole = (sizes >= 1) & (sizes <= len(release)) & (sizes == np.floor(sizes))
         _refuse("sizes", sizes, whole, f"an integer from 1 to {len(release)}, the processors")
         _refuse("execution_times", times, (times >= 0) & (times < math.inf), "a number >= 0")
         _refuse("deadlines", deadlines, deadlines > -math.inf, "a number, or inf for none")
         _refuse("release", release, (release >= 0) & (release < math.inf), "a number >= 0")
-        numbers["sizes"] = sizes.astype(np.int64)
-        for name, values in numbers.items():
+        given["sizes"] = sizes.astype(np.int64)
+        for name, values in given.items():
             object.__setattr__(self, name, values)
 
     def __len__(self) -> int:
         return len(self.sizes)
+
+
+def numbers(name: str, given: Any) -> Any:
+    """Return what was given as `name` as an array of numbers; may raise `GridError`."""
+    try:
+        return np.array(given, np.float64)
+    except (OverflowError, TypeError, ValueError):
+        where, found, accepted = name, given, "a sequence of numbers"
+        for index, value in enumerate(given if isinstance(given, Iterable) else ()):
+            try:
+                float(value)
+            except (OverflowError, TypeError, ValueError):
+                where, found, accepted = f"{name}[{index}]", value, "a number"
+                break
+        told = " ".join(reprlib.repr(found).split())
+        raise GridError(f"{where}: found {told}; accepted is {accepted}") from None
 
 
 def _refuse(name: str, values: Floats, valid: npt.NDArray[np.bool_], accepted: str) -> None:

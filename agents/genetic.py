@@ -19,6 +19,7 @@ from deap import base, tools
 
 from agents.columns import Resources, check_resources, row_of
 from agents.decoding import CODINGS, Integers, Problem, lower_bound, schedule, scoring
+from agents.numbers import is_real, is_whole
 from agents.operators import OPERATORS, default_toolbox
 from agents.orders import first_generation
 from agents.populations import Arrays, Individuals
@@ -86,26 +87,26 @@ class Settings:
         check_idle(self.idle)
         for name, accepted, valid in (
             ("coding", f"one of {', '.join(CODINGS)}", self.coding in CODINGS),
-            ("population", "an integer >= 2", _whole(self.population, 2)),
-            ("moves", "an integer >= 0", _whole(self.moves, 0)),
-            ("patience", "an integer >= 1", _whole(self.patience, 1)),
-            ("effort", "an integer >= 1", _whole(self.effort, 1)),
+            ("population", "an integer >= 2", is_whole(self.population, 2)),
+            ("moves", "an integer >= 0", is_whole(self.moves, 0)),
+            ("patience", "an integer >= 1", is_whole(self.patience, 1)),
+            ("effort", "an integer >= 1", is_whole(self.effort, 1)),
             (
                 "generations",
                 "an integer >= 0 or None",
-                self.generations is None or _whole(self.generations, 0),
+                self.generations is None or is_whole(self.generations, 0),
             ),
-            ("threshold", "a number in [0, 1)", 0 <= self.threshold < 1),
-            ("elite", "a number in [0, 1)", 0 <= self.elite < 1),
-            ("crossover", "a number in [0, 1]", 0 <= self.crossover <= 1),
-            ("mutation", "a number in [0, 1]", 0 <= self.mutation <= 1),
+            ("threshold", "a number in [0, 1)", _share(self.threshold) and self.threshold < 1),
+            ("elite", "a number in [0, 1)", _share(self.elite) and self.elite < 1),
+            ("crossover", "a number in [0, 1]", _share(self.crossover)),
+            ("mutation", "a number in [0, 1]", _share(self.mutation)),
         ):
             if not valid:
                 raise GridError(f"{name}: found {getattr(self, name)!r}; accepted is {accepted}")
 
 
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, (int, np.integer)) and bool(value >= least)
+def _share(value: Any) -> bool:
+    return is_real(value) and bool(0 <= value <= 1)
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ import numpy.typing as npt
 from deap import base
 
 from agents.booking import problem_of
-from agents.decoding import Problem, schedule
+from agents.decoding import Problem, numbers, schedule
 from agents.genetic import Settings, evolve
+from agents.numbers import is_whole
 from agents.schedule import Placement
 from agents.schedulers import PlanningScheduler
+from agents.seeds import checked_seed
 from grid.errors import GridError
 from grid.streams import Stream, stream
 
@@ -119,8 +121,10 @@ def optimise(
     )
     order, resources = None, []
     if seed_schedule is not None:
-        order = order_by_start(seed_schedule)
-        resources = [placement.resources for placement in sorted(seed_schedule)]
+        coded = coding == "two-dimensional"
+        seed = checked_seed(seed_schedule, problem.sizes, processors, coded)
+        order = order_by_start(seed)
+        resources = [placement.resources for placement in sorted(seed)]
     outcome = evolve(problem, settings, stream_of(rng), order, toolbox, resources)
     return Optimised(
         schedule(problem, outcome.order, outcome.resources),
@@ -143,12 +147,17 @@ def pose(
     release: npt.ArrayLike | None = None,
 ) -> Problem:
     """Return a problem of jobs on one cluster, as `optimise` takes it; may raise `GridError`."""
-    if not isinstance(processors, (int, np.integer)) or processors < 1:
+    if not is_whole(processors, 1):
         raise GridError(f"processors: found {processors!r}; accepted is an integer >= 1")
-    free = np.zeros(processors) if release is None else np.asarray(release, np.float64)
+    free = np.zeros(processors) if release is None else numbers("release", release)
     if free.shape != (processors,):
         raise GridError(f"release: found shape {free.shape}; accepted is ({processors},)")
-    return Problem(np.asarray(sizes), np.asarray(execution_times), np.asarray(deadlines), free)
+    return Problem(
+        numbers("sizes", sizes),
+        numbers("execution_times", execution_times),
+        numbers("deadlines", deadlines),
+        free,
+    )
 
 
 def stream_of(rng: np.random.Generator | int | None) -> Stream:
@@ -156,7 +165,7 @@ def stream_of(rng: np.random.Generator | int | None) -> Stream:
     if isinstance(rng, np.random.Generator):
         return stream(int(rng.bit_generator.random_raw()), "titan")
     seed = 0 if rng is None else rng
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
+    if not is_whole(seed):
         raise GridError(f"rng: found {rng!r}; accepted are a Generator, an integer >= 0 and None")
     return stream(int(seed), "titan")
 

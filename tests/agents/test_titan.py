@@ -112,6 +112,13 @@ def test_a_toolbox_of_the_user_is_used():
     assert result.cp == 0.0
 
 
+def seeded(**field):
+    """Return a seed schedule whose last placement has another field, and a coding for it."""
+    placed = [Placement(job, 0.0, tuple(range(size))) for job, size in enumerate(SIZES)]
+    placed[-1] = placed[-1]._replace(**field)
+    return {"seed_schedule": placed, "coding": "two-dimensional"}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -122,7 +129,26 @@ def test_a_toolbox_of_the_user_is_used():
         ({"rng": -1}, "rng: found -1;"),
         ({"rng": "x"}, "rng: found 'x';"),
         ({"release": [0.0]}, r"release: found shape \(1,\); accepted is \(5,\)"),
-        ({"seed_schedule": [Placement(0, 0.0, (0,))]}, "seed_order: found"),
+        ({"processors": True}, "processors: found True; accepted is an integer >= 1"),
+        ({"rng": True}, "rng: found True;"),
+        ({"sizes": ["a"]}, r"sizes\[0\]: found 'a'; accepted is a number"),
+        ({"sizes": [3, [1, 2]]}, r"sizes\[1\]: found \[1, 2\]; accepted is a number"),
+        ({"deadlines": {"x": 1}}, r"deadlines\[0\]: found 'x'; accepted is a number"),
+        ({"execution_times": {1, 2}}, "execution_times: found {1, 2}; accepted is a sequence of"),
+        ({"deadlines": [10**400]}, r"deadlines\[0\]: found 1000.*; accepted is a number"),
+        ({"release": ["soon"] * 5}, r"release\[0\]: found 'soon'; accepted is a number"),
+        ({"threshold": "x"}, "threshold: found 'x';"),
+        ({"patience": True}, "patience: found True;"),
+        ({"seed_schedule": 5}, "seed_schedule: found 5; accepted is a list of Placement, or None"),
+        ({"seed_schedule": [Placement(0, 0.0, (0,))]}, r"seed_schedule: found jobs \[0\]; accept"),
+        ({"seed_schedule": [0]}, r"seed_schedule\[0\]: found 0; accepted is a Placement"),
+        ({"seed_schedule": [(0, 0.0, (0,))]}, r"\[0\]: found \(0, 0.0, \(0,\)\); accepted is a Pl"),
+        (seeded(job="a"), r"seed_schedule\[8\]: found job 'a'; accepted: the index of a job"),
+        (seeded(job=True), r"seed_schedule\[8\]: found job True;"),
+        (seeded(start=float("nan")), r"seed_schedule\[8\]: found start nan; accepted: seconds"),
+        (seeded(start="now"), r"seed_schedule\[8\]: found start 'now';"),
+        (seeded(resources=None), r"seed_schedule\[8\]: found resources None;"),
+        (seeded(resources=(0, 0)), r"seed_schedule of job 8: found \(0, 0\); accepted are 2 diff"),
         ({"generations": -5}, "generations: found -5;"),
         ({"population": 1}, "population: found 1;"),
     ],

@@ -1,0 +1,75 @@
+"""The schedule that a user gives the optimiser to start from, checked."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from agents.columns import Integers, check_resources
+from agents.numbers import is_real, is_whole
+from agents.schedule import Placement
+from grid.errors import GridError
+
+NAME = "seed_schedule"
+
+
+def checked_seed(
+    given: Any, sizes: Integers, processors: int, with_resources: bool
+) -> list[Placement]:
+    """Return what was given as a seed schedule, in its order.
+
+    Parameters
+    ----------
+    given : sequence of Placement
+    sizes : array, shape (jobs,)
+        Processors of each job.
+    processors : int
+        Of the cluster.
+    with_resources : bool
+        Whether the processors of each job matter, and are checked too.
+
+    Raises
+    ------
+    GridError
+        Unless it is a schedule of all the jobs.
+    """
+    if not isinstance(given, Sequence):
+        raise GridError(f"{NAME}: found {given!r}; accepted is a list of Placement, or None")
+    placements = [*given]
+    for index, placement in enumerate(placements):
+        _check(f"{NAME}[{index}]", placement, with_resources)
+    jobs = [placement.job for placement in placements]
+    if sorted(jobs) != [*range(len(sizes))]:
+        raise GridError(
+            f"{NAME}: found jobs {reprlib.repr(jobs)}; accepted is each of the {len(sizes)} "
+            "jobs once, from 0"
+        )
+    if with_resources:
+        by_job = sorted(placements, key=lambda placement: placement.job)
+        check_resources(NAME, [placement.resources for placement in by_job], sizes, processors)
+    return placements
+
+
+def _check(where: str, placement: Any, with_resources: bool) -> None:
+    """Raise `GridError` unless each of a placement's fields is of its kind."""
+    if not isinstance(placement, Placement):
+        raise GridError(
+            f"{where}: found {reprlib.repr(placement)}; accepted is a "
+            "Placement(job, start, resources)"
+        )
+    job, start, resources = placement
+    found, accepted = None, ""
+    if not is_whole(job):
+        found, accepted = f"job {job!r}", "the index of a job, an integer >= 0"
+    elif not (is_real(start) and 0 <= start < math.inf):
+        found, accepted = f"start {start!r}", "seconds after the dispatch, a number >= 0"
+    elif with_resources and not (
+        isinstance(resources, (tuple, list, np.ndarray)) and all(map(is_whole, resources))
+    ):
+        found, accepted = f"resources {reprlib.repr(resources)}", "a tuple of processors, from 0"
+    if found is not None:
+        raise GridError(f"{where}: found {found}; accepted: {accepted}")
