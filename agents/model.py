@@ -142,7 +142,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.interval = interval
         self.workload: Workload | BatchWorkload = workload
         self.idle = idle
-        self.weights = weights_per_cluster(weights, len(platform.clusters))
+        self.weights = weights_per_cluster(weights, platform.names)
         self.titan = titan or Settings()
         self.coallocation = coallocation or CoallocationSettings()
         self.list_seed = list_seed

@@ -24,8 +24,8 @@ class Weights(NamedTuple):
     idle: float
 
 
-def check_weights(weights: Sequence[float]) -> Weights:
-    """Return `weights` as `Weights`.
+def check_weights(weights: Sequence[float], name: str = "weights") -> Weights:
+    """Return `weights`, which an error calls by `name`, as `Weights`.
 
     Raises
     ------
@@ -34,20 +34,20 @@ def check_weights(weights: Sequence[float]) -> Weights:
     """
     try:
         checked = Weights(*(float(weight) for weight in weights))
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         checked = Weights(math.nan, math.nan, math.nan)
     if not (all(weight >= 0 for weight in checked) and 0 < sum(checked) < math.inf):
         raise GridError(
-            f"weights: found {weights!r}; accepted are three finite numbers (Wo, Wm, Wi), "
+            f"{name}: found {weights!r}; accepted are three finite numbers (Wo, Wm, Wi), "
             "none negative and not all zero"
         )
     return checked
 
 
 def weights_per_cluster(
-    weights: Sequence[float] | Sequence[Sequence[float]], clusters: int
+    weights: Sequence[float] | Sequence[Sequence[float]], clusters: Sequence[str]
 ) -> list[Weights]:
-    """Return the weights of each cluster, given once for all or one by one.
+    """Return the weights of each of the clusters named, given once for all or one by one.
 
     Raises
     ------
@@ -55,13 +55,16 @@ def weights_per_cluster(
         For another number of triples, or one that `check_weights` refuses.
     """
     if len(weights) and isinstance(weights[0], Sequence):
-        if len(weights) != clusters:
+        if len(weights) != len(clusters):
             raise GridError(
                 f"weights: found {len(weights)} triples; accepted are one for all clusters, or "
-                f"one for each of {clusters}"
+                f"one for each of {len(clusters)}"
             )
-        return [check_weights(each) for each in weights]  # type: ignore[arg-type]
-    return [check_weights(weights)] * clusters  # type: ignore[arg-type]
+        return [
+            check_weights(each, f"weights of {cluster}")  # type: ignore[arg-type]
+            for each, cluster in zip(weights, clusters, strict=True)
+        ]
+    return [check_weights(weights)] * len(clusters)  # type: ignore[arg-type]
 
 
 @inlined

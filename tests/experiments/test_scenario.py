@@ -195,7 +195,8 @@ def test_bad_settings_are_refused(settings, words):
     [
         ({"min_size": 9}, "mine: min_size: found 9; accepted: at most 8, the largest job"),
         ({"weights": ((4, 3, 1),) * 3}, "weights: found 3 triples"),
-        ({"weights": (0, 0, 0)}, "weights"),
+        ({"weights": (0, 0, 0)}, "weights: found"),
+        ({"weights": ((4, 3, 1), (0, 0, 0))}, r"weights of C2: found \(0"),
         (
             {"service_classes": [{"name": "a", "share": 0.5, "min_ratio": 0, "max_ratio": 1}]},
             "share",
