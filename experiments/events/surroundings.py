@@ -36,7 +36,8 @@ class Surroundings:
         self._sizes = sizes
         self._reports = deque[tuple[float, float, str]](maxlen=_REPORTS)
         self._running: dict[int, dict[str, int]] = {}
-        self._news: dict[str, deque[tuple[float, str]]] = {name: deque() for name in sizes}
+        self._reported: dict[str, deque[Event]] = {name: deque() for name in sizes}
+        self._advertised: dict[str, Event] = {}
 
     def hear(self, kind: str, event: Event) -> None:
         """Take the next event."""
@@ -56,16 +57,14 @@ class Surroundings:
                 if self._ended.get(name, (-1.0,))[0] != event["time"]:
                     self._ended[name] = event["time"], []
                 self._ended[name][1].append(event["job"])
-        elif kind == job_events.ADVERTISED and not self._reports:  # which say more
-            told = f"{processors(event['free'])} free, {event['waiting']} waiting"
-            self._tell(event["sender"], event["time"], event["sent"], told)
+        elif kind == job_events.ADVERTISED:
+            self._advertised[event["sender"]] = event
         elif kind == "ScheduleReport":
             left = f"makespan left {event['makespan']:,.1f} s"
-            told = f"{left}, {event['unfinished']} unfinished"
             self._reports.append(
                 (event["due"], event["makespan"], f"{event['sender']} tells {left}")
             )
-            self._tell(event["sender"], event["due"], event["sent"], told)
+            self._reported[event["sender"]].append(event)
 
     def ended_at(self, cluster: str, time: float) -> list[int]:
         """Return the jobs that have ended on a cluster at a time (s), if it is the last one."""
@@ -75,10 +74,6 @@ class Surroundings:
     def holders(self, cluster: str) -> list[int]:
         """Return the jobs that run on a cluster."""
         return [job for job, held in self._running.items() if cluster in held]
-
-    def _tell(self, cluster: str, due: float, sent: float, told: str) -> None:
-        words = f"heard last of {cluster}, as it was at {sent:,.1f} s: {told}"
-        self._news[cluster].append((due, words))
 
     def room(self, cluster: str) -> str:
         """Return how many of a cluster's processors are free, in words."""
@@ -90,8 +85,20 @@ class Surroundings:
         return least[1]
 
     def news(self, cluster: str, time: float) -> list[str]:
-        """Return what the global scheduler has last heard of a cluster, if anything."""
-        news = self._news[cluster]
-        while len(news) > 1 and news[1][0] <= time:
-            news.popleft()
-        return [news[0][1]] if news and news[0][0] <= time else []
+        """Return what the global scheduler has last been told of a cluster, in order of hearing."""
+        news: list[tuple[float, str]] = []
+        reports = self._reported[cluster]
+        while len(reports) > 1 and reports[1]["due"] <= time:
+            reports.popleft()
+        if reports and reports[0]["due"] <= time:
+            report = reports[0]
+            told = f"makespan left {report['makespan']:,.1f} s, {report['unfinished']} unfinished"
+            news.append((report["due"], _as_of("report", cluster, report, told)))
+        if (heard := self._advertised.get(cluster)) is not None:
+            told = f"{processors(heard['free'])} free, {heard['waiting']} waiting"
+            news.append((heard["time"], _as_of("advertisement", cluster, heard, told)))
+        return [words for _, words in sorted(news)]
+
+
+def _as_of(kind: str, cluster: str, event: Event, told: str) -> str:
+    return f"has the last {kind} of {cluster}, as it was at {event['sent']:,.1f} s: {told}"

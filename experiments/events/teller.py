@@ -135,7 +135,7 @@ class Teller:
                 self._finished(time)
             case job_events.RESTARTED:
                 self._setbacks.append(len(self._lines))
-                self._tell(time, "a processor fails under it", "what it has done is lost")
+                self._tell(time, "one or more of its processors fail", "what it has done is lost")
                 self._failed = self._is_back = True
                 self._known = time
             case job_events.RETURNED:

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from experiments.cli import main
 from experiments.events.explain import explain
+from experiments.events.happenings import processors
 from experiments.events.teller import Teller
 from experiments.events.words import ordinal
 from grid.errors import GridError
@@ -83,7 +84,10 @@ def test_who_waits_for_whom():
     assert second == [
         (1.0, "submitted to ECT"),
         (1.0, "ECT chooses C1 for it"),
-        (None, "ECT heard last of C1, as it was at 0.0 s: 1 processor free, 0 waiting"),
+        (
+            None,
+            "ECT has the last advertisement of C1, as it was at 0.0 s: 1 processor free, 0 waiting",
+        ),
         (1.0, "ECT's broker sends it to C1, where it arrives at once"),
         (10.0, "starts on 2 processors of C1, 9.0 s after its submission"),
         (
@@ -128,9 +132,63 @@ def test_a_failure_is_told(scheduler, back):
     model = model_of(scheduler, "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
     model.world.fail(0, 2, 3.0, repaired=7.0)
     story = told(model, 1, {"C1": 4})
-    assert (3.0, "a processor fails under it, what it has done is lost") in story
+    assert (3.0, "one or more of its processors fail, what it has done is lost") in story
     assert (3.0, back) in story
     assert (7.0, "starts again on 4 processors of C1, 7.0 s after its submission") in story
+
+
+def test_the_last_report_and_the_last_advertisement_are_each_told_for_what_they_are():
+    platform, sizes = PLATFORM.star([16, 12]), {"C1": 16, "C2": 12}
+    rows = [(0, 4, 5.0), (0, 4, 6.0), (20, 4, 5.0), (21, 2, 5.0), (40, 4, 5.0), (41, 4, 5.0)]
+
+    def model():
+        made = model_of(
+            "muscle", "titan", jobs=table(*rows), platform=platform, tracked=True, latency=1.0
+        )
+        for processor in range(16):
+            made.world.fail(0, processor, 10.0)
+        return made
+
+    events = logged(model())
+    both = 0
+    for job in range(1, 7):
+        (seed,) = (
+            event
+            for event in events
+            if event.get("kind") == "SeedSchedule" and job in event["jobs"]
+        )
+        cluster, time = seed["receiver"], seed["time"]
+        story = [words for _, words in told(model(), job, sizes)]
+        before = [event for event in events if event.get("sender") == cluster]
+        reports = [e for e in before if e.get("kind") == "ScheduleReport" and e["due"] <= time]
+        heard = [e for e in before if e["event"] == "advertised" and e["time"] <= time]
+        of = f" of {cluster}, as it was at"
+        assert [words for words in story if of in words] == [
+            f"MUSCLE has the last {kind}{of} {event['sent']:,.1f} s: {rest}"
+            for _, kind, event, rest in sorted(
+                [
+                    (
+                        e["due"],
+                        "report",
+                        e,
+                        f"makespan left {e['makespan']:,.1f} s, {e['unfinished']} unfinished",
+                    )
+                    for e in reports[-1:]
+                ]
+                + [
+                    (
+                        e["time"],
+                        "advertisement",
+                        e,
+                        f"{processors(e['free'])} free, {e['waiting']} waiting",
+                    )
+                    for e in heard[-1:]
+                ],
+                key=lambda told: told[:2],
+            )
+        ]
+        both += bool(reports) and bool(heard)
+    assert both > 0
 
 
 def test_many_plans_are_summed_up():
@@ -163,7 +221,7 @@ def test_many_failures_are_summed_up():
         model.world.fail(0, 0, float(time), repaired=time + 1.0)
     story = told(model, 1, {"C1": 4})
     assert len(story) < 30
-    assert sum("a processor fails under it" in words for _, words in story) == 2
+    assert sum("one or more of its processors fail" in words for _, words in story) == 2
     assert (
         4.0,
         "37 times more it loses its processors or goes back, and is sent or started anew",
