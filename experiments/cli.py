@@ -158,7 +158,7 @@ def run(
         sys.exit(INTERRUPTED)
     if result.unfinished:
         counts = f"{result.unfinished} of {result.submitted} jobs"
-        click.echo(f"metasched: {counts} not finished: no scheduler started them", err=True)
+        click.echo(f"metasched: {counts} not finished: {result.why_unfinished}", err=True)
         sys.exit(UNFINISHED)
 
 

@@ -89,7 +89,7 @@ def _remarks(result: Result) -> Iterator[str]:
         rest = ", ..." if len(rejected) > REJECTED_NAMED else ""
         yield f"{_jobs(len(rejected))} rejected, larger than can ever run: {named}{rest}"
     if result.unfinished:
-        why = "the run was interrupted" if result.interrupted else "no scheduler started them"
+        why = "the run was interrupted" if result.interrupted else result.why_unfinished
         yield f"{_jobs(result.unfinished)} not finished: {why}"
     if result.stable is False:
         yield "not stable: the queue grew for as long as jobs arrived, and means with it"

@@ -74,6 +74,8 @@ class Result:
         Messages ``sent`` by each cluster's broker, and ``received``: addressed to it.
     restarts : int
         Times that a failure threw a job back.
+    thrown_back : int
+        Unfinished jobs that a failure threw back.
     cluster_losses : list of dict
         Of each cluster its ``restarts``, to which a co-allocated job adds one on each of its
         clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds.
@@ -96,6 +98,7 @@ class Result:
     messages_lost: int
     cluster_messages: list[dict[str, int]]
     restarts: int
+    thrown_back: int
     cluster_losses: list[dict[str, Any]]
     extras: Mapping[str, Any] = field(default_factory=dict)
 
@@ -120,7 +123,7 @@ class Result:
         extras : mapping, optional
             More keys of the summary, such as ``seed_schedules``; values that JSON can hold.
         """
-        records = model.world.records()
+        records, slots = model.world.records(), model.world.jobs
         return cls(
             scenario=scenario,
             seed=model.seed,
@@ -141,6 +144,7 @@ class Result:
             messages_lost=model.messages_lost,
             cluster_messages=[cluster.messages for cluster in model.clusters],
             restarts=model.world.count("restarted"),
+            thrown_back=int(((slots["status"] != VACANT) & (slots["restarts"] > 0)).sum()),
             cluster_losses=[
                 {"restarts": cluster.restarts, "lost_work": cluster.lost_work}
                 for cluster in model.clusters
@@ -177,6 +181,15 @@ class Result:
     def unfinished(self) -> int:
         """Jobs that arrived and neither were completed nor rejected."""
         return self.submitted - len(self.records)
+
+    @property
+    def why_unfinished(self) -> str:
+        """Why jobs of a run that was not interrupted are unfinished, in words."""
+        if not self.thrown_back:
+            return "no scheduler started them"
+        back = f"{self.thrown_back:,} thrown back by failures"
+        never = self.unfinished - self.thrown_back
+        return f"{never:,} that no scheduler started, {back}" if never else back
 
     @property
     def lost_work(self) -> float:

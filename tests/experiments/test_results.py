@@ -30,6 +30,7 @@ from grid.workloads.deadlines import ServiceClass
 from grid.workloads.source import Cleaning
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload
 from grid.workloads.table import Table
+from tests.agents import small_grids
 
 PLATFORM = Platform.star([20, 16, 12, 10], [1.0, 1.2, 1.4, 1.6])
 MIX = {
@@ -238,6 +239,28 @@ def test_jobs_that_no_one_starts_are_not_lost_in_silence():
     assert result.summary()["unfinished"] == 2
     assert "interrupted" not in result.summary()
     assert "2 jobs not finished: no scheduler started them" in printed(result)
+    assert result.why_unfinished == "no scheduler started them"
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (
+            [(0, 4, 5.0), (0, 3, 9.0), (1, 4, 5.0)],
+            "3 jobs not finished: 2 that no scheduler started, 1 thrown back by failures",
+        ),
+        ([(0, 4, 5.0)], "1 job not finished: 1 thrown back by failures"),
+        ([(0, 4, 2.0), (9, 4, 5.0)], "1 job not finished: no scheduler started them"),
+    ],
+)
+def test_jobs_that_failures_threw_back_had_been_started(rows, why):
+    model = small_grids.model_of(
+        "ect", "fcfs", small_grids.table(*rows), Platform.star([4]), tracked=True
+    )
+    for processor in range(4):
+        model.world.fail(0, processor, 3.0)
+    model.run()
+    assert why in printed(result_of(model, "failing", 0.1))
 
 
 # Rounds -------------------------------------------------------------------------------------------
