@@ -9,6 +9,7 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Measurement:
     ----------
     name : str
         What was measured.
-    value : float
+    value : float or None
+        None where it could not be measured; the note says why.
     unit : str
         Of the value; empty for a plain number.
     note : str
@@ -27,7 +29,7 @@ class Measurement:
     """
 
     name: str
-    value: float
+    value: float | None
     unit: str
     note: str
 
@@ -51,16 +53,18 @@ def print_measurements(measurements: Sequence[Measurement], console: Console | N
     table.add_column("unit")
     table.add_column("note", overflow="fold")
     for each in measurements:
-        table.add_row(each.name, _shown(each.value), each.unit, each.note)
+        table.add_row(each.name, _shown(each.value), each.unit, Text(each.note))
     (console or Console()).print(table)
 
 
-def _shown(value: float) -> str:
-    """Return a number with at least three figures.
+def _shown(value: float | None) -> str:
+    """Return a number with at least three figures, or a dash for none.
 
-    >>> _shown(2_512_345.6), _shown(34.56), _shown(0.1234)
-    ('2,512,346', '34.6', '0.123')
+    >>> _shown(2_512_345.6), _shown(34.56), _shown(0.1234), _shown(None)
+    ('2,512,346', '34.6', '0.123', '-')
     """
+    if value is None:
+        return "-"
     if abs(value) >= 100 or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.3g}"

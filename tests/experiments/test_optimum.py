@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import time
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from agents.decoding import Problem
 from agents.titan import optimise
+from experiments.bench.measurement import print_measurements
 from experiments.bench.optimum import bench_optimum, cp_sat, random_problem
 
 needs_ortools = pytest.mark.skipif(find_spec("ortools") is None, reason="OR-Tools: extra `checks`")
@@ -71,6 +74,11 @@ def test_what_the_bench_says_of_it():
     assert "proven by CP-SAT: 4 of 4; expected: at most 1" in mean.note
 
 
-def test_without_ortools_the_bench_says_nothing_of_it(monkeypatch):
+def test_without_ortools_the_bench_says_that_the_gap_is_not_measured(monkeypatch):
     monkeypatch.setattr("experiments.bench.optimum.find_spec", lambda name: None)
-    assert bench_optimum(jobs=(6,), instances=1) == []
+    (row,) = bench_optimum(jobs=(6,), instances=1)
+    assert (row.name, row.value) == ("gap to the optimum, mean", None)
+    assert row.note == "not measured: needs ortools (pip install 'metasched[checks]')"
+    out = io.StringIO()
+    print_measurements([row], Console(file=out, width=120))
+    assert row.note in out.getvalue()
