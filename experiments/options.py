@@ -51,3 +51,31 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # plain before click 8
         if isinstance(param, click.Option):
             name = max(param.opts, key=len)
         raise GridError(f"{name}: found {str(value)!r}; accepted: {self.accepted}")
+
+
+class Figures(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
+    """Figures of a paper: numbers and ranges, such as ``14-21`` or ``9,13``."""
+
+    name = "figures"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the figures in order.
+
+        Raises
+        ------
+        GridError
+            If they are something else.
+        """
+        found: set[int] = set()
+        for part in str(value).split(","):
+            ends = part.split("-")
+            if len(ends) > 2 or not all(end.strip().isdecimal() for end in ends):
+                raise GridError(
+                    f"--figure: found {str(value)!r}; accepted: numbers and ranges, such as 14-21 "
+                    "or 9,13"
+                )
+            first, last = int(ends[0]), int(ends[-1])
+            found |= {first, last} | set(range(first, min(last, 100)))
+        return tuple(sorted(found))

@@ -53,10 +53,11 @@ class Kept:
                     f"{value}; accepted: the same, or another folder"
                 )
 
-    def add(self, key: str, result: Any) -> None:
-        """Keep what a run came to: a value that JSON can hold."""
+    def add(self, results: Mapping[str, Any]) -> None:
+        """Keep what runs came to, by key: values that JSON can hold."""
+        rows = [(key, json.dumps(result)) for key, result in results.items()]
         with self._transaction() as database:
-            database.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (key, json.dumps(result)))
+            database.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?)", rows)
 
     def all(self) -> dict[str, Any]:
         """Return all that is kept, by key."""

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from experiments.studies.statistics import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 3.6, 2.5
 """Of a panel, inches."""
@@ -27,7 +35,16 @@ class Style:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve: its points, each with its confidence interval."""
+    """A curve: its points, each with its confidence interval.
+
+    Attributes
+    ----------
+    label : str
+    x : sequence of float
+    y : sequence of Interval
+        Infinite where there is no steady state: an arrow at the upper edge.
+    style : Style
+    """
 
     label: str
     x: Sequence[float]
@@ -48,6 +65,10 @@ class Panel:
         The y axis is logarithmic.
     zero : bool
         A line is drawn at zero.
+    few : bool
+        The curves share a few values of x: points at one of them stand side by side.
+    span : pair of float or None
+        Ends of the y axis; None: those of the curves.
     """
 
     title: str
@@ -56,35 +77,53 @@ class Panel:
     curves: Sequence[Curve]
     log: bool = False
     zero: bool = False
+    few: bool = True
+    span: tuple[float, float] | None = None
 
 
-def draw(rows: Sequence[Sequence[Panel]], stem: Path) -> None:
+@dataclass(frozen=True)
+class HeatMap:
+    """A surface as a map of its heights, which are printed into it.
+
+    Attributes
+    ----------
+    title : str
+    x, y : sequence of float
+    values : sequence of sequences of float
+        For each y the heights at each x; infinite where there is no steady state.
+    """
+
+    title: str
+    x: Sequence[float]
+    y: Sequence[float]
+    values: Sequence[Sequence[float]]
+
+
+def draw(rows: Sequence[Sequence[Panel]], stem: Path, share_x: bool = True) -> None:
     """Draw a figure of panels into ``stem.svg`` and ``stem.png``; the same bytes for the same data.
 
     Parameters
     ----------
     rows : sequence of sequences of Panel
-        As many panels in each row. Panels of one row have a y axis in common, those of one column
-        an x axis.
+        As many panels in each row. Panels of one row have a y axis in common.
     stem : path
         Without suffix.
+    share_x : bool
+        Panels of one column have an x axis in common.
     """
-    import matplotlib
     from matplotlib.artist import Artist
-    from matplotlib.figure import Figure
 
     columns = len(rows[0])
-    with matplotlib.rc_context(
-        {"svg.hashsalt": "metasched", "svg.fonttype": "none", "font.size": 8, "axes.linewidth": 0.6}
-    ):
-        figure = Figure((WIDTH * columns, HEIGHT * len(rows) + 0.5), layout="constrained")
-        grid = figure.subplots(len(rows), columns, squeeze=False, sharex="col", sharey="row")
+    with _figure(columns, len(rows), stem) as figure:
+        grid = figure.subplots(
+            len(rows), columns, squeeze=False, sharex="col" if share_x else "none", sharey="row"
+        )
         for row, panels in enumerate(rows):
             for column, panel in enumerate(panels):
                 _draw_panel(grid[row][column], panel)
-                if row > 0:
+                if row > 0 and panel.title == rows[0][column].title:
                     grid[row][column].set_title("")
-                if row < len(rows) - 1:
+                if share_x and row < len(rows) - 1:
                     grid[row][column].set_xlabel("")
                 if column > 0:
                     grid[row][column].set_ylabel("")
@@ -96,10 +135,76 @@ def draw(rows: Sequence[Sequence[Panel]], stem: Path) -> None:
             list(labelled.values()),
             list(labelled),
             loc="outside lower center",
-            ncols=3 if columns < 3 else 5,
+            ncols={1: 2, 2: 3}.get(columns, 5),
             frameon=False,
             handlelength=3.5,
         )
+
+
+def draw_heat_maps(
+    maps: Sequence[HeatMap], x_label: str, y_label: str, label: str, top: float, stem: Path
+) -> None:
+    """Draw maps of one scale, three in a row, as `draw` does panels.
+
+    Parameters
+    ----------
+    maps : sequence of HeatMap
+    x_label, y_label, label : str
+        Of the axes and the heights.
+    top : float
+        Where the scale of colours ends; higher values are printed, in its last colour.
+    stem : path
+        Without suffix.
+    """
+    import matplotlib
+    from matplotlib.colors import LogNorm
+    from matplotlib.ticker import MaxNLocator, NullFormatter
+
+    columns = min(3, len(maps))
+    heights = np.array([height for each in maps for row in each.values for height in row])
+    finite = heights[np.isfinite(heights)]
+    lowest = float(finite.min()) if len(finite) else top / 2
+    bottom = min(lowest, 0.9 * top)
+    norm = LogNorm(bottom, top)
+    colors = matplotlib.colormaps["viridis_r"]
+    with _figure(columns, -(-len(maps) // columns), stem) as figure:
+        grid = figure.subplots(-(-len(maps) // columns), columns, squeeze=False)
+        for axes in grid.flat[len(maps) :]:
+            axes.set_visible(False)
+        for axes, each in zip(grid.flat, maps, strict=False):
+            shown = np.array(each.values)
+            image = axes.imshow(shown, cmap=colors, norm=norm, aspect="auto", origin="lower")
+            for row, column in np.ndindex(shown.shape):
+                height = shown[row, column]
+                axes.text(
+                    column,
+                    row,
+                    f"{height:.0f}" if np.isfinite(height) else "∞",
+                    ha="center",
+                    va="center",
+                    fontsize=6.5,
+                    color="white" if norm(float(np.fmin(height, top))) > 0.5 else "black",
+                )
+            axes.set(title=each.title, xlabel=x_label, ylabel=y_label)
+            axes.set_xticks(range(len(each.x)), [f"{x:g}" for x in each.x])
+            axes.set_yticks(range(len(each.y)), [f"{y:g}" for y in each.y])
+        bar = figure.colorbar(image, ax=grid, label=label, extend="max", shrink=0.8)
+        bar.set_ticks(MaxNLocator(6).tick_values(bottom, top)[1:-1])
+        bar.ax.yaxis.set_major_formatter("{x:g}")
+        bar.ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+@contextmanager
+def _figure(columns: int, rows: int, stem: Path) -> Iterator[Figure]:
+    """Give a figure with room for panels, and save it: the same bytes for the same data."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(
+        {"svg.hashsalt": "metasched", "svg.fonttype": "none", "font.size": 8, "axes.linewidth": 0.6}
+    ):
+        figure = Figure((WIDTH * columns, HEIGHT * rows + 0.5), layout="constrained")
+        yield figure
         figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
         figure.savefig(stem.with_suffix(".png"), dpi=150, metadata={"Software": None})
 
@@ -110,14 +215,15 @@ def _draw_panel(axes: object, panel: Panel) -> None:
 
     assert isinstance(axes, Axes)
     xs = sorted({x for curve in panel.curves for x in curve.x})
-    step = DODGE * (xs[-1] - xs[0])
+    step = DODGE * (xs[-1] - xs[0]) if panel.few else 0.0
     if panel.zero:
         axes.axhline(0, color="0.6", linewidth=0.6)
     for index, curve in enumerate(panel.curves):
         shift = (index - (len(panel.curves) - 1) / 2) * step
+        finite = [each.mean < math.inf for each in curve.y]
         axes.errorbar(
             [x + shift for x in curve.x],
-            [each.mean for each in curve.y],
+            [each.mean if each.mean < math.inf else math.nan for each in curve.y],
             yerr=[each.half_width or 0.0 for each in curve.y],
             label=curve.label,
             color=curve.style.color,
@@ -129,13 +235,26 @@ def _draw_panel(axes: object, panel: Panel) -> None:
             elinewidth=0.8,
             capsize=2,
         )
+        if not all(finite):
+            axes.plot(
+                [x + shift for x, settled in zip(curve.x, finite, strict=True) if not settled],
+                [0.95 - 0.04 * (index % 4)] * finite.count(False),  # side by side, else below
+                transform=axes.get_xaxis_transform(),
+                color=curve.style.color,
+                marker=r"$\uparrow$",
+                markersize=7,
+                linestyle="",
+            )
     axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
-    axes.set_xticks(xs, [f"{x:g}" for x in xs])
+    if panel.few:
+        axes.set_xticks(xs, [f"{x:g}" for x in xs])
     if panel.log:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(ScalarFormatter())
         axes.yaxis.set_minor_formatter(NullFormatter())
+    if panel.span is not None:
+        axes.set_ylim(panel.span)
     axes.grid(color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)
     axes.tick_params(width=0.6, labelleft=True)

@@ -36,19 +36,23 @@ class SweepProgress:
         self._began = self._advanced = time.monotonic()
         self._estimate = 0.0
         self._ended = threading.Event()
-        self._clock = threading.Thread(target=self._tell_again, daemon=True)
+        self._clock: threading.Thread | None = None
 
     def prepare(self, words: str) -> None:
         """Tell what goes on before the estimate."""
         self._say(f"{words} ...")
 
     def begin(self, runs: int, kept: int, estimate: float) -> None:
-        """Tell how long it will take, before anything is begun."""
+        """Tell how long it will take, before anything is begun; also of a second sweep."""
+        self._end()
         also = f" ({kept} kept from before)" if kept else ""
         self._say(f"{runs} runs to do{also}: estimated time {duration(estimate)}")
         self._runs, self._estimate = runs, estimate
+        self._done, self._share = 0, 0.0
         self._began = self._advanced = time.monotonic()
         if runs and not self._console.is_terminal:
+            self._ended.clear()
+            self._clock = threading.Thread(target=self._tell_again, daemon=True)
             self._clock.start()
         elif runs:
             self._bar = Progress(
@@ -86,14 +90,20 @@ class SweepProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._end()
+
+    def _end(self) -> None:
         self._ended.set()
         if self._bar is not None:
             self._bar.stop()
-        if self._clock.is_alive():
+            self._bar = None
+        if self._clock is not None:
             self._clock.join()
+            self._clock = None
         if self._runs:
             took = duration(time.monotonic() - self._began)
             self._say(f"{self._done} of {self._runs} runs done in {took}")
+            self._runs = 0
 
     def _words(self) -> str:
         # The estimate counts for what is left, the time that went by for what is done: a few runs

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -35,8 +35,12 @@ ENOUGH = 50
 Observation = dict[str, list[float]]
 """What is kept of a run: columns of numbers."""
 
-Observe = Callable[[GridModel], Observation]
-"""Takes a model that has run to its end. A function of a module, so that workers find it."""
+Observe = Callable[[GridModel, Iterable[None]], Observation]
+"""Takes a new model and its steps, one for each time round a loop, to its end or as far as is
+wanted. A function of a module, so that workers find it."""
+
+AT_ONCE = 0.5
+"""Runs that are quicker are handed to workers so many seconds' worth at a time."""
 
 
 @dataclass(frozen=True)
@@ -125,13 +129,14 @@ def sweep(
             total = sum(costs.values())
             watch.begin(len(left), before, total / workers)
             futures = {}
-            for key in sorted(left, key=lambda key: -costs[key]):  # the longest do not come last
-                run = left[key]
-                futures[pool.submit(_observed, run.scenario, run.seed, observe)] = key
+            for keys in _batches(costs):
+                runs_of_it = [(left[key].scenario, left[key].seed) for key in keys]
+                futures[pool.submit(_all_observed, runs_of_it, observe)] = keys
             for future in as_completed(futures):
-                key = futures[future]
-                kept.add(key, future.result()[0])
-                watch.advance(costs[key] / total)
+                keys = futures[future]
+                kept.add(dict(zip(keys, future.result(), strict=True)))
+                for key in keys:
+                    watch.advance(costs[key] / total)
         done = kept.all()
     return {run.key: done[run.key] for run in runs}
 
@@ -146,7 +151,9 @@ def _compile(runs: Iterable[Run]) -> None:
 
 def _short(probe: Scenario) -> Scenario:
     """Return a scenario cut to what goes through all the code that its runs go through."""
-    return probe.changed([f"jobs={min(ENOUGH, _jobs(probe))}"])
+    assert isinstance(probe.parameters, Parameters)
+    name = "jobs_per_cluster" if probe.parameters.mode == "per-cluster" else "jobs"
+    return probe.changed([f"{name}={min(ENOUGH, getattr(probe.parameters, name))}"])
 
 
 def _costs(pool: Executor, runs: dict[str, Run], observe: Observe) -> dict[str, float]:
@@ -158,8 +165,23 @@ def _costs(pool: Executor, runs: dict[str, Run], observe: Observe) -> dict[str, 
 
 
 def _jobs(scenario: Scenario) -> int:
-    assert isinstance(scenario.parameters, Parameters)
-    return scenario.parameters.jobs
+    parameters = scenario.parameters
+    assert isinstance(parameters, Parameters)
+    if parameters.mode == "per-cluster":
+        return parameters.jobs_per_cluster * len(scenario.platform.clusters)
+    return parameters.jobs
+
+
+def _batches(costs: Mapping[str, float]) -> Iterator[list[str]]:
+    """Yield the keys of runs that one worker does at once; the longest do not come last."""
+    batch: list[str] = []
+    for key in sorted(costs, key=lambda key: -costs[key]):
+        batch.append(key)
+        if sum(costs[each] for each in batch) >= AT_ONCE:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 # Workers ----------------------------------------------------------------------------------------
@@ -216,8 +238,19 @@ def _observed(scenario: Scenario, seed: int, observe: Observe) -> tuple[Observat
     """Run a scenario in a worker; return what is kept of it and the seconds it took."""
     began = time.perf_counter()
     model = scenario.model(seed)
-    while model.running and not _stopping.is_set():
-        model.step()
-    observation = {} if model.running else observe(model)
+    observation = observe(model, _steps(model))
     getattr(mesa.Agent, "_ids", {}).pop(model, None)  # where Mesa 3.3 keeps every model alive
     return observation, time.perf_counter() - began
+
+
+def _all_observed(runs: Sequence[tuple[Scenario, int]], observe: Observe) -> list[Observation]:
+    """Run scenarios, each with its seed, in a worker; return what is kept of each."""
+    return [_observed(scenario, seed, observe)[0] for scenario, seed in runs]
+
+
+def _steps(model: GridModel) -> Iterator[None]:
+    while model.running:
+        if _stopping.is_set():
+            raise InterruptedError("the sweep has ended")  # nobody waits for what comes of it
+        model.step()
+        yield

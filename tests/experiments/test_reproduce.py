@@ -223,7 +223,7 @@ def test_what_is_kept_of_rounds_is_what_the_jobs_say():
     ran = scenario(Point(6, 4, 40), SERIES[1], 200)
     model = ran.model(3)
     model.run()
-    kept_of_it = observe(model)
+    kept_of_it = observe(model, ())
     result = Result.of(model, ran, 0.0)
     jobs = result.jobs
     weights = dict(zip(ran.platform.names, model.weights, strict=True))
@@ -273,7 +273,7 @@ def test_an_error_in_a_worker_is_that_of_the_sweep(tmp_path):
     assert kept(tmp_path) == 0
 
 
-def divide_by_zero(model):
+def divide_by_zero(model, steps):
     return {"nothing": [1 / 0]}
 
 
@@ -283,7 +283,7 @@ def test_a_worker_that_is_killed_is_told(tmp_path):
         sweep(outcome.runs, die, Kept(tmp_path, {}), 1, Silent())
 
 
-def die(model):
+def die(model, steps):
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -10,6 +10,7 @@ from experiments.papers.muscle.claims import judged
 from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.points import FIGURES, JOBS, observe, points
 from experiments.papers.muscle.report import Report
+from experiments.studies.checks import check_amounts
 from experiments.studies.kept import Kept
 from experiments.studies.sweep import Watch, sweep
 from grid.errors import GridError
@@ -51,11 +52,7 @@ def reproduce(
     GridError
         For a parameter that is not accepted, or a folder that holds other runs.
     """
-    if not 0 < scale <= 1000:
-        raise GridError(f"scale: found {scale!r}; accepted: a number above 0, up to 1000")
-    for name, count in (("replications", replications), ("workers", workers)):
-        if count < 1:
-            raise GridError(f"{name}: found {count!r}; accepted: a whole number from 1")
+    check_amounts(scale, replications, workers)
     for figure in figures:
         if figure not in FIGURES:
             raise GridError(f"figure: found {figure!r}; accepted: 4, 5, 6, 7")

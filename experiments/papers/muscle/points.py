@@ -6,7 +6,7 @@ deadline ranges here, and exponent 1, are choices.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -175,11 +175,13 @@ def run(point: Point, series: Series, jobs: int, seed: int) -> Run:
     return Run(scenario(point, series, jobs), seed, kind, probe)
 
 
-def observe(model: GridModel) -> Observation:
+def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     """Return of each round MCP, PB, the part of MCP that is over-deadline, and late jobs' share.
 
     The last round is left out unless it is the only one: it holds what was left of the jobs.
     """
+    for _ in steps:
+        pass
     platform = model.world.platform
     records = model.world.records()
     rounds = round_performance(records, platform, model.weights, model.idle)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.files import unwritable
 from experiments.papers.muscle.claims import Judged
 from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.pictures import draw_figure, pictures
 from experiments.papers.muscle.points import PAPER, TITANS
 from experiments.studies.claims import Measured, Verdict
+from experiments.studies.files import new_files, plain, write_csv
 
 PAGE = "muscle.md"
 
@@ -51,7 +50,7 @@ class Report:
             "points": [
                 {"figure": figure, **row}
                 for figure in self.figures
-                for row in _plain(self.outcome.table(figure))
+                for row in plain(self.outcome.table(figure))
             ],
             "claims": [
                 {
@@ -169,25 +168,15 @@ class Report:
         GridError
             If the files cannot be written.
         """
-        try:
-            with tempfile.TemporaryDirectory(prefix=".metasched-", dir=folder) as scratch:
-                new = Path(scratch)
-                for figure in self.figures:
-                    self._csv(self.outcome.table(figure), new / f"{_file(f'figure{figure}')}.csv")
-                    draw_figure(self.outcome, figure, new)
-                    for name, _, _ in pictures(figure):
-                        for suffix in (".svg", ".png"):
-                            (new / f"{name}{suffix}").rename(new / f"{_file(name)}{suffix}")
-                self._csv(self.claims_table(), new / "muscle-claims.csv")
-                (new / PAGE).write_text(self.page(), encoding="utf-8")
-                for path in sorted(new.iterdir()):
-                    path.replace(folder / path.name)
-        except OSError as error:
-            raise unwritable(folder, "results", "folder", error) from None
-
-    @staticmethod
-    def _csv(table: pd.DataFrame, path: Path) -> None:
-        table.to_csv(path, index=False, lineterminator="\n")
+        with new_files(folder) as new:
+            for figure in self.figures:
+                write_csv(self.outcome.table(figure), new / f"{_file(f'figure{figure}')}.csv")
+                draw_figure(self.outcome, figure, new)
+                for name, _, _ in pictures(figure):
+                    for suffix in (".svg", ".png"):
+                        (new / f"{name}{suffix}").rename(new / f"{_file(name)}{suffix}")
+            write_csv(self.claims_table(), new / "muscle-claims.csv")
+            (new / PAGE).write_text(self.page(), encoding="utf-8")
 
 
 def _file(name: str) -> str:
@@ -196,12 +185,6 @@ def _file(name: str) -> str:
 
 def _settings() -> str:
     return ", ".join(f"`{name} = {value!r}`" for name, value in TITANS[PAPER].items())
-
-
-def _plain(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows with None where nothing defines a number."""
-    rows: list[dict[str, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
-    return rows
 
 
 def _told(verdict: Verdict) -> list[str]:

@@ -1,0 +1,113 @@
+"""Sections 4 and 6 of `beosim` run again: Figs. 9 to 27, Table 1, and what becomes of its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.papers.beosim.claims import ANCHORS, judged
+from experiments.papers.beosim.decisions import decisions
+from experiments.papers.beosim.outcome import Observations, Outcome
+from experiments.papers.beosim.points import FIGURES, FIXED, Point, curves, observe
+from experiments.papers.beosim.report import Report, anchors, spans
+from experiments.studies.checks import check_amounts
+from experiments.studies.kept import Kept
+from experiments.studies.sweep import Run, Watch, sweep
+from grid.errors import GridError
+from grid.kernel.compile import sources_digest
+
+__all__ = ["FIGURES", "REPLICATIONS", "Report", "decisions", "reproduce", "reproduce_anchors"]
+
+REPLICATIONS = 5
+"""Runs of a point unless told otherwise."""
+
+
+def reproduce(
+    folder: Path,
+    watch: Watch,
+    figures: Sequence[int] = FIGURES,
+    scale: float = 1.0,
+    replications: int = REPLICATIONS,
+    workers: int = 1,
+) -> Report:
+    """Run the experiments of figures, and judge the paper's claims of them.
+
+    Parameters
+    ----------
+    folder : path
+        Where finished runs are kept, and taken up again.
+    watch : Watch
+        Is told how it goes on.
+    figures : sequence of int
+        Of 9 to 11 and 13 to 27.
+    scale : float
+        Jobs of a run, in units of the paper's; above 0.
+    replications : int
+        Runs of each point.
+    workers : int
+        Processes; they change nothing but the time.
+
+    Raises
+    ------
+    GridError
+        For a parameter that is not accepted, or a folder that holds other runs.
+    """
+    for figure in figures:
+        if figure not in FIGURES:
+            raise GridError(f"figure: found {figure!r}; accepted: {spans(FIGURES)}")
+    points = {
+        figure: [point for curve in curves(figure) for point in curve] for figure in figures
+    }
+    outcome = _run(
+        [point for of_figure in points.values() for point in of_figure],
+        folder,
+        watch,
+        scale,
+        replications,
+        workers,
+    )
+    command = ["metasched reproduce beosim"]
+    if len(figures) < len(FIGURES):
+        command.append(f"--figure {spans(figures).replace(' ', '')}")
+    command += [f"--scale {scale:g}", f"--replications {replications}"]
+    return Report(outcome, points, judged(outcome, figures), " ".join(command))
+
+
+def reproduce_anchors(
+    folder: Path, watch: Watch, scale: float, replications: int, workers: int
+) -> dict[str, dict[str, float | None]]:
+    """Return the mean turnaround of section 6's bounds, s: ``mean``, ``ci95``, ``paper`` of each.
+
+    Parameters are those of `reproduce`; ``ci95`` is the half-width of the 95 % confidence interval.
+    """
+    points = [point for point, _ in ANCHORS.values()]
+    return anchors(_run(points, folder, watch, scale, replications, workers))
+
+
+def _run(
+    points: Sequence[Point],
+    folder: Path,
+    watch: Watch,
+    scale: float,
+    replications: int,
+    workers: int,
+) -> Outcome:
+    check_amounts(scale, replications, workers)
+    kept = Kept(
+        folder,
+        {
+            "paper": "beosim",
+            "scale": scale,
+            "code digest": sources_digest(Path(__file__).resolve().parents[3]),
+        },
+    )
+
+    def carry_out(runs: list[Run]) -> Observations:
+        return sweep(runs, observe, kept, workers, watch)
+
+    outcome = Outcome(scale, replications)
+    outcome.run([point for point in points if point.policy != FIXED], carry_out)
+    fixed = [point for point in points if point.policy == FIXED]
+    if fixed:
+        outcome.run(fixed, carry_out)
+    return outcome

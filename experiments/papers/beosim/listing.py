@@ -1,0 +1,58 @@
+"""Verdicts, anchors and times on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments.papers.beosim.decisions import Decision
+from experiments.papers.beosim.report import PAGE, Report, spans, told
+
+
+def print_claims(report: Report, folder: str, console: Console) -> None:
+    """Print each claim, its verdict and its numbers; then where the rest is."""
+    table = _table("fig.", "the paper says", "verdict", "ours")
+    for claim, verdict in report.claims:
+        number = f" [{claim.paper}]" if claim.paper else ""
+        table.add_row(
+            spans(claim.figures),
+            Text(claim.text + number),
+            Text(verdict.word, "bold"),
+            Text("\n".join(map(told, verdict.evidence))),
+        )
+    console.print(table)
+    console.print(
+        f"numbers, tables and pictures: {folder}/{PAGE}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def print_anchors(anchors: Mapping[str, Mapping[str, float | None]], console: Console) -> None:
+    """Print the bounds of section 6 beside the paper's."""
+    table = _table("mean turnaround, s", "ours", "95 %", "paper")
+    for name, row in anchors.items():
+        half = row["ci95"]
+        shown = "-" if half is None else f"± {half:.1f}"
+        table.add_row(name, f"{row['mean']:.1f}", shown, f"{row['paper']:g}")
+    console.print(table)
+
+
+def print_decisions(decisions: Sequence[Decision], console: Console) -> None:
+    """Print the time of each module's decision beside the paper's."""
+    table = _table("module", "µs a decision", "paper")
+    for each in decisions:
+        paper = "-" if each.paper is None else f"{each.paper:g}"
+        table.add_row(each.module, f"{each.microseconds:.3f}", paper)
+    console.print(table)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for column in columns:
+        table.add_column(column)
+    return table

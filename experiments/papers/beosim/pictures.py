@@ -1,0 +1,209 @@
+"""Figs. 9 to 27 of `beosim` as we measure them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from experiments.papers.beosim.outcome import Outcome
+from experiments.papers.beosim.points import (
+    A1,
+    ADAPTIVE,
+    ALL_CHUNKS,
+    B1,
+    B2,
+    B3,
+    B4,
+    BSBW,
+    CLUSTERS,
+    FIRST_FIT,
+    FIXED,
+    HIGH,
+    IDEAL,
+    LOW,
+    LSLT,
+    MIGRATION,
+    NO_SHARE,
+    OURS,
+    SURFACES,
+    Point,
+    curves,
+    grid,
+    over_chunks,
+)
+from experiments.studies.plots import Curve, HeatMap, Panel, Style, draw, draw_heat_maps
+from experiments.studies.statistics import Interval
+
+_STYLES = {
+    NO_SHARE: Style("0.55", "", ":"),
+    MIGRATION: Style("0.35", "", "--"),
+    IDEAL: Style("0.35", "", "-."),
+    FIRST_FIT: Style("#d55e00", "o", "-"),
+    FIXED: Style("#0072b2", "s", "--", filled=False),
+    A1: Style("#d55e00", "o", "-"),
+    B1: Style("#0072b2", "s", "--"),
+    B2: Style("#009e73", "^", "-.", filled=False),
+    B4: Style("#cc79a7", "v", ":"),
+    ADAPTIVE: Style("black", "*", "-"),
+}
+_CHUNK_STYLES = {
+    70: Style("#56b4e9", "s", ":", filled=False),
+    80: Style("#0072b2", "^", "--", filled=False),
+    85: Style("#0072b2", "D", "-"),
+    90: Style("#cc79a7", "v", "-."),
+}
+_FIRST_FIT_OF_13 = Style("#009e73", "^", ":", filled=False)
+
+_TURNAROUND, _BSBW, _LSLT = "turnaround, s", "BSBW, Mbit/s", "LSLT, percent"
+_PENALTY = "mean penalty of First-Fit's co-allocated jobs"
+
+SECTION_4 = "section 4's workload"
+GROUPS: tuple[tuple[str, tuple[int, ...], str], ...] = (
+    (
+        "figures9-11",
+        tuple(CLUSTERS),
+        "Figs. 9 to 11: the dynamic model of communication (First-Fit) and a fixed penalty on 2, 4 "
+        "and 8 clusters (rows), against the penalty and against BSBW",
+    ),
+    ("figure13", (13,), "Fig. 13: bandwidth-aware meta-schedulers on four clusters, LSLT 100 %"),
+    (
+        "figures14-21",
+        tuple(SURFACES),
+        "Figs. 14 to 21: mean turnaround (s) over BSBW and LSLT, and that of our policy `adaptive`",
+    ),
+    ("figures22-23", (22, 23), "Figs. 22 and 23: turnaround over BSBW at LSLT 100 %"),
+    ("figures24-25", (24, 25), "Figs. 24 and 25: turnaround over LSLT at low and high BSBW"),
+    ("figures26-27", (26, 27), "Figs. 26 and 27: B3 over LSLT at low and high BSBW"),
+    ("chunks", (26, 27), "B3 over its chunk size threshold at LSLT 100 % (no figure of the paper)"),
+)
+"""Each picture: its name, the figures that it shows, its caption."""
+
+
+def pictures(figures: Sequence[int]) -> Iterator[tuple[str, list[int], str]]:
+    """Yield of each picture that has something to show its name, its figures and its caption."""
+    for name, of, caption in GROUPS:
+        shown = [figure for figure in of if figure in figures]
+        if shown:
+            yield name, shown, caption
+
+
+def draw_pictures(outcome: Outcome, figures: Sequence[int], folder: Path) -> None:
+    """Draw all pictures of figures into a folder."""
+    for name, shown, _ in pictures(figures):
+        stem = folder / f"beosim-{name}"
+        if name == "figures14-21":
+            _draw_surfaces(outcome, shown, stem)
+        elif name == "figures9-11":
+            draw([_models(outcome, figure) for figure in shown], stem)
+        elif name == "chunks":
+            draw([[_chunks(outcome, LOW if each == 26 else HIGH) for each in shown]], stem)
+        else:
+            draw([[_lines(outcome, figure) for figure in shown]], stem)
+
+
+def _curve(
+    outcome: Outcome,
+    points: Sequence[Point],
+    x: Callable[[Point], float],
+    ends: tuple[float, float],
+    style: Style | None = None,
+) -> Curve:
+    """Return a curve; of one point, a level line from end to end."""
+    first = points[0]
+    if style is None:
+        style = _CHUNK_STYLES[first.chunk] if first.policy == B3 else _STYLES[first.policy]
+    y = [outcome.mean(point) for point in points]
+    if len(points) == 1:
+        return Curve(first.name, ends, [*y, *y], style)
+    return Curve(first.name, [x(point) for point in points], y, style)
+
+
+def _highest(outcome: Outcome, points: Sequence[Point], over: float) -> float | None:
+    """Return the highest turnaround of some points times a factor, or None without any."""
+    means = [outcome.mean(point).mean for point in points if outcome.stable(point)]
+    return over * max(means) if means else None
+
+
+def _models(outcome: Outcome, figure: int) -> list[Panel]:
+    """Return a row of Figs. 9 to 11: against the penalty, and against the bandwidth."""
+    of = curves(figure)
+    levels, (dynamic, _) = of[:3], of[3:]
+
+    def penalty(point: Point) -> float:
+        return float(outcome.values(dynamic[_index(point, dynamic)], "penalty").mean())
+
+    def bandwidth(point: Point) -> float:
+        return point.bsbw
+
+    panels = []
+    for x, label in ((penalty, _PENALTY), (bandwidth, _BSBW)):
+        xs = [x(point) for point in dynamic]
+        panels.append(
+            Panel(
+                f"Fig. {figure}: {CLUSTERS[figure]} clusters",
+                label,
+                _TURNAROUND,
+                [_curve(outcome, points, x, (xs[0], xs[-1])) for points in of],
+                few=False,
+                highest=_highest(outcome, [points[0] for points in levels], 1.3),
+            )
+        )
+    return panels
+
+
+def _index(point: Point, curve: Sequence[Point]) -> int:
+    return [each.bsbw for each in curve].index(point.bsbw)
+
+
+def _lines(outcome: Outcome, figure: int) -> Panel:
+    """Return Fig. 13, or one of Figs. 22 to 27."""
+    of = [points for points in curves(figure) if not _is_of_chunks(points)]
+    over_lslt = figure >= 24
+    ends = (LSLT[0], LSLT[-1]) if over_lslt else (of[-1][0].bsbw, of[-1][-1].bsbw)
+
+    def x(point: Point) -> float:
+        return point.lslt if over_lslt else point.bsbw
+
+    title = f"Fig. {figure}"
+    if over_lslt:
+        title += f": BSBW {of[-1][0].bsbw:g} Mbit/s"
+    lines = [
+        _curve(outcome, points, x, ends, _FIRST_FIT_OF_13 if _is_first_fit(points) else None)
+        for points in of
+    ]
+    level = [points[0] for points in of if points[0].policy == MIGRATION]
+    highest = _highest(outcome, level, 1.25)
+    return Panel(title, _LSLT if over_lslt else _BSBW, _TURNAROUND, lines, highest=highest)
+
+
+def _is_of_chunks(points: Sequence[Point]) -> bool:
+    return len(points) == len(ALL_CHUNKS) or points[0].policy == B1 and len(points) == 1
+
+
+def _is_first_fit(points: Sequence[Point]) -> bool:
+    return points[0].policy == FIRST_FIT
+
+
+def _chunks(outcome: Outcome, bsbw: float) -> Panel:
+    """Return B3 over its chunk, between B1 and Migration Only."""
+    of = {figure: curves(figure) for figure in (26, 27)}[26 if bsbw == LOW else 27]
+    levels = [points for points in of if len(points) == 1]
+    ends = (ALL_CHUNKS[0], ALL_CHUNKS[-1])
+    lines = [_curve(outcome, points, lambda point: point.lslt, ends) for points in levels]
+    b3 = over_chunks(bsbw)
+    y: list[Interval] = [outcome.mean(point) for point in b3]
+    lines.append(Curve("B3", list(map(float, ALL_CHUNKS)), y, _CHUNK_STYLES[85]))
+    label = "chunk size threshold, percent"
+    return Panel(f"BSBW {bsbw:g} Mbit/s", label, _TURNAROUND, lines, few=False)
+
+
+def _draw_surfaces(outcome: Outcome, figures: Sequence[int], stem: Path) -> None:
+    maps = [_map(outcome, f"Fig. {figure}: ", SURFACES[figure]) for figure in figures]
+    maps.append(_map(outcome, "", OURS))
+    draw_heat_maps(maps, _BSBW, _LSLT, _TURNAROUND, 1.5 * 1087, stem)
+
+
+def _map(outcome: Outcome, title: str, of: Point) -> HeatMap:
+    heights = [outcome.mean(point).mean for point in grid(of)]
+    rows = [heights[row * len(BSBW) : (row + 1) * len(BSBW)] for row in range(len(LSLT))]
+    return HeatMap(title + of.name, BSBW, LSLT, rows)

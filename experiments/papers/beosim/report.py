@@ -1,0 +1,198 @@
+"""What `metasched reproduce beosim` leaves behind: tables, pictures and a page that shows them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.papers.beosim.claims import ANCHORS, Claim
+from experiments.papers.beosim.outcome import Outcome
+from experiments.papers.beosim.pictures import draw_pictures, pictures
+from experiments.papers.beosim.points import JOBS, STEPS, WARM_UP, Point, jobs_per_cluster
+from experiments.studies.claims import Measured, Verdict
+from experiments.studies.files import new_files, plain, write_csv
+from experiments.studies.statistics import Interval, mean_interval
+
+PAGE = "beosim.md"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Figures and claims, ready to be written.
+
+    Attributes
+    ----------
+    outcome : Outcome
+    points : dict of int to list of Point
+        Of each figure.
+    claims : list of (Claim, Verdict)
+    command : str
+        That makes the report again.
+    """
+
+    outcome: Outcome
+    points: dict[int, list[Point]]
+    claims: list[tuple[Claim, Verdict]]
+    command: str
+
+    def summary(self) -> dict[str, Any]:
+        """Return points and claims, ready for JSON."""
+        return {
+            "paper": "beosim",
+            "figures": list(self.points),
+            "scale": self.outcome.scale,
+            "replications": self.outcome.replications,
+            "points": plain(self.outcome.table(self.points)),
+            "claims": [
+                {
+                    "figures": list(claim.figures),
+                    "claim": claim.text,
+                    "paper": claim.paper or None,
+                    "verdict": verdict.word,
+                    "ours": [
+                        {
+                            "at": at,
+                            "mean": value.mean if math.isfinite(value.mean) else None,
+                            "half_width": value.half_width,
+                        }
+                        for at, value in verdict.evidence
+                    ],
+                }
+                for claim, verdict in self.claims
+            ],
+        }
+
+    def claims_table(self) -> pd.DataFrame:
+        """Return one row for each claim."""
+        return pd.DataFrame(
+            [
+                {
+                    "figures": spans(claim.figures),
+                    "claim": claim.text,
+                    "paper": claim.paper,
+                    "verdict": verdict.word,
+                    "ours": "; ".join(map(told, verdict.evidence)),
+                }
+                for claim, verdict in self.claims
+            ]
+        )
+
+    def page(self) -> str:
+        """Return the page in Markdown."""
+        return "\n".join(self._page()) + "\n"
+
+    def _page(self) -> Iterator[str]:
+        outcome = self.outcome
+        lengths = " and ".join(
+            f"{jobs_per_cluster(section, outcome.scale):,} for section {section}'s workload "
+            f"(the paper: {jobs:,})"
+            for section, jobs in JOBS.items()
+        )
+        yield "# The experiments of the Beosim paper, run again\n"
+        yield f"```console\n{self.command}\n```\n"
+        yield (
+            f"made this page. Each run has jobs of each cluster: {lengths}; the first "
+            f"{100 * WARM_UP:g} % of them do not count, because clusters begin empty. Runs of each "
+            f"point: {outcome.replications}, of different seeds. Intervals are 95 % confidence "
+            "intervals (Student's t) over them. With one seed all meta-schedulers get the same "
+            "jobs, and differences are taken seed by seed.\n"
+        )
+        yield (
+            "Where the queue of most runs grows as long as jobs come, there is **no steady state**, "
+            "and a mean would only tell how long the run was: such points are arrows at the upper "
+            "edge of a picture, and ∞ in numbers; a comparison with them counts as won by the "
+            "other. Such runs end early.\n"
+        )
+        yield (
+            "The paper prints neither the bandwidths of Figs. 9 to 11 nor the steps of the others; "
+            "LSLT in Fig. 13 is taken as 100 %, and which of Figs. 26 and 27 has the low bandwidth "
+            "is a guess. `adaptive` is a policy of this product, not of the paper: like those of "
+            "class B it is not told what bandwidth jobs need. No parameter was tuned to meet a "
+            "figure.\n"
+        )
+        yield "## Claims\n"
+        yield (
+            "A comparison *holds* if the interval of every difference (s, unless it says otherwise) "
+            "is on the right side, *fails* if one is on the wrong side, and is *open* else; of many "
+            "the lowest and the highest are shown. *Fixed* is fed, seed by seed, the mean penalty "
+            "that First-Fit's jobs had, and the two are compared where that is at least 1.01. An "
+            "acceptable penalty is First-Fit's where a curve gets above the level, interpolated; "
+            "the paper's are read off its figures, so that ±0.01 is allowed. The paper's two "
+            "anchors are single runs: they *hold* if they lie where one more run of ours would, "
+            f"with 95 %, and that is within ±5 %. Links are looked at {STEPS} times a run.\n"
+        )
+        yield "| Fig. | the paper says | its number | verdict | ours |"
+        yield "|---|---|---|---|---|"
+        for claim, verdict in self.claims:
+            ours = "<br>".join(map(told, verdict.evidence))
+            number = claim.paper or "-"
+            yield (
+                f"| {spans(claim.figures)} | {claim.text} | {number} | **{verdict.word}** | {ours} |"
+            )
+        yield ""
+        for name, _, caption in pictures(list(self.points)):
+            yield f"![{caption}](beosim-{name}.svg)\n"
+            yield f"*{caption}. Bars: 95 % confidence intervals; arrows: no steady state.*\n"
+
+    def write(self, folder: Path) -> None:
+        """Write the points of all figures, the pictures, the claims and the page.
+
+        Raises
+        ------
+        GridError
+            If the files cannot be written.
+        """
+        with new_files(folder) as new:
+            write_csv(self.outcome.table(self.points), new / "beosim-figures.csv")
+            draw_pictures(self.outcome, list(self.points), new)
+            write_csv(self.claims_table(), new / "beosim-claims.csv")
+            (new / PAGE).write_text(self.page(), encoding="utf-8")
+
+
+def anchors(outcome: Outcome) -> dict[str, dict[str, float | None]]:
+    """Return the mean turnaround of section 6's bounds beside the paper's, s."""
+    found = {}
+    for name, (point, paper) in ANCHORS.items():
+        mean, half = mean_interval(outcome.values(point))
+        found[name] = {"mean": mean, "ci95": half, "paper": paper}
+    return found
+
+
+def spans(figures: Sequence[int]) -> str:
+    """Return figures in words: of more than two in a row the first and the last.
+
+    Examples
+    --------
+    >>> spans([9, 10, 11]), spans([14, 20])
+    ('9-11', '14, 20')
+    """
+    runs: list[list[int]] = []
+    for figure in figures:
+        if runs and figure == runs[-1][-1] + 1:
+            runs[-1].append(figure)
+        else:
+            runs.append([figure])
+    return ", ".join(
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    )
+
+
+def told(measured: Measured) -> str:
+    """Return a number of ours in words."""
+    return f"{_shown(measured.value)} ({measured.where})"
+
+
+def _shown(value: Interval) -> str:
+    if math.isnan(value.mean):
+        return "nowhere"
+    if math.isinf(value.mean):
+        return "∞" if value.mean > 0 else "-∞"
+    size = max(abs(value.mean), value.half_width or 0.0)
+    digits = 0 if size >= 100 else 1 if size >= 10 else 3
+    shown = f"{value.mean:,.{digits}f}"
+    return f"{shown} ± {value.half_width:,.{digits}f}" if value.half_width else shown
