@@ -374,8 +374,10 @@ def reproduce_beosim(
     found: Any
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         if table == "decisions":
-            measured = beosim.decisions()
-            found = {each.module: {"us": each.microseconds, "paper": each.paper} for each in measured}
+            measured = beosim.decision_times()
+            found = {
+                each.module: {"us": each.microseconds, "paper": each.paper} for each in measured
+            }
             if not as_json:
                 listing.print_decisions(measured, Console())
         else:

@@ -1,4 +1,4 @@
-"""Sections 4 and 6 of `beosim` run again: Figs. 9 to 27, Table 1, and what becomes of its claims."""
+"""Sections 4 and 6 of `beosim` run again: Figs. 9 to 27, Table 1, and the paper's claims."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.papers.beosim.claims import ANCHORS, judged
-from experiments.papers.beosim.decisions import decisions
+from experiments.papers.beosim.decision_times import decision_times
 from experiments.papers.beosim.outcome import Observations, Outcome
 from experiments.papers.beosim.points import FIGURES, FIXED, Point, curves, observe
 from experiments.papers.beosim.report import Report, anchors, spans
@@ -16,7 +16,7 @@ from experiments.studies.sweep import Run, Watch, sweep
 from grid.errors import GridError
 from grid.kernel.compile import sources_digest
 
-__all__ = ["FIGURES", "REPLICATIONS", "Report", "decisions", "reproduce", "reproduce_anchors"]
+__all__ = ["FIGURES", "REPLICATIONS", "Report", "decision_times", "reproduce", "reproduce_anchors"]
 
 REPLICATIONS = 5
 """Runs of a point unless told otherwise."""
@@ -55,9 +55,7 @@ def reproduce(
     for figure in figures:
         if figure not in FIGURES:
             raise GridError(f"figure: found {figure!r}; accepted: {spans(FIGURES)}")
-    points = {
-        figure: [point for curve in curves(figure) for point in curve] for figure in figures
-    }
+    points = {figure: [point for curve in curves(figure) for point in curve] for figure in figures}
     outcome = _run(
         [point for of_figure in points.values() for point in of_figure],
         folder,

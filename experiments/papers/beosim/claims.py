@@ -146,9 +146,7 @@ def _on_four(policy: str) -> list[Point]:
 def _soon_worse(outcome: Outcome) -> Verdict:
     """Judge that First-Fit ends worse than Migration Only, and tell from where on it is."""
     curve, level = _on_four(FIRST_FIT), Point(4, 4, MIGRATION)
-    at = outcome.crossing(
-        curve, level, lambda point: np.full(outcome.replications, point.bsbw)
-    )
+    at = outcome.crossing(curve, level, lambda point: np.full(outcome.replications, point.bsbw))
     if not np.isfinite(at).all():
         return Verdict(FAILS)
     end = _above(outcome, curve[-1:], [level])
@@ -187,7 +185,9 @@ def _within_threshold(outcome: Outcome) -> Verdict:
     highest = max(over, key=lambda point: over[point])
     holds = over[highest] <= 1 + 1e-9 and slowed <= 1 + 1e-6
     evidence = (
-        Measured(f"demand over LSLT, most of all looks, {highest.where}", Interval(over[highest], 0)),
+        Measured(
+            f"demand over LSLT, most of all looks, {highest.where}", Interval(over[highest], 0)
+        ),
         Measured("mean penalty, highest up to LSLT 100", Interval(slowed, 0)),
     )
     return Verdict(HOLDS if holds else FAILS, evidence)
@@ -267,16 +267,9 @@ def _approaches(outcome: Outcome) -> Verdict:
             evidence.append(Measured(where, Interval(apart, 0.0)))
         last = [replace(whole, chunk=chunk) for chunk in (85, 90, 95)]
         if all(map(outcome.stable, last)):
-            to_migration = [
-                Measured(
-                    f"{each.name}, BSBW {bsbw}, below Migration Only, s",
-                    mean_interval(outcome.values(MIGRATION_6) - outcome.values(each)),
-                )
-                for each in reversed(last)
-            ]
-            nearer = judge.rises(to_migration)
+            nearer = _above(outcome, [*last[1:], whole], last)
             word = judge.both(Verdict(word), nearer).word
-            evidence += [to_migration[0], to_migration[-1]]
+            evidence += nearer.evidence
     return Verdict(word, tuple(evidence))
 
 
@@ -386,6 +379,4 @@ CLAIMS = (
 
 def judged(outcome: Outcome, figures: Sequence[int]) -> list[tuple[Claim, Verdict]]:
     """Judge the claims that are about figures alone that were run."""
-    return [
-        (claim, claim.judge(outcome)) for claim in CLAIMS if set(claim.figures) <= set(figures)
-    ]
+    return [(claim, claim.judge(outcome)) for claim in CLAIMS if set(claim.figures) <= set(figures)]

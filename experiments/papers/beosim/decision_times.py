@@ -24,8 +24,8 @@ PAPER: dict[str, float | None] = {
 }
 """Mean time of a decision that the paper prints, microseconds; `adaptive` is ours."""
 
-JOBS, INTERVAL, LARGEST = 1000, 100.0, 50
-"""Jobs of each cluster, s from one look to the next, and nodes of the largest job."""
+JOBS, INTERVAL, SMALLEST, LARGEST = 1000, 100.0, 10, 50
+"""Jobs of each cluster, s from one look to the next, and nodes of the smallest and largest job."""
 SECONDS = 0.2
 """CPU time of a measurement, at least."""
 
@@ -38,12 +38,12 @@ class Decision(NamedTuple):
     paper: float | None
 
 
-def decisions() -> list[Decision]:
-    """Measure how long each module takes to decide about a job that no cluster can hold whole.
+def decision_times() -> list[Decision]:
+    """Measure how long each module takes to decide about a job that fits together only.
 
     The states of the grid are those of a run of section 6 under the module itself (BSBW 500 Mbit/s,
-    LSLT 100 %, chunk 85 %), the sizes those of its workload. The time includes that it takes to see
-    that the job fits nowhere whole.
+    LSLT 100 %, chunk 85 %), at which a size of its workload fits nowhere whole, but in the free
+    nodes of all clusters. The time includes that it takes to see so.
     """
     return [Decision(policy, _microseconds(policy), paper) for policy, paper in PAPER.items()]
 
@@ -57,10 +57,11 @@ def _microseconds(policy: str) -> float:
     states, jobs = [], []
     while model.running:
         model.step()
-        most = int(world.known["free"].max())
-        if most < LARGEST:
+        least = max(int(world.known["free"].max()) + 1, SMALLEST)
+        most = min(int(world.known["free"].sum()), LARGEST)
+        if least <= most:
             states.append(_state(world))
-            size = int(rng.integers(max(most, 9) + 1, LARGEST + 1))
+            size = int(rng.integers(least, most + 1))
             jobs.append(_job(size, int(rng.integers(world.clusters)), point.bsbw))
     getattr(mesa.Agent, "_ids", {}).pop(model, None)  # where Mesa 3.3 keeps every model alive
     address = place_address(scheduler.compiled("place"), world.capacity)
@@ -96,5 +97,8 @@ def _decide(address: int, states: Any, jobs: Any, memory: Any, rounds: int) -> i
     started = 0
     for _ in range(rounds):
         for index in range(len(states)):
-            started += call_place(address, states[index], jobs[index], memory)
+            known = states[index]
+            started += call_place(address, known, jobs[index], memory)
+            for cluster in range(known.clusters):
+                known.take[cluster] = 0  # as the kernel does
     return started

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.papers.beosim.decisions import Decision
+from experiments.papers.beosim.decision_times import Decision
 from experiments.papers.beosim.report import PAGE, Report, spans, told
 
 

@@ -66,8 +66,8 @@ class Outcome:
         return self._of[point][column]
 
     def stable(self, point: Point) -> bool:
-        """Tell whether more than half of the replications have a steady state."""
-        return bool(self._of[point]["stable"].mean() > 0.5)
+        """Tell whether all replications have a steady state."""
+        return bool(self._of[point]["stable"].all())
 
     def mean(self, point: Point, column: str = "turnaround") -> Interval:
         """Return the mean over the replications, infinite without a steady state."""
@@ -93,7 +93,9 @@ class Outcome:
                 found.append(Measured(f"{one.where}, against {other.name}", more))
         return found
 
-    def crossing(self, curve: Sequence[Point], level: Point, at: Callable[[Point], Floats]) -> Floats:
+    def crossing(
+        self, curve: Sequence[Point], level: Point, at: Callable[[Point], Floats]
+    ) -> Floats:
         """Return where a curve first gets above a level, in each replication; NaN: nowhere.
 
         Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from experiments.papers.beosim.outcome import Outcome
@@ -94,7 +95,7 @@ def draw_pictures(outcome: Outcome, figures: Sequence[int], folder: Path) -> Non
         if name == "figures14-21":
             _draw_surfaces(outcome, shown, stem)
         elif name == "figures9-11":
-            draw([_models(outcome, figure) for figure in shown], stem)
+            draw([_models(outcome, figure) for figure in shown], stem, share_x=False)
         elif name == "chunks":
             draw([[_chunks(outcome, LOW if each == 26 else HIGH) for each in shown]], stem)
         else:
@@ -114,14 +115,14 @@ def _curve(
         style = _CHUNK_STYLES[first.chunk] if first.policy == B3 else _STYLES[first.policy]
     y = [outcome.mean(point) for point in points]
     if len(points) == 1:
-        return Curve(first.name, ends, [*y, *y], style)
+        return Curve(first.name, ends, [*y, *y], replace(style, marker=""))
     return Curve(first.name, [x(point) for point in points], y, style)
 
 
-def _highest(outcome: Outcome, points: Sequence[Point], over: float) -> float | None:
-    """Return the highest turnaround of some points times a factor, or None without any."""
-    means = [outcome.mean(point).mean for point in points if outcome.stable(point)]
-    return over * max(means) if means else None
+def _span(outcome: Outcome, levels: Sequence[Point], over: float) -> tuple[float, float] | None:
+    """Return what reaches from just below some levels to their highest times a factor."""
+    means = [outcome.mean(point).mean for point in levels if outcome.stable(point)]
+    return (0.85 * min(means), over * max(means)) if means else None
 
 
 def _models(outcome: Outcome, figure: int) -> list[Panel]:
@@ -144,8 +145,9 @@ def _models(outcome: Outcome, figure: int) -> list[Panel]:
                 label,
                 _TURNAROUND,
                 [_curve(outcome, points, x, (xs[0], xs[-1])) for points in of],
+                log=True,
                 few=False,
-                highest=_highest(outcome, [points[0] for points in levels], 1.3),
+                span=_span(outcome, [points[0] for points in levels], 2.0),
             )
         )
     return panels
@@ -165,19 +167,17 @@ def _lines(outcome: Outcome, figure: int) -> Panel:
         return point.lslt if over_lslt else point.bsbw
 
     title = f"Fig. {figure}"
-    if over_lslt:
-        title += f": BSBW {of[-1][0].bsbw:g} Mbit/s"
+    title += f": BSBW {of[-1][0].bsbw:g} Mbit/s" if over_lslt else ": LSLT 100 %"
     lines = [
         _curve(outcome, points, x, ends, _FIRST_FIT_OF_13 if _is_first_fit(points) else None)
         for points in of
     ]
-    level = [points[0] for points in of if points[0].policy == MIGRATION]
-    highest = _highest(outcome, level, 1.25)
-    return Panel(title, _LSLT if over_lslt else _BSBW, _TURNAROUND, lines, highest=highest)
+    span = _span(outcome, [points[0] for points in of if len(points) == 1], 1.25)
+    return Panel(title, _LSLT if over_lslt else _BSBW, _TURNAROUND, lines, span=span)
 
 
 def _is_of_chunks(points: Sequence[Point]) -> bool:
-    return len(points) == len(ALL_CHUNKS) or points[0].policy == B1 and len(points) == 1
+    return len(points) == len(ALL_CHUNKS) or (points[0].policy == B1 and len(points) == 1)
 
 
 def _is_first_fit(points: Sequence[Point]) -> bool:

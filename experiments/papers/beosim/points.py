@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from agents.model import GridModel
+from experiments.parameters import Parameters
 from experiments.scenario import Scenario
 from experiments.studies.sweep import Observation, Run
 
@@ -23,7 +24,7 @@ WARM_UP = 0.05
 CLUSTERS = {9: 2, 10: 4, 11: 8}
 """Of Figs. 9 to 11."""
 BSBW_OF_CLUSTERS = {
-    2: (*range(700, 1401, 100), *range(1450, 1901, 50)),
+    2: (*range(700, 1401, 100), *range(1450, 1951, 50), 2000, 2100),
     4: (*range(300, 651, 50), *range(675, 876, 25), 900),
     8: (300, 350, *range(400, 476, 25), *range(500, 571, 10), 600),
 }
@@ -189,7 +190,7 @@ def _of_section(section: int) -> Scenario:
 def scenario(point: Point, jobs: int, penalty: float = 1.0) -> Scenario:
     """Return what is run at a point, with so many jobs of each cluster."""
     base = _of_section(point.section)
-    assert not isinstance(base.parameters, dict)
+    assert isinstance(base.parameters, Parameters)
     settings = {
         "clusters": point.clusters,
         "jobs_per_cluster": jobs,
@@ -208,7 +209,8 @@ def run(point: Point, scale: float, seed: int, penalty: float = 1.0) -> Run:
     """Return a run at a point, of which one of few jobs tells the time."""
     jobs = jobs_per_cluster(point.section, scale)
     probe = scenario(point, min(jobs, 2500), penalty)
-    kind = point.section, point.clusters, point.policy
+    bsbw = point.bsbw if point.policy in (FIRST_FIT, FIXED) else 0.0  # which decides on the queue
+    kind = point.section, point.clusters, point.policy, bsbw
     return Run(scenario(point, jobs, penalty), seed, kind, probe)
 
 

@@ -103,7 +103,7 @@ class Report:
             "jobs, and differences are taken seed by seed.\n"
         )
         yield (
-            "Where the queue of most runs grows as long as jobs come, there is **no steady state**, "
+            "Where the queue of a run grows as long as jobs come, there is **no steady state**, "
             "and a mean would only tell how long the run was: such points are arrows at the upper "
             "edge of a picture, and ∞ in numbers; a comparison with them counts as won by the "
             "other. Such runs end early.\n"
@@ -117,9 +117,9 @@ class Report:
         )
         yield "## Claims\n"
         yield (
-            "A comparison *holds* if the interval of every difference (s, unless it says otherwise) "
-            "is on the right side, *fails* if one is on the wrong side, and is *open* else; of many "
-            "the lowest and the highest are shown. *Fixed* is fed, seed by seed, the mean penalty "
+            "A comparison *holds* if the interval of every difference (s) is on the right side, "
+            "*fails* if one is on the wrong side, and is *open* else; of many the lowest and the "
+            "highest are shown. *Fixed* is fed, seed by seed, the mean penalty "
             "that First-Fit's jobs had, and the two are compared where that is at least 1.01. An "
             "acceptable penalty is First-Fit's where a curve gets above the level, interpolated; "
             "the paper's are read off its figures, so that ±0.01 is allowed. The paper's two "
@@ -130,10 +130,8 @@ class Report:
         yield "|---|---|---|---|---|"
         for claim, verdict in self.claims:
             ours = "<br>".join(map(told, verdict.evidence))
-            number = claim.paper or "-"
-            yield (
-                f"| {spans(claim.figures)} | {claim.text} | {number} | **{verdict.word}** | {ours} |"
-            )
+            cells = spans(claim.figures), claim.text, claim.paper or "-", f"**{verdict.word}**"
+            yield f"| {' | '.join(cells)} | {ours} |"
         yield ""
         for name, _, caption in pictures(list(self.points)):
             yield f"![{caption}](beosim-{name}.svg)\n"

@@ -1,0 +1,241 @@
+"""`metasched reproduce beosim`: the whole path on a tiny scale, its points, claims and tables."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli import main
+from experiments.papers.beosim.claims import CLAIMS, judged
+from experiments.papers.beosim.outcome import Outcome
+from experiments.papers.beosim.points import (
+    FIGURES,
+    FIRST_FIT,
+    FIXED,
+    JOBS,
+    MIGRATION_6,
+    SURFACES,
+    Point,
+    curves,
+    grid,
+    observe,
+    over_chunks,
+    run,
+    scenario,
+)
+from experiments.papers.beosim.report import spans
+from experiments.run import run as run_scenario
+from experiments.studies.kept import RUNS
+
+FIRST = ["--figure", "9", "--scale", "0.0002", "--replications", "2"]
+"""800 jobs a cluster."""
+
+
+def call(*words):
+    return CliRunner().invoke(main, ["reproduce", "beosim", *(str(word) for word in words)])
+
+
+def carried_out(runs):
+    """Do runs here, one after the other."""
+    found = {}
+    for each in runs:
+        model = each.scenario.model(each.seed)
+        found[each.key] = observe(model, steps(model))
+    return found
+
+
+def steps(model):
+    while model.running:
+        model.step()
+        yield
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiny")
+    result = call(*FIRST, "--workers", 1, "--out", folder, "--json")
+    assert result.exit_code == 0, result.output
+    return folder, result
+
+
+def test_whole_path(tiny):
+    folder, result = tiny
+    told = json.loads(result.stdout)
+    points = {point for curve in curves(9) for point in curve}
+    assert (told["paper"], told["figures"], told["replications"]) == ("beosim", [9], 2)
+    assert len(told["points"]) == len(points)
+    assert {each["verdict"] for each in told["claims"]} <= {"holds", "fails", "open"}
+    assert [each["claim"] for each in told["claims"]] == [
+        claim.text for claim in CLAIMS if claim.figures == (9,)
+    ]
+    table = pd.read_csv(folder / "beosim-figures.csv")
+    assert len(table) == len(points)
+    fixed = table[table.policy == FIXED].set_index("bsbw")
+    dynamic = table[table.policy == FIRST_FIT].set_index("bsbw")
+    settled = fixed.penalty.notna() & dynamic.penalty.notna()
+    assert settled.any()
+    assert fixed.penalty[settled].tolist() == pytest.approx(dynamic.penalty[settled].tolist())
+    page = (folder / "beosim.md").read_text()
+    assert "metasched reproduce beosim --figure 9 --scale 0.0002 --replications 2" in page
+    assert "](beosim-figures9-11.svg)" in page
+    assert (folder / "beosim-figures9-11.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_workers_and_a_second_call_change_nothing(tiny, tmp_path):
+    folder, result = tiny
+    assert call(*FIRST, "--workers", 2, "--out", tmp_path, "--json").stdout == result.stdout
+    again = call(*FIRST, "--out", folder)
+    assert "0 runs to do" in again.stderr
+    for path in folder.iterdir():
+        if path.name != RUNS:
+            assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
+
+
+def test_more_replications_and_figures_go_on_in_the_same_folder(tmp_path):
+    words = ["--table", "anchors", "--scale", "0.002", "--workers", 1, "--out", tmp_path, "--json"]
+    two = call(*words, "--replications", 2)
+    three = call(*words, "--replications", 3)
+    assert "4 runs to do" in two.stderr
+    assert "2 runs to do (4 kept from before)" in three.stderr
+    told = json.loads(three.stdout)
+    assert {name: each["paper"] for name, each in told.items()} == {
+        "migration_only": 1087.0,
+        "ideal": 735.0,
+    }
+    assert 0 < told["ideal"]["mean"] < told["migration_only"]["mean"]
+    assert told["ideal"]["ci95"] > 0
+    assert call(*words, "--scale", "0.003").exit_code == 2
+
+
+def test_all_pictures_of_section_6(tmp_path):
+    words = ["--figure", "14-27", "--scale", "0.001", "--replications", 1, "--out", tmp_path]
+    result = call(*words, "--json")
+    assert result.exit_code == 0, result.output
+    pictures = {path.stem for path in tmp_path.glob("*.png")}
+    assert {path.stem for path in tmp_path.glob("*.svg")} == pictures
+    assert pictures == {
+        f"beosim-{name}"
+        for name in ("figures14-21", "figures22-23", "figures24-25", "figures26-27", "chunks")
+    }
+    told = json.loads(result.stdout)
+    word = {each["claim"]: each["verdict"] for each in told["claims"]}
+    assert word["A1 never gets a link beyond its threshold"] == "holds"
+    assert word["Ideal"] == "open"  # one run has no interval
+
+
+def test_decisions():
+    result = call("--table", "decisions", "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert {name: each["paper"] for name, each in told.items()} == {
+        "a1": 69.6, "b1": 0.98, "b2": 0.89, "b3": 1.28, "b4": 1.10, "adaptive": None,
+    }  # fmt: skip
+    assert all(0 < each["us"] < 100 for each in told.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--figure", "12"], "figure: found 12; accepted: 9-11, 13-27"),
+        (["--figure", "9-27"], "figure: found 12; accepted: 9-11, 13-27"),
+        (["--figure", "9-1000000000000"], "figure: found 12; accepted: 9-11, 13-27"),
+        (["--figure", "9,x"], "--figure: found '9,x'; accepted: numbers and ranges"),
+        (["--figure", "1-2-3"], "--figure: found '1-2-3'; accepted: numbers and ranges"),
+        (["--figure", "9", "--table", "anchors"], "--figure: found with --table"),
+        (["--scale", "0"], "scale: found '0'; accepted: a number above 0"),
+        (["--replications", "0"], "replications: found '0'; accepted: a whole number from 1"),
+    ],
+)
+def test_bad_input(words, says, tmp_path):
+    result = call(*words, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+# Points -----------------------------------------------------------------------------------------
+
+
+def test_workloads_are_those_of_the_paper():
+    assert JOBS == {4: 4_000_000, 6: 400_000}
+    assert list(FIGURES) == [9, 10, 11, *range(13, 28)]
+    of_4, of_6 = (scenario(Point(section, 8, "b3"), 100).parameters for section in (4, 6))
+    assert (of_4.min_size, of_4.max_size, of_4.mean_runtime) == (10, 90, 225.0)
+    assert (of_6.min_size, of_6.max_size, of_6.mean_runtime) == (10, 50, 450.0)
+    assert of_4.interarrival == of_6.interarrival == 150.0
+    assert [SURFACES[figure].chunk for figure in (18, 19, 20, 21)] == [70, 80, 85, 90]
+    for surface in SURFACES.values():
+        points = grid(surface)
+        assert {point.bsbw for point in points} == set(range(200, 901, 100))
+        assert {point.lslt for point in points} == {40, 60, 80, 100, 120}
+
+
+def test_baselines_of_figures_are_run_once():
+    assert run(Point(4, 4, "ideal"), 0.001, 0).key == run(curves(13)[1][0], 0.001, 0).key
+    assert set(map(Point.__hash__, curves(10)[3])) >= set(map(Point.__hash__, curves(13)[2]))
+
+
+def test_what_is_kept_is_what_the_result_says():
+    point = Point(6, 4, "first-fit", bsbw=300.0)
+    ran = scenario(point, 600)
+    model = ran.model(3)
+    found = observe(model, steps(model))
+    jobs = run_scenario(ran, 3).jobs
+    counted = jobs[jobs.arrival >= jobs.arrival.sort_values().iloc[120]]
+    assert found["turnaround"][0] == pytest.approx((counted.finish - counted.arrival).mean())
+    assert found["penalty"][0] > 1
+    assert found["stable"] == [1.0]
+    assert found["saturation"][0] > 1
+
+
+def test_a_lost_run_ends_early_and_has_no_mean():
+    lost = Point(6, 4, "first-fit", bsbw=900.0)
+    model = scenario(lost, 20_000).model(0)
+    assert observe(model, steps(model))["stable"] == [0.0]
+    assert model.running
+    outcome = Outcome(0.05, 1)
+    outcome.run([lost, MIGRATION_6], carried_out)
+    assert outcome.mean(lost).mean == math.inf
+    assert outcome.more(lost, MIGRATION_6).low == math.inf
+    assert outcome.more(MIGRATION_6, lost).high == -math.inf
+    assert outcome.more(lost, lost) is None
+    assert outcome.row(lost)["turnaround"] is None
+    assert outcome.row(lost)["without_steady_state"] == 1
+
+
+# Claims -----------------------------------------------------------------------------------------
+
+
+def test_b3_is_b1_without_a_chunk_and_migration_with_a_whole_one():
+    outcome = Outcome(0.002, 2)
+    points = [each for figure in (26, 27) for curve in curves(figure) for each in curve]
+    outcome.run(points, carried_out)
+    ((_, verdict),) = judged(outcome, (26, 27))
+    assert [each.value.mean for each in verdict.evidence if "apart" in each.where] == [0.0] * 4
+    first, *_, last = over_chunks(300)
+    assert (outcome.values(first) != outcome.values(last)).all()
+
+
+def test_crossings_are_interpolated():
+    class Given(Outcome):
+        def values(self, point, column="turnaround"):
+            high = {"ideal": 100.0}.get(point.policy, math.exp(point.bsbw))
+            return np.array([high, high])
+
+    given = Given(1.0, 2)
+    curve = [Point(6, 4, "b1", bsbw=float(x)) for x in (3, 4, 5, 6)]
+    level = Point(6, 4, "ideal")
+    at = given.crossing(curve, level, lambda point: np.full(2, point.bsbw))
+    assert at == pytest.approx([math.log(100)] * 2)
+    assert np.isnan(given.crossing(curve[:2], level, lambda point: np.full(2, point.bsbw))).all()
+
+
+def test_spans():
+    assert spans([9, 10, 11, 13]) == "9-11, 13"
+    assert spans([26, 27]) == "26, 27"
