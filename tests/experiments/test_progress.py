@@ -102,3 +102,22 @@ def test_nothing_to_do(clock):
     with SweepProgress(console) as shown:
         shown.begin(0, 7, 0.0)
     assert "0 runs to do (7 kept from before)" in console.file.getvalue()
+
+
+def test_a_second_sweep_begins_anew(clock):
+    console = told(terminal=False)
+    with SweepProgress(console) as shown:
+        shown.begin(2, 0, 10.0)
+        for _ in range(2):
+            clock.now += 5.0
+            shown.advance(0.5)
+        shown.begin(1, 2, 100.0)
+        clock.now += EVERY
+        shown.advance(1.0)
+    assert console.file.getvalue().splitlines() == [
+        "2 runs to do: estimated time 10 s",
+        "2 of 2 runs done in 10 s",
+        "1 runs to do (2 kept from before): estimated time 1 min 40 s",
+        "1 of 1 runs, 0 s left",
+        "1 of 1 runs done in 30 s",
+    ]
