@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from grid.kernel.decisions import FORESEEN
@@ -21,7 +22,7 @@ def _job(name: str, doc: str) -> Any:
 
 
 class Job:
-    """A job in the grid, read where the world keeps it, for as long as it is there.
+    """A job in the grid, read where the world keeps it, for as long as it is there; never set.
 
     Attributes
     ----------
@@ -32,11 +33,19 @@ class Job:
     """
 
     __slots__ = ("_columns", "size", "slot")
+    _columns: Mapping[str, Any]
+    slot: int
+    size: int
 
     def __init__(self, world: World, slot: int) -> None:
-        self._columns = world.jobs
-        self.slot = slot
-        self.size: int = world.jobs["size"].item(slot)
+        keep = partial(object.__setattr__, self)
+        keep("_columns", world.jobs)
+        keep("slot", slot)
+        keep("size", world.jobs["size"].item(slot))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: a job is what it is, and none of its fields can be set, as in compiled code."""
+        raise AttributeError(f"job.{name} cannot be set: a scheduler reads jobs, and decides")
 
     number = _job("number", "Number, as in the workload.")
     arrival = _job("arrival", "Arrival, s.")

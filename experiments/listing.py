@@ -9,6 +9,7 @@ import click
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from agents import registry
 from experiments.parameters import Parameters
@@ -77,5 +78,5 @@ def _print(rows: Sequence[dict[str, str]]) -> None:
     for index, name in enumerate(rows[0]):
         table.add_column(name, no_wrap=index == 0, overflow="fold")
     for row in rows:
-        table.add_row(*row.values())
+        table.add_row(*map(Text, row.values()))
     Console().print(table)

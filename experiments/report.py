@@ -14,7 +14,7 @@ from experiments.results import Result
 REJECTED_NAMED, CLUSTERS_SHOWN = 10, 20
 """Rejected jobs and clusters that people are shown at most."""
 
-_LITERALLY: dict[str, Any] = {"markup": False, "highlight": False}
+_LITERALLY: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 
 
 def print_result(result: Result, console: Console) -> None:

@@ -55,4 +55,4 @@ def print_verdicts(
     total = f"{len(verdicts)} checks hold"
     if failed:
         total = f"{len(failed)} of {len(verdicts)} checks FAIL"
-    console.print(f"{of}: {total}", markup=False, highlight=False)
+    console.print(f"{of}: {total}", markup=False, emoji=False, highlight=False)

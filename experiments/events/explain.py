@@ -105,5 +105,5 @@ def print_story(story: Story, as_json: bool) -> None:
     for time, parts in story.lines:
         table.add_row("" if time is None else f"{time:,.1f} s", Text(", ".join(parts)))
     console = Console()
-    console.print(story.heading, style="bold", markup=False, highlight=False)
+    console.print(story.heading, style="bold", markup=False, emoji=False, highlight=False)
     console.print(table)

@@ -114,7 +114,7 @@ class SweepProgress:
         return f"{self._done} of {self._runs} runs, {duration(max(0.0, left))} left"
 
     def _say(self, line: str) -> None:
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def duration(seconds: float) -> str:

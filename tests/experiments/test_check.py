@@ -162,6 +162,17 @@ class Forgets(PlanningScheduler):
         return jobs[1:]
 
 
+class Resizes(GlobalScheduler):
+    def place(self, job):
+        job.size = 1
+        return self.clusters[0]
+
+
+class Boom(GlobalScheduler):
+    def place(self, job):
+        return fitting(self, job)[0]
+
+
 class Neither(Scheduler):
     pass
 """
@@ -176,6 +187,7 @@ BAD = {
     "TooMany": (REFUSED, "processors in all, of those free"),
     "Raises": (RAISED, "ZeroDivisionError: division by zero (agents_to_check.py:"),
     "Leaves": (RAISED, "SystemExit: 3"),
+    "Resizes": (RAISED, "AttributeError: job.size cannot be set"),
     "Unmade": (MADE, "TypeError"),
     "NoSuper": (MADE, "super().__init__"),
     "Never": (LEFT, "jobs never ran"),
@@ -240,6 +252,11 @@ def test_people_get_a_table_with_hints():
     assert got.exit_code == 1
     assert "1 of 8 checks FAIL" in got.stdout
     assert "None lets a job wait" in got.stdout
+
+
+def test_a_name_is_printed_as_it_is():
+    got = CliRunner().invoke(main, ["check", "agents_to_check:Boom"])
+    assert "agents_to_check:Boom: 8 checks hold" in got.stdout
 
 
 @pytest.mark.parametrize(

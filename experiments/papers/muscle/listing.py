@@ -32,6 +32,7 @@ def print_claims(report: Report, folder: str, console: Console) -> None:
         f"numbers, tables and pictures: {folder}/{PAGE}",
         sep="\n",
         markup=False,
+        emoji=False,
         highlight=False,
         soft_wrap=True,
     )
