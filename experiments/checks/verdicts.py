@@ -14,12 +14,16 @@ from rich.text import Text
 
 
 class Verdict(NamedTuple):
-    """One check: what it was about, whether it holds, and of what, or why not; what would help."""
+    """One check: what it was about, whether it holds, and of what, or why not; what would help.
+
+    Also what it had to leave out, as paths in what was checked.
+    """
 
     check: str
     holds: bool
     detail: str
     hint: str = ""
+    unchecked: tuple[str, ...] = ()
 
 
 def print_verdicts(
@@ -39,7 +43,7 @@ def print_verdicts(
     failed = [verdict for verdict in verdicts if not verdict.holds]
     if as_json:
         checks = [
-            {name: value for name, value in verdict._asdict().items() if value != ""}
+            {name: value for name, value in verdict._asdict().items() if value not in ("", ())}
             for verdict in verdicts
         ]
         click.echo(json.dumps({"of": of, "holds": not failed, "checks": checks}), file=file)
@@ -47,9 +51,14 @@ def print_verdicts(
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("check", "verdict", "of what, or why not"):
         table.add_column(heading, no_wrap=heading == "verdict", overflow="fold")
-    for check, holds, detail, hint in verdicts:
+    for check, holds, detail, hint, unchecked in verdicts:
         verdict = Text("holds" if holds else "FAILS", style="" if holds else "bold red")
-        table.add_row(check, verdict, Text(f"{detail}\n-> {hint}" if hint else detail))
+        lines = [detail]
+        if hint:
+            lines.append(f"-> {hint}")
+        if unchecked:
+            lines.append(f"not checked: {', '.join(unchecked)}")
+        table.add_row(check, verdict, Text("\n".join(lines)))
     console = Console(file=file)
     console.print(table)
     total = f"{len(verdicts)} checks hold"

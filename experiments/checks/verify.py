@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from experiments.checks.failures import used_while_away, wrong_losses
 from experiments.checks.recomputed import Done, metrics_of
+from experiments.checks.unchecked import unchecked
 from experiments.checks.verdicts import Verdict
 from experiments.result_files import ResultFiles, Row
 from experiments.workload import build_workload
@@ -80,7 +81,7 @@ def verify(
         _verdict("durations are right", _durations(pairs, result), f"{len(ran):,} durations"),
         _verdict("no processor is held twice", _held(ran, result), _clusters(result)),
         *_changes(ran, result),
-        _verdict("numbers of the summary are right", *_numbers(pairs, jobs, result)),
+        _numbers_verdict(pairs, jobs, result),
     ]
 
 
@@ -289,10 +290,8 @@ def _held(ran: Sequence[Row], result: ResultFiles) -> Problems:
 # The numbers of the summary -----------------------------------------------------------------------
 
 
-def _numbers(
-    pairs: Sequence[Pair], jobs: Sequence[Given], result: ResultFiles
-) -> tuple[list[str], str]:
-    """Return which numbers of the summary are wrong, and of how many."""
+def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: ResultFiles) -> Verdict:
+    """Return which numbers of the summary are wrong, of how many, and which nothing here tells."""
     rates = {each.name: each.rate for each in result.platform.clusters}
     done = [
         Done(
@@ -320,7 +319,10 @@ def _numbers(
     last = max((each.finish for each in done), default=0.0)
     if summary["simulated_s"] < last:
         problems.append(f"simulated_s: {summary['simulated_s']}; a job finishes at {last}")
-    return problems, f"{sum(1 for _ in _compared(numbers, summary)):,} numbers, worked out again"
+    verdict = _verdict(
+        "numbers of the summary are right", problems, f"{len(numbers):,} numbers, worked out again"
+    )
+    return verdict._replace(unchecked=unchecked(summary, numbers))
 
 
 def _compared(

@@ -111,6 +111,10 @@ def test_true_results_hold(name, results):
     checks = json.loads(got.stdout)
     assert checks["holds"]
     assert len(checks["checks"]) == (10 if name in ("changed", "failing") else 9)
+    unchecked = checks["checks"][-1]["unchecked"]
+    assert {"global", "metrics/mcp_planned", "metrics/messages/scheduling"} <= {*unchecked}
+    assert ("metrics/rounds" in unchecked) == (name != "batch")
+    assert not {"metrics/mcp", "metrics/mean_wait", "seed", "clusters/*/cp"} & {*unchecked}
 
 
 def test_what_failures_cost_is_told(results):
@@ -250,7 +254,12 @@ TAMPERINGS = {
         )
         for result, place, name, keys in (
             ("open", ("metrics",), "metrics", ("mean_wait", "makespan", "work", "p95_wait", "mcp")),
-            ("batch", ("metrics",), "metrics", ("mcp", "pb", "mcp_overall", "over_deadline")),
+            (
+                "batch",
+                ("metrics",),
+                "metrics",
+                ("rounds", "mcp", "pb", "mcp_overall", "over_deadline"),
+            ),
             ("split", ("clusters", 0), "cluster", ("cp", "work", "utilization", "max_wait")),
             ("table", ("clusters", 1), "cluster", ("idle_time_total", "deadlines_met", "rate")),
         )
@@ -283,6 +292,8 @@ def test_people_get_a_table(results):
     got = call("verify", results / "table")
     assert "no processor is held twice" in got.stdout
     assert "9 checks hold" in got.stdout
+    assert "not checked: scenario," in " ".join(got.stdout.split())
+    assert "mcp_planned" in got.stdout
 
 
 def test_a_log_may_be_elsewhere(results, tmp_path):
