@@ -184,12 +184,13 @@ def check(scheduler: str, as_json: bool) -> None:
     SCHEDULER is module:Class, or a built-in name, global or local. Exit status 1 if a check fails.
     """
     from experiments.checks.check import check as check_scheduler
+    from experiments.checks.telling import telling
     from experiments.checks.verdicts import print_verdicts
     from experiments.compiling import saying_when_compiling
 
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        with users_code(), saying_when_compiling(always=False):
-            verdicts = check_scheduler(scheduler)
+    with stdout_kept() as stdout:
+        with users_code(), saying_when_compiling(always=False), telling() as tell:
+            verdicts = check_scheduler(scheduler, tell)
         print_verdicts(scheduler, verdicts, as_json, stdout)
     if not all(verdict.holds for verdict in verdicts):
         sys.exit(FAILED)

@@ -6,7 +6,7 @@ import io
 import pickle
 import random
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from agents.model import GridModel
 from agents.registry import any_scheduler
 from agents.schedulers import GlobalScheduler, Scheduler
 from agents.view import Job, KnownCluster
-from experiments.checks.trials import GRIDS, WIDE, Grid, run_in
+from experiments.checks.trials import GRIDS, WIDE, Grid, NoAnswerError, Trial, run_in
 from experiments.checks.verdicts import Verdict
 from grid.errors import GridError
 from grid.platform import Platform
@@ -40,13 +40,19 @@ def _global_randomness() -> Iterator[None]:
         np.random.set_state(numpy_s)
 
 
-def check(name: str) -> list[Verdict]:
+def _silent(words: str) -> None:
+    """Tell nobody."""
+
+
+def check(name: str, tell: Callable[[str], None] = _silent) -> list[Verdict]:
     """Check a scheduler.
 
     Parameters
     ----------
     name : str
         Built-in, or ``module:Class``; global or local.
+    tell : callable
+        Takes in words what is being tried, before it is.
 
     Raises
     ------
@@ -56,7 +62,7 @@ def check(name: str) -> list[Verdict]:
     found = any_scheduler(name)
     grids = [*GRIDS, WIDE] if issubclass(found, GlobalScheduler) and found.spans else [*GRIDS]
     with _global_randomness():
-        return _Examination(found, grids).verdicts()
+        return _Examination(found, grids, lambda words: tell(f"{name}: {words}")).verdicts()
 
 
 class _Examination:
@@ -65,9 +71,20 @@ class _Examination:
     Every finding is the name of a grid and what was found in it.
     """
 
-    def __init__(self, scheduler: type[Scheduler], grids: list[Grid]) -> None:
+    def __init__(
+        self, scheduler: type[Scheduler], grids: list[Grid], tell: Callable[[str], None]
+    ) -> None:
         self._scheduler = scheduler
-        self._first = {grid: run_in(grid, scheduler) for grid in grids}
+        self._tell = tell
+        self._first: dict[Grid, Trial] = {}
+        for grid in grids:
+            trial = self._first[grid] = self._tried(grid)
+            if isinstance(trial.error, NoAnswerError):
+                break  # it would keep people waiting in each of the others
+
+    def _tried(self, grid: Grid, how: str = "", **changes: Any) -> Trial:
+        self._tell(f"trying the grid of {grid.name!r} {how}".strip())
+        return run_in(grid, self._scheduler, **changes)
 
     def verdicts(self) -> list[Verdict]:
         """Return the verdicts; each is about the grids in which it means anything."""
@@ -115,7 +132,7 @@ class _Examination:
         """Return in which grids another run differs from the first, and in what."""
         findings = {}
         for grid in grids:
-            trial = run_in(grid, self._scheduler, **changes)
+            trial = self._tried(grid, how or "again", **changes)
             if trial.error is not None:
                 findings[grid] = f"{grid.name}: {_shown(trial.error)} {how}".strip()
             elif trial.outcome != self._first[grid].outcome:

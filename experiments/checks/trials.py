@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import random
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import mesa
@@ -11,13 +16,20 @@ import numpy as np
 
 from agents.model import GridModel
 from agents.schedulers import GlobalScheduler, Scheduler
+from experiments.checks.authorship import is_of_author
 from experiments.scenario import Scenario
 from grid.kernel.compile import compiled
 from grid.platform import Platform
 from grid.world import World
 
 SEED = 1
-"""Of every run."""
+"""Of every run but those that are to differ by it."""
+LIMIT = 60.0
+"""Time that a run may take before its scheduler is interrupted, s."""
+
+
+class NoAnswerError(Exception):
+    """A scheduler did not answer in time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +116,39 @@ def _seed_compiled(seed: int) -> None:
     random.seed(seed)
 
 
+@contextmanager
+def _limited(scheduler: type[Scheduler]) -> Iterator[None]:
+    """Interrupt the author's code if it is at work when the time is up, or once it is again.
+
+    That takes signals, and Python: compiled code cannot be interrupted.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not (main and hasattr(signal, "setitimer")):
+        yield
+        return
+    limit = LIMIT
+
+    def interrupt(_: int, frame: FrameType | None) -> None:
+        while frame is not None and frame.f_code is not run_in.__code__:
+            if is_of_author(frame.f_code.co_filename, scheduler):
+                raise NoAnswerError(f"did not answer within {limit:g} s of the start of the run")
+            frame = frame.f_back
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def run_in(
-    grid: Grid, scheduler: type[Scheduler], shared_seed: int = 1, step: float | None = None
+    grid: Grid,
+    scheduler: type[Scheduler],
+    shared_seed: int = 1,
+    step: float | None = None,
+    seed: int = SEED,
 ) -> Trial:
     """Run a scheduler in a grid.
 
@@ -118,6 +161,8 @@ def run_in(
         Of the random numbers of Python, NumPy and compiled code, which it should not use.
     step : float, optional
         Length of a step, s.
+    seed : int
+        Of the run.
     """
     random.seed(shared_seed)
     np.random.seed(shared_seed)
@@ -132,8 +177,9 @@ def run_in(
     )
     model = None
     try:
-        model = scenario.model(SEED)
-        model.run()
+        with _limited(scheduler):
+            model = scenario.model(seed)
+            model.run()
     except (Exception, SystemExit) as error:
         return Trial(of_world, model, error)
     finally:

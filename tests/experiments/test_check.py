@@ -9,6 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from agents.registry import GLOBAL, LOCAL
+from experiments.checks import trials
+from experiments.checks.check import check
 from experiments.cli import main
 
 AGENTS = """
@@ -173,6 +175,27 @@ class Boom(GlobalScheduler):
         return fitting(self, job)[0]
 
 
+class Loops(GlobalScheduler):
+    def place(self, job):
+        while True:
+            try:
+                len(self.clusters)
+            except ValueError:
+                pass
+
+
+class LoopsWhenMade(LocalScheduler):
+    def __init__(self, model, cluster):
+        while True:
+            pass
+
+
+class Prints(LocalScheduler):
+    def priority(self, job):
+        print("a word of mine")
+        return job.size
+
+
 class Neither(Scheduler):
     pass
 """
@@ -245,6 +268,30 @@ def test_what_is_wrong_is_said(name, check, detail):
     assert failed == [check]
     assert detail in checks[check]["detail"]
     assert checks[check]["hint"]
+
+
+@pytest.mark.parametrize(("name", "check"), [("Loops", RAISED), ("LoopsWhenMade", MADE)])
+def test_who_does_not_answer_is_interrupted(name, check, monkeypatch):
+    monkeypatch.setattr(trials, "LIMIT", 1.0)
+    detail = checked(f"agents_to_check:{name}", 1)[check]["detail"]
+    assert detail.startswith(
+        "rounds: NoAnswerError: did not answer within 1 s of the start of the run"
+    )
+    assert "agents_to_check.py:" in detail
+    assert "arrivals" not in detail
+
+
+def test_what_a_scheduler_prints_is_no_part_of_the_report():
+    got = CliRunner().invoke(main, ["check", "agents_to_check:Prints"])
+    assert "a word of mine" not in got.stdout
+    assert "a word of mine" in got.stderr
+
+
+def test_what_is_tried_is_told():
+    told = []
+    check("agents_to_check:GoodLocal", told.append)
+    assert told[0] == "agents_to_check:GoodLocal: trying the grid of 'rounds'"
+    assert "agents_to_check:GoodLocal: trying the grid of 'rounds' with steps of 0.37 s" in told
 
 
 def test_people_get_a_table_with_hints():
