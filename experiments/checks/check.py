@@ -18,7 +18,8 @@ from agents.model import GridModel
 from agents.registry import any_scheduler
 from agents.schedulers import GlobalScheduler, Scheduler
 from agents.view import Job, KnownCluster
-from experiments.checks.trials import GRIDS, WIDE, Grid, NoAnswerError, Trial, run_in
+from experiments.checks.seeding import seedings
+from experiments.checks.trials import GRIDS, OTHER_SEED, WIDE, Grid, NoAnswerError, Trial, run_in
 from experiments.checks.verdicts import Verdict
 from grid.errors import GridError
 from grid.platform import Platform
@@ -103,7 +104,7 @@ class _Examination:
             _verdict("raised", self._errors(refused=False), made),
             _verdict("left", self._left(whole), whole),
             _verdict("again", again.values(), whole),
-            _verdict("reseeded", reseeded.values(), same),
+            _verdict("reseeded", [*reseeded.values(), *self._constant(same[:1])], same),
             _verdict("stepped", stepped.values(), same),
             _verdict("unsaved", self._unsaved(whole), whole),
         )
@@ -137,6 +138,18 @@ class _Examination:
                 findings[grid] = f"{grid.name}: {_shown(trial.error)} {how}".strip()
             elif trial.outcome != self._first[grid].outcome:
                 findings[grid] = f"{grid.name}: another result {how}".strip()
+        return findings
+
+    def _constant(self, grids: list[Grid]) -> list[str]:
+        """Return where generators are made alike whatever the seed of the run."""
+        findings = []
+        for grid in grids:
+            with seedings(self._scheduler) as one:
+                self._tried(grid, "with its generators watched")
+            with seedings(self._scheduler) as other:
+                self._tried(grid, "with another seed", seed=OTHER_SEED)
+            alike = {place: one[place, key] for place, key in one if (place, key) in other}
+            findings += [f"{grid.name}: {words}, whatever the seed" for words in alike.values()]
         return findings
 
     def _unsaved(self, grids: list[Grid]) -> list[str]:

@@ -17,6 +17,7 @@ AGENTS = """
 import itertools
 import random
 import threading
+from random import Random
 
 import numba
 import numpy as np
@@ -33,6 +34,7 @@ class GoodGlobal(GlobalScheduler):
         super().__init__(model)
         self.favourite = self.clusters[0]
         self.generator = np.random.default_rng(model.seed)
+        self.another = Random(f"mine {model.seed}")
 
     def place(self, job):
         return self.generator.choice(fitting(self, job))
@@ -120,6 +122,44 @@ class Unseeded(PlanningScheduler):
 
     def plan(self, jobs, release):
         return [jobs[i] for i in self.generator.permutation(len(jobs))]
+
+
+class Five(GlobalScheduler):
+    def __init__(self, model):
+        super().__init__(model)
+        self.generator = np.random.default_rng(5)
+
+    def place(self, job):
+        return self.generator.choice(fitting(self, job))
+
+
+class FivePython(LocalScheduler):
+    def __init__(self, model, cluster):
+        super().__init__(model, cluster)
+        self.generator = Random(5)
+
+    def priority(self, job):
+        return self.generator.random()
+
+
+class FiveBits(LocalScheduler):
+    def __init__(self, model, cluster):
+        super().__init__(model, cluster)
+        self.generator = np.random.Generator(np.random.PCG64(5))
+
+    def priority(self, job):
+        return self.generator.random()
+
+
+class FiveState(LocalScheduler):
+    def priority(self, job):
+        return np.random.RandomState(seed=5).random() * job.size
+
+
+class FiveShared(LocalScheduler):
+    def priority(self, job):
+        random.seed(5 + job.number)  # not told once for each job
+        return random.random()
 
 
 class Shared(GlobalScheduler):
@@ -218,6 +258,11 @@ BAD = {
     "GlobalPython": (RESEEDED, "when others are drawn"),
     "GlobalCompiled": (RESEEDED, "when others are drawn"),
     "Unseeded": (AGAIN, "another result"),
+    "Five": (RESEEDED, "numpy.random.default_rng(5) in agents_to_check.py:"),
+    "FivePython": (RESEEDED, "random.Random(5) in agents_to_check.py:"),
+    "FiveBits": (RESEEDED, "numpy.random.PCG64(5) in agents_to_check.py:"),
+    "FiveState": (RESEEDED, "numpy.random.RandomState(seed=5) in agents_to_check.py:"),
+    "FiveShared": (RESEEDED, "random.seed("),
     "Shared": (AGAIN, "another result"),
     "ByStep": (STEPPED, "with steps of 1e+06 s"),
     "Locked": (UNSAVED, "self.lock: TypeError"),
