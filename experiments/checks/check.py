@@ -18,6 +18,7 @@ from agents.model import GridModel
 from agents.registry import any_scheduler
 from agents.schedulers import GlobalScheduler, Scheduler
 from agents.view import Job, KnownCluster
+from experiments.checks import rehashed
 from experiments.checks.seeding import seedings
 from experiments.checks.trials import GRIDS, OTHER_SEED, WIDE, Grid, NoAnswerError, Trial, run_in
 from experiments.checks.verdicts import Verdict
@@ -63,7 +64,7 @@ def check(name: str, tell: Callable[[str], None] = _silent) -> list[Verdict]:
     found = any_scheduler(name)
     grids = [*GRIDS, WIDE] if issubclass(found, GlobalScheduler) and found.spans else [*GRIDS]
     with _global_randomness():
-        return _Examination(found, grids, lambda words: tell(f"{name}: {words}")).verdicts()
+        return _Examination(name, found, grids, lambda words: tell(f"{name}: {words}")).verdicts()
 
 
 class _Examination:
@@ -73,8 +74,13 @@ class _Examination:
     """
 
     def __init__(
-        self, scheduler: type[Scheduler], grids: list[Grid], tell: Callable[[str], None]
+        self,
+        name: str,
+        scheduler: type[Scheduler],
+        grids: list[Grid],
+        tell: Callable[[str], None],
     ) -> None:
+        self._name = name
         self._scheduler = scheduler
         self._tell = tell
         self._first: dict[Grid, Trial] = {}
@@ -105,6 +111,7 @@ class _Examination:
             _verdict("left", self._left(whole), whole),
             _verdict("again", again.values(), whole),
             _verdict("reseeded", [*reseeded.values(), *self._constant(same[:1])], same),
+            _verdict("rehashed", self._rehashed(same), same),
             _verdict("stepped", stepped.values(), same),
             _verdict("unsaved", self._unsaved(whole), whole),
         )
@@ -151,6 +158,15 @@ class _Examination:
             alike = {place: one[place, key] for place, key in one if (place, key) in other}
             findings += [f"{grid.name}: {words}, whatever the seed" for words in alike.values()]
         return findings
+
+    def _rehashed(self, grids: list[Grid]) -> list[str]:
+        self._tell("trying other hashes of texts, in a process of its own")
+        elsewhere = rehashed.digests(self._name, grids) if grids else []
+        return [
+            f"{grid.name}: another result when texts have other hashes"
+            for grid, there in zip(grids, elsewhere, strict=True)
+            if there != rehashed.digest(self._first[grid])
+        ]
 
     def _unsaved(self, grids: list[Grid]) -> list[str]:
         findings = {}
@@ -199,6 +215,11 @@ CHECKS = {
         "no randomness but its own",
         "draw from self.stream, in compiled code known.stream, by grid.streams.uniform or below; "
         "or from a generator of your own that model.seed seeds",
+    ),
+    "rehashed": (
+        "no hash of a text decides",
+        "each process has other ones: take no hash() of a text, and sort sets of texts before you "
+        "go through them",
     ),
     "stepped": (
         "no step changes the result",
