@@ -111,7 +111,7 @@ class _Examination:
             _verdict("left", self._left(whole), whole),
             _verdict("again", again.values(), whole),
             _verdict("reseeded", [*reseeded.values(), *self._constant(same[:1])], same),
-            _verdict("rehashed", self._rehashed(same), same),
+            _verdict("rehashed", self._rehashed(same[:2]), same[:2]),
             _verdict("stepped", stepped.values(), same),
             _verdict("unsaved", self._unsaved(whole), whole),
         )
