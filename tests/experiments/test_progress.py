@@ -112,10 +112,12 @@ def test_a_second_sweep_begins_anew(clock):
             clock.now += 5.0
             shown.advance(0.5)
         shown.begin(1, 2, 100.0)
-        clock.now += EVERY
+        clock.now += 30.0
         shown.advance(1.0)
     assert console.file.getvalue().splitlines() == [
         "2 runs to do: estimated time 10 s",
+        "1 of 2 runs, 5 s left",
+        "2 of 2 runs, 0 s left",
         "2 of 2 runs done in 10 s",
         "1 runs to do (2 kept from before): estimated time 1 min 40 s",
         "1 of 1 runs, 0 s left",
