@@ -59,7 +59,8 @@ def test_block_runs(language, code, folder):
                 if words[0] == "run" and "--workload" not in words and "case-study" not in line:
                     words += SHORTER
                 if words[0] == "reproduce":
-                    words += ["--figure", "6", "--scale", "0.002"]
+                    figure = "6" if words[1] == "muscle" else "13"
+                    words += ["--figure", figure, "--scale", "0.0005"]
                 result = CliRunner().invoke(main, words)
                 assert result.exit_code == 0, (line, result.output, result.exception)
     else:
