@@ -1,0 +1,166 @@
+"""`metasched reproduce`: a command for each paper."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import click
+
+from experiments.options import Figures, Number
+from experiments.process import stdout_kept
+
+
+@click.group()
+def reproduce() -> None:
+    """Run the experiments of a paper again, and judge what it claims."""
+
+
+def study_options(paper: str, unit: str, replications: int) -> Callable[..., Any]:
+    """Return what adds the options that all papers' experiments have."""
+    options = (
+        click.option(
+            "--scale",
+            type=Number(0, whole=False, above=True),
+            default=1.0,
+            show_default=True,
+            help=f"Jobs a run, in units of {unit}.",
+        ),
+        click.option(
+            "--replications",
+            type=Number(1),
+            help=f"Runs of each point, of different seeds (default: {replications}).",
+        ),
+        click.option("--workers", type=Number(1), help="Processes (default: one for each core)."),
+        click.option(
+            "--out",
+            metavar="DIR",
+            default=f"reproduce-{paper}",
+            show_default=True,
+            help="Results, and finished runs: the same command goes on where it stopped.",
+        ),
+        click.option(
+            "--json", "as_json", is_flag=True, help="Print the result as JSON, alone on stdout."
+        ),
+    )
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+@reproduce.command(
+    "muscle", short_help="Run Figs. 4 to 7 of `muscle` again, with a verdict on each claim."
+)
+@click.option("--figure", type=Number(), metavar="4|5|6|7", help="One figure (default: all).")
+@study_options("muscle", "20,000", 1)
+def reproduce_muscle(
+    figure: int | None,
+    scale: float,
+    replications: int | None,
+    workers: int | None,
+    out: str,
+    as_json: bool,
+) -> None:
+    """Run Figs. 4 to 7 of `muscle` again: tables, pictures and a verdict on each claim."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from experiments.papers.muscle import FIGURES, REPLICATIONS, reproduce
+    from experiments.papers.muscle.listing import print_claims
+    from experiments.studies.progress import SweepProgress
+    from experiments.studies.sweep import cores
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with SweepProgress(Console(stderr=True)) as progress:
+            report = reproduce(
+                Path(out),
+                progress,
+                FIGURES if figure is None else (figure,),
+                scale,
+                REPLICATIONS if replications is None else replications,
+                cores() if workers is None else workers,
+            )
+        report.write(Path(out))
+        if as_json:
+            click.echo(json.dumps(report.summary(), allow_nan=False), file=stdout)
+        else:
+            print_claims(report, out, Console())
+
+
+@reproduce.command(
+    "beosim", short_help="Run Figs. 9 to 27 of `beosim` again, with a verdict on each claim."
+)
+@click.option(
+    "--figure",
+    "figures",
+    type=Figures(),
+    metavar="N|N-M",
+    help="Figures of 9-11, 13-27, such as 14-21 or 9,13 (default: all).",
+)
+@click.option(
+    "--table",
+    type=click.Choice(["anchors", "decisions"]),
+    help="Instead: section 6's bounds, or Table 1 on this machine.",
+)
+@study_options("beosim", "4,000,000 (Figs. 9-13) and 400,000 (the others) a cluster", 5)
+def reproduce_beosim(
+    figures: tuple[int, ...] | None,
+    table: str | None,
+    scale: float,
+    replications: int | None,
+    workers: int | None,
+    out: str,
+    as_json: bool,
+) -> None:
+    """Run Figs. 9 to 27 of `beosim` again: tables, pictures and a verdict on each claim."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from experiments.papers import beosim
+    from experiments.papers.beosim import listing
+    from experiments.studies.progress import SweepProgress
+    from experiments.studies.sweep import cores
+    from grid.errors import GridError
+
+    if table is not None and figures is not None:
+        raise GridError("--figure: found with --table; accepted: one of them")
+    found: Any
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        if table == "decisions":
+            measured = beosim.decision_times()
+            found = {
+                each.module: {"us": each.microseconds, "paper": each.paper} for each in measured
+            }
+            if not as_json:
+                listing.print_decisions(measured, Console())
+        else:
+            amounts = (
+                scale,
+                beosim.REPLICATIONS if replications is None else replications,
+                cores() if workers is None else workers,
+            )
+            with SweepProgress(Console(stderr=True)) as progress:
+                if table == "anchors":
+                    found = beosim.reproduce_anchors(Path(out), progress, *amounts)
+                else:
+                    chosen = beosim.FIGURES if figures is None else figures
+                    report = beosim.reproduce(Path(out), progress, chosen, *amounts)
+            if table == "anchors":
+                if not as_json:
+                    listing.print_anchors(found, Console())
+            else:
+                report.write(Path(out))
+                found = report.summary()
+                if not as_json:
+                    listing.print_claims(report, out, Console())
+        if as_json:
+            click.echo(json.dumps(found, allow_nan=False), file=stdout)
