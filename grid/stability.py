@@ -14,8 +14,8 @@ Floats = npt.NDArray[np.float64]
 
 BATCHES = 30
 """Parts of equal length of the time in which jobs arrive."""
-FEWEST = 10 * BATCHES
-"""Fewer jobs say nothing of a steady state."""
+FEWEST = 1000
+"""Fewer jobs say nothing of a steady state: the ups and downs of a queue last for hundreds."""
 NOISE, GROWTH, JOBS = 3.0, 1.25, 1.0
 """A queue grows from one third to the next if it is longer by more than so many standard errors, by
 more than this factor and by more than so many jobs."""

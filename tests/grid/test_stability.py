@@ -40,8 +40,8 @@ def test_a_server_that_keeps_up_is_stable():
 
 
 def test_few_jobs_say_nothing():
-    assert is_stable(single_server(2.0, 299, 1)) is None
-    together = single_server(0.5, 400, 1)
+    assert is_stable(single_server(2.0, 999, 1)) is None
+    together = single_server(0.5, 1400, 1)
     together["arrival"][:] = 0.0
     assert is_stable(together) is None
 
