@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from experiments.checked import checked
 from experiments.files import JOBS, SUMMARY
 from experiments.parameters import Parameters
-from experiments.scenario import checked
 from grid.errors import GridError
 from grid.platform import Platform
 

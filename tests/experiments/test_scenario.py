@@ -8,9 +8,10 @@ import sys
 import numpy as np
 import pytest
 
+from experiments.checked import ScenarioError
 from experiments.listing import shown
 from experiments.parameters import Parameters
-from experiments.scenario import Scenario, ScenarioError, packaged_names
+from experiments.scenario import Scenario, packaged_names
 from grid.brokers import Advertising
 from grid.errors import GridError, PlatformError, WorkloadError
 from grid.platform import Platform
