@@ -23,6 +23,7 @@ from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from grid.brokers import Advertising
 from grid.changes import Failures
+from grid.distance import DistanceCosts
 from grid.errors import GridError
 from grid.kernel.decisions import largest_address, place_address, priority_address
 from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
@@ -83,6 +84,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         How far PACE is off (`PacePredictor`).
     coallocation : CoallocationSettings
         Thresholds and choices of the meta-schedulers of `beosim`.
+    distance : DistanceCosts
+        What it costs a job to run far from its data, or far from itself; by default nothing.
 
     Attributes
     ----------
@@ -127,6 +130,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         prediction: str = "exact",
         prediction_error: float | Sequence[float] = 0.0,
         coallocation: CoallocationSettings | None = None,
+        distance: DistanceCosts | None = None,
     ) -> None:
         super().__init__(rng=seed)
         if round_threshold is None:
@@ -159,6 +163,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.world = World(
             platform, latency, tracked, self._place, self._rank, advertising, failures, seed
         )
+        self.world.set_distance(distance or DistanceCosts())
         self.loss_stream = stream(seed, "loss between schedulers")
         self.pace = PacePredictor(self, prediction, prediction_error)
         self._create(global_scheduler, local_scheduler)
@@ -196,6 +201,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             if place and largest
             else 0,
         )
+        world.limit_size(self.scheduler.largest_job())
         world.notify(self.scheduler.collects)
         self.clusters: list[ClusterAgent] = []
         for index, name in enumerate(world.platform.names):

@@ -32,16 +32,16 @@ from agents.booking import Booked
 from agents.messages import Message, Reminder, ScheduleReport, SeedSchedule
 from agents.view import Job, KnownCluster
 from grid.errors import PlacementError
-from grid.kernel.state import LANDING, LOCAL, START, TRANSIT, WAIT
+from grid.kernel.state import LANDING, LOCAL, REJECT, START, TRANSIT, WAIT
 from grid.streams import Stream, stream
 
 if TYPE_CHECKING:
     from agents.cluster import ClusterAgent
     from agents.model import GridModel
 
-Answer = KnownCluster | Mapping[str, int] | None
+Answer = KnownCluster | Mapping[str, int] | int | None
 """What `place` may return: a cluster to send the job to; how many processors it shall hold from now
-on, by name of cluster; or None to let it wait."""
+on, by name of cluster; None to let it wait; or `REJECT`, since it can never start."""
 
 
 class Scheduler(mesa.Agent):  # type: ignore[misc]
@@ -115,9 +115,10 @@ class GlobalScheduler(Scheduler):
 
         Returns
         -------
-        KnownCluster, mapping of str to int, or None
+        KnownCluster, mapping of str to int, None or REJECT
             The cluster to send the job to; or how many processors on which clusters (by name) it
-            shall run on from now; or None to let it wait.
+            shall run on from now; or None to let it wait; or `REJECT` if it can never start, even
+            if all processors were there and free.
 
         Notes
         -----
@@ -129,6 +130,11 @@ class GlobalScheduler(Scheduler):
     largest: ClassVar[Dispatcher | None] = None
     """Compiled function that bounds the size of jobs that need not wait (`grid.kernel.decisions`),
     for a compiled `place`."""
+
+    def largest_job(self) -> int:
+        """Return the most processors of a job that can ever start; larger ones are rejected."""
+        sizes = self.model.world.platform.sizes
+        return int(sizes.sum() if self.spans else sizes.max())
 
     def memory(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return the array that a compiled `place` gets as its memory."""
@@ -142,6 +148,8 @@ class GlobalScheduler(Scheduler):
             return answer.index
         if answer is None:
             return WAIT
+        if type(answer) is int and answer == REJECT:
+            return REJECT
         sizes = {cluster.name: cluster.size for cluster in world.platform.clusters}
         if not isinstance(answer, Mapping) or not all(
             name in sizes and _is_count(count, sizes[name]) for name, count in answer.items()
@@ -150,7 +158,7 @@ class GlobalScheduler(Scheduler):
             number = world.jobs["number"][slot]
             raise PlacementError(
                 f"placement of job {number}: {_shown(answer)}; accepted: one of self.clusters, "
-                f"a mapping of names to processors ({most}), or None"
+                f"a mapping of names to processors ({most}), None, or REJECT"
             )
         world.take[:] = 0
         for name, count in answer.items():

@@ -93,6 +93,7 @@ def _summary(path: Path) -> dict[str, Any]:
         "parameters": dict,
         "platform": dict,
         "rejected_jobs": list,
+        "rejections": dict,
         "simulated_s": (int, float),
         "workload": (str, list, type(None)),
     }

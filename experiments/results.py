@@ -6,6 +6,7 @@ import json
 import math
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,10 +23,12 @@ from grid.kernel.state import VACANT
 from grid.metrics import cluster_metrics, job_metrics
 from grid.platform import Platform
 from grid.records import jobs_table
+from grid.refusals import why_rejected
 from grid.rounds import Rounds, round_performance, run_performance
 from grid.stability import is_stable
 from grid.workloads.source import Cleaning
 from grid.workloads.synthetic import BatchWorkload
+from grid.world import World
 
 if TYPE_CHECKING:
     from agents.model import GridModel
@@ -68,6 +71,8 @@ class Result:
         What was done to the records of the log.
     messages : dict of str to int
         Messages sent, by kind.
+    rejections : dict of str to int
+        Jobs that can never start, by why.
     messages_lost : int
         Lost on a hop between brokers.
     cluster_messages : list of dict of str to int
@@ -94,6 +99,7 @@ class Result:
     planned: Rounds
     overall: Rounds
     cleaning: Cleaning
+    rejections: dict[str, int]
     messages: dict[str, int]
     messages_lost: int
     cluster_messages: list[dict[str, int]]
@@ -136,6 +142,7 @@ class Result:
             planned=_planned(model),
             overall=run_performance(records, scenario.platform, model.weights, model.idle),
             cleaning=model.workload.cleaning,
+            rejections=_rejections(model.world, records),
             messages={
                 **model.world.messages,
                 "scheduling": model.messages_posted,
@@ -164,7 +171,7 @@ class Result:
 
     @property
     def rejected(self) -> list[int]:
-        """Numbers of the jobs that no cluster can hold, in order of arrival."""
+        """Numbers of the jobs that can never start, in order of arrival."""
         rows = self.records.rows[np.isnan(self.records["start"])]
         numbers: list[int] = rows[np.lexsort((rows["number"], rows["arrival"]))]["number"].tolist()
         return numbers
@@ -220,7 +227,7 @@ class Result:
             restarts and lost_work; the messages by kind and how many were lost), ``clusters``
             (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; restarts and lost_work;
             the messages that its broker sent and received), ``wall_s``,
-            ``simulated_s``, ``rejected_jobs`` (all their numbers); `Scenario.to_dict` and
+            ``simulated_s``, ``rejected_jobs`` (all their numbers), ``rejections``; `Scenario.to_dict` and
             ``version``, which say what ran; ``cleaning`` if records of a log were cleaned,
             ``unfinished`` and ``interrupted`` if so; and the scenario's extras.
         """
@@ -257,6 +264,7 @@ class Result:
             "wall_s": self.wall_s,
             "simulated_s": self.simulated_s,
             "rejected_jobs": self.rejected,
+            "rejections": self.rejections,
             **self.scenario.to_dict(),
             "version": _version(),
         }
@@ -369,6 +377,11 @@ def _planned(model: GridModel) -> Rounds:
         np.array([each.jobs for each in model.rounds], np.int64).reshape(shape),
         np.array([each.cps for each in model.rounds], np.float64).reshape(shape),
     )
+
+
+def _rejections(world: World, records: Records) -> dict[str, int]:
+    rows = records.rows[np.isnan(records["start"])]
+    return dict(Counter(why_rejected(world, row) for row in rows))
 
 
 def _version() -> str | None:

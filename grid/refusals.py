@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 Indices = npt.NDArray[np.int64]
 
+TOO_LARGE, NOWHERE = "larger than can ever run", "the global scheduler can start it nowhere"
+"""Why jobs are rejected."""
+
+
+def why_rejected(world: World, job: np.void) -> str:
+    """Return why a job was rejected, a row of those that left."""
+    return TOO_LARGE if job["size"] > world.count("largest") else NOWHERE
+
 
 def _named(world: World, slot: int) -> str:
     return f"job {world.jobs['number'][slot]} (size {world.jobs['size'][slot]})"

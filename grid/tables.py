@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from grid import topology
 from grid.brokers import BOTH, CHANGE, PERIODIC, Advertising
+from grid.distance import DistanceCosts
 from grid.errors import PlatformError
 from grid.jobs import JOB
 from grid.kernel import state as k
@@ -115,7 +116,7 @@ class Tables:
             for name in box.dtype.names or ()
             if box[name].shape == (1, self.capacity)
         }
-        for name in ("demand", "capacity"):
+        for name in ("demand", "capacity", "link_latency"):
             self.columns[name] = box[name][0, : self.links]
         self.columns["waiting"] = box["waiting"][0]
         told = box["known"][0]
@@ -209,10 +210,23 @@ class Tables:
         self._box["deep_first"][0, : self.links] = sorted(
             range(self.links), key=lambda link: -depth[link]
         )
-        self.columns["capacity"][:] = topology.capacities(self.platform.graph)
+        graph = self.platform.graph
+        self.columns["capacity"][:] = topology.capacities(graph)
+        self.columns["link_latency"][:] = [graph.edges[link]["latency"] for link in links]
         self._box["known"]["links"] = self.links
         for name in ("parent", "deep_first", "capacity"):
             self.known[name][:] = self._box[name][0, : self.links]
+
+    def set_distance(self, costs: DistanceCosts) -> None:
+        """Say what it costs jobs to run far from their data, or far from themselves."""
+        self._box["message_rate"] = costs.message_rate
+        self._box["stages"] = costs.staging_time > 0 or costs.staging_data > 0
+        self._box["staging_time"] = costs.staging_time
+        self._box["staging_data"] = 8 * costs.staging_data
+
+    def limit_size(self, largest: int) -> None:
+        """Have larger jobs rejected as they are submitted, beside those that are anyway."""
+        self._box["largest"] = min(self.count("largest"), largest)
 
     def _grow(self) -> None:
         """Make room where there is none: twice the slots, and tables that fit them."""

@@ -81,6 +81,12 @@ class ChunkingScheduler(LargestFreeFirstScheduler):
             total = min(total, int(100 * most / chunk) + 1)
         return max(most_free(known), total)
 
+    def largest_job(self) -> int:
+        """Return the size of the largest job of which a chunk fits on an empty cluster."""
+        most, chunk = int(self.model.world.platform.sizes.max()), self.model.coallocation.chunk
+        largest = super().largest_job()
+        return max(most, min(largest, 100 * most // chunk)) if chunk > 0 else largest
+
     def memory(self) -> npt.NDArray[np.float64]:
         """Return both thresholds."""
         settings = self.model.coallocation

@@ -15,7 +15,12 @@ def bound(known: Any, size: int, ppbw: float, link: int, lslt: float) -> int:
     That is floor(n1) of eq. 9, decided on whole numbers by eq. 1: the root is too sensitive to
     rounding where demands meet the threshold exactly. No node at all is always possible.
     """
-    available = limit(known, link, lslt) - known.demand[link]
+    return most_within(size, ppbw, limit(known, link, lslt) - known.demand[link])
+
+
+@inlined
+def most_within(size: int, ppbw: float, available: float) -> int:
+    """Return the same of a link with so much bandwidth to give, Mbit/s."""
     low, high = 0, size // 2
     while low < high:
         middle = (low + high + 1) // 2

@@ -25,11 +25,12 @@ from agents.coallocation.modules import (
     all_usable,
     allocated_locally,
     enough,
+    limit,
     migrated,
 )
-from agents.coallocation.narrow import bound
-from grid.kernel.compile import compiled, inlined
-from grid.kernel.state import NONE, START, WAIT
+from agents.coallocation.narrow import bound, most_within
+from grid.kernel.compile import compiled, inlined, part
+from grid.kernel.state import NONE, REJECT, START, WAIT
 
 SCRATCH = 1
 """Where the memory's four columns over links begin: bounds, room, way of the heart, first take."""
@@ -63,10 +64,12 @@ def _use(known: Any, cluster: int, heart: int, room: Any, on_way: Any, count: in
 
 
 @inlined
-def _fits_around(known: Any, size: int, heart: int, bounds: Any, room: Any, on_way: Any) -> bool:
+def _fits_around(
+    known: Any, free: Any, size: int, heart: int, bounds: Any, room: Any, on_way: Any
+) -> bool:
     """Map a job around a heart, with as few nodes on the first clusters as possible, if it fits.
 
-    The heart is the part of the network below a narrow link, or around the centre (NONE).
+    It may have up to `free` nodes of each cluster. The heart is the part of the network below a narrow link, or around the centre (NONE).
     """
     for link in range(known.links):
         room[link] = bounds[link] if bounds[link] < size // 2 else size
@@ -77,7 +80,7 @@ def _fits_around(known: Any, size: int, heart: int, bounds: Any, room: Any, on_w
         link = known.parent[link]
     left = size
     for cluster in range(known.clusters - 1, -1, -1):
-        count = min(left, known.free[cluster])
+        count = min(left, free[cluster])
         if count > 0:
             count = _at_most(known, cluster, heart, room, on_way, count)
             _use(known, cluster, heart, room, on_way, count)
@@ -95,9 +98,36 @@ def _before(known: Any, best: Any) -> bool:
     return False
 
 
+@part
+def _can_ever_start(known: Any, job: Any, memory: Any) -> bool:
+    """Tell whether a job could be mapped if the whole grid were idle."""
+    for cluster in range(known.clusters):
+        if job.size <= known.size[cluster]:
+            return True
+    links = known.links
+    bounds = memory[SCRATCH : SCRATCH + links]
+    room = memory[SCRATCH + links : SCRATCH + 2 * links]
+    on_way = memory[SCRATCH + 2 * links : SCRATCH + 3 * links]
+    for link in range(links):
+        bounds[link] = most_within(job.size, job.ppbw, limit(known, link, memory[LSLT]))
+    fits = False
+    for heart in range(-1, links):
+        if not fits and (heart == NONE or bounds[heart] < job.size // 2):
+            fits = _fits_around(known, known.size, job.size, heart, bounds, room, on_way)
+    for cluster in range(known.clusters):
+        known.take[cluster] = 0
+    return fits
+
+
+@inlined
+def _refusal(known: Any, job: Any, memory: Any) -> int:
+    """Return what to answer about a job that cannot start now."""
+    return WAIT if _can_ever_start(known, job, memory) else REJECT
+
+
 @compiled()
 def place_first(known: Any, job: Any, memory: Any) -> int:
-    """Start the job at home or elsewhere or on several clusters, or let it wait.
+    """Start the job at home or elsewhere or on several clusters, let it wait, or reject it.
 
     Of all solutions it takes the first: the fewest nodes on the first cluster, of these the
     fewest on the second, and so on.
@@ -105,7 +135,7 @@ def place_first(known: Any, job: Any, memory: Any) -> int:
     if allocated_locally(known, job) or migrated(known, job):
         return START
     if not enough(known, job, np.inf):
-        return WAIT
+        return _refusal(known, job, memory)
     links = known.links
     bounds = memory[SCRATCH : SCRATCH + links]
     room = memory[SCRATCH + links : SCRATCH + 2 * links]
@@ -117,14 +147,21 @@ def place_first(known: Any, job: Any, memory: Any) -> int:
     for heart in range(-1, links):
         if heart != NONE and bounds[heart] >= job.size // 2:
             continue
-        fits = _fits_around(known, job.size, heart, bounds, room, on_way)
+        fits = _fits_around(known, known.free, job.size, heart, bounds, room, on_way)
         if fits and (not found or _before(known, best)):
             found = True
             for cluster in range(known.clusters):
                 best[cluster] = known.take[cluster]
     for cluster in range(known.clusters):
         known.take[cluster] = best[cluster] if found else 0
-    return START if found else WAIT
+    return START if found else _refusal(known, job, memory)
+
+
+@compiled(_nrt=True)
+def place_best(known: Any, job: Any, memory: Any) -> int:
+    """Start the job by the solution of least demand, let it wait, or reject it."""
+    answer = place_least_demand(known, job, memory)
+    return _refusal(known, job, memory) if answer == WAIT else answer
 
 
 class SatisfyScheduler(MetaScheduler):
@@ -149,5 +186,5 @@ class SatisfyScheduler(MetaScheduler):
     def compiled(self, method: str) -> Dispatcher | None:
         """Return the function that finds the solution wanted."""
         if method == "place" and self.model.coallocation.solution == "least-demand":
-            return place_least_demand
+            return place_best
         return super().compiled(method)

@@ -7,13 +7,13 @@ from typing import Any
 from agents.coallocation.modules import MetaScheduler, allocated_locally, largest_whole, migrated
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import compiled
-from grid.kernel.state import START, WAIT
+from grid.kernel.state import REJECT, START, WAIT
 
 
 class NoShareScheduler(MetaScheduler):
     """No Share: each job on the cluster that it was submitted through, without co-allocation.
 
-    A job that was submitted through none is migrated; one larger than its cluster waits for ever.
+    A job that was submitted through none is migrated; one larger than its cluster is rejected.
     """
 
     label = "NO-SHARE"
@@ -21,9 +21,11 @@ class NoShareScheduler(MetaScheduler):
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
-        """Start the job at home, or let it wait."""
+        """Start the job at home, let it wait, or reject it."""
         if job.origin == ANYWHERE:
             return START if migrated(known, job) else WAIT
+        if job.size > known.size[job.origin]:
+            return REJECT
         return START if allocated_locally(known, job) else WAIT
 
 

@@ -134,6 +134,8 @@ class _Examination:
             submitted, left = world.count("submitted"), len(world.records())
             if left < submitted:
                 findings.append(f"{grid.name}: {submitted - left} of {submitted} jobs never ran")
+            elif world.count("rejected") == submitted:
+                findings.append(f"{grid.name}: all {submitted} jobs were rejected")
         return findings
 
     def _other(self, grids: list[Grid], how: str = "", **changes: Any) -> dict[Grid, str]:
@@ -204,7 +206,7 @@ CHECKS = {
     "left": (
         "every job gets its turn",
         "None lets a job wait until something changes; the last change is the end of the last job "
-        "that runs",
+        "that runs; REJECT is for jobs that can never start",
     ),
     "again": (
         "same seed, same result",

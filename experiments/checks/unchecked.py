@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-GIVEN = ("seed", "workload", "parameters", "platform")
+GIVEN = ("seed", "workload", "parameters", "platform", "rejections")
 """What the checks go by."""
 COUNTED = ("jobs/submitted", "jobs/completed", "jobs/rejected", "rejected_jobs", "unfinished")
 """What is counted in ``jobs.csv``."""

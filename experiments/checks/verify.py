@@ -21,6 +21,7 @@ from experiments.checks.verdicts import Verdict
 from experiments.result_files import ResultFiles, Row
 from experiments.workload import build_workload
 from grid.errors import GridError
+from grid.refusals import NOWHERE
 from grid.workloads.synthetic import BatchWorkload
 
 RELATIVE = 1e-9
@@ -234,11 +235,15 @@ def _placements(rows: Sequence[Row], result: ResultFiles) -> Problems:
 
 def _rejected(result: ResultFiles) -> Problems:
     largest = max(each.size for each in result.platform.clusters)
+    reasons = result.summary["rejections"]
+    refused = reasons.get(NOWHERE, 0)
+    if (rejected := len(result.summary["rejected_jobs"])) != sum(reasons.values()):
+        yield f"rejections: the summary has {sum(reasons.values())}, and {rejected} rejected_jobs"
     for row in result.rows:
         there = [row.start is not None, row.finish is not None, bool(row.placement)]
         if any(there) and not all(there):
             yield f"job {row.job}: start, finish and placement; accepted: all, or none of them"
-        elif not any(there) and row.size <= largest:
+        elif not any(there) and row.size <= largest and (refused := refused - 1) < 0:
             yield f"job {row.job}: size {row.size}, but a cluster has {largest} processors"
 
 

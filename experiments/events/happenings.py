@@ -15,6 +15,7 @@ from experiments.live.columns import shorten
 from grid.finished import Records
 from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE
+from grid.refusals import why_rejected
 
 KEPT = 100
 """Last happenings that are kept."""
@@ -80,7 +81,8 @@ class Happenings:
         self._left = left
         for row in records:
             if np.isnan(row["start"]):
-                words = f"job {row['number']} is rejected: too large, {row['size']} processors"
+                why = why_rejected(world, row)
+                words = f"job {row['number']} is rejected: {processors(row['size'])}, {why}"
                 yield Happening(float(row["arrival"]), _ENDS, words)
                 continue
             parts = parts_of(records, row)

@@ -24,6 +24,7 @@ from grid.kernel.state import (
     RUNNING,
     TRANSIT,
 )
+from grid.refusals import TOO_LARGE, why_rejected
 
 SUBMITTED, KNOWN, SENT, LANDED, STARTED = "submitted", "known", "sent", "landed", "started"
 STEPS = (SUBMITTED, KNOWN, SENT, LANDED, STARTED)
@@ -92,8 +93,10 @@ class JobEvents:
             number = int(row["number"])
             steps, _ = self._way.pop(_key(row), (0, 0))
             if np.isnan(row["start"]):
-                yield _WAY, number, self._step(0, row, {})
-                yield _WAY + 1, number, {"event": REJECTED, "job": number}
+                why = why_rejected(world, row)
+                known = STEPS.index(KNOWN)
+                yield from self._steps(row, steps, known + (why != TOO_LARGE), {}, True)
+                yield _WAY + known + 1, number, {"event": REJECTED, "job": number, "reason": why}
                 continue
             parts = parts_of(records, row)
             last = _ENDS if steps == len(STEPS) else _AFTER  # if it took no time

@@ -14,6 +14,7 @@ from experiments.events.happenings import in_time
 from experiments.events.words import Line, Place, Story
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LANDING, LOCAL, NONE, RUNNING, TRANSIT
+from grid.refusals import TOO_LARGE, why_rejected
 
 
 @dataclass
@@ -64,7 +65,7 @@ def tell(model: GridModel, names: Sequence[str], known: Known) -> Story:
         [
             _submission(model, names, job),
             *_way_to_its_cluster(model, names, known, job),
-            *(_end(names, known, job) if known.over else _present(model, names, known, job)),
+            *(_end if known.over else _present)(model, names, known, job),
         ],
     )
 
@@ -133,9 +134,10 @@ def _start(names: Sequence[str], known: Known, job: np.void) -> Line:
     return line
 
 
-def _end(names: Sequence[str], known: Known, job: np.void) -> Iterator[Line]:
+def _end(model: GridModel, names: Sequence[str], known: Known, job: np.void) -> Iterator[Line]:
     if np.isnan(job["start"]):
-        yield words.rejection(float(job["arrival"]))
+        why = why_rejected(model.world, job)
+        yield words.rejection(float(job["arrival"]) if why == TOO_LARGE else None, why)
         return
     yield _start(names, known, job)
     yield Line(float(job["finish"]), [f"finishes{in_time(job)}"])

@@ -115,7 +115,7 @@ class Teller:
             case job_events.SUBMITTED:
                 self._submitted(event, time)
             case job_events.REJECTED:
-                self._lines.append(words.rejection(time))
+                self._lines.append(words.rejection(time, event["reason"]))
                 self._over = True
             case job_events.KNOWN:
                 self._heard_of(event, time)

@@ -105,9 +105,9 @@ def start(
     return Line(time, [words, f"{waited:,.1f} s after its submission" if waited else "at once"])
 
 
-def rejection(arrival: float) -> Line:
-    """Tell that a job is rejected."""
-    return Line(arrival, ["is rejected", "larger than what can ever run"])
+def rejection(time: float | None, reason: str) -> Line:
+    """Tell that a job is rejected, when (s; None: not known) and why."""
+    return Line(time, ["is rejected", reason])
 
 
 def later(waited: float) -> list[str]:

@@ -157,13 +157,14 @@ def _settle(
     processors: Any,
     turns: Any,
     sliding: Any,
+    finished: Any,
     memory: Any,
 ) -> int:
     """Take every decision that is open at this instant, and start what can start."""
     if processors is not None and state.shrunk_any == 1 and state.answered == 0:
         give_back(state, slots, events, processors, turns)
     if sliding is not None:
-        reason = place_jobs(state, slots, events, processors, turns, sliding, memory)
+        reason = place_jobs(state, slots, events, processors, turns, sliding, finished, memory)
         if reason != GO_ON:
             return reason
     while state.landing_first != NONE:
@@ -258,7 +259,7 @@ def advance(
     state = box[0]
     while True:
         if state.mid_instant == 0:
-            reason = _settle(state, slots, events, processors, turns, sliding, memory)
+            reason = _settle(state, slots, events, processors, turns, sliding, finished, memory)
             if reason != GO_ON:
                 return reason
             _advertise(state, slots, events, beliefs, news)

@@ -8,10 +8,11 @@ import numpy as np
 
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import inlined, part
+from grid.kernel.distance import stage
 from grid.kernel.events import schedule
 from grid.kernel.global_queue import join_line, leave_line, offer, offer_again
 from grid.kernel.knowledge import repeated
-from grid.kernel.leaving import record, vacate
+from grid.kernel.leaving import reject
 from grid.kernel.processors import ask_for_plan, touch
 from grid.kernel.queues import join
 from grid.kernel.state import (
@@ -72,9 +73,7 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     if slot.origin != ANYWHERE:
         state.received[slot.origin] += 1
     if slot.size > state.largest:
-        state.rejected += 1
-        record(state, slots, finished, job, NONE, np.nan, np.nan)
-        vacate(state, slots, job)
+        reject(state, slots, finished, job)
         return
     if slot.origin != ANYWHERE:  # it was submitted through a cluster's local scheduler
         announce(state, slots, events, job, slot.origin)
@@ -134,6 +133,9 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     slot.landed = 0
     slot.execution_time = slot.runtime / state.rate[cluster]
     slot.predicted_time = slot.predicted / state.known.rate[cluster]
+    if state.stages == 1:
+        slot.staging = 0.0
+        stage(state, slot, cluster)
     state.known.load[cluster] += slot.predicted_time * slot.size
     state.known.unfinished[cluster] += 1
     delay = state.latency[cluster]

@@ -92,14 +92,15 @@ def slide(state: Any, slots: Any, sliding: Any) -> None:
         row = sliding[index]
         if row.allotted != row.ratio or row.end == np.inf:
             left = row.computation_left + row.communication_left
-            past = (state.now - row.since) / left if left > 0.0 else 0.0
+            begun = max(state.now, row.since)  # later while its data are being staged
+            past = (begun - row.since) / left if left > 0.0 else 0.0
             row.computation_left -= past * row.computation_left
             row.communication_left -= past * row.communication_left
             # Residual communication is in stretched time: back by the old ratio, then the new.
             row.communication_left *= row.ratio / row.allotted
             row.ratio = row.allotted
-            row.since = state.now
-            row.end = state.now + row.computation_left + row.communication_left
+            row.since = begun
+            row.end = begun + row.computation_left + row.communication_left
             slots[row.job].end = row.end
         if row.end < state.sliding_end:  # the first started of equals
             state.sliding_end = row.end

@@ -9,6 +9,7 @@ import numpy as np
 from grid.kernel.arrival import announce, land
 from grid.kernel.bandwidth import set_demand, slide
 from grid.kernel.compile import inlined, part
+from grid.kernel.distance import lag, stage
 from grid.kernel.events import schedule
 from grid.kernel.global_queue import leave_line, offer_again
 from grid.kernel.knowledge import learn_finished
@@ -69,6 +70,12 @@ def start_as_taken(
             known_rate = min(known_rate, state.known.rate[cluster])
     slot.execution_time = slot.runtime / rate
     slot.predicted_time = slot.predicted / known_rate
+    time = slot.execution_time * (state.penalty if state.penalty > 0.0 else 1.0)
+    if state.stages == 1:
+        slot.staging = 0.0
+        for cluster in range(state.clusters):
+            if state.known.take[cluster] > 0:
+                stage(state, slot, cluster)
     slot.placed = 1
     if parts == 1:
         slot.cluster = last
@@ -84,12 +91,13 @@ def start_as_taken(
     slot.cluster = NONE
     slot.start = state.now
     row.job = job
-    row.since = state.now
+    row.since = state.now + slot.staging
     row.ratio = 1.0
     row.end = np.inf
-    time = slot.execution_time * (state.penalty if state.penalty > 0.0 else 1.0)
     row.computation_left = time * slot.computation_fraction
     row.communication_left = time - row.computation_left
+    if state.message_rate > 0.0 and state.penalty == 0.0:
+        row.computation_left += row.communication_left * lag(state)
     for cluster in range(state.clusters):
         count = state.known.take[cluster]
         row.take[cluster] = count

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from grid.kernel.compile import inlined
-from grid.kernel.state import VACANT
+from grid.kernel.state import NONE, VACANT
 
 
 @inlined
@@ -27,6 +29,7 @@ def record(
     row.finish = finish
     row.execution_time = slot.execution_time
     row.predicted_time = slot.predicted_time
+    row.staging = slot.staging
     row.origin = slot.origin
     row.user = slot.user
     row.application = slot.application
@@ -42,3 +45,11 @@ def vacate(state: Any, slots: Any, job: int) -> None:
     slots[job].next = state.vacant
     state.vacant = job
     state.live -= 1
+
+
+@inlined
+def reject(state: Any, slots: Any, finished: Any, job: int) -> None:
+    """Have a job leave that can never start."""
+    state.rejected += 1
+    record(state, slots, finished, job, NONE, np.nan, np.nan)
+    vacate(state, slots, job)

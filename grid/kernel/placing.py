@@ -8,8 +8,9 @@ from grid.kernel.arrival import send
 from grid.kernel.compile import inlined, unchecked
 from grid.kernel.decisions import call_place
 from grid.kernel.execution import start_as_taken
-from grid.kernel.global_queue import first_offered, next_offered
-from grid.kernel.state import BROKEN, FULL, GO_ON, NONE, PLACE, START, WAIT
+from grid.kernel.global_queue import first_offered, leave_line, next_offered
+from grid.kernel.leaving import reject
+from grid.kernel.state import BROKEN, DRAIN, FULL, GO_ON, NONE, PLACE, REJECT, START, WAIT
 
 _REFUSED, _IMPOSSIBLE = -1, -2
 
@@ -67,6 +68,7 @@ def place_jobs(
     processors: Any,
     turns: Any,
     sliding: Any,
+    finished: Any,
     memory: Any,
 ) -> int:
     """Offer the jobs that are to be offered; return why that cannot go on, or GO_ON."""
@@ -84,9 +86,9 @@ def place_jobs(
         else:
             state.job = job
             return PLACE
-        following = slots[job].next
+        following, size = slots[job].next, slots[job].size
         if answer == START:
-            taken = _taken(state, slots[job].size)
+            taken = _taken(state, size)
             if taken == _IMPOSSIBLE:
                 return _broken(state, job, answer)
             if taken == _REFUSED:
@@ -99,11 +101,18 @@ def place_jobs(
             else:
                 start_as_taken(state, slots, events, processors, turns, sliding, job)
             _clear_take(state)
-        elif 0 <= answer < state.clusters and slots[job].size <= state.size[answer]:
+        elif 0 <= answer < state.clusters and size <= state.size[answer]:
             send(state, slots, events, job, answer)
+        elif answer == REJECT:
+            if state.finished == len(finished):
+                state.answered = 1
+                state.answer = answer
+                return DRAIN
+            leave_line(state, slots, job)
+            reject(state, slots, finished, job)
         elif answer != WAIT:
             return _broken(state, job, answer)
         waits = answer == WAIT
-        state.cursor = next_offered(state, slots, slots[job].size, following, waits, memory)
+        state.cursor = next_offered(state, slots, size, following, waits, memory)
     state.offering_all = 0
     return GO_ON

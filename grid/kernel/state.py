@@ -36,7 +36,7 @@ GO_ON = -1
 VACANT, ANNOUNCED, GLOBAL, TRANSIT, LANDING, LOCAL, RUNNING, COALLOCATED = range(8)
 
 # What a decision about a job may answer, beside the index of the cluster to send it to.
-WAIT, START = -1, -2
+WAIT, START, REJECT = -1, -2, -3
 
 # Kinds of event, in the order in which they happen at one instant.
 END, REPAIR, FAIL, RETIRE, ADVERTISEMENT, METADATA, TRANSFER, TICK, MEND, BREAK = range(10)
@@ -54,6 +54,7 @@ SLOT = np.dtype(
         ("predicted", np.float64),  # s, run time on a cluster of rate 1 as predicted
         ("execution_time", np.float64),  # s on that cluster
         ("predicted_time", np.float64),  # s on that cluster, as predicted
+        ("staging", np.float64),  # s of its execution time, until its data are there
         ("start", np.float64),  # s
         ("end", np.float64),  # s, as of now
         ("restarts", np.int64),  # times a failure threw it back
@@ -152,6 +153,7 @@ FINISHED = np.dtype(
         ("finish", np.float64),
         ("execution_time", np.float64),
         ("predicted_time", np.float64),
+        ("staging", np.float64),
         ("origin", np.int64),
         ("user", np.int64),
         ("application", np.int64),
@@ -328,10 +330,16 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("parent", np.int64, clusters),  # node, or NONE for the central switch
             ("deep_first", np.int64, clusters),  # links, those farthest from the centre first
             ("capacity", np.float64, clusters),  # Mbit/s
+            ("link_latency", np.float64, clusters),  # s
             ("demand", np.float64, clusters),  # Mbit/s
             ("available", np.float64, clusters),  # scratch of the saturation algorithm
             ("unconstrained", np.float64, clusters),
             ("node_count", np.int64, clusters),
+            # what distance costs jobs (`grid.distance`); nothing if 0
+            ("message_rate", np.float64),  # 1/s
+            ("stages", np.int64),  # 1: data are staged
+            ("staging_time", np.float64),  # s
+            ("staging_data", np.float64),  # Mbit
             ("sliding", np.int64),  # co-allocated jobs running
             ("sliding_first", np.int64),  # row of the one that ends first
             ("sliding_end", np.float64),  # s, when; infinity without one

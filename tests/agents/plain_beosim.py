@@ -40,6 +40,7 @@ class PlainBeosim:
 
     def __init__(self, policy, sizes, rates, links, **settings):
         self.policy = policy
+        self.settings = settings
         self.free = list(sizes)
         self.rates = rates
         self.links = links
@@ -49,7 +50,7 @@ class PlainBeosim:
         self.least = settings.get("solution") == "least-demand"
         self.fcfs = settings.get("selection") == "fcfs"
         self.now = 0.0
-        self.queue, self.running, self.done = [], [], []
+        self.queue, self.running, self.done, self.rejected = [], [], [], []
         self.most_demand = [0.0] * len(links)
         self.clusters = range(len(sizes))
         self.sizes = list(sizes)
@@ -87,8 +88,16 @@ class PlainBeosim:
                 assert sum(take) == job.size
                 self.queue.remove(job)
                 self.begin(job, take)
+            elif not self.could_start(job):
+                self.queue.remove(job)
+                self.rejected.append(job)
             elif self.fcfs:
                 break
+
+    def could_start(self, job):
+        """Tell whether the policy would start a job if nothing else were there."""
+        idle = PlainBeosim(self.policy, self.sizes, self.rates, self.links, **self.settings)
+        return bool(idle.local(job) or idle.migrate(job) or idle.coallocate(job))
 
     def only(self, cluster, count):
         return [count if each == cluster else 0 for each in self.clusters]

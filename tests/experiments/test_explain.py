@@ -117,7 +117,7 @@ def test_split_and_rejected_jobs():
         (5.0, "finishes, 1.0 s before its deadline"),
     ]
     assert stories[1][2] == (None, "waited 4.0 s to be given processors")
-    assert stories[2][1:] == [(2.0, "is rejected, larger than what can ever run")]
+    assert stories[2][1:] == [(2.0, "is rejected, larger than can ever run")]
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_ends_of_other_kinds():
         ],
         6: [
             (1.0, "submitted to SPLITS"),
-            (1.0, "is rejected, larger than what can ever run"),
+            (1.0, "is rejected, larger than can ever run"),
         ],
         7: [(None, "not yet submitted")],
     }

@@ -175,7 +175,7 @@ def test_every_number_of_a_known_state_appears():
         assert f"{kind} {count}" in text
     assert "C1 starts job 71 on 1100 processors, 50.2 s after its arrival" in text
     assert "C2 finishes job 73, 1.2 s before its deadline" in text
-    assert "job 74 is rejected: too large, 5000 processors" in text
+    assert "job 74 is rejected: 5000 processors, larger than can ever run" in text
 
 
 @pytest.mark.parametrize("size", SIZES)
