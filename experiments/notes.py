@@ -16,6 +16,7 @@ SYNTHETIC = (
     *("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime"),
     *("computation_fraction", "bsbw", *PER_CLUSTER),
 )
+STAGING = ("staging_time", "staging_data")
 LOGS = ("load_factor", "window_start", "window_end")
 
 Condition = Callable[[Parameters, bool], bool]
@@ -29,6 +30,11 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
         ("jobs", "queue", "load", "local_share"),
         "mode is per-cluster",
         lambda p, log: not log and p.mode == "per-cluster",
+    ),
+    (
+        STAGING,
+        "local_share is 0: no job has an origin",
+        lambda p, log: not log and p.mode != "per-cluster" and p.local_share == 0,
     ),
     (PER_CLUSTER, "mode is not per-cluster", lambda p, log: not log and p.mode != "per-cluster"),
     (

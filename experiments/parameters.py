@@ -164,6 +164,15 @@ class Parameters(BaseModel):
     selection: Literal["fpfs", "fcfs"] = "fpfs"
     """Co-allocation: the first job of the queue that fits goes first, or the oldest blocks all."""
 
+    message_rate: NonNegative = 0.0
+    """Messages that a split job waits for in a second of communication, each for the latency of the
+    longest path between its clusters, 1/s; 0: latency slows no job."""
+    staging_time: NonNegative = 0.0
+    """What it takes a job, once it has processors elsewhere than where it was submitted, to have
+    its data staged, s, beside the transfer of staging_data."""
+    staging_data: NonNegative = 0.0
+    """What is staged for such a job, Mbyte, at the capacity of the narrowest link on the path."""
+
     coding: Literal["order", "two-dimensional"] = "order"
     """TITAN: the order of the jobs, each on the processors free first; or the paper's coding, with
     processors for each job, which searches far worse."""

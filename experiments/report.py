@@ -74,10 +74,13 @@ def _losses(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _coallocation(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what splitting jobs came to, if any were split."""
+    """Yield what splitting jobs and staging their data came to, if that happened."""
     if metrics["coallocated"]:
         yield "co-allocated jobs", _percent(metrics["coallocated"])
         yield "their time over dedicated", f"{metrics['mean_penalty']:.3f}"
+    if metrics["mean_staging"]:
+        yield "jobs away from origin", _percent(metrics["migrated"])
+        yield "mean staging of those", _seconds(metrics["mean_staging"])
 
 
 def _remarks(result: Result) -> Iterator[str]:

@@ -227,9 +227,9 @@ class Result:
             restarts and lost_work; the messages by kind and how many were lost), ``clusters``
             (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; restarts and lost_work;
             the messages that its broker sent and received), ``wall_s``,
-            ``simulated_s``, ``rejected_jobs`` (all their numbers), ``rejections``; `Scenario.to_dict` and
-            ``version``, which say what ran; ``cleaning`` if records of a log were cleaned,
-            ``unfinished`` and ``interrupted`` if so; and the scenario's extras.
+            ``simulated_s``, ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by
+            why); `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of
+            a log were cleaned, ``unfinished`` and ``interrupted`` if so; the scenario's extras.
         """
         metrics: dict[str, Any] = {}
         clusters = cluster_metrics(self.records, self.platform)

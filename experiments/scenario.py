@@ -23,6 +23,7 @@ from experiments.parameters import ALIASES, Parameters
 from experiments.workload import Duration, build_workload
 from grid.brokers import Advertising
 from grid.changes import Failures
+from grid.distance import DistanceCosts
 from grid.platform import Platform
 
 PACKAGED = resources.files("experiments") / "scenarios"
@@ -278,6 +279,11 @@ class Scenario:
                 penalty=parameters.penalty,
                 solution=parameters.solution,
                 selection=parameters.selection,
+            ),
+            distance=DistanceCosts(
+                message_rate=parameters.message_rate,
+                staging_time=parameters.staging_time,
+                staging_data=parameters.staging_data,
             ),
         )
 

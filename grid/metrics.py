@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from grid.finished import Records
+from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE
 from grid.platform import Platform
 from grid.records import bounded_slowdown, by_cluster, completed, idle_totals, totals
@@ -46,14 +47,17 @@ def job_metrics(records: Records, platform: Platform) -> dict[str, float | None]
         - idle_time_total: all processors x makespan - work, processor-seconds;
         - idle_time_mean: the same per processor, s;
         - coallocated: share of the jobs that ran on several clusters;
-        - mean_penalty: mean of actual over dedicated execution time of those (`beosim`, 4.2), 1 if
-          there are none;
+        - mean_penalty: mean of actual over dedicated execution time of those (`beosim`, 4.2),
+          staging apart, 1 if there are none;
+        - migrated: share of the jobs that ran elsewhere than on the cluster they were submitted
+          through, wholly or in part; None if none was submitted through one;
+        - mean_staging: of the execution time of those, what they waited for their data, s;
         - utilization: work over all processors x (last finish - first arrival); what failures
           threw away is no work, and processors that are down count;
         - throughput: jobs per second from the first arrival to the last finish.
     """
     done = completed(records)
-    numbers = _service(done) | _coallocation(done)
+    numbers = _service(done) | _coallocation(done) | _migration(done)
     if not len(done):
         return numbers | dict.fromkeys(_OF_THE_GRID) | {"work": 0.0}
     processors = int(platform.sizes.sum())
@@ -105,11 +109,23 @@ def _service(done: Records) -> dict[str, float | None]:
 def _coallocation(done: Records) -> dict[str, float | None]:
     """Return how many jobs were split, and what that cost them; no time costs nothing."""
     split = done[done["split"] != NONE]
-    timed = split[split["execution_time"] > 0]
-    penalties = (timed["finish"] - timed["start"]) / timed["execution_time"]
+    timed = split[split["execution_time"] > split["staging"]]
+    staging = timed["staging"]
+    actual = timed["finish"] - timed["start"] - staging
+    penalties = actual / (timed["execution_time"] - staging)
     return {
         "coallocated": _ratio(len(split), len(done)),
         "mean_penalty": float(penalties.mean()) if len(timed) else 1.0,
+    }
+
+
+def _migration(done: Records) -> dict[str, float | None]:
+    """Return how many jobs with an origin ran elsewhere, and how long their data took."""
+    of_clusters = done[done["origin"] != ANYWHERE]
+    migrated = of_clusters[of_clusters["cluster"] != of_clusters["origin"]]
+    return {
+        "migrated": _ratio(len(migrated), len(of_clusters)),
+        "mean_staging": _ratio(migrated["staging"].sum(), len(migrated)),
     }
 
 

@@ -69,7 +69,8 @@ def _fits_around(
 ) -> bool:
     """Map a job around a heart, with as few nodes on the first clusters as possible, if it fits.
 
-    It may have up to `free` nodes of each cluster. The heart is the part of the network below a narrow link, or around the centre (NONE).
+    It may have up to `free` nodes of each cluster. The heart is the part of the network below a
+    narrow link, or around the centre (NONE).
     """
     for link in range(known.links):
         room[link] = bounds[link] if bounds[link] < size // 2 else size

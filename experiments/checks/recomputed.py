@@ -21,8 +21,10 @@ class Done(NamedTuple):
     start: float
     finish: float
     placement: dict[str, int]
-    dedicated: float  # its execution time where links are not shared
+    dedicated: float  # how long it runs where links are not shared
+    staging: float  # how long it waits for its data before
     deadline: float
+    origin: str | None
     batch: int | None
 
     @property
@@ -33,7 +35,7 @@ class Done(NamedTuple):
     @property
     def slowdown(self) -> float:
         """Bounded slowdown."""
-        return max(1.0, (self.finish - self.arrival) / max(self.dedicated, BOUND))
+        return max(1.0, (self.finish - self.arrival) / max(self.staging + self.dedicated, BOUND))
 
 
 Numbers = dict[str, tuple[Any, float]]
@@ -59,9 +61,14 @@ def metrics_of(
     processors = sum(cluster.size for cluster in platform.clusters)
     _put(numbers, "metrics/", _service(done) | _usage(done, None, processors, span))
     split = [job for job in done if len(job.placement) > 1]
-    penalties = [(job.finish - job.start) / job.dedicated for job in split if job.dedicated > 0]
+    timed = [job for job in split if job.dedicated > 0]
+    penalties = [(job.finish - job.start - job.staging) / job.dedicated for job in timed]
     numbers["metrics/coallocated"] = len(split) / len(done) if done else None, 0.0
     numbers["metrics/mean_penalty"] = _mean(penalties) or 1.0, 0.0
+    settled = [job for job in done if job.origin is not None]
+    migrated = [job for job in settled if {*job.placement} != {job.origin}]
+    numbers["metrics/migrated"] = len(migrated) / len(settled) if settled else None, 0.0
+    numbers["metrics/mean_staging"] = _mean([job.staging for job in migrated]), 0.0
     finish = max((job.finish for job in done), default=0.0)
     numbers["metrics/p95_wait"] = _percentile([job.start - job.arrival for job in done]), finish
     numbers["metrics/p95_bounded_slowdown"] = _percentile([job.slowdown for job in done]), 0.0

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from experiments.checks.distance import Distances
 from experiments.checks.failures import used_while_away, wrong_losses
 from experiments.checks.recomputed import Done, metrics_of
 from experiments.checks.unchecked import unchecked
@@ -21,6 +22,7 @@ from experiments.checks.verdicts import Verdict
 from experiments.result_files import ResultFiles, Row
 from experiments.workload import build_workload
 from grid.errors import GridError
+from grid.jobs import ANYWHERE
 from grid.refusals import NOWHERE
 from grid.workloads.synthetic import BatchWorkload
 
@@ -38,6 +40,8 @@ class Given(NamedTuple):
     size: int
     runtime: float  # s, on a cluster of rate 1
     deadline: float  # s; inf without one
+    origin: str | None  # cluster that it was submitted through
+    communication: float  # share of its execution time
     batch: int | None  # round, from 0, that it belongs to in mode `batch`
 
 
@@ -128,23 +132,26 @@ def _workload(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> lis
         if elsewhere is not None or source is None:
             raise
         raise GridError(f"{error}; --workload says where the workload is now") from None
+    names = result.platform.names
     if not isinstance(workload, BatchWorkload):
-        return [_given(job, None) for chunk in workload.chunks() for job in chunk]
+        return [_given(job, names, None) for chunk in workload.chunks() for job in chunk]
     jobs: list[Given] = []
     batch = 0
     while len(drawn := workload.next_batch(0.0)):
-        jobs += [_given(job, batch) for job in drawn]
+        jobs += [_given(job, names, batch) for job in drawn]
         batch += 1
     return jobs
 
 
-def _given(job: Any, batch: int | None) -> Given:
+def _given(job: Any, names: Sequence[str], batch: int | None) -> Given:
     return Given(
         int(job["number"]),
         float(job["arrival"]),
         int(job["size"]),
         float(job["runtime"]),
         float(job["deadline"]),
+        None if job["origin"] == ANYWHERE else names[job["origin"]],
+        1.0 - float(job["computation_fraction"]),
         batch,
     )
 
@@ -253,6 +260,10 @@ def _starts(ran: Sequence[Row]) -> Problems:
             yield f"job {row.job}: arrives at {row.arrival}, starts at {row.start}"
 
 
+_SHARING = ("first-fit", "a1", "b1", "b2", "b3", "b4", "adaptive")
+"""Policies whose split jobs share links; of a user's own nobody knows."""
+
+
 def _dedicated(row: Row, job: Given, rates: dict[str, float]) -> float:
     """Return how long a job runs where its links are not shared: as its slowest part, s."""
     return job.runtime / min(rates.get(name, math.nan) for name in row.placement)
@@ -260,10 +271,15 @@ def _dedicated(row: Row, job: Given, rates: dict[str, float]) -> float:
 
 def _durations(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
     rates = {each.name: each.rate for each in result.platform.clusters}
+    distances = Distances(result.platform, result.parameters)
+    slowed = result.summary["global"] in _SHARING
     for row, job in pairs:
         if job is None or row.start is None or row.finish is None or not row.placement:
             continue  # told by other checks
         found, right = row.finish - row.start, _dedicated(row, job, rates)
+        if slowed:
+            right *= 1 + job.communication * distances.lag(row.placement)
+        right += distances.staging(job.origin, row.placement)
         rounding = RELATIVE * max(abs(row.finish), right)
         if len(row.placement) == 1 and not abs(found - right) <= rounding:
             yield f"job {row.job}: runs for {found} s; its execution time is {right} s"
@@ -298,6 +314,7 @@ def _held(ran: Sequence[Row], result: ResultFiles) -> Problems:
 def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: ResultFiles) -> Verdict:
     """Return which numbers of the summary are wrong, of how many, and which nothing here tells."""
     rates = {each.name: each.rate for each in result.platform.clusters}
+    distances = Distances(result.platform, result.parameters)
     done = [
         Done(
             row.arrival,
@@ -306,7 +323,9 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
             row.finish,
             row.placement,
             _dedicated(row, job, rates),
+            distances.staging(job.origin, row.placement),
             job.deadline + (0.0 if job.batch is None else row.arrival),
+            job.origin,
             job.batch,
         )
         for row, job in pairs

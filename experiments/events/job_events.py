@@ -178,6 +178,8 @@ class JobEvents:
             event |= {"sender": sender, "receiver": world}
         elif STEPS[step] == STARTED:
             event["placement"] = self._named(parts)
+            if row["staging"] > 0:
+                event["staging"] = float(row["staging"])
         else:
             event |= {"sender": world, "receiver": self._names[int(row["cluster"])]}
         return event

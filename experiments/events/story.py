@@ -128,6 +128,7 @@ def _start(names: Sequence[str], known: Known, job: np.void) -> Line:
         bool(job["restarts"]),
         float(job["start"]),
         float(job["arrival"]),
+        float(job["staging"]),
     )
     if not known.over:
         line.parts.append(f"to end at {job['end']:,.1f} s")

@@ -254,7 +254,10 @@ class Teller:
         self._catch_up()
         self.start, self._stands = time, "has not finished"
         parts = [*event["placement"].items()]
-        self._lines.append(words.start(self.size, parts, self._failed, time, self._arrival))
+        staging = event.get("staging", 0.0)
+        self._lines.append(
+            words.start(self.size, parts, self._failed, time, self._arrival, staging)
+        )
         since = self._known if self._landed is None else self._landed
         if time > since:
             waited = f"waited {time - since:,.1f} s"

@@ -94,7 +94,12 @@ def plans(scheduler: str, places: Sequence[Place]) -> Line:
 
 
 def start(
-    size: int, parts: Sequence[tuple[str, int]], again: bool, time: float, arrival: float
+    size: int,
+    parts: Sequence[tuple[str, int]],
+    again: bool,
+    time: float,
+    arrival: float,
+    staging: float,
 ) -> Line:
     """Tell the start of a job on its processors of one cluster or of several."""
     names = [name for name, _ in parts]
@@ -102,7 +107,10 @@ def start(
     words = f"{'starts again' if again else 'starts'} on "
     words += f"{processors(size)} of {where}" if len(parts) == 1 else where
     waited = time - arrival
-    return Line(time, [words, f"{waited:,.1f} s after its submission" if waited else "at once"])
+    told = [words, f"{waited:,.1f} s after its submission" if waited else "at once"]
+    if staging > 0:
+        told.append(f"its data are there at {time + staging:,.1f} s")
+    return Line(time, told)
 
 
 def rejection(time: float | None, reason: str) -> Line:

@@ -98,5 +98,6 @@ def count_completion(state: Any, slot: Any, split: bool) -> None:
         sums.bounded_slowdown += max(1.0, turnaround / max(slot.execution_time, SLOWDOWN_BOUND))
         if split:
             sums.coallocated += 1
-            time = state.now - slot.start
-            sums.penalty += time / slot.execution_time if slot.execution_time > 0.0 else 1.0
+            time = state.now - slot.start - slot.staging
+            dedicated = slot.execution_time - slot.staging
+            sums.penalty += time / dedicated if dedicated > 0.0 else 1.0

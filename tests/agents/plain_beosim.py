@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from grid.distance import DistanceCosts
+
 TIE = 1e-9
 
 
@@ -28,6 +30,7 @@ class PlainJob:
     dedicated: float = math.nan
     ratio: float = 1.0
     left: tuple[float, float] = (0.0, 0.0)
+    begun: float = math.nan
     bandwidth: list[float] = field(default_factory=list)
 
     @property
@@ -49,6 +52,8 @@ class PlainBeosim:
         self.penalty = {"ideal": 1.0, "fixed-penalty": settings.get("penalty", 1.2)}.get(policy)
         self.least = settings.get("solution") == "least-demand"
         self.fcfs = settings.get("selection") == "fcfs"
+        self.latencies = settings.get("latencies", [0.0] * len(links))
+        self.costs = settings.get("costs", DistanceCosts())
         self.now = 0.0
         self.queue, self.running, self.done, self.rejected = [], [], [], []
         self.most_demand = [0.0] * len(links)
@@ -62,7 +67,7 @@ class PlainBeosim:
         while coming or self.running:
             ends = [job.finish for job in self.running]
             time = min([job.arrival for job in coming[:1]] + ends)
-            self.pass_time(time - self.now)
+            self.pass_time(time)
             self.now = time
             ended = [job for job in self.running if job.finish <= time]
             for job in ended:
@@ -311,21 +316,47 @@ class PlainBeosim:
         self.running.append(job)
         for cluster, count in enumerate(take):
             self.free[cluster] -= count
+        job.begun = self.now + self.staging(job)
         time = job.dedicated
         if job.split:
             time *= self.penalty or 1.0
-        job.left = time * job.computation_fraction, time * (1 - job.computation_fraction)
-        job.finish = self.now + time
+        computation, communication = job.computation_fraction, 1 - job.computation_fraction
+        lag = communication * self.lag(job) if job.split and self.penalty is None else 0.0
+        job.left = time * (computation + lag), time * communication
+        job.finish = job.begun + sum(job.left)
         if job.split and self.penalty is None:
             job.bandwidth = [self.equation_1(job, take, i) for i in range(len(self.links))]
             self.share_links()
         elif job.split:
             job.bandwidth = [0.0 for _ in self.links]
 
-    def pass_time(self, passed):
-        """Equations 6 and 7: both parts shrink in proportion."""
+    def path(self, a, b):
+        """The links that part two clusters."""
+        return [link for link, (_, beyond) in enumerate(self.links) if (a in beyond) ^ (b in beyond)]
+
+    def staging(self, job):
+        """Until the data from home are on all clusters."""
+        times = [0.0]
+        for cluster in self.clusters:
+            if job.take[cluster] and job.home not in (-1, cluster):
+                narrowest = min(self.links[link][0] for link in self.path(job.home, cluster))
+                data = self.costs.staging_data * 8 / narrowest
+                times.append(self.costs.staging_time + data)
+        return max(times)
+
+    def lag(self, job):
+        """What a second of communication waits for messages over the longest path."""
+        used = [cluster for cluster in self.clusters if job.take[cluster]]
+        paths = [self.path(a, b) for a in used for b in used]
+        return self.costs.message_rate * max(
+            math.fsum(self.latencies[link] for link in path) for path in paths
+        )
+
+    def pass_time(self, time):
+        """Equations 6 and 7: both parts shrink in proportion, once the job has begun."""
         for job in self.running:
             if job.split:
+                passed = max(time, job.begun) - max(self.now, job.begun)
                 computation, communication = job.left
                 rest = computation + communication
                 share = passed / rest if rest else 0.0
@@ -358,4 +389,4 @@ class PlainBeosim:
             computation, communication = job.left
             job.left = computation, communication * job.ratio / ratio[job]
             job.ratio = ratio[job]
-            job.finish = self.now + sum(job.left)
+            job.finish = max(self.now, job.begun) + sum(job.left)

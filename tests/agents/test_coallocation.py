@@ -12,6 +12,8 @@ from agents.model import GridModel
 from agents.registry import GLOBAL, global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler
 from grid import topology
+from grid.brokers import Advertising
+from grid.distance import DistanceCosts
 from grid.distributions import Exponential, UniformSizes
 from grid.errors import GridError
 from grid.jobs import job_table
@@ -27,8 +29,9 @@ CLASS_B = ["b1", "b2", "b3", "b4"]
 SEEDS = range(12)
 
 
-def random_platform(rng, clusters):
+def random_platform(rng, clusters, latencies=(0.0,)):
     """Return a star, or one with a switch between, of unequal clusters and links."""
+    lag = rng.choice(latencies, clusters + 2).tolist()
     sizes = rng.integers(3, 9, clusters).tolist()
     rates = rng.choice([0.5, 1.0, 2.0], clusters) if rng.random() < 0.5 else np.ones(clusters)
     capacities = rng.choice([20.0, 40.0, 60.0, math.inf], clusters + 2, p=[0.3, 0.3, 0.3, 0.1])
@@ -36,14 +39,15 @@ def random_platform(rng, clusters):
         capacities[:] = 40.0
     capacities = capacities.tolist()
     if rng.random() < 0.6:
-        return Platform.star(sizes, rates.tolist(), capacities[:clusters])
+        return Platform.star(sizes, rates.tolist(), capacities[:clusters], lag[:clusters])
     names = [f"C{index + 1}" for index in range(clusters)]
     links, nodes = [], [CENTRE, "S1", "S2"]
-    for name, capacity in zip(names, capacities, strict=False):
-        links.append(Link(name, nodes[rng.integers(len(nodes))], capacity))
+    for name, capacity, latency in zip(names, capacities, lag, strict=False):
+        links.append(Link(name, nodes[rng.integers(len(nodes))], capacity, latency))
         if rng.random() < 0.3:
             nodes.append(name)  # another cluster may hang on this one
-    links += [Link("S1", CENTRE, capacities[-1]), Link("S2", "S1", capacities[-2])]
+    links.append(Link("S1", CENTRE, capacities[-1], lag[-1]))
+    links.append(Link("S2", "S1", capacities[-2], lag[-2]))
     parts = tuple(map(Cluster, names, sizes, rates.tolist()))
     return Platform(parts, network(names, links, ["S1", "S2"]))
 
@@ -71,7 +75,7 @@ def links_of(platform):
     return list(zip(topology.capacities(platform.graph).tolist(), beyond, strict=True))
 
 
-def ran(policy, platform, jobs, **settings):
+def ran(policy, platform, jobs, costs=None, **settings):
     """Return {number: (start, finish, processors on each cluster)} of the completed jobs."""
     model = GridModel(
         platform,
@@ -79,7 +83,9 @@ def ran(policy, platform, jobs, **settings):
         global_scheduler(policy),
         local_scheduler("fcfs"),
         interval=1e9,
+        advertising=Advertising(truth=True),
         coallocation=CoallocationSettings(**settings),
+        distance=costs,
     )
     model.run()
     return outcome(model)
@@ -101,8 +107,14 @@ def outcome(model):
 
 
 def plainly(policy, platform, jobs, **settings):
-    """Return the same of the plain simulator, and the simulator."""
-    sizes = platform.sizes
+    """Return the same of the plain simulator, and the simulator.
+
+    It gets a job when the global scheduler is told of it.
+    """
+    sizes, graph = platform.sizes, platform.graph
+    jobs = jobs.copy()
+    jobs["arrival"] += np.append(topology.latencies(graph), 0.0)[jobs["origin"]]
+    settings["latencies"] = [graph.edges[link]["latency"] for link in topology.uplinks(graph)]
     whole = policy in ("no-share", "migration-only")
     largest = sizes.max() if whole else sizes.sum()
     plain = PlainBeosim(
@@ -139,6 +151,21 @@ def test_job_by_job_as_the_plain_simulator(policy, seed):
     assert_equal(found, expected)
     if policy in ("first-fit", "ideal", "fixed-penalty"):
         assert any(sum(count > 0 for count in take) > 1 for *_, take in found.values())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_distance_costs_job_by_job(policy, seed):
+    rng = np.random.default_rng([seed, POLICIES.index(policy), 23])
+    platform = random_platform(rng, 2 + seed % 7, [0.0, 0.125, 0.3])
+    jobs = random_jobs(rng, platform)
+    costs = DistanceCosts(*rng.choice([[0, 2, 0], [0, 0, 9], [3, 0, 0], [2, 5, 20]]).tolist())
+    settings = {"chunk": 50, "selection": "fcfs" if seed % 4 == 3 else "fpfs", "costs": costs}
+    found = ran(policy, platform, jobs, **settings)
+    expected, plain = plainly(policy, platform, jobs, **settings)
+    assert_equal(found, expected)
+    if costs.staging_time > 0 and policy != "no-share":
+        assert any(plain.staging(job) > 0 for job in plain.done)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
