@@ -10,8 +10,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from agents.pace import LARGEST_SIGMA
 from grid.brokers import SHORTEST
 from grid.distributions import LARGEST_SIZE
-from grid.jobs import LONGEST
+from grid.jobs import LONGEST, WIDEST
 from grid.kernel.state import CAPACITIES
+from grid.topology import NARROWEST
 
 
 def _whole(value: Any) -> Any:
@@ -23,6 +24,8 @@ def _whole(value: Any) -> Any:
 
 Positive = Annotated[float, Field(gt=0, le=LONGEST, strict=True)]
 NonNegative = Annotated[float, Field(ge=0, le=LONGEST, strict=True)]
+Capacity = Annotated[float, Field(ge=NARROWEST, le=WIDEST, strict=True)]
+Bandwidth = Annotated[float, Field(ge=0, le=WIDEST, strict=True)]
 Factor = Annotated[float, Field(ge=1e-6, le=1e6, strict=True)]
 Ratio = Annotated[float, Field(ge=0, le=1e6, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1, strict=True)]
@@ -86,7 +89,7 @@ class Parameters(BaseModel):
     """So many clusters in a star, as the scenario's first one and its link; auto: its platform."""
     nodes: Size | Auto = "auto"
     """Processors of every cluster; auto: as the platform says."""
-    link_mbps: Positive | Auto = "auto"
+    link_mbps: Capacity | Auto = "auto"
     """Capacity of every link, Mbit/s; auto: as the platform says."""
 
     sizes: Literal["uniform", "normal", "log-uniform"] = "uniform"
@@ -108,7 +111,7 @@ class Parameters(BaseModel):
     name of it."""
     computation_fraction: Share = 1.0
     """Share of the run time of synthetic jobs that is computation where links are not shared."""
-    bsbw: NonNegative = 0.0
+    bsbw: Bandwidth = 0.0
     """Bisection bandwidth of synthetic jobs, Mbit/s: what one half of a job tells the other."""
 
     min_deadline_ratio: Ratio = 0.0

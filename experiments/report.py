@@ -90,11 +90,11 @@ def _remarks(result: Result) -> Iterator[str]:
     if rejected := result.rejected:
         named = ", ".join(map(str, rejected[:REJECTED_NAMED]))
         rest = ", ..." if len(rejected) > REJECTED_NAMED else ""
-        reasons = "; ".join(
-            why if len(result.rejections) == 1 else f"{count:,} {why}"
-            for why, count in result.rejections.items()
-        )
-        yield f"{_jobs(len(rejected))} rejected, {reasons}: {named}{rest}"
+        reasons = [*result.rejections.items()]
+        why = f", {reasons[0][0]}" if len(reasons) == 1 else ""
+        yield f"{_jobs(len(rejected))} rejected{why}: {named}{rest}"
+        for why, count in reasons if len(reasons) > 1 else ():
+            yield f"  {count:,}: {why}"
     if result.unfinished:
         why = "the run was interrupted" if result.interrupted else result.why_unfinished
         yield f"{_jobs(result.unfinished)} not finished: {why}"

@@ -19,6 +19,9 @@ REQUEST_KINDS = ("total", "unordered", "ordered")
 LONGEST = 1e12
 """Longest time that is taken for one, s: some 30,000 years."""
 
+WIDEST = 1e12
+"""Most bandwidth that is taken for one, Mbit/s."""
+
 ANYWHERE = -1
 """Origin of a job that its user submitted to the global scheduler."""
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 Indices = npt.NDArray[np.int64]
 
-TOO_LARGE, NOWHERE = "larger than can ever run", "the global scheduler can start it nowhere"
+TOO_LARGE, IMPOSSIBLE = "larger than can ever run", "impossible for the global scheduler"
 """Why jobs are rejected."""
 
 
 def why_rejected(world: World, job: np.void) -> str:
     """Return why a job was rejected, a row of those that left."""
-    return TOO_LARGE if job["size"] > world.count("largest") else NOWHERE
+    return TOO_LARGE if job["size"] > world.count("largest") else IMPOSSIBLE
 
 
 def _named(world: World, slot: int) -> str:

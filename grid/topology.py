@@ -25,6 +25,9 @@ from grid.jobs import LONGEST
 CENTRE = "switch"
 """Name of the central switch, which every network has."""
 
+NARROWEST = 1e-6
+"""Least capacity of a link, Mbit/s: what crosses it still ends some time."""
+
 CLUSTER, SWITCH = "cluster", "switch"
 
 
@@ -182,10 +185,10 @@ def validate(graph: nx.Graph) -> None:
     if graph.nodes.get(CENTRE, {}).get("kind") != SWITCH:
         raise PlatformError(f"network: no central switch; accepted: a switch named {CENTRE!r}")
     for a, b, link in graph.edges(data=True):
-        if not number(link.get("capacity")) > 0:
+        if not number(link.get("capacity")) >= NARROWEST:
             raise PlatformError(
                 f"link {a} - {b}: capacity is {link.get('capacity')!r}; "
-                "accepted: a positive number of Mbit/s, inf for no limit"
+                f"accepted: Mbit/s from {NARROWEST:g}, inf for no limit"
             )
         if not 0 <= number(link.get("latency")) <= LONGEST:
             raise PlatformError(

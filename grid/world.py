@@ -50,7 +50,7 @@ class World(Contents):
         Keep the identity of every processor, which plans with processor sets and failures need.
     place : callable, optional
         Python decision of the global scheduler: takes the slot of a job, returns the index of a
-        cluster, ``WAIT``, or ``START`` after filling `take`.
+        cluster, ``WAIT``, ``REJECT``, or ``START`` after filling `take`.
     rank : callable, optional
         Python decision of a local scheduler: takes the slot of a job that landed on its cluster,
         returns its priority (lowest first).

@@ -23,7 +23,7 @@ from experiments.result_files import ResultFiles, Row
 from experiments.workload import build_workload
 from grid.errors import GridError
 from grid.jobs import ANYWHERE
-from grid.refusals import NOWHERE
+from grid.refusals import IMPOSSIBLE
 from grid.workloads.synthetic import BatchWorkload
 
 RELATIVE = 1e-9
@@ -243,7 +243,7 @@ def _placements(rows: Sequence[Row], result: ResultFiles) -> Problems:
 def _rejected(result: ResultFiles) -> Problems:
     largest = max(each.size for each in result.platform.clusters)
     reasons = result.summary["rejections"]
-    refused = reasons.get(NOWHERE, 0)
+    refused = reasons.get(IMPOSSIBLE, 0)
     if (rejected := len(result.summary["rejected_jobs"])) != sum(reasons.values()):
         yield f"rejections: the summary has {sum(reasons.values())}, and {rejected} rejected_jobs"
     for row in result.rows:

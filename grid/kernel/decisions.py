@@ -11,11 +11,12 @@ A compiled decision has one of three signatures::
 
 `known` and `job` are records of `grid.kernel.state`: what brokers have told, and a job; `memory` is
 an array of floats that belongs to the policy; `now` is the simulated time, s. `place` returns the
-index of a cluster to send the job to, ``WAIT`` to leave it in the global queue, or ``START`` after
+index of a cluster to send the job to, ``WAIT`` to leave it in the global queue, ``START`` after
 writing into ``known.take`` how many processors the job shall hold on each cluster from this instant
-on. `largest` is optional: it returns a size such that `place` would now have every larger job wait,
-so that it need not be asked about them. `priority` returns a number, and the job with the lowest is
-served first; equal ones in order of their arrival at the cluster.
+on, or ``REJECT`` if it can never start, even if all processors were there and free. `largest` is
+optional: it returns a size such that `place` would now have every larger job wait, so that it need
+not be asked about them. `priority` returns a number, and the job with the lowest is served first;
+equal ones in order of their arrival at the cluster.
 
 Of link i, which joins node i (clusters first, then switches) to node ``known.parent[i]`` (-1: the
 central switch), ``known.capacity`` and ``known.demand`` (Mbit/s) are the truth.

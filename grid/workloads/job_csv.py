@@ -25,6 +25,7 @@ from grid.jobs import (
     REQUEST_KINDS,
     TOTAL,
     UNKNOWN,
+    WIDEST,
     JobArray,
     job_table,
 )
@@ -215,7 +216,7 @@ def _cell(name: str, clusters: Sequence[str]) -> tuple[Callable[[str], Any], str
         case "computation_fraction":
             return lambda cell: _within(number(cell), 0.0, 1.0), "a number from 0 to 1"
         case "ppbw":
-            return lambda cell: _within(number(cell), 0.0, math.inf), "Mbit/s, from 0"
+            return lambda cell: _within(number(cell), 0.0, WIDEST), f"Mbit/s, from 0 to {WIDEST:g}"
         case _:
             return lambda cell: _within(
                 seconds(cell), 0.0, math.inf

@@ -22,7 +22,7 @@ from grid.distributions import (
     runtime_at,
     size_at,
 )
-from grid.jobs import JobArray, job_table
+from grid.jobs import WIDEST, JobArray, job_table
 from grid.kernel.compile import compiled, inlined
 from grid.streams import Stream, stream, uniform
 from grid.workloads.deadlines import ServiceClass, class_table, fill_deadlines
@@ -98,10 +98,10 @@ class JobMix:
             "a number from 0 to 1",
         )
         require(
-            0 <= self.bisection_bandwidth < math.inf,
+            0 <= self.bisection_bandwidth <= WIDEST,
             "bisection bandwidth",
             self.bisection_bandwidth,
-            "Mbit/s, from 0",
+            f"Mbit/s, from 0 to {WIDEST:g}",
         )
         cumulative_shares(self.origins)
         if self.classes:

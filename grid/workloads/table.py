@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from grid.errors import WorkloadError
-from grid.jobs import JOB, LONGEST, JobArray
+from grid.jobs import JOB, LONGEST, WIDEST, JobArray
 from grid.workloads.source import CHUNK, Cleaning
 
 
@@ -58,6 +58,16 @@ class Table:
                 "runtime",
                 (jobs["runtime"] > 0) & (jobs["runtime"] <= LONGEST),
                 f"seconds above 0, up to {LONGEST:g}",
+            ),
+            (
+                "computation_fraction",
+                (jobs["computation_fraction"] >= 0) & (jobs["computation_fraction"] <= 1),
+                "a number from 0 to 1",
+            ),
+            (
+                "ppbw",
+                (jobs["ppbw"] >= 0) & (jobs["ppbw"] <= WIDEST),
+                f"Mbit/s, from 0 to {WIDEST:g}",
             ),
         ):
             if not good.all():

@@ -332,7 +332,9 @@ class PlainBeosim:
 
     def path(self, a, b):
         """The links that part two clusters."""
-        return [link for link, (_, beyond) in enumerate(self.links) if (a in beyond) ^ (b in beyond)]
+        return [
+            link for link, (_, beyond) in enumerate(self.links) if (a in beyond) ^ (b in beyond)
+        ]
 
     def staging(self, job):
         """Until the data from home are on all clusters."""

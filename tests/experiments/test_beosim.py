@@ -134,6 +134,12 @@ def test_an_unstable_run_says_so():
         ("chunk=84.5", "chunk: found 84.5; "),
         ("penalty=0.5", "penalty: found 0.5; "),
         ("link_mbps=0", "link_mbps: found 0; "),
+        ("link_mbps=1e-300", "link_mbps: found 1e-300; "),
+        ("link_mbps=-1", "link_mbps: found -1; "),
+        ("lslt=inf", "lslt: found inf; "),
+        ("message_rate=-1", "message_rate: found -1; "),
+        ("staging_time=nan", "staging_time: found nan; "),
+        ("staging_data=inf", "staging_data: found inf; "),
         ("clusters=0", "clusters: found 0; "),
         ("clusters=many", "clusters: found 'many'; "),
         ("nodes=1.5", "nodes: found 1.5; "),
@@ -159,6 +165,10 @@ def test_bad_settings(setting, words, policy):
         ("0,401,10,C1,0.5,1", "size of job 2: found 401; accepted: at most 400, all processors"),
         ("0,8,10,C1,1.5,1", "jobs.csv:3: computation_fraction is '1.5'; accepted: a number from 0"),
         ("0,8,10,C1,0.5,-1", "jobs.csv:3: ppbw is '-1'; accepted: Mbit/s, from 0"),
+        ("0,8,10,C1,0.5,1e300", "jobs.csv:3: ppbw is '1e300'; accepted: Mbit/s, from 0 to 1e+12"),
+        ("0,8,10,C1,nan,1", "jobs.csv:3: computation_fraction is 'nan'; accepted: a number from"),
+        ("0,8,10,C1,0.5,inf", "jobs.csv:3: ppbw is 'inf'; accepted: Mbit/s, from 0 to 1e+12"),
+        ("inf,8,10,C1,0.5,1", "jobs.csv:3: arrival is 'inf'; accepted: seconds, from 0 to 1e+12"),
         ("0,8,10,C9,0.5,1", "jobs.csv:3: origin is 'C9'; accepted: one of C1, C2, C3, C4"),
     ],
 )
@@ -170,3 +180,89 @@ def test_bad_jobs(tmp_path, row, words):
         got = told("--workload", str(path), "--global", policy, status=2)
         assert words in got.stderr
         assert got.stderr.count("\n") == 1
+
+
+def test_jobs_that_can_never_start_are_rejected_with_their_reasons(tmp_path):
+    path, out = tmp_path / "jobs.csv", tmp_path / "out"
+    path.write_text(
+        "job,arrival,size,runtime,origin\n1,0,40,10,C1\n2,1,60,10,C1\n3,2,130,10,C1\n4,3,90,10,\n"
+        "5,3,50,10,C3\n"
+    )
+    platform = tmp_path / "platform.toml"
+    platform.write_text(
+        "".join(
+            f'[[clusters]]\nname = "C{n}"\nsize = {size}\n'
+            for n, size in enumerate((50, 90, 20), 1)
+        )
+    )
+    events = out / "events.jsonl"
+    words = "--platform", str(platform), "--workload", str(path), "--out", str(out)
+    for policy, number, expected in (
+        ("no-share", "mode=open", [2, 3, 5]),
+        ("b3", "mode=per-cluster", [3]),
+    ):
+        got = told("--global", policy, "--set", number, *words, "--events", str(events))
+        summary = json.loads((out / "summary.json").read_text())
+        assert summary["jobs"]["rejected"] == len(expected)
+        assert summary["rejected_jobs"] == expected
+        nowhere = {"impossible for the global scheduler": 2} if policy == "no-share" else {}
+        assert summary["rejections"] == {"larger than can ever run": 1} | nowhere
+        if policy == "no-share":
+            assert "3 jobs rejected: 2, 3, 5\n" in got.stdout
+            assert "  1: larger than can ever run\n" in got.stdout
+            assert "  2: impossible for the global scheduler\n" in got.stdout
+        else:
+            assert "1 job rejected, larger than can ever run: 3\n" in got.stdout
+        verified = CliRunner().invoke(main, ["verify", str(out)])
+        assert verified.exit_code == 0, verified.output
+    told("--global", "no-share", "--set", "mode=open", *words, "--events", str(events))
+    with open(events) as file:
+        heard = [event for event in map(json.loads, file) if event.get("job") in (2, 3)]
+    steps = [
+        (event["job"], event["time"], event["event"]) for event in heard if "kind" not in event
+    ]
+    assert steps == [
+        *((2, 1.0, step) for step in ("submitted", "known", "rejected")),
+        *((3, 2.0, step) for step in ("submitted", "rejected")),
+    ]
+    assert [event["reason"] for event in heard if event["event"] == "rejected"] == [
+        "impossible for the global scheduler",
+        "larger than can ever run",
+    ]
+    explained = CliRunner().invoke(main, ["explain", str(out), "2"])
+    assert "is rejected, impossible for the global scheduler" in " ".join(explained.stdout.split())
+    summary = json.loads((out / "summary.json").read_text())
+    summary["rejections"]["impossible for the global scheduler"] = 1
+    (out / "summary.json").write_text(json.dumps(summary))
+    verified = CliRunner().invoke(main, ["verify", str(out)])
+    assert verified.exit_code == 1
+    assert "rejections: the summary has 2, and 3 rejected_jobs" in " ".join(verified.stdout.split())
+
+
+def test_staging_is_told(tmp_path):
+    path, out = tmp_path / "jobs.csv", tmp_path / "out"
+    path.write_text("job,arrival,size,runtime,origin\n1,0,100,10,C1\n2,1,100,10,C1\n")
+    words = "--workload", str(path), "--out", str(out), "--events", str(out / "events.jsonl")
+    got = told(*settings("staging_time=5", "staging_data=250", "mode=open"), *words)
+    summary = json.loads((out / "summary.json").read_text())
+    assert (summary["metrics"]["migrated"], summary["metrics"]["mean_staging"]) == (0.5, 7.0)
+    assert summary["metrics"]["mean_turnaround"] == 13.5
+    assert "mean staging of those 7.0 s" in " ".join(got.stdout.split())
+    explained = CliRunner().invoke(main, ["explain", str(out), "2"]).stdout
+    assert "its data are there at 8.0 s" in " ".join(explained.split())
+    assert "its data" not in CliRunner().invoke(main, ["explain", str(out), "1"]).stdout
+    with open(out / "events.jsonl") as file:
+        starts = [event for event in map(json.loads, file) if event["event"] == "started"]
+    assert [event.get("staging") for event in starts] == [None, 7.0]
+    assert CliRunner().invoke(main, ["verify", str(out)]).exit_code == 0
+    rows = (out / "jobs.csv").read_text()
+    (out / "jobs.csv").write_text(rows.replace("18.0", "17.0"))
+    verified = CliRunner().invoke(main, ["verify", str(out)])
+    assert "job 2: runs for 16.0 s; its execution time is 17.0 s" in " ".join(
+        verified.stdout.split()
+    )
+
+
+def test_staging_without_origins_has_no_effect():
+    got = told(*settings("staging_time=5", "mode=open", "jobs=20", "jobs_per_cluster=5"))
+    assert "staging_time (local_share is 0: no job has an origin)" in got.stderr

@@ -166,7 +166,7 @@ def test_toml_links(toml):
         ),
         ("rate = 1.5", "rate = nan", "cluster A: rate is nan"),
         ("rate = 1.5", 'rate = "x"', "cluster A: rate is 'x'"),
-        ("capacity = 100", "capacity = 0", "link A - S: capacity is 0; accepted: a positive"),
+        ("capacity = 100", "capacity = 0", "link A - S: capacity is 0; accepted: Mbit/s from"),
         ("capacity = 100", "capacity = [1]", "link A - S: capacity is [1]; accepted"),
         ("latency = 0.5", "latency = -1", "link A - S: latency is -1; accepted: a finite"),
         ('switch = "S"', 'switch = "T"', "link A - T: unknown node 'T'; known: switch, A, B, D, S"),

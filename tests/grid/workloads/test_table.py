@@ -36,6 +36,12 @@ def test_chunks_hold_every_job_in_order(monkeypatch, chunk):
         ("runtime", 2e12, "job 3: runtime is 2000000000000.0"),
         ("arrival", 0.5, "job 3: arrival is 0.5"),
         ("arrival", np.nan, "job 3: arrival is nan"),
+        ("computation_fraction", -0.1, "job 3: computation_fraction is -0.1"),
+        ("computation_fraction", 1.1, "job 3: computation_fraction is 1.1"),
+        ("computation_fraction", np.nan, "job 3: computation_fraction is nan"),
+        ("ppbw", -1.0, "job 3: ppbw is -1.0"),
+        ("ppbw", 2e12, "job 3: ppbw is 2000000000000.0"),
+        ("ppbw", np.nan, "job 3: ppbw is nan"),
     ],
 )
 def test_impossible_jobs_are_named(column, value, found):
