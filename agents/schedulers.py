@@ -95,7 +95,8 @@ class GlobalScheduler(Scheduler):
     """Factor on the execution time of a job that is split, whatever its links; 0: links decide."""
     larger_wait: ClassVar[bool] = False
     """When `place` has a job wait, it would have any job wait that is as large or larger, until
-    something changes. What happens is the same, but those need not be asked about."""
+    something changes. What happens is the same, but those need not be asked about; nor, until then,
+    one that it would reject."""
 
     collects: ClassVar[bool] = False
     """Jobs are collected and allocated in rounds; `place` is never called."""

@@ -98,10 +98,10 @@ def build_workload(
 def _from_logs(
     source: str | Path | Sequence[str], parameters: Parameters, platform: Platform, seed: int
 ) -> tuple[Table, Duration]:
+    paths: dict[str, str] = {}
     if isinstance(source, (str, Path)):
         table = read_log(source, platform.names)
     else:
-        paths: dict[str, str] = {}
         for entry in source:
             site, _, path = entry.partition("=")
             if not (site and path):
@@ -122,7 +122,8 @@ def _from_logs(
         jobs = scale_load(jobs, parameters.load_factor)
     if parameters.mode == "per-cluster" and len(jobs):
         largest = jobs[jobs["size"].argmax()]
-        _check_fits(largest["size"].item(), f"{source}: size of job {largest['number']}", platform)
+        log = paths[platform.names[largest["origin"]]] if paths else source
+        _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
     cleaning = table.cleaning.also(OUTSIDE, table.count - len(jobs))
     if parameters.local_share > 0 and (jobs["origin"] == ANYWHERE).all():
         clusters = len(platform.clusters)

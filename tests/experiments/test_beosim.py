@@ -182,6 +182,14 @@ def test_bad_jobs(tmp_path, row, words):
         assert got.stderr.count("\n") == 1
 
 
+def test_a_job_larger_than_the_grid_is_named_with_its_log(tmp_path):
+    large, small = tmp_path / "large.csv", tmp_path / "small.csv"
+    for path, size in ((large, 401), (small, 40)):
+        path.write_text(f"arrival,size,runtime\n0,{size},10\n")
+    got = told("--workload", f"C1={small}", "--workload", f"C3={large}", status=2)
+    assert got.stderr.startswith(f"metasched: {large}: size of job 1: found 401; accepted: at most")
+
+
 def test_jobs_that_can_never_start_are_rejected_with_their_reasons(tmp_path):
     path, out = tmp_path / "jobs.csv", tmp_path / "out"
     path.write_text(
