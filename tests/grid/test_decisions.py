@@ -89,7 +89,7 @@ def refused(world, *words):
 
 @pytest.mark.parametrize(
     ("answer", "found"),
-    [(3, "cluster 3"), (15, "cluster 15"), (10**9, "cluster 1e+09"), (-3, "cluster -3"),
+    [(3, "cluster 3"), (15, "cluster 15"), (10**9, "cluster 1e+09"), (-4, "cluster -4"),
      (1, "C2, which has 2"), (np.nan, "cluster"), (None, "cluster"), (0.5, "")],
 )  # fmt: skip
 def test_clusters_that_cannot_hold_the_job(answer, found):
@@ -133,7 +133,7 @@ def test_compiled_decisions_are_checked_too(as_told_at, take, found):
     refused(world, found)
 
 
-@pytest.mark.parametrize(("answer", "found"), [(3, "cluster 3"), (-3, "cluster -3"), (1, "C2")])
+@pytest.mark.parametrize(("answer", "found"), [(3, "cluster 3"), (-4, "cluster -4"), (1, "C2")])
 def test_compiled_destinations_are_checked_too(as_told_at, answer, found):
     world, memory = waiting(), np.zeros(1 + CAPACITY)
     memory[0] = answer

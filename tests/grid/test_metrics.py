@@ -92,6 +92,8 @@ def test_numbers_of_a_run_by_hand():
             "deadlines_met": 1 / 3,
             "coallocated": 1 / 4,
             "mean_penalty": 1.0,
+            "migrated": 1.0,
+            "mean_staging": 0.0,
             "mean_prediction_error": (1 + 3 * 0.5) / 4,
             "prediction_accuracy": 0.5,
             "makespan": 30.0,
@@ -111,6 +113,22 @@ def test_the_penalty_is_a_mean_of_ratios_over_split_jobs():
     metrics = job_metrics(records, PLATFORM)
     assert metrics["mean_penalty"] == pytest.approx((1.2 + 2.0) / 2)  # no time, no ratio
     assert metrics["coallocated"] == 3 / 4
+
+
+def test_staging_is_apart_from_the_penalty():
+    records = together(
+        record(1, 0.0, 0.0, 12.0, (2, 1, 0), origin=0),
+        record(2, 0.0, 0.0, 9.0, (1, 0, 0), origin=0),
+        record(3, 0.0, 0.0, 9.0, (0, 1, 0), origin=0),
+        record(4, 0.0, 0.0, 9.0, (0, 1, 0)),
+    )
+    records["execution_time"][0], records["staging"][:] = 9.0, [4.0, 0.0, 1.0, 0.0]
+    metrics = job_metrics(records, PLATFORM)
+    assert metrics["mean_penalty"] == pytest.approx((12 - 4) / (9 - 4))
+    assert metrics["migrated"] == pytest.approx(2 / 3)
+    assert metrics["mean_staging"] == pytest.approx(2.5)
+    unmoved = job_metrics(records[records["origin"] < 0], PLATFORM)
+    assert (unmoved["migrated"], unmoved["mean_staging"]) == (None, None)
 
 
 def test_clusters_count_their_parts_of_co_allocated_jobs():
