@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from experiments.maxutil.commands import maxutil
 from experiments.options import Number
 from experiments.papers.commands import reproduce
 from experiments.process import FAILED, INTERRUPTED, Program, stdout_kept, users_code
@@ -257,6 +258,7 @@ def policies(as_json: bool) -> None:
 
 
 main.add_command(reproduce)
+main.add_command(maxutil)
 
 
 @main.command()

@@ -53,6 +53,27 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # plain before click 8
         raise GridError(f"{name}: found {str(value)!r}; accepted: {self.accepted}")
 
 
+class Numbers(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
+    """Whole numbers with commas between them, each from the least that is accepted."""
+
+    name = "integers"
+
+    def __init__(self, least: int) -> None:
+        self._each = Number(least)
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, ...]:
+        """Return the numbers.
+
+        Raises
+        ------
+        GridError
+            If one of them is none, or too low.
+        """
+        return tuple(self._each.convert(part, param, ctx) for part in str(value).split(","))
+
+
 class Figures(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
     """Figures of a paper: numbers and ranges, such as ``14-21`` or ``9,13``."""
 

@@ -74,10 +74,21 @@ class SizeDistribution(ABC):
         table[-1] = 1.0  # whatever rounding says, some size is drawn
         return table
 
+    def density(self) -> npt.NDArray[np.float64]:
+        """Return P(size = n) of each n from 0: shape (maximum + 1,)."""
+        return np.concatenate((np.zeros(self.minimum), np.diff(self.cumulative(), prepend=0.0)))
+
     @property
     def mean(self) -> float:
         """Mean size: the smallest plus the sum of P(size > n) over n below the largest."""
         return self.minimum + math.fsum(1.0 - self.cumulative()[:-1])
+
+    @property
+    def cv(self) -> float:
+        """Coefficient of variation: the standard deviation over the mean."""
+        density = self.density()
+        variance = float(density @ (np.arange(len(density)) - self.mean) ** 2)
+        return math.sqrt(variance) / self.mean
 
 
 @dataclass(frozen=True)

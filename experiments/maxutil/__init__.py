@@ -1,0 +1,1 @@
+"""`metasched maxutil`: how much of a multicluster can be used at all."""

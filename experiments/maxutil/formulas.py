@@ -1,0 +1,211 @@
+"""The answers of the formulas: what the options ask, and how it is told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+import click
+import numpy as np
+import numpy.typing as npt
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from grid.capacity.density import sum_of, with_zero
+from grid.capacity.level import Capacity
+from grid.capacity.ordered import joint_capacity, ordered_capacity
+from grid.capacity.requests import Requests
+from grid.capacity.total import total_capacity
+from grid.capacity.unordered import unordered_capacity
+from grid.component_sizes import TabulatedSizes, parse_sizes
+from grid.errors import GridError
+
+MOST_CLUSTERS = 10_000
+
+METHODS = {
+    "ordered": ("exact", "eq. 2"),
+    "total": ("exact", "eq. 2"),
+    "unordered": ("approximate, Worst Fit", "eq. 5"),
+}
+"""Of each kind of request: what the answer is, and by which equation of `maxutil`."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a formula says.
+
+    Attributes
+    ----------
+    title : str
+        Of what.
+    capacity : Capacity
+        The numbers.
+    left_out : dict
+        Of each log: how many of its jobs were too large to count.
+    """
+
+    title: str
+    capacity: Capacity
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers, ready for JSON; `left_out` is there if logs were read."""
+        found: dict[str, object] = {
+            "capacity_loss": self.capacity.capacity_loss,
+            "utilization": self.capacity.utilization,
+            "mpl": self.capacity.mpl,
+        }
+        return found | ({"left_out": self.left_out} if self.left_out else {})
+
+    def show(self, as_json: bool) -> None:
+        """Print it for people, or as JSON; and on stderr what was left out."""
+        for log, count in self.left_out.items():
+            if count:
+                jobs = f"{count} job{'s' if count > 1 else ''}"
+                click.echo(f"metasched: {log}: {jobs} too large to count left out", err=True)
+        if as_json:
+            click.echo(json.dumps(self.to_dict(), allow_nan=False))
+            return
+        capacity = self.capacity
+        idle = capacity.capacity_loss * capacity.processors
+        rows = (
+            ("utilization", capacity.utilization, "the load at which queues grow without end"),
+            (
+                "capacity loss",
+                capacity.capacity_loss,
+                f"idle though jobs wait: {idle:.1f} of {capacity.processors} processors",
+            ),
+            ("mpl", capacity.mpl, "jobs served at a time"),
+            ("job size", capacity.job_size, "processors of a job"),
+        )
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("maximal, on average", no_wrap=True)
+        table.add_column("", justify="right", no_wrap=True)
+        table.add_column("what it is")
+        for name, value, meaning in rows:
+            table.add_row(name, f"{value:.4f}", meaning)
+        console = Console()
+        console.print(self.title, markup=False, highlight=False)
+        console.print(table)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the options of a command ask.
+
+    Attributes
+    ----------
+    request : str
+        ``ordered``, ``total`` or ``unordered``.
+    distributions : tuple of str
+        The law of each component, or one for all.
+    clusters : int or None
+        How many; as many as there are sizes by default, 4 for one size.
+    sizes : tuple of int
+        Processors of each cluster, or of all.
+    zero : float
+        Probability that a component is not there.
+    dependent : bool
+        The components of a job are those of its split size.
+    draws : int or None
+        How many components a job's size is the sum of, if it is total or split; as many as there
+        are clusters by default.
+    slotted : bool
+        Eq. 4.
+    """
+
+    request: str
+    distributions: tuple[str, ...]
+    clusters: int | None
+    sizes: tuple[int, ...]
+    zero: float
+    slotted: bool
+    dependent: bool = False
+    draws: int | None = None
+
+    def answer(self) -> Answer:
+        """Return what the formula says.
+
+        Raises
+        ------
+        GridError
+            For options that are not accepted.
+        """
+        sizes = self._each_size()
+        self._check(len(sizes), len(set(sizes)) > 1)
+        laws, left_out = self._laws(sizes)
+        title = self._title(sizes)
+        return Answer(title, self._capacity(laws, sizes), left_out)
+
+    def _each_size(self) -> tuple[int, ...]:
+        """Return the size of each cluster."""
+        if self.clusters is not None and self.clusters > MOST_CLUSTERS:
+            raise GridError(f"--clusters: found {self.clusters}; accepted: up to {MOST_CLUSTERS}")
+        if len(self.sizes) == 1:
+            return self.sizes * (4 if self.clusters is None else self.clusters)
+        if self.clusters not in (None, len(self.sizes)):
+            raise GridError(
+                f"--size: found {len(self.sizes)} sizes; accepted: one, or {self.clusters}, one "
+                "for each cluster"
+            )
+        return self.sizes
+
+    def _check(self, clusters: int, unequal: bool) -> None:
+        """Refuse options that do not go together."""
+        if not self.zero < 1:
+            raise GridError(f"--zero: found {self.zero:g}; accepted: a number from 0, below 1")
+        summed = self.dependent or self.request == "total"
+        if self.draws is not None and not summed:
+            raise GridError("--draws: accepted: with --dependent, or of total requests")
+        if unequal and (self.dependent or self.request == "unordered"):
+            raise GridError("--size: found several; accepted: one, if clusters are to be chosen")
+        each = self.request != "unordered" and not self.dependent and self.draws is None
+        if len(self.distributions) not in ((1, clusters) if each else (1,)):
+            accepted = f"one, or {clusters}, one for each cluster" if each else "one"
+            raise GridError(f"--dist: found {len(self.distributions)}; accepted: {accepted}")
+
+    def _laws(self, sizes: tuple[int, ...]) -> tuple[list[npt.NDArray[np.float64]], dict[str, int]]:
+        """Return the law of each component, and of each log how many jobs are left out."""
+        if self.draws is None:
+            texts = self.distributions * (len(sizes) // len(self.distributions))
+            largest = sizes
+        else:
+            texts = self.distributions
+            largest = (sum(sizes) // self.draws,)
+        left_out: dict[str, int] = {}
+        laws = {}
+        for text, most in set(zip(texts, largest, strict=True)):
+            law = parse_sizes(text, most)
+            laws[text, most] = with_zero(law.density(), self.zero)
+            if isinstance(law, TabulatedSizes) and text.startswith("swf:"):
+                left_out[text.removeprefix("swf:")] = law.left_out
+        found = [laws[each] for each in zip(texts, largest, strict=True)]
+        return found * (1 if self.draws is None else self.draws), left_out
+
+    def _capacity(self, laws: list[npt.NDArray[np.float64]], sizes: tuple[int, ...]) -> Capacity:
+        if self.request == "total":
+            return total_capacity(laws, sum(sizes), self.slotted)
+        if not self.dependent:
+            if self.request == "ordered":
+                return ordered_capacity(laws, sizes, self.slotted)
+            requests = Requests.independent(laws[0], len(sizes), sizes[0])
+            return unordered_capacity(requests, self.slotted)
+        requests = Requests.split(sum_of(laws), len(sizes), sizes[0])
+        if self.request == "unordered":
+            return unordered_capacity(requests, self.slotted)
+        return joint_capacity(requests.in_any_order(), self.slotted)
+
+    def _title(self, sizes: tuple[int, ...]) -> str:
+        """Say what is asked in a line."""
+        equal = len(set(sizes)) == 1
+        clusters = f"{len(sizes)} x {sizes[0]}" if equal else " + ".join(map(str, sizes))
+        if self.request == "total":
+            clusters = f"one cluster of {sum(sizes)}"
+        laws = ", ".join(self.distributions)
+        method, equation = METHODS[self.request]
+        service, equation = ("slotted", "eq. 4") if self.slotted else ("exponential", equation)
+        return (
+            f"{self.request} requests of {laws} on {clusters} processors, FCFS, {service} service: "
+            f"{method} ({equation})"
+        )

@@ -1,0 +1,1 @@
+"""How much of a multicluster can be used at all: exact and approximate formulas (`maxutil`)."""
