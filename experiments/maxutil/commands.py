@@ -12,10 +12,10 @@ from experiments.options import Number, Numbers
 
 @click.group()
 def maxutil() -> None:
-    """Tell how much of a multicluster can be used at all, while jobs wait.
+    """Compute how much of a multicluster can be used.
 
-    Jobs are served first come, first served, and the first of them often has to wait though
-    processors are idle. Formulas of `maxutil`, for exponential service.
+    Jobs are served first come, first served, so that the first of them often waits though
+    processors are idle. By the formulas of `maxutil`, for exponential service.
     """
 
 

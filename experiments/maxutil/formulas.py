@@ -12,12 +12,15 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from grid.capacity import (
+    Capacity,
+    Requests,
+    joint_capacity,
+    ordered_capacity,
+    total_capacity,
+    unordered_capacity,
+)
 from grid.capacity.density import sum_of, with_zero
-from grid.capacity.level import Capacity
-from grid.capacity.ordered import joint_capacity, ordered_capacity
-from grid.capacity.requests import Requests
-from grid.capacity.total import total_capacity
-from grid.capacity.unordered import unordered_capacity
 from grid.component_sizes import TabulatedSizes, parse_sizes
 from grid.errors import GridError
 
@@ -80,7 +83,7 @@ class Answer:
             ("job size", capacity.job_size, "processors of a job"),
         )
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column("maximal, on average", no_wrap=True)
+        table.add_column("while jobs wait", no_wrap=True)
         table.add_column("", justify="right", no_wrap=True)
         table.add_column("what it is")
         for name, value, meaning in rows:

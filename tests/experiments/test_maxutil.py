@@ -70,6 +70,11 @@ def test_freedom_of_choice_helps_for_the_laws_of_table_5(law):
     assert losses == sorted(losses)
 
 
+def test_what_the_readme_says():
+    losses = [loss(request, "D(0.9)[1,8]", 4) for request in ("ordered", "unordered", "total")]
+    assert losses == pytest.approx([0.2507, 0.1065, 0.0657], abs=5e-5)
+
+
 def test_saturation_of_single_component_jobs():
     found = answered("total", "--dist", "D(0.9)[1,8]", "--clusters", 1, "--size", 32)
     assert found["utilization"] == pytest.approx(0.9286, abs=5e-5)
