@@ -36,7 +36,8 @@ def unordered_capacity(requests: Requests, slotted: bool = False) -> Capacity:
     Notes
     -----
     It is an approximation because it runs over all orders in which jobs fill an empty system, but
-    not over those in which they leave it. On a single cluster it is exact.
+    not over those in which they leave it. Mostly it loses too little, up to some 0.007 in Tables 3
+    and 4, but it is no bound. On a single cluster it is exact.
 
     Examples
     --------

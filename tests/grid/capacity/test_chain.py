@@ -85,6 +85,12 @@ def test_the_utilization_is_that_of_a_simulation(waiting, max_jumps):
     assert simulated(jobs, waiting, jumps) == pytest.approx(truth.utilization, abs=0.005)
 
 
+def test_the_approximation_is_no_bound():
+    jobs = jobs_of("U[2,4]", 2, 8)
+    truth = true_capacity(jobs)[0].capacity_loss
+    assert 5e-5 < unordered_capacity(jobs).capacity_loss - truth < 0.001
+
+
 def test_overtaking_helps_the_more_the_longer_the_queue_and_the_more_jumps():
     jobs = jobs_of("U[1,2]", 2, 4)
     fcfs = true_capacity(jobs)[0].utilization
