@@ -25,11 +25,12 @@ from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.distance import DistanceCosts
 from grid.errors import GridError
-from grid.kernel.decisions import largest_address, place_address, priority_address
+from grid.kernel.decisions import largest_address, place_address, priority_address, visit_address
 from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
 from grid.performance import weights_per_cluster
 from grid.platform import Platform
 from grid.streams import stream
+from grid.workloads.backlog import BacklogWorkload
 from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload
 from grid.world import World
@@ -86,6 +87,9 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         Thresholds and choices of the meta-schedulers of `beosim`.
     distance : DistanceCosts
         What it costs a job to run far from its data, or far from itself; by default nothing.
+    aging : float
+        Time after which the head of a queue goes before all others under the policies of `queues`,
+        s; 0: never.
 
     Attributes
     ----------
@@ -131,6 +135,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         prediction_error: float | Sequence[float] = 0.0,
         coallocation: CoallocationSettings | None = None,
         distance: DistanceCosts | None = None,
+        aging: float = 0.0,
     ) -> None:
         super().__init__(rng=seed)
         if round_threshold is None:
@@ -139,6 +144,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             ("interval", interval, "seconds, above 0", interval > 0),
             ("latency", latency, "seconds, from 0", 0 <= latency < np.inf),
             ("round_threshold", round_threshold, "seconds, from 0", round_threshold >= 0),
+            ("aging", aging, "seconds, from 0", 0 <= aging < np.inf),
         ):
             if not valid:
                 raise GridError(f"{name}: found {value!r}; accepted: {accepted}")
@@ -149,6 +155,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.weights = weights_per_cluster(weights, platform.names)
         self.titan = titan or Settings()
         self.coallocation = coallocation or CoallocationSettings()
+        self.aging = aging
         self.list_seed = list_seed
         self.round_threshold = round_threshold
         self.rounds: list[Round] = []
@@ -161,7 +168,15 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self._looked = 0.0
         self._stopping = False
         self.world = World(
-            platform, latency, tracked, self._place, self._rank, advertising, failures, seed
+            platform,
+            latency,
+            tracked,
+            self._place,
+            self._rank,
+            advertising,
+            failures,
+            seed,
+            visit=lambda: self.scheduler.chosen(),
         )
         self.world.set_distance(distance or DistanceCosts())
         self.loss_stream = stream(seed, "loss between schedulers")
@@ -171,6 +186,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             self.workload = replace(workload)  # whose draws begin anew
             self._next_batch()
         else:
+            if isinstance(workload, BacklogWorkload):
+                self.world.keep_waiting(workload.waiting)
             self.world.feed(workload.chunks())
         self.datacollector = mesa.DataCollector(
             model_reporters={
@@ -188,17 +205,22 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.broker, own, self.brokers = hierarchy(self)
         self._receivers[self.scheduler.name] = self.scheduler
         place, largest = self.scheduler.compiled("place"), self.scheduler.compiled("largest")
+        visit = self.scheduler.compiled("visit")
         world.set_global(
             self._told_by(self.scheduler, place_address, place, world.capacity) if place else 0,
             self._told_by(self.scheduler, self.scheduler.memory),
             self.scheduler.stream,
             collect=self.scheduler.collects,
-            in_order=self.scheduler.in_order,
+            max_jumps=self.scheduler.max_jumps,
             spans=self.scheduler.spans,
             penalty=self.scheduler.penalty,
             larger_wait=self.scheduler.larger_wait,
             largest=self._told_by(self.scheduler, largest_address, largest, world.capacity)
             if place and largest
+            else 0,
+            queues=self.scheduler.queues,
+            visit=self._told_by(self.scheduler, visit_address, visit, world.capacity)
+            if visit
             else 0,
         )
         world.limit_size(self.scheduler.largest_job())

@@ -29,6 +29,22 @@ GLOBAL = {
     "b3": "agents.coallocation.largest_first:ChunkingScheduler",
     "b4": "agents.coallocation.balancing:LoadBalancingScheduler",
     "adaptive": "agents.coallocation.adaptive:AdaptiveScheduler",
+    "wf": "agents.queueing.fitting:WorstFitScheduler",
+    "ff": "agents.queueing.fitting:FirstFitComponentsScheduler",
+    "ordered": "agents.queueing.fitting:OrderedRequestsScheduler",
+    "gs": "agents.queueing.gs:GlobalQueuePolicy",
+    "ls-or": "agents.queueing.ls:LocalQueuesInOrder",
+    "ls-rd": "agents.queueing.ls:LocalQueuesAtRandom",
+    "ls-ro": "agents.queueing.ls:LocalQueuesAsReleased",
+    "ls-do": "agents.queueing.ls:LocalQueuesAsDisabled",
+    "gp": "agents.queueing.gp:GlobalPriorityPolicy",
+    "lp-lf": "agents.queueing.lp:LocalPriorityLocalFirst",
+    "lp-gf": "agents.queueing.lp:LocalPriorityGlobalFirst",
+    "lp-rd": "agents.queueing.lp:LocalPriorityAtRandom",
+    "eq-lf": "agents.queueing.eq:EqualLocalFirst",
+    "eq-gf": "agents.queueing.eq:EqualGlobalFirst",
+    "eq-rd": "agents.queueing.eq:EqualAtRandom",
+    "lq": "agents.queueing.lq:LongestQueuePolicy",
 }
 """Built-in global schedulers."""
 

@@ -30,9 +30,9 @@ from numba.core.dispatcher import Dispatcher
 
 from agents.booking import Booked
 from agents.messages import Message, Reminder, ScheduleReport, SeedSchedule
-from agents.view import Job, KnownCluster
+from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import PlacementError
-from grid.kernel.state import LANDING, LOCAL, REJECT, START, TRANSIT, WAIT
+from grid.kernel.state import LANDING, LOCAL, NONE, REJECT, START, TRANSIT, WAIT
 from grid.streams import Stream, stream
 
 if TYPE_CHECKING:
@@ -85,8 +85,13 @@ class GlobalScheduler(Scheduler):
         The scheduler's own random numbers (`grid.streams`).
     """
 
-    in_order: bool = False
-    """A job that must wait blocks those behind it (FCFS); else each is offered at each change."""
+    max_jumps: float = math.inf
+    """How often a waiting job may be overtaken: 0 is FCFS, more FPFS (`maxutil`, section 2.4)."""
+
+    queues: ClassVar[str] = ""
+    """Which queues it visits instead of having jobs offered in order of arrival: "global", one for
+    all jobs; "local", that of the cluster of origin; "by-components", the local one for jobs of a
+    single component and the global one for others."""
 
     spans: ClassVar[bool] = False
     """Jobs larger than any cluster are accepted, since `place` will split them."""
@@ -128,6 +133,25 @@ class GlobalScheduler(Scheduler):
         """
         raise PlacementError(f"{type(self).__name__}: no method `place`")
 
+    def visit(self, queues: KnownQueues) -> int | None:
+        """Say whose head shall be placed next: the way of a policy that has `queues`.
+
+        Called after each departure and each arrival, and again after each head that was tried,
+        until it says that there is none.
+
+        Parameters
+        ----------
+        queues : KnownQueues
+            The queues, and what has happened.
+
+        Returns
+        -------
+        int or None
+            A queue with jobs: the index of a cluster, or the number of clusters for the global
+            queue. None: no other head is to be tried.
+        """
+        raise PlacementError(f"{type(self).__name__}: no method `visit`")
+
     largest: ClassVar[Dispatcher | None] = None
     """Compiled function that bounds the size of jobs that need not wait (`grid.kernel.decisions`),
     for a compiled `place`."""
@@ -140,6 +164,19 @@ class GlobalScheduler(Scheduler):
     def memory(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return the array that a compiled `place` gets as its memory."""
         return np.zeros(1)
+
+    def chosen(self) -> float:
+        """Have `visit` decide and put its answer as the kernel understands it."""
+        queues = KnownQueues(self.model.world)
+        answer = self.visit(queues)
+        if answer is None:
+            return NONE
+        if not _is_count(answer, len(self.clusters)):
+            raise PlacementError(
+                f"queue to visit: {_shown(answer)}; accepted: an index from 0 to "
+                f"{len(self.clusters)}, of a queue with jobs, or None"
+            )
+        return answer
 
     def answer(self, slot: int) -> int:
         """Have `place` decide and put its answer as the kernel understands it."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from grid.kernel.decisions import FORESEEN
-from grid.kernel.state import NONE
+from grid.kernel.state import ARRIVED, DEPARTED, NONE, REFUSED, STARTED
 from grid.world import World
 
 
@@ -165,3 +165,39 @@ class KnownCluster:
         if self.world.columns["at_once"].item(self.index):
             return 0.0
         return float(self.world.now - self.world.known["at"].item(self.index))
+
+
+class KnownQueues:
+    """The queues that a global scheduler visits: one of each cluster, then the global one.
+
+    Attributes
+    ----------
+    event : str
+        What has happened: a job has ``"arrived"`` or ``"departed"``, or the head that was tried has
+        ``"started"`` or was ``"refused"``.
+    queue : int
+        The queue that the job arrived in, or whose head was tried.
+    released : list of int
+        Clusters that the departed job held, its largest component first.
+    jobs : list of int
+        Jobs in each queue.
+    head_arrival : list of float
+        Arrival of the first job of each, s; infinite without one.
+    """
+
+    _EVENTS: ClassVar[Mapping[int, str]] = {
+        ARRIVED: "arrived",
+        DEPARTED: "departed",
+        STARTED: "started",
+        REFUSED: "refused",
+    }
+
+    def __init__(self, world: World) -> None:
+        told = world.told
+        count = world.clusters + 1
+        released = told["released"].tolist()
+        self.event = self._EVENTS[int(told["event"])]
+        self.queue = int(told["queue"])
+        self.released = released[: released.index(NONE)] if NONE in released else released
+        self.jobs: list[int] = told["queued"][:count].tolist()
+        self.head_arrival: list[float] = told["head_arrival"][:count].tolist()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from agents.pace import LARGEST_SIGMA
 from grid.brokers import SHORTEST
@@ -34,8 +35,32 @@ Size = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=LARGE
 Population = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=2, le=100_000)]
 Percent = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=100)]
 ClusterCount = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=CAPACITIES[-1])]
+Jumps = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=1_000_000_000)]
 Auto = Literal["auto"]
 Sigma = Annotated[float, Field(ge=0, le=LARGEST_SIGMA, strict=True)]
+
+
+def _listed(value: Any) -> Any:
+    """Return numbers between commas, or a single one, as a list; all else as it is."""
+    if isinstance(value, str):
+        try:
+            return [float(part) for part in value.split(",")]
+        except ValueError:
+            return value
+    return [value] if isinstance(value, int | float) else value
+
+
+def _sum_to_100(percents: tuple[float, ...]) -> tuple[float, ...]:
+    if percents and abs(math.fsum(percents) - 100) > 1e-9:
+        raise ValueError(f"they sum to {math.fsum(percents):g}; accepted: percentages of 100")
+    return percents
+
+
+Percents = Annotated[
+    tuple[Annotated[float, Field(ge=0, le=100)], ...],
+    BeforeValidator(_listed),
+    AfterValidator(_sum_to_100),
+]
 Triple = tuple[Ratio, Ratio, Ratio]
 
 
@@ -50,8 +75,13 @@ class ServiceClassTable(BaseModel):
     max_ratio: Ratio
 
 
-ALIASES = {"size_low": "min_size", "size_high": "max_size", "runtime": "mean_runtime"}
-"""Further names of parameters, as `beosim` has them."""
+ALIASES = {
+    "size_low": "min_size",
+    "size_high": "max_size",
+    "runtime": "mean_runtime",
+    "utilization": "load",
+}
+"""Further names of parameters, as `beosim` and `queues` have them."""
 
 RANGES = (
     ("min_size", "max_size"),
@@ -79,7 +109,8 @@ class Parameters(BaseModel):
     queue: Factor = 40.0
     """Mean number of jobs in the queue, N: in mode batch a round dispatches Poisson(N) jobs."""
     load: Factor = 0.7
-    """Offered load in mode open, of which the arrival rate follows; 1 is all the clusters do."""
+    """Offered load in mode open, of which the arrival rate follows; 1 is all the clusters do;
+    utilization, too, is a name of it."""
     jobs_per_cluster: Whole = 1000
     """Synthetic jobs of each cluster in mode per-cluster."""
     interarrival: Positive = 150.0
@@ -92,8 +123,16 @@ class Parameters(BaseModel):
     link_mbps: Capacity | Auto = "auto"
     """Capacity of every link, Mbit/s; auto: as the platform says."""
 
-    sizes: Literal["uniform", "normal", "log-uniform"] = "uniform"
-    """Distribution of job sizes."""
+    sizes: Literal["uniform", "normal", "log-uniform", "powers-of-two"] = "uniform"
+    """Distribution of the sizes of jobs, or of their components; powers-of-two: D(q), under which
+    size i has weight q^i, and three times that if it is 2, 4, 8, ..."""
+    q: Annotated[float, Field(gt=0, le=1, strict=True)] = 0.9
+    """q of D(q)."""
+    composition: Percents = ()
+    """Percent of synthetic jobs with 1, 2, ... components, such as 25,25,25,25; none: jobs name no
+    components."""
+    request: Literal["unordered", "ordered", "total"] = "unordered"
+    """How synthetic jobs name components: for any clusters, for each in order, or in all."""
     min_size: Size = 1
     """Smallest job, processors; size_low, too, is a name of it."""
     max_size: Size = 10
@@ -125,6 +164,8 @@ class Parameters(BaseModel):
 
     local_share: Share = 0.0
     """Share of the jobs that users submit through the local schedulers, equally among clusters."""
+    queue_shares: Percents = ()
+    """Percent of the jobs that users submit through each local scheduler; none: by local_share."""
     latency: NonNegative = 0.0
     """Time of a message from one broker to the next, beside the latency of the links, s."""
     loss: Annotated[float, Field(ge=0, lt=1, strict=True)] = 0.0
@@ -166,6 +207,12 @@ class Parameters(BaseModel):
     least of all links together."""
     selection: Literal["fpfs", "fcfs"] = "fpfs"
     """Co-allocation: the first job of the queue that fits goes first, or the oldest blocks all."""
+    max_jumps: Jumps | Literal["any"] = "any"
+    """How often the others may overtake a waiting job under fpfs."""
+
+    aging: NonNegative = 0.0
+    """Policies that visit queues: time after which the head of one goes before all others, s; 0:
+    never."""
 
     message_rate: NonNegative = 0.0
     """Messages that a split job waits for in a second of communication, each for the latency of the

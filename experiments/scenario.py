@@ -279,12 +279,14 @@ class Scenario:
                 penalty=parameters.penalty,
                 solution=parameters.solution,
                 selection=parameters.selection,
+                max_jumps=math.inf if parameters.max_jumps == "any" else parameters.max_jumps,
             ),
             distance=DistanceCosts(
                 message_rate=parameters.message_rate,
                 staging_time=parameters.staging_time,
                 staging_data=parameters.staging_data,
             ),
+            aging=parameters.aging,
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from experiments.parameters import Parameters
+from grid.component_sizes import favouring_powers_of_two
 from grid.distributions import (
     BoundedPareto,
     Deterministic,
@@ -70,7 +71,9 @@ def build_workload(
         "sizes": sizes,
         "runtimes": runtimes,
         "classes": deadline_classes(parameters) if parameters.assign_deadlines else (),
-        "origins": (parameters.local_share / clusters,) * clusters,
+        "origins": _origins(parameters, clusters),
+        "composition": parameters.composition,
+        "request": parameters.request,
         "slowest_rate": float(platform.rates.min()),
         "seed": seed,
         "computation_fraction": parameters.computation_fraction,
@@ -84,7 +87,14 @@ def build_workload(
             PerClusterWorkload(clusters=clusters, interarrival=parameters.interarrival, **mix),
             time,
         )
-    full_rate = arrival_rate(1.0, sizes, runtimes, platform.sizes.tolist(), platform.rates.tolist())
+    full_rate = arrival_rate(
+        1.0,
+        sizes,
+        runtimes,
+        platform.sizes.tolist(),
+        platform.rates.tolist(),
+        parameters.composition,
+    )
     if parameters.mode == "batch":
         # Rounds leave clusters idle towards their ends: they take about twice the work.
         return (
@@ -125,9 +135,11 @@ def _from_logs(
         log = paths[platform.names[largest["origin"]]] if paths else source
         _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
     cleaning = table.cleaning.also(OUTSIDE, table.count - len(jobs))
-    if parameters.local_share > 0 and (jobs["origin"] == ANYWHERE).all():
+    if (parameters.local_share > 0 or parameters.queue_shares) and (
+        jobs["origin"] == ANYWHERE
+    ).all():
         clusters = len(platform.clusters)
-        jobs = assign_origins(jobs, (parameters.local_share / clusters,) * clusters, seed)
+        jobs = assign_origins(jobs, _origins(parameters, clusters), seed)
     if parameters.assign_deadlines:
         slowest = float(platform.rates.min())
         jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed)
@@ -142,7 +154,22 @@ def _check_fits(size: int, what: str, platform: Platform) -> None:
     require(size <= processors, what, size, f"at most {processors}, all processors of the grid")
 
 
+def _origins(parameters: Parameters, clusters: int) -> tuple[float, ...]:
+    """Return the share of the jobs that users submit through each cluster."""
+    if not parameters.queue_shares:
+        return (parameters.local_share / clusters,) * clusters
+    require(
+        len(parameters.queue_shares) == clusters,
+        "queue_shares",
+        f"{len(parameters.queue_shares)} percentages",
+        f"{clusters}, one for each cluster",
+    )
+    return tuple(percent / 100.0 for percent in parameters.queue_shares)
+
+
 def _sizes(parameters: Parameters) -> SizeDistribution:
+    if parameters.sizes == "powers-of-two":
+        return favouring_powers_of_two(parameters.q, parameters.min_size, parameters.max_size)
     return SIZES[parameters.sizes](parameters.min_size, parameters.max_size)
 
 

@@ -22,7 +22,7 @@ from grid.streams import Stream, uniform
 LARGEST_SIZE = 2**20
 """Most processors a law of sizes may name; its table has a row for each size."""
 
-PARETO, EXPONENTIAL, DETERMINISTIC = 0, 1, 2
+PARETO, EXPONENTIAL, DETERMINISTIC, HYPEREXPONENTIAL, EMPIRICAL = range(5)
 
 
 def require(accepted: bool, parameter: str, found: Any, what: str) -> None:
@@ -211,7 +211,7 @@ class RuntimeDistribution(Protocol):
         """Return P(run time <= x)."""
 
     def law(self) -> npt.NDArray[np.float64]:
-        """Return the row that `runtime_at` inverts: the kind and three numbers, shape (4,)."""
+        """Return the row that `runtime_at` inverts: the kind, and numbers that it needs."""
 
 
 @dataclass(frozen=True)
@@ -321,6 +321,78 @@ class Deterministic:
         return np.array([DETERMINISTIC, self.value, 0.0, 0.0])
 
 
+@dataclass(frozen=True)
+class Hyperexponential:
+    """The law of two exponential phases with balanced means: each does half of the work.
+
+    Parameters
+    ----------
+    mean : float
+        Seconds, above 0.
+    cv : float
+        Coefficient of variation, from 1; 1 is the exponential law.
+
+    Examples
+    --------
+    >>> Hyperexponential(10.0, 1.0).cdf(10.0) == Exponential(10.0).cdf(10.0)
+    True
+    """
+
+    mean: float
+    cv: float
+
+    def __post_init__(self) -> None:
+        require(0 < self.mean < math.inf, "mean run time", self.mean, "seconds above 0")
+        require(1 <= self.cv < 1e6, "cv of run times", self.cv, "a number from 1 to 1e6")
+
+    @property
+    def _phases(self) -> tuple[float, float, float]:
+        """Probability of the first phase, and the mean of each, s."""
+        square = self.cv * self.cv
+        first = (1.0 + math.sqrt((square - 1.0) / (square + 1.0))) / 2.0
+        return first, self.mean / (2.0 * first), self.mean / (2.0 * (1.0 - first))
+
+    def cdf(self, x: float) -> float:
+        """Return P(run time <= x)."""
+        first, short, long = self._phases
+        beyond = first * math.exp(-max(x, 0.0) / short)
+        return 1.0 - beyond - (1.0 - first) * math.exp(-max(x, 0.0) / long)
+
+    def law(self) -> npt.NDArray[np.float64]:
+        """Return the row that `runtime_at` inverts."""
+        return np.array([HYPEREXPONENTIAL, *self._phases])
+
+
+@dataclass(frozen=True)
+class Empirical:
+    """The run times of a log, each equally likely.
+
+    Parameters
+    ----------
+    values : tuple of float
+        Seconds, from 0.
+    """
+
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        fit = len(self.values) > 0 and all(0 <= value < math.inf for value in self.values)
+        require(fit, "run times of a log", self.values[:3], "seconds from 0, one at least")
+
+    @property
+    def mean(self) -> float:
+        """Mean run time, s."""
+        return math.fsum(self.values) / len(self.values)
+
+    def cdf(self, x: float) -> float:
+        """Return P(run time <= x)."""
+        return sum(value <= x for value in self.values) / len(self.values)
+
+    def law(self) -> npt.NDArray[np.float64]:
+        """Return the row that `runtime_at` inverts."""
+        return np.array([EMPIRICAL, *self.values])
+
+
 @inlined
 def exponential_at(u: float) -> float:
     """Return the value at level `u` in [0, 1) of the exponential law of mean 1 (compiled)."""
@@ -350,4 +422,12 @@ def runtime_at(law: npt.NDArray[np.float64], u: float) -> float:
         value *= exponential_at(u)
     elif kind == PARETO:
         value *= math.exp(exponential_at(u * float(law[2])) / float(law[3]))
+    elif kind == HYPEREXPONENTIAL:
+        first = value  # what is left of the draw once the phase is known is as good as new
+        if u < first:
+            value = float(law[2]) * exponential_at(u / first)
+        else:
+            value = float(law[3]) * exponential_at((u - first) / (1.0 - first))
+    elif kind == EMPIRICAL:
+        value = float(law[1 + int(u * (len(law) - 1))])
     return value

@@ -32,7 +32,11 @@ def _named(world: World, slot: int) -> str:
 
 def broken_answer(world: World, slot: int, answer: float) -> str:
     """Say what is wrong with a decision about a job."""
-    names, job = world.platform.names, _named(world, slot)
+    names = world.platform.names
+    if slot == k.NONE:
+        queued = dict(zip((*names, "the global one"), world.told["queued"].tolist(), strict=False))
+        return f"queue to visit: {answer:g}; accepted: one with jobs, of {queued}, or {k.NONE}"
+    job = _named(world, slot)
     if world.jobs["status"][slot] == k.LANDING:
         cluster = names[world.jobs["cluster"][slot]]
         return f"{cluster}: priority of {job}: {answer}; accepted: a number"

@@ -61,6 +61,8 @@ class Tables:
     known : dict of str to array
         What the global scheduler knows of each cluster and link
         (`grid.kernel.state.known_dtype`).
+    told : record
+        The same, whole, and what happened to the queues that it visits.
     take : array of int64, shape (capacity,)
         Where a decision says how many processors a job shall hold on each cluster.
     memory : array of float64
@@ -128,6 +130,9 @@ class Tables:
         for name in ("parent", "deep_first", "capacity", "demand"):
             self.known[name] = told[name][: self.links]
         self.take = told["take"]
+        self.told = told
+        told["head_arrival"] = np.inf
+        told["released"] = k.NONE
 
     def _set_clusters(self) -> None:
         platform, box, sizes = self.platform, self._box, self.platform.sizes
@@ -142,7 +147,7 @@ class Tables:
             box[name] = k.NONE
         for name in ("root", "running", "parent", "line_first", "line_last"):
             box[name] = k.NONE
-        box["line_turn"] = box["refused_size"] = k.NOBODY
+        box["line_turn"] = box["refused_size"] = box["max_jumps"] = k.NOBODY
         box["clusters"], box["links"] = self.clusters, self.links
         box["exhausted"] = box["recording"] = 1
         box["sliding_end"] = np.inf

@@ -60,6 +60,9 @@ class World(Contents):
         How processors fail, beside the platform's changes.
     seed : int
         Of the messages that are lost, and of failures.
+    visit : callable, optional
+        Python decision of a global scheduler that visits queues: returns the one whose head is
+        placed next, or ``NONE``.
 
     The attributes are those of `Tables`; what can be asked of jobs is in `Contents`.
     """
@@ -74,6 +77,7 @@ class World(Contents):
         advertising: Advertising | None = None,
         failures: Failures | None = None,
         seed: int = 0,
+        visit: Callable[[], float] | None = None,
     ) -> None:
         tracked = tracked or bool(platform.changes) or failures is not None
         super().__init__(platform, latency, tracked, advertising or Advertising())
@@ -83,6 +87,7 @@ class World(Contents):
             self._events = plan_failures(self, failures, seed)
         self._place = place
         self._rank = rank
+        self._visit = visit
         self._predict: Callable[[np.void], float] | None = None
         self._source: Iterator[JobArray] = iter(())
         self._until = self._end = np.inf
@@ -108,11 +113,13 @@ class World(Contents):
         memory: npt.NDArray[np.float64] | None = None,
         stream: npt.NDArray[np.uint64] | None = None,
         collect: bool = False,
-        in_order: bool = False,
+        max_jumps: float = np.inf,
         spans: bool = False,
         penalty: float = 0.0,
         larger_wait: bool = False,
         largest: int = 0,
+        queues: str = "",
+        visit: int = 0,
     ) -> None:
         """Say how the global scheduler decides.
 
@@ -126,8 +133,8 @@ class World(Contents):
             Random stream that a compiled `place` finds in ``known.stream``.
         collect : bool
             Collect jobs for rounds instead of offering them one by one.
-        in_order : bool
-            A job that must wait blocks those behind it (FCFS).
+        max_jumps : float
+            How often a waiting job may be overtaken, from 0 (FCFS).
         spans : bool
             Jobs may be split across clusters, so that one larger than any cluster is accepted.
         penalty : float
@@ -138,20 +145,28 @@ class World(Contents):
             asked about. What happens is the same, sooner computed.
         largest : int
             Address of a compiled `largest`, or 0.
+        queues : str
+            Which queues the scheduler visits, a key of `grid.kernel.state.QUEUES`; none: jobs are
+            offered to it in order of arrival.
+        visit : int
+            Address of a compiled `visit`, or 0 for the Python one.
         """
         self._box["place_at"] = address
-        self._box["largest_at"] = 0 if in_order else largest  # a large job blocks those behind it
+        free = max_jumps == np.inf  # else a large job blocks those behind it, now or later
+        self._box["largest_at"] = largest if free else 0
         self._box["collect"] = int(collect)
-        self._box["stop_at_wait"] = int(in_order)
+        self._box["max_jumps"] = k.NOBODY if free else int(max_jumps)
         self._box["penalty"] = penalty
         sizes = self.columns["size"]
         self._box["largest"] = sizes.sum() if spans else sizes.max()
         # Only who knows all at once can rely on what it found before, and is never refused a start.
-        relies = larger_wait and not in_order and bool(self.columns["at_once"].all())
+        relies = larger_wait and free and bool(self.columns["at_once"].all())
         self._box["by_size"] = int(relies and self._box["largest"][0] < k.LINES)
         # Who collects jobs from the beginning never starts one itself.
         self._offering = not collect or self.count("submitted") > 0
         self._arguments = None
+        self._box["visits"], self._box["visit_at"] = int(queues != ""), visit
+        self._box["queues"] = k.QUEUES[queues]
         if memory is not None:
             check_memory(memory)
             self.memory = memory
@@ -190,6 +205,13 @@ class World(Contents):
         """Let jobs come chunk by chunk, in order of arrival, after all earlier ones."""
         self._source = itertools.chain(self._source, source)
         self._box["exhausted"] = 0
+
+    def keep_waiting(self, jobs: int) -> None:
+        """Let jobs come when fewer than so many wait globally, whatever their arrivals.
+
+        To be called before any comes; 0: each at its arrival.
+        """
+        self._box["backlog"] = jobs
 
     def submit(self, jobs: JobArray) -> None:
         """Let these jobs come, in order of arrival, after all earlier ones."""
@@ -248,7 +270,7 @@ class World(Contents):
         self._until = until if self.watcher is None else min(until, self.now)
         box, k_place, k_rank = self._box, k.PLACE, k.RANK
         job, answer, answered = box["job"], box["answer"], box["answered"]
-        place, rank, run = self._place, self._rank, self.compile()
+        place, rank, visit, run = self._place, self._rank, self._visit, self.compile()
         fed, predict = box["fed"], self._predict
         while True:
             # Whoever replaces a table forgets the arguments, a decision in Python included.
@@ -260,6 +282,9 @@ class World(Contents):
                 answered[0] = 1
             elif reason == k_rank and rank is not None:
                 answer[0] = rank(job.item())
+                answered[0] = 1
+            elif reason == k.VISIT and visit is not None:
+                answer[0] = visit()
                 answered[0] = 1
             elif reason == k.PREDICT and predict is not None:
                 answer[0] = predict(self._chunk[fed[0]])

@@ -33,7 +33,7 @@ class MetaScheduler(GlobalScheduler):
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
-        self.in_order = model.coallocation.selection == "fcfs"
+        self.max_jumps = model.coallocation.jumps
 
     def memory(self) -> npt.NDArray[np.float64]:
         """Return the thresholds: LSLT as a share, the chunk size in percent."""

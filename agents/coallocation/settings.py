@@ -27,6 +27,8 @@ class CoallocationSettings:
         Which of its solutions A1 takes.
     selection : {"fpfs", "fcfs"}
         Job selection: the first job that fits, or the head of the queue alone.
+    max_jumps : float
+        How often a waiting job may be overtaken under FPFS, from 0 (`maxutil`, section 2.4).
 
     Raises
     ------
@@ -39,6 +41,7 @@ class CoallocationSettings:
     penalty: float = 1.2
     solution: str = "first"
     selection: str = "fpfs"
+    max_jumps: float = math.inf
 
     def __post_init__(self) -> None:
         for name, accepted, valid in (
@@ -46,7 +49,13 @@ class CoallocationSettings:
             ("chunk", "a whole percentage from 0 to 100", self.chunk in range(101)),
             ("penalty", "a number from 1", 1 <= self.penalty < math.inf),
             ("solution", f"one of {', '.join(SOLUTIONS)}", self.solution in SOLUTIONS),
+            ("max_jumps", "a number from 0", self.max_jumps >= 0),
             ("selection", f"one of {', '.join(SELECTIONS)}", self.selection in SELECTIONS),
         ):
             if not valid:
                 raise GridError(f"{name}: found {getattr(self, name)!r}; accepted: {accepted}")
+
+    @property
+    def jumps(self) -> float:
+        """How often a waiting job may be overtaken under either job selection."""
+        return 0 if self.selection == "fcfs" else self.max_jumps

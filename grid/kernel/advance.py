@@ -17,7 +17,7 @@ import numpy as np
 from numba.core import types
 
 from grid.jobs import JOB
-from grid.kernel.arrival import become_known, enqueue, land, submit
+from grid.kernel.arrival import become_known, enqueue, land, next_arrival, submit
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.decisions import call_priority
 from grid.kernel.ending import count_in_vain, only_failures_left
@@ -112,8 +112,11 @@ def _happen(
     splits: Any,
     beliefs: Any,
     news: Any,
-) -> None:
-    """Let the events of this instant happen that stand in the heap or slide."""
+) -> bool:
+    """Let the events of this instant happen that stand in the heap or slide.
+
+    If queues are visited, one departure at a time, and what else happens when there is none.
+    """
     # Those of the failure model may be overdue: after the last job nobody waits for them.
     while state.events > 0 and events[0].time <= state.now:
         if events[0].kind != END:
@@ -123,9 +126,13 @@ def _happen(
         if not stale:
             slots[job].end_event = NONE
             complete(state, slots, processors, turns, sliding, finished, splits, job)
+            if state.visits == 1:
+                return True
     while sliding is not None and state.sliding_end <= state.now:
         job = sliding[state.sliding_first].job
         complete(state, slots, processors, turns, sliding, finished, splits, job)
+        if state.visits == 1:
+            return True
     while state.events > 0 and events[0].time <= state.now:
         kind, subject = events[0].kind, events[0].subject
         item = events[0].news
@@ -147,6 +154,7 @@ def _happen(
         else:
             state.in_flight -= 1
             land(state, slots, subject)
+    return False
 
 
 @inlined
@@ -285,8 +293,7 @@ def advance(
             time = events[0].time
         time = min(time, state.sliding_end)
         arriving = state.fed < state.chunk_length
-        if arriving and chunk[state.fed].arrival <= time:
-            time = chunk[state.fed].arrival
+        time = min(time, next_arrival(state, chunk))
         if state.mid_instant == 1 and time > state.now:
             state.mid_instant = 0
             continue
@@ -305,10 +312,13 @@ def advance(
             state.now = max(state.now, time)
             state.known.now = state.now
             state.mid_instant = 1
-            _happen(
+            more = _happen(
                 state, slots, events, processors, turns, sliding, finished, splits, beliefs, news
             )
-        while state.fed < state.chunk_length and chunk[state.fed].arrival <= state.now:
+            if more:
+                state.mid_instant = 0
+                continue
+        while next_arrival(state, chunk) <= state.now:
             if state.vacant == NONE:
                 return FULL
             if state.finished == len(finished):
@@ -317,6 +327,8 @@ def advance(
                 return PREDICT
             submit(state, slots, events, finished, chunk[state.fed])
             state.fed += 1
+            if state.visits == 1:
+                break
         if state.fed < state.chunk_length or state.exhausted == 1:
             state.mid_instant = 0
 

@@ -10,7 +10,7 @@ from grid.jobs import ANYWHERE
 from grid.kernel.compile import inlined, part
 from grid.kernel.distance import stage
 from grid.kernel.events import schedule
-from grid.kernel.global_queue import join_line, leave_line, offer, offer_again
+from grid.kernel.global_queue import join_line, leave_line, offer, offer_again, overtake
 from grid.kernel.knowledge import repeated
 from grid.kernel.leaving import reject
 from grid.kernel.processors import ask_for_plan, touch
@@ -30,6 +30,17 @@ from grid.kernel.state import (
     TRANSIT,
 )
 from grid.kernel.statistics import count_arrival
+from grid.kernel.visiting import queue_of
+
+
+@inlined
+def next_arrival(state: Any, chunk: Any) -> float:
+    """Return when the next job arrives, s: as the workload says, or when the backlog has room."""
+    if state.fed == state.chunk_length:
+        return np.inf
+    if state.backlog == 0:
+        return float(chunk[state.fed].arrival)
+    return float(state.now if state.waiting[len(state.free)] < state.backlog else np.inf)
 
 
 @inlined
@@ -43,7 +54,7 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     count_arrival(state)
     state.messages[SUBMISSION] += 1
     slot.number = row.number
-    slot.arrival = row.arrival
+    slot.arrival = row.arrival if state.backlog == 0 else state.now
     slot.size = row.size
     slot.runtime = row.runtime
     slot.predicted = row.runtime
@@ -75,7 +86,9 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     if slot.size > state.largest:
         reject(state, slots, finished, job)
         return
-    if slot.origin != ANYWHERE:  # it was submitted through a cluster's local scheduler
+    if slot.origin != ANYWHERE and state.visits == 1 and queue_of(state, slot) == slot.origin:
+        become_known(state, slots, job)  # it stays there until its queue is visited
+    elif slot.origin != ANYWHERE:  # it was submitted through a cluster's local scheduler
         announce(state, slots, events, job, slot.origin)
     else:
         become_known(state, slots, job)
@@ -108,11 +121,13 @@ def become_known(state: Any, slots: Any, job: int) -> None:
         if state.known.at[cluster] < slot.news_at:
             state.known.at[cluster] = slot.news_at
             state.known.up[cluster] = min(state.known.up[cluster], slot.size - 1)
-    blocked = state.stop_at_wait == 1 and state.waiting[queue] > 0
+    blocked = state.jumps >= state.max_jumps and state.waiting[queue] > 0
     if slot.serial == NONE:
         state.serial += 1
         slot.serial = state.serial
     slot.status = GLOBAL
+    if state.visits == 1:
+        slot.queue = queue_of(state, slot)
     join_line(state, slots, job)
     if state.collect == 1:
         state.collected += 1
@@ -126,6 +141,7 @@ def become_known(state: Any, slots: Any, job: int) -> None:
 def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     """Send a job from the global queue to the local scheduler of a cluster."""
     slot = slots[job]
+    overtake(state, slots, job)
     leave_line(state, slots, job)
     slot.cluster = cluster
     slot.news_at = state.known.at[cluster]

@@ -3,10 +3,11 @@
 Both go through the same door in three tiers: a built-in compiled function, a user's own compiled
 function, called by its address, or Python, for which the loop returns and is called again.
 
-A compiled decision has one of three signatures::
+A compiled decision has one of four signatures::
 
     place(known, job, memory) -> int
     largest(known, memory) -> int
+    visit(known, memory) -> int
     priority(job, now) -> float
 
 `known` and `job` are records of `grid.kernel.state`: what brokers have told, and a job; `memory` is
@@ -15,8 +16,12 @@ index of a cluster to send the job to, ``WAIT`` to leave it in the global queue,
 writing into ``known.take`` how many processors the job shall hold on each cluster from this instant
 on, or ``REJECT`` if it can never start, even if all processors were there and free. `largest` is
 optional: it returns a size such that `place` would now have every larger job wait, so that it need
-not be asked about them. `priority` returns a number, and the job with the lowest is served first;
-equal ones in order of their arrival at the cluster.
+not be asked about them. `visit` belongs to a policy that visits queues instead of having jobs
+offered in order of arrival: it returns the index of the queue whose head shall be placed now (that
+of a cluster, or ``known.clusters`` for the global one), or -1 for none; it is asked again and
+again, with ``known.event`` telling what came of it, until it says so (`grid.kernel.visiting`).
+`priority` returns a number, and the job with the lowest is served first; equal ones in order of
+their arrival at the cluster.
 
 Of link i, which joins node i (clusters first, then switches) to node ``known.parent[i]`` (-1: the
 central switch), ``known.capacity`` and ``known.demand`` (Mbit/s) are the truth.
@@ -48,6 +53,9 @@ call_place = caller(types.int64)
 
 call_largest = caller(types.int64)
 """Call a compiled `largest`: ``call_largest(address, known, memory)``."""
+
+call_visit = caller(types.int64)
+"""Call a compiled `visit`: ``call_visit(address, known, memory)``."""
 
 call_priority = caller(types.float64)
 """Call a compiled `priority`: ``call_priority(address, job, now)``."""
@@ -104,6 +112,18 @@ def largest_address(function: Any, capacity: int) -> int:
     """
     signature = types.int64(ReadOnlyRecord(known_dtype(capacity)), types.float64[::1])
     return _address(function, signature, types.Integer, "`largest`", "an integer")
+
+
+def visit_address(function: Any, capacity: int) -> int:
+    """Compile a `visit` for kernels of one capacity and return its address.
+
+    Raises
+    ------
+    PlacementError
+        If it returns something else than an integer, or sets a field of a record.
+    """
+    signature = types.int64(ReadOnlyRecord(known_dtype(capacity)), types.float64[::1])
+    return _address(function, signature, types.Integer, "`visit`", "an integer")
 
 
 def priority_address(function: Any) -> int:

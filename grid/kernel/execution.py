@@ -11,13 +11,14 @@ from grid.kernel.bandwidth import set_demand, slide
 from grid.kernel.compile import inlined, part
 from grid.kernel.distance import lag, stage
 from grid.kernel.events import schedule
-from grid.kernel.global_queue import leave_line, offer_again
+from grid.kernel.global_queue import leave_line, offer_again, overtake
 from grid.kernel.knowledge import learn_finished
 from grid.kernel.leaving import record, vacate
 from grid.kernel.processors import bring_up, doom, hold, release, spare, take_down
 from grid.kernel.queues import first, leave
 from grid.kernel.state import COALLOCATED, DOWN, END, FREE, NONE, RUNNING
 from grid.kernel.statistics import count_completion
+from grid.kernel.visiting import note_placement, note_release
 
 
 @inlined
@@ -25,13 +26,21 @@ def start_waiting(
     state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int
 ) -> None:
     """Start jobs from the head of a cluster's queue while they fit."""
-    while state.waiting[cluster] > 0:
+    while state.root[cluster] != NONE:
         job = first(state, slots, cluster)
         slot = slots[job]
         if slot.size > state.free[cluster] or (state.planned[cluster] == 1 and slot.key == np.inf):
             break
         leave(state, slots, cluster, job)
         start(state, slots, events, processors, turns, job)
+
+
+@inlined
+def _end_at(state: Any, events: Any, slot: Any, job: int, time: float) -> None:
+    """Have a job that starts now end at a time (s) that nothing will change."""
+    slot.end = time
+    at = schedule(state, events, time, END, job)
+    slot.end_event = events[at].serial
 
 
 @inlined
@@ -42,9 +51,7 @@ def start(state: Any, slots: Any, events: Any, processors: Any, turns: Any, job:
     hold(state, slots, processors, turns, cluster, job, slot.size)
     slot.status = RUNNING
     slot.start = state.now
-    slot.end = state.now + slot.execution_time
-    at = schedule(state, events, slot.end, END, job)
-    slot.end_event = events[at].serial
+    _end_at(state, events, slot, job, state.now + slot.execution_time)
     slot.previous = NONE
     slot.next = state.running[cluster]
     if slot.next != NONE:
@@ -60,7 +67,10 @@ def start_as_taken(
 ) -> None:
     """Start a job of the global queue on the processors that `known.take` names."""
     slot = slots[job]
+    overtake(state, slots, job)
     leave_line(state, slots, job)
+    if state.visits == 1:
+        note_placement(state, slot)
     parts, last, rate, known_rate = 0, 0, np.inf, np.inf
     for cluster in range(state.clusters):
         if state.known.take[cluster] > 0:
@@ -107,8 +117,12 @@ def start_as_taken(
             state.known.unfinished[cluster] += 1
             state.running_count[cluster] += 1
             hold(state, slots, processors, turns, cluster, job, count)
-    set_demand(state, row, slot.size, slot.ppbw if state.penalty == 0.0 else 0.0)
-    slide(state, slots, sliding)
+    if state.penalty > 0.0:
+        end = row.since + row.computation_left + row.communication_left
+        _end_at(state, events, slot, job, end)
+    else:
+        set_demand(state, row, slot.size, slot.ppbw)
+        slide(state, slots, sliding)
     state.started += 1
 
 
@@ -162,12 +176,16 @@ def take_off(
         for cluster in range(state.clusters):
             if take[cluster] > 0:
                 _leave_cluster(state, slots, processors, turns, cluster, job, take[cluster], False)
-        # Rows stay in order of start, which settles ties.
         state.sliding -= 1
-        for index in range(slot.sliding, state.sliding):
-            sliding[index] = sliding[index + 1]
-            slots[sliding[index].job].sliding = index
-        slide(state, slots, sliding)
+        if state.penalty > 0.0:
+            sliding[slot.sliding] = sliding[state.sliding]
+            slots[sliding[slot.sliding].job].sliding = slot.sliding
+        else:
+            # Rows stay in order of start, which settles ties.
+            for index in range(slot.sliding, state.sliding):
+                sliding[index] = sliding[index + 1]
+                slots[sliding[index].job].sliding = index
+            slide(state, slots, sliding)
 
 
 @inlined
@@ -191,6 +209,8 @@ def complete(
     """End a job that ran to completion."""
     slot = slots[job]
     split = NONE
+    if state.visits == 1:
+        note_release(state, slot)
     count_completion(state, slot, slot.status == COALLOCATED)
     if sliding is not None and slot.status == COALLOCATED:
         take = sliding[slot.sliding].take

@@ -2,38 +2,59 @@
 
 They stand in lines, each in order of serial. A policy whose refusals hold for all larger jobs too
 has a line for each size, so that a pass over the queue asks once for each size that it refuses and
-looks at no other job; for others there is one line, from its head to its end.
+looks at no other job; a policy that visits queues has a line for each of them; for others there is
+one line, from its head to its end.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from grid.kernel.compile import inlined, unchecked
 from grid.kernel.decisions import call_largest
 from grid.kernel.state import LINES, NOBODY, NONE
+from grid.kernel.visiting import tell_arrival, tell_departure
+
+ASK = -2
+"""The scheduler is asked which queue it visits."""
 
 
 @inlined
-def _line(state: Any, size: int) -> int:
-    return size if state.by_size == 1 else 0
+def _line(state: Any, slot: Any) -> int:
+    if state.visits == 1:
+        return int(slot.queue)
+    return int(slot.size) if state.by_size == 1 else 0
 
 
 @inlined
 def _set_first(state: Any, slots: Any, line: int, job: int) -> None:
     state.line_first[line] = job
     state.line_turn[line] = NOBODY if job == NONE else slots[job].serial * LINES + line
+    if state.visits == 1:
+        state.known.head_arrival[line] = np.inf if job == NONE else slots[job].arrival
+
+
+@inlined
+def _count_waiting(state: Any, line: int, more: int) -> None:
+    queue = len(state.free)
+    if state.visits == 1:
+        state.known.queued[line] += more
+        queue = line if line < state.clusters else queue
+    state.waiting[queue] += more
 
 
 @inlined
 def join_line(state: Any, slots: Any, job: int) -> None:
     """Put a job into its line, behind those known before it."""
     slot = slots[job]
-    line = _line(state, slot.size)
+    line = _line(state, slot)
     before = state.line_last[line]
     while before != NONE and slots[before].serial > slot.serial:
         before = slots[before].previous
     slot.previous = before
+    slot.jumps = 0
     if before == NONE:
         slot.next = state.line_first[line]
         _set_first(state, slots, line, job)
@@ -45,14 +66,18 @@ def join_line(state: Any, slots: Any, job: int) -> None:
     else:
         slots[slot.next].previous = job
     state.lines = max(state.lines, line + 1)
-    state.waiting[len(state.free)] += 1
+    _count_waiting(state, line, 1)
 
 
 @inlined
 def leave_line(state: Any, slots: Any, job: int) -> None:
     """Take a job out of its line."""
     slot = slots[job]
-    line = _line(state, slot.size)
+    line = _line(state, slot)
+    if slot.previous == NONE:
+        state.jumps -= slot.jumps
+    else:
+        slots[slot.previous].jumps += slot.jumps
     if slot.previous == NONE:
         _set_first(state, slots, line, slot.next)
     else:
@@ -61,7 +86,19 @@ def leave_line(state: Any, slots: Any, job: int) -> None:
         state.line_last[line] = slot.previous
     else:
         slots[slot.next].previous = slot.previous
-    state.waiting[len(state.free)] -= 1
+    _count_waiting(state, line, -1)
+
+
+@inlined
+def overtake(state: Any, slots: Any, job: int) -> None:
+    """Count that a job goes before those known earlier, if there are any.
+
+    All of them are overtaken, and none that is behind it: to count that at the last one is enough,
+    for how often the head was overtaken is the sum over the queue.
+    """
+    if slots[job].previous != NONE:
+        slots[slots[job].previous].jumps += 1
+        state.jumps += 1
 
 
 @unchecked
@@ -93,7 +130,12 @@ def _first_willing(state: Any, slots: Any, job: int, memory: Any) -> int:
 
 @inlined
 def first_offered(state: Any, slots: Any, memory: Any) -> int:
-    """Return the job known first of those that need not wait for their sizes, or NONE."""
+    """Return the job known first of those that need not wait for their sizes, or NONE.
+
+    If queues are visited the scheduler is to be asked: ASK.
+    """
+    if state.visits == 1:
+        return ASK
     if state.by_size == 0:
         return _first_willing(state, slots, state.line_first[0], memory)
     end = min(state.lines, state.refused_size, _largest(state, memory) + 1)
@@ -105,12 +147,17 @@ def first_offered(state: Any, slots: Any, memory: Any) -> int:
 def next_offered(
     state: Any, slots: Any, size: int, following: int, refused: bool, memory: Any
 ) -> int:
-    """Return the job that is offered after one of a size, behind which `following` stands."""
+    """Return the job that is offered after one of a size, behind which `following` stands.
+
+    If queues are visited the scheduler is to be asked: ASK.
+    """
+    if state.visits == 1:
+        return ASK
     if state.by_size == 1:
         if refused:
             state.refused_size = size
         return first_offered(state, slots, memory) if state.offering_all == 1 else NONE
-    if refused and state.stop_at_wait == 1:
+    if state.jumps >= state.max_jumps and following != state.line_first[0]:
         return NONE
     return _first_willing(state, slots, following, memory)
 
@@ -118,7 +165,9 @@ def next_offered(
 @inlined
 def offer(state: Any, slots: Any, job: int) -> None:
     """Have a job offered that has just been put into the global queue."""
-    if state.cursor != NONE:
+    if state.visits == 1:
+        tell_arrival(state, slots[job].queue)
+    elif state.cursor != NONE:
         state.offering_all = 1  # and so comes to this one
     elif state.offering_all == 0 and slots[job].size < state.refused_size:
         state.cursor = job
@@ -126,7 +175,10 @@ def offer(state: Any, slots: Any, job: int) -> None:
 
 @inlined
 def offer_again(state: Any) -> None:
-    """Have every job of the global queue offered again, from its head."""
+    """Have every job that waits globally offered again, from the head of the queue."""
+    if state.visits == 1:
+        tell_departure(state)
+        return
     state.refused_size = NOBODY
     state.cursor = NONE
     state.offering_all = int(state.collect == 0 and state.waiting[len(state.free)] > 0)

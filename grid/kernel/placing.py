@@ -6,11 +6,12 @@ from typing import Any
 
 from grid.kernel.arrival import send
 from grid.kernel.compile import inlined, unchecked
-from grid.kernel.decisions import call_place
+from grid.kernel.decisions import call_place, call_visit
 from grid.kernel.execution import start_as_taken
-from grid.kernel.global_queue import first_offered, leave_line, next_offered
+from grid.kernel.global_queue import ASK, first_offered, leave_line, next_offered
 from grid.kernel.leaving import reject
-from grid.kernel.state import BROKEN, DRAIN, FULL, GO_ON, NONE, PLACE, REJECT, START, WAIT
+from grid.kernel.state import BROKEN, DRAIN, FULL, GO_ON, NONE, PLACE, REJECT, START, VISIT, WAIT
+from grid.kernel.visiting import nothing_happened, tell_outcome
 
 _REFUSED, _IMPOSSIBLE = -1, -2
 
@@ -54,6 +55,22 @@ def _clear_take(state: Any) -> None:
 
 
 @inlined
+def _visited(state: Any, memory: Any) -> float:
+    """Return the queue whose head the scheduler tries next, or NONE."""
+    if state.answered == 1:
+        state.answered = 0
+        return float(state.answer)
+    return float(call_visit(state.visit_at, state.known, memory))
+
+
+@inlined
+def _can_be_visited(state: Any, queue: int) -> bool:
+    if 0 <= queue <= state.clusters:
+        return bool(state.known.queued[queue] > 0)
+    return queue == NONE
+
+
+@inlined
 def _broken(state: Any, job: int, answer: float) -> int:
     state.job = job
     state.answer = answer
@@ -75,6 +92,16 @@ def place_jobs(
     if state.cursor == NONE and state.offering_all == 1:
         state.cursor = first_offered(state, slots, memory)
     while state.cursor != NONE:
+        if state.cursor == ASK:
+            if state.answered == 0 and state.visit_at == 0:
+                state.job = NONE
+                return VISIT
+            wanted = _visited(state, memory)
+            visited = int(wanted)
+            if visited != wanted or not _can_be_visited(state, visited):
+                return _broken(state, NONE, wanted)
+            state.cursor = NONE if visited == NONE else state.line_first[visited]
+            continue
         job = state.cursor
         if state.answered == 1:
             state.answered = 0
@@ -86,7 +113,7 @@ def place_jobs(
         else:
             state.job = job
             return PLACE
-        following, size = slots[job].next, slots[job].size
+        following, size, queue = slots[job].next, slots[job].size, slots[job].queue
         if answer == START:
             taken = _taken(state, size)
             if taken == _IMPOSSIBLE:
@@ -113,6 +140,10 @@ def place_jobs(
         elif answer != WAIT:
             return _broken(state, job, answer)
         waits = answer == WAIT
+        if state.visits == 1:
+            tell_outcome(state, queue, waits)
         state.cursor = next_offered(state, slots, size, following, waits, memory)
     state.offering_all = 0
+    if state.visits == 1:
+        nothing_happened(state)
     return GO_ON

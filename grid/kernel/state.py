@@ -11,7 +11,7 @@ import functools
 
 import numpy as np
 
-from grid.jobs import JOB
+from grid.jobs import JOB, MAX_COMPONENTS
 from grid.kernel.statistics import STATISTICS
 
 NONE = -1
@@ -28,6 +28,7 @@ CAPACITIES = (16, 128, 1024, 8192)
 TIME, OVER, FEED, FULL, DRAIN, PLACE, RANK, COLLECTED, LANDED, BROKEN, PREDICT, MISPREDICTED = (
     range(12)
 )
+VISIT = 12
 
 GO_ON = -1
 """It need not return."""
@@ -42,6 +43,13 @@ WAIT, START, REJECT = -1, -2, -3
 END, REPAIR, FAIL, RETIRE, ADVERTISEMENT, METADATA, TRANSFER, TICK, MEND, BREAK = range(10)
 MESSAGE_KINDS = ("submission", "metadata", "order", "transfer", "advertisement")
 SUBMISSION, METADATA_SENT, ORDER, TRANSFER_SENT, ADVERTISED = range(5)
+
+# Where jobs wait for a global scheduler that visits queues.
+ONE_QUEUE, OWN_QUEUES, BY_COMPONENTS = range(3)
+QUEUES = {"": ONE_QUEUE, "global": ONE_QUEUE, "local": OWN_QUEUES, "by-components": BY_COMPONENTS}
+
+# What has happened since it last visited one.
+NOTHING, ARRIVED, DEPARTED, STARTED, REFUSED = range(5)
 
 # What holds a processor, beside a job's slot.
 FREE, DOWN = -1, -2
@@ -64,6 +72,10 @@ SLOT = np.dtype(
         ("landed", np.int64),  # 1: it was in the queue of its cluster before
         ("end_event", np.int64),  # serial of its end event; another serial is stale
         ("sliding", np.int64),  # its row among the jobs with sliding ends, or NONE
+        ("queue", np.int64),  # of those that are visited
+        ("jumps", np.int64),  # times that it was overtaken, and the job behind it was not
+        # the clusters it runs on, its largest part first, then NONE, if queues are visited
+        ("placed_on", np.int16, (MAX_COMPONENTS,)),
         # its place in a queue: a search tree ordered by (key, serial), balanced by rank
         ("key", np.float64),
         ("serial", np.int64),
@@ -193,6 +205,13 @@ def known_dtype(capacity: int) -> np.dtype[np.void]:
             ("deep_first", np.int64, clusters),  # links, those farthest from the centre first
             ("capacity", np.float64, clusters),  # Mbit/s
             ("demand", np.float64, clusters),  # Mbit/s, of the co-allocated jobs that run
+            # queues that are visited: one for each cluster, then the global one
+            ("queued", np.int64, (capacity + 1,)),  # jobs
+            ("head_arrival", np.float64, (capacity + 1,)),  # s, of the first; inf without one
+            ("event", np.int64),  # what has happened: NOTHING to REFUSED
+            ("queue", np.int64),  # that a job arrived in, or whose head was tried
+            # clusters that the departed job held, its largest part first, then NONE
+            ("released", np.int64, (MAX_COMPONENTS,)),
             # its own
             ("take", np.int64, clusters),  # processors that START takes from each cluster
             ("stream", np.uint64, (4,)),  # random numbers
@@ -240,10 +259,20 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             # the global scheduler
             ("place_at", np.int64),  # address of its compiled decision, 0 for Python
             ("largest_at", np.int64),  # address of the bound on sizes that it could place, or 0
+            ("visits", np.int64),  # 1: it visits queues, of which each has a line
+            ("visit_at", np.int64),  # address of its compiled choice of a queue, 0 for Python
+            ("queues", np.int64),  # which job waits in which: ONE_QUEUE to BY_COMPONENTS
             ("collect", np.int64),  # 1: jobs are collected for rounds, never offered one by one
             ("notify", np.int64),  # 1: return when jobs were collected
             ("collected", np.int64),  # jobs collected since the scheduler was told
-            ("stop_at_wait", np.int64),  # 1: a job that waits blocks those behind (FCFS)
+            # times that a job may be overtaken, and that the head of its queue has been (`maxutil`,
+            # section 2.4): of each job, `jumps` says how often more than those behind it
+            ("max_jumps", np.int64),
+            ("jumps", np.int64),
+            (
+                "backlog",
+                np.int64,
+            ),  # jobs that always wait globally, whatever their arrivals; 0: none
             ("cursor", np.int64),  # next job of the global queue to be offered, or NONE
             ("by_size", np.int64),  # 1: what is refused is so for all larger jobs too
             ("offering_all", np.int64),  # 1: not just the job at the cursor is to be offered

@@ -2,8 +2,9 @@
 
 The header names the columns in any order: `arrival`, `size` and `runtime` always, the others of
 `COLUMNS` where wanted. Times are in seconds, bandwidth in Mbit/s, deadlines absolute; origins are
-names of clusters; components are written ``8+3+2``; users and applications are whole numbers; an
-empty cell says nothing of the job.
+names of clusters; components are written ``8+3+2``, are unordered unless `request` says otherwise,
+and make a column `size`, their sum, needless; users and applications are whole numbers; an empty
+cell says nothing of the job.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from grid.jobs import (
     REQUEST_KINDS,
     TOTAL,
     UNKNOWN,
+    UNORDERED,
     WIDEST,
     JobArray,
     job_table,
@@ -73,10 +75,12 @@ def read_csv(path: str | os.PathLike[str], clusters: Sequence[str]) -> Table:
     path = Path(path)
     (header, *rows), (_, *lines) = _rows(path)
     jobs = job_table(len(rows))
-    for name, cells in zip(header, zip(*rows, strict=True), strict=True):
+    columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+    for name, cells in columns.items():
         parse, accepted = _cell(name, clusters)
         filled = [row for row, cell in enumerate(cells) if cell]
-        if name in (*REQUIRED, "job") and len(filled) < len(rows):
+        wanted = "components" if "size" not in columns else "size"
+        if name in (*REQUIRED, "job", wanted) and len(filled) < len(rows):
             empty = cells.index("")
             raise WorkloadError(f"{path}:{lines[empty]}: {name} is empty; accepted: {accepted}")
         values = []
@@ -89,6 +93,10 @@ def read_csv(path: str | os.PathLike[str], clusters: Sequence[str]) -> Table:
                 ) from None
         if values:
             jobs["number" if name == "job" else name][filled] = values
+    if "size" not in columns:
+        jobs["size"] = jobs["components"].sum(axis=1)
+    unsaid = np.array([not cell for cell in columns.get("request", [""] * len(rows))])
+    jobs["request"][unsaid & (jobs["components"][:, 0] > 0)] = UNORDERED
     _check_components(path, jobs, lines)
     jobs, cleaning = clean(jobs)
     return Table(jobs[np.argsort(jobs["arrival"], kind="stable")], cleaning)
@@ -115,7 +123,10 @@ def write_csv(stream: TextIO, jobs: JobArray, clusters: Sequence[str]) -> None:
         "job": jobs["number"].tolist(),
         "origin": ["" if index == ANYWHERE else clusters[index] for index in jobs["origin"]],
         "components": ["+".join(row) for row in components],
-        "request": ["" if kind == TOTAL else REQUEST_KINDS[kind] for kind in kinds],
+        "request": [
+            "" if kind == (UNORDERED if row else TOTAL) else REQUEST_KINDS[kind]
+            for kind, row in zip(kinds, components, strict=True)
+        ],
     }
     for name, neutral in (("computation_fraction", 1.0), ("ppbw", 0.0)):
         cells[name] = ["" if value == neutral else value for value in jobs[name].tolist()]
@@ -173,7 +184,7 @@ def _check_header(where: str, header: list[str]) -> None:
                 f"{where}: column {name} found {header.count(name)} times; accepted: once"
             )
     for name in REQUIRED:
-        if name not in header:
+        if name not in header and not (name == "size" and "components" in header):
             raise WorkloadError(
                 f"{where}: no column {name} among {', '.join(header)}; accepted: a header "
                 f"with {', '.join(REQUIRED)}"

@@ -22,7 +22,7 @@ from grid.distributions import (
     runtime_at,
     size_at,
 )
-from grid.jobs import WIDEST, JobArray, job_table
+from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, WIDEST, JobArray, job_table
 from grid.kernel.compile import compiled, inlined
 from grid.streams import Stream, stream, uniform
 from grid.workloads.deadlines import ServiceClass, class_table, fill_deadlines
@@ -58,6 +58,15 @@ class JobMix:
     bisection_bandwidth : float
         What each half of a job tells the other, Mbit/s, whatever the job's size (BSBW of
         `beosim`); the bandwidth of a processor follows by `ppbw_at`.
+    composition : sequence of float
+        Percent of jobs with 1, 2, ... components, 100 in all (job-stream composition of `queues`,
+        section 3); `sizes` is then the law of each component. None: jobs that name no components.
+    request : {"unordered", "ordered", "total"}
+        How jobs name them.
+    largest_component : int
+        Without a composition: `sizes` is the law of whole jobs, and each is split into as few
+        components of at most so many processors as there can be, of equal size plus or minus one
+        (dependent components of `maxutil`, section 2.5). 0: jobs are not split.
 
     Raises
     ------
@@ -74,6 +83,9 @@ class JobMix:
     seed: int = 0
     computation_fraction: float = 1.0
     bisection_bandwidth: float = 0.0
+    composition: Sequence[float] = ()
+    request: str = "unordered"
+    largest_component: int = 0
 
     def __post_init__(self) -> None:
         require(
@@ -104,6 +116,17 @@ class JobMix:
             f"Mbit/s, from 0 to {WIDEST:g}",
         )
         cumulative_shares(self.origins)
+        check_composition(self.composition)
+        require(
+            self.largest_component == 0
+            or (
+                self.largest_component > 0
+                and -(-self.sizes.maximum // self.largest_component) <= MAX_COMPONENTS
+            ),
+            "largest component",
+            self.largest_component,
+            f"0, or enough for the largest job to have {MAX_COMPONENTS} components at most",
+        )
         if self.classes:
             class_table(self.classes)
 
@@ -125,7 +148,8 @@ class JobDraws:
         self._runtimes = mix.runtimes.law()
         self._classes = class_table(mix.classes) if mix.classes else None
         self._origins = cumulative_shares(mix.origins)
-        purposes = ("sizes", "runtimes", "classes", "deadlines", "origins")
+        self._composition = np.cumsum(mix.composition) / 100.0
+        purposes = ("components", "sizes", "runtimes", "classes", "deadlines", "origins")
         self._streams = {purpose: stream(mix.seed, purpose) for purpose in purposes}
 
     def following(self, count: int) -> JobArray:
@@ -138,7 +162,15 @@ class JobDraws:
     def fill(self, jobs: JobArray) -> None:
         """Draw everything but the arrivals, which deadlines count from, of the following jobs."""
         streams = self._streams
-        _fill_sizes(jobs, self._minimum, self._sizes, self._guide, streams["sizes"])
+        law = self._minimum, self._sizes, self._guide, streams["sizes"]
+        if len(self._composition):
+            _fill_components(jobs, self._composition, streams["components"], *law)
+            jobs["request"] = REQUEST_KINDS.index(self.mix.request)
+        else:
+            _fill_sizes(jobs, *law)
+            if self.mix.largest_component:
+                _split(jobs, self.mix.largest_component)
+                jobs["request"] = REQUEST_KINDS.index(self.mix.request)
         _fill_runtimes(jobs, self._runtimes, streams["runtimes"])
         self.finish(jobs)
 
@@ -237,12 +269,32 @@ class BatchWorkload(JobMix):
         return jobs
 
 
+def check_composition(composition: Sequence[float]) -> None:
+    """Raise `WorkloadError` unless a job-stream composition can be used."""
+    for percent in composition:
+        require(0 <= percent <= 100, "composition", percent, "percentages from 0 to 100")
+    require(
+        len(composition) <= MAX_COMPONENTS,
+        "composition",
+        f"{len(composition)} percentages",
+        f"at most {MAX_COMPONENTS}, of jobs with 1, 2, ... components",
+    )
+    total = math.fsum(composition)
+    require(
+        not composition or abs(total - 100) < 1e-9,
+        "composition",
+        list(composition),
+        "percentages that sum to 100",
+    )
+
+
 def arrival_rate(
     load: float,
     sizes: SizeDistribution,
     runtimes: RuntimeDistribution,
     processors: Sequence[int],
     rates: Sequence[float],
+    composition: Sequence[float] = (),
 ) -> float:
     """Return the arrival rate at which jobs offer the clusters a load, jobs/s.
 
@@ -257,6 +309,8 @@ def arrival_rate(
         Laws of the jobs.
     processors, rates : sequence
         Of each cluster.
+    composition : sequence of float
+        Percent of jobs with 1, 2, ... components, whose sizes then have that law.
 
     Examples
     --------
@@ -267,7 +321,9 @@ def arrival_rate(
     require(0 < load < math.inf, "offered load", load, "a number above 0")
     speed = math.fsum(m * rate for m, rate in zip(processors, rates, strict=True))
     require(0 < speed < math.inf, "sum of processors x rate", speed, "a number above 0")
-    return load * speed / (sizes.mean * runtimes.mean)
+    counts = enumerate(composition, start=1)
+    components = math.fsum(n * percent for n, percent in counts) / 100.0 if composition else 1.0
+    return load * speed / (components * sizes.mean * runtimes.mean)
 
 
 @compiled()
@@ -280,6 +336,36 @@ def _fill_sizes(
 ) -> None:
     for row in range(len(jobs)):
         jobs[row].size = size_at(cumulative, first, minimum, uniform(draws))
+
+
+@compiled()
+def _split(jobs: JobArray, largest: int) -> None:
+    for row in range(len(jobs)):
+        job = jobs[row]
+        count = (job.size + largest - 1) // largest
+        for index in range(count):
+            job.components[index] = (job.size + index) // count
+
+
+@compiled()
+def _fill_components(
+    jobs: JobArray,
+    composition: npt.NDArray[np.float64],
+    counts: Stream,
+    minimum: int,
+    cumulative: npt.NDArray[np.float64],
+    first: npt.NDArray[np.int64],
+    draws: Stream,
+) -> None:
+    for row in range(len(jobs)):
+        job = jobs[row]
+        draw, last = uniform(counts), 0
+        while last < len(composition) - 1 and draw >= composition[last]:
+            last += 1
+        job.size = 0
+        for index in range(last + 1):
+            job.components[index] = size_at(cumulative, first, minimum, uniform(draws))
+            job.size += job.components[index]
 
 
 @compiled()

@@ -36,7 +36,8 @@ from .small_grids import (
     workload,
 )
 
-SENDING = [name for name, where in GLOBAL.items() if "coallocation" not in where]
+STARTING = ("agents.coallocation", "agents.queueing")
+SENDING = [name for name, where in GLOBAL.items() if not where.startswith(STARTING)]
 """Those that send jobs to the queues of clusters; the others start jobs themselves, or split them.
 """
 ONE = Platform.star([4])

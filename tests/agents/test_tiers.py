@@ -90,7 +90,7 @@ def test_waiting_and_starting_agree_between_the_tiers():
 
 def test_a_job_in_order_blocks_those_behind_it():
     class InOrder(PlainHoldBack):
-        in_order = True
+        max_jumps = 0
 
     jobs = table((0, 3, 10.0), (1, 4, 5.0), (2, 1, 5.0))
     assert done(ran(InOrder, "fcfs", jobs))["start"].argsort().tolist() == [0, 1, 2]

@@ -176,7 +176,7 @@ class Case:
 
         world = World(self.platform, self.latency, self.tracked, place, rank)
         world.set_global(
-            place_at, self.memory(), in_order=self.in_order, spans=self.spans
+            place_at, self.memory(), max_jumps=0 if self.in_order else np.inf, spans=self.spans
         )  # fmt: skip
         for cluster in range(world.clusters):
             world.set_local(cluster, rank_at, planned=cluster in self.planned)

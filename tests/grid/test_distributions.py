@@ -11,7 +11,9 @@ from grid.distributions import (
     LARGEST_SIZE,
     BoundedPareto,
     Deterministic,
+    Empirical,
     Exponential,
+    Hyperexponential,
     LogUniformSizes,
     NormalSizes,
     UniformSizes,
@@ -38,6 +40,7 @@ RUNTIMES = (
     BoundedPareto(2, 3, 0.3),
     Exponential(250.0),
 )
+MIXTURES = (Hyperexponential(20.0, 3.0), Hyperexponential(5.0, 1.0))
 
 
 @compiled(cache=False)  # helpers of compiled code cannot be called from Python
@@ -86,7 +89,7 @@ def test_sizes_follow_their_law(law):
     assert abs(sizes.mean() - law.mean) <= 4 * spread / math.sqrt(DRAWS) + 1e-12
 
 
-@pytest.mark.parametrize("law", RUNTIMES, ids=repr)
+@pytest.mark.parametrize("law", RUNTIMES + MIXTURES, ids=repr)
 def test_runtimes_follow_their_law(law):
     runtimes = np.sort(drawn("runtime", runtimes=law))
     cdf = np.array([law.cdf(x) for x in runtimes])
@@ -95,7 +98,7 @@ def test_runtimes_follow_their_law(law):
     assert distance < 2.0 / math.sqrt(DRAWS)  # exceeded once in 1500 times (Kolmogorov)
 
 
-@pytest.mark.parametrize("law", RUNTIMES, ids=repr)
+@pytest.mark.parametrize("law", RUNTIMES + MIXTURES, ids=repr)
 def test_mean_run_time_is_the_integral_of_the_tail(law):
     x = np.geomspace(1e-6, 1e6, 100_001)
     tail = 1 - np.array([law.cdf(each) for each in x])
@@ -184,3 +187,27 @@ def test_bad_parameters_are_named(make, named):
         make()
     assert "accepted:" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("cv", [1.0, 2.0, 10.0])
+def test_hyperexponential_moments_and_balanced_means(cv):
+    law = Hyperexponential(4.0, cv)
+    _, first, short, long = law.law()
+    assert first * short == pytest.approx(2.0)
+    assert (1 - first) * long == pytest.approx(2.0)
+    second = 2 * (first * short**2 + (1 - first) * long**2)
+    assert second / 16.0 - 1.0 == pytest.approx(cv**2)
+
+
+@pytest.mark.parametrize("make", [lambda: Hyperexponential(1.0, 0.9), lambda: Empirical(())])
+def test_what_is_no_law_is_refused(make):
+    with pytest.raises(WorkloadError, match="accepted: "):
+        make()
+
+
+def test_run_times_of_a_log():
+    law = Empirical((3.0, 3.0, 8.0, 100.0))
+    values, counts = np.unique(drawn("runtime", runtimes=law), return_counts=True)
+    assert values.tolist() == [3.0, 8.0, 100.0]
+    assert counts / DRAWS == pytest.approx([0.5, 0.25, 0.25], abs=0.01)
+    assert (law.mean, law.cdf(2.0), law.cdf(8.0)) == (28.5, 0.0, 0.75)

@@ -92,7 +92,7 @@ def test_jobs_that_wait_for_their_size_need_not_be_asked_about(
         world.set_global(
             address,
             memory,
-            in_order=in_order,
+            max_jumps=0 if in_order else np.inf,
             spans=splits,
             larger_wait=larger_wait,
             largest=largest,

@@ -353,7 +353,7 @@ def test_thousands_come_at_one_instant():
 
 def test_thousands_wait_globally():
     world = World(Platform.star([1]), place=lambda j: 0 if world.now >= 5 else k.WAIT)
-    world.set_global(in_order=True)
+    world.set_global(max_jumps=0)
     world.set_local(0, planned=True)
     world.submit(table([*[1.0] * 3000, 5.0], 1, 0.0))
     world.advance(1.0)

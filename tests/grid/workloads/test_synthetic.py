@@ -10,6 +10,7 @@ import pytest
 
 from grid.distributions import BoundedPareto, Deterministic, Exponential, UniformSizes
 from grid.errors import WorkloadError
+from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS
 from grid.workloads import synthetic
 from grid.workloads.deadlines import ServiceClass, assign_deadlines
 from grid.workloads.origins import assign_origins
@@ -191,3 +192,43 @@ def test_bad_batches_and_loads_are_named():
         arrival_rate(0, OPEN.sizes, OPEN.runtimes, [1], [1.0])
     with pytest.raises(WorkloadError, match="sum of processors x rate: found 0"):
         arrival_rate(1, OPEN.sizes, OPEN.runtimes, [], [])
+
+
+def test_composition():
+    jobs = jobs_of(replace(OPEN, count=40_000, composition=(50, 0, 30, 20), request="ordered"))
+    counts = (jobs["components"] > 0).sum(axis=1)
+    assert np.bincount(counts, minlength=5)[1:] / 40_000 == pytest.approx(
+        [0.5, 0, 0.3, 0.2], abs=0.01
+    )
+    assert (jobs["size"] == jobs["components"].sum(axis=1)).all()
+    parts = jobs["components"][jobs["components"] > 0]
+    assert parts.mean() == pytest.approx(OPEN.sizes.mean, rel=0.01)
+    assert (parts.min(), parts.max()) == (1, 16)
+    assert (jobs["request"] == REQUEST_KINDS.index("ordered")).all()
+    rate = arrival_rate(0.5, OPEN.sizes, OPEN.runtimes, [100], [1.0], OPEN.composition)
+    split = arrival_rate(0.5, OPEN.sizes, OPEN.runtimes, [100], [1.0], (50, 0, 30, 20))
+    assert rate / split == pytest.approx(2.2)
+
+
+@pytest.mark.parametrize("largest", [4, 5, 16])
+def test_dependent_components(largest):
+    jobs = jobs_of(replace(OPEN, largest_component=largest))
+    for job in jobs[:500]:
+        parts = job["components"][job["components"] > 0]
+        assert parts.sum() == job["size"]
+        assert len(parts) == math.ceil(job["size"] / largest)
+        assert parts.max() - parts.min() <= 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"composition": (50, 49)},
+        {"composition": (120, -20)},
+        {"composition": (100,) + (0,) * MAX_COMPONENTS},
+        {"largest_component": -1},
+    ],
+)
+def test_components_that_cannot_be(changes):
+    with pytest.raises(WorkloadError, match="accepted: "):
+        replace(OPEN, **changes)

@@ -1,0 +1,155 @@
+"""What the policies share: the list of enabled queues, visited in rounds, and aging.
+
+In a round each enabled queue is visited in turn and its head tried once. A queue is disabled when
+its head does not fit, or it is empty; rounds follow until none is enabled.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.queueing.placement import at_home, is_local, refusal, worst_fit
+from agents.schedulers import GlobalScheduler
+from grid.kernel.compile import compiled, inlined
+from grid.kernel.state import ARRIVED, DEPARTED, NONE, REFUSED, REJECT, START, STARTED, WAIT
+from grid.streams import below
+
+AGING, VERSION, AGED, JOINING, AT, COUNT, LIST = range(7)
+"""Where a policy's memory holds what: the time (s, 0: never) after which the head of a queue is
+aged; the version; 1 while only an aged head is tried; 1 while others may join the enabled queues;
+the position in the list of these, their number, and the first of them."""
+
+UNDER_WAY, AGED_FIRST, OPENS = range(3)
+LOCAL_FIRST, GLOBAL_FIRST, RANDOM_FIRST = range(3)
+
+
+class QueuePolicy(GlobalScheduler):
+    """A policy of `queues`: single-component jobs run at home, others anywhere by Worst Fit.
+
+    With `aging`, whoever heads a queue for longer than that since its arrival, the oldest first,
+    goes before all others, and while it does not fit nobody starts: it waits for jobs that run, and
+    for no others. Whoever makes that happen often pays for it with processors that stand idle.
+    """
+
+    paper = "queues"
+    spans = True
+    penalty = 1.0
+    version: ClassVar[int] = 0
+
+    def memory(self) -> npt.NDArray[np.float64]:
+        """Return an empty list of queues, behind what the policy is set to."""
+        memory = np.zeros(LIST + 2 * (len(self.clusters) + 1))
+        memory[AGING] = self.model.aging
+        memory[VERSION] = self.version
+        return memory
+
+    @compiled()
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
+        """Start the head of a queue, let it wait, or reject it."""
+        if is_local(job):
+            if job.size > known.size[job.origin]:
+                return REJECT
+            return START if at_home(known, job) else WAIT
+        return START if worst_fit(known, job) else refusal(known, job)
+
+
+@inlined
+def enable(known: Any, memory: Any, queue: int) -> None:
+    """Have a queue visited after those that are enabled, if there are jobs in it."""
+    if known.queued[queue] > 0:
+        memory[LIST + int(memory[COUNT])] = queue
+        memory[COUNT] += 1
+
+
+@inlined
+def enable_local(known: Any, memory: Any, first: int) -> None:
+    """Enable all local queues in cyclic order."""
+    for step in range(known.clusters):
+        enable(known, memory, (first + step) % known.clusters)
+
+
+@inlined
+def enable_all(known: Any, memory: Any) -> None:
+    """Enable the global queue and the local ones, as the version of the policy says."""
+    first = memory[VERSION] == GLOBAL_FIRST
+    if memory[VERSION] == RANDOM_FIRST:
+        first = below(known.stream, 2) == 0
+    if first:
+        enable(known, memory, known.clusters)
+    enable_local(known, memory, 0)
+    if not first:
+        enable(known, memory, known.clusters)
+
+
+@inlined
+def _oldest(known: Any) -> int:
+    oldest = 0
+    for queue in range(1, known.clusters + 1):
+        if known.head_arrival[queue] < known.head_arrival[oldest]:
+            oldest = queue
+    return oldest
+
+
+@inlined
+def is_aged(known: Any, memory: Any) -> bool:
+    """Tell whether the head of some queue has waited for longer than `aging`."""
+    return bool(
+        memory[AGING] > 0.0 and known.now - known.head_arrival[_oldest(known)] > memory[AGING]
+    )
+
+
+@inlined
+def opening(known: Any, memory: Any) -> int:
+    """Return whether a visit begins: ``OPENS`` if the policy shall enable queues afresh.
+
+    That is so when a job has departed, unless some head is aged: then the oldest one's queue alone
+    is enabled (``AGED_FIRST``), and the others once it has started. Otherwise a visit is
+    ``UNDER_WAY``.
+    """
+    if known.event == STARTED and memory[AGED] == 0.0:
+        return UNDER_WAY
+    if known.event != STARTED and known.event != DEPARTED:
+        return UNDER_WAY
+    disable_all(memory)
+    if is_aged(known, memory):
+        memory[AGED] = 1.0
+        enable(known, memory, _oldest(known))
+        return AGED_FIRST
+    return OPENS
+
+
+@inlined
+def disable_all(memory: Any) -> None:
+    """Begin with no queue enabled."""
+    memory[COUNT] = memory[AT] = memory[AGED] = memory[JOINING] = 0.0
+
+
+@inlined
+def go_on(known: Any, memory: Any, permitted: bool) -> None:
+    """Note what has happened during a visit, or a job that arrived.
+
+    One that arrives is tried at once if it is alone in its queue and that is `permitted`.
+    """
+    if known.event == ARRIVED:
+        disable_all(memory)
+        if permitted and known.queued[known.queue] == 1 and not is_aged(known, memory):
+            enable(known, memory, known.queue)
+    elif known.event == REFUSED or known.queued[known.queue] == 0:
+        memory[COUNT] -= 1.0
+        for index in range(int(memory[AT]), int(memory[COUNT])):
+            memory[LIST + index] = memory[LIST + index + 1]
+    else:
+        memory[AT] += 1.0
+
+
+@inlined
+def next_enabled(memory: Any) -> int:
+    """Return the queue to visit next, or NONE; behind the last one a new round begins."""
+    if memory[COUNT] == 0.0:
+        return NONE
+    if memory[AT] >= memory[COUNT]:
+        memory[AT] = 0.0
+    return int(memory[LIST + int(memory[AT])])
