@@ -108,7 +108,7 @@ def _tell_notes(scenario: Scenario) -> None:
     help="Live: X simulated seconds a second (default: a run of at least 30 s).",
 )
 @click.option("--follow", type=Number(), metavar="JOB", help="Live: follow the job of this number.")
-@click.option("--out", metavar="DIR", help="Write summary.json and jobs.csv there.")
+@click.option("--out", metavar="DIR", help="Write summary.json, jobs.csv and timeline.csv there.")
 @click.option("--rounds", metavar="FILE", help="Write each round's CP, MCP and PB there (.csv).")
 @click.option(
     "--events", metavar="FILE", help="Write every message and job event there (JSON lines)."
@@ -130,6 +130,7 @@ def run(
     from experiments.compiling import saying_when_compiling
     from experiments.files import check_file, check_folder
     from experiments.run import run as run_scenario
+    from experiments.writing import write_rounds
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with users_code(), saying_when_compiling(always=bool(live)):
@@ -140,13 +141,11 @@ def run(
                 if path is not None:
                     check_file(path, what, out)
             shown = bool(live) if as_json else live
-            result = run_scenario(chosen, seed, shown, pace, follow, events)
+            result = run_scenario(chosen, seed, shown, pace, follow, events, out, keep_jobs=False)
         if rounds is not None:
-            result.write_rounds(rounds)
+            write_rounds(result, rounds)
             if not result.round_count:
                 click.echo(f"metasched: no rounds; {rounds} has the header only", err=True)
-        if out is not None:
-            result.write(out)
         _tell_notes(chosen)
         if as_json:
             click.echo(json.dumps(result.summary(), allow_nan=False), file=stdout)

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from grid.errors import GridError
 
-SUMMARY, JOBS = "summary.json", "jobs.csv"
+JOBS, TIMELINE, SUMMARY = RESULT = ("jobs.csv", "timeline.csv", "summary.json")
 """Files of a result."""
 
 
@@ -25,7 +25,7 @@ def check_file(path: str | os.PathLike[str], what: str, folder: str | None = Non
     """
     given = os.fspath(path)
     if folder is not None and Path(given).resolve() in {
-        (Path(folder) / name).resolve() for name in (JOBS, SUMMARY)
+        (Path(folder) / name).resolve() for name in RESULT
     }:
         raise GridError(f"{given}: found a file of the results too; accepted: another file")
     try:
@@ -38,7 +38,7 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
     """Raise `GridError` if results cannot be written to a folder, before any work is done."""
     given = os.fspath(folder)
     try:
-        _try(given, Path(given), (JOBS, SUMMARY))
+        _try(given, Path(given), RESULT)
     except OSError as error:
         raise unwritable(given, "results", "folder", error) from None
 
@@ -74,22 +74,27 @@ def synced(path: Path) -> Iterator[TextIO]:
     """Open a new file, and have all of it on the disk when it is closed."""
     with path.open("x", encoding="utf-8", newline="") as file:
         yield file
-        file.flush()
-        os.fsync(file.fileno())
+        sync(file)
 
 
-def replace_both(new: Path, folder: Path) -> None:
-    """Put the files of `new` into a folder: both, or, whatever goes wrong, neither."""
-    standing = [name for name in (JOBS, SUMMARY) if (folder / name).exists()]
+def sync(file: TextIO) -> None:
+    """Have all that was written to a file on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def replace_all(new: Path, folder: Path) -> None:
+    """Put the files of a result in `new` into a folder: all, or, whatever goes wrong, none."""
+    standing = [name for name in RESULT if (folder / name).exists()]
     old = new / "old"
     old.mkdir()
     for name in standing:
         shutil.copy2(folder / name, old)
     try:
-        for name in (JOBS, SUMMARY):
+        for name in RESULT:
             (new / name).replace(folder / name)
     except BaseException:
-        for name in (JOBS, SUMMARY):
+        for name in RESULT:
             if name in standing:
                 (old / name).replace(folder / name)
             else:

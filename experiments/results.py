@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import tempfile
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from experiments.files import JOBS, SUMMARY, replace_both, synced, unwritable
+from experiments.observed import Observed
+from experiments.summary import summary_of
+from grid import topology
+from grid.errors import GridError
 from grid.finished import Records
 from grid.kernel.state import VACANT
-from grid.metrics import cluster_metrics, job_metrics
 from grid.platform import Platform
 from grid.records import jobs_table
-from grid.refusals import why_rejected
-from grid.rounds import Rounds, round_performance, run_performance
-from grid.stability import is_stable
+from grid.rounds import Rounds, run_performance
+from grid.statistics import Statistics
+from grid.tally import Tally
 from grid.workloads.source import Cleaning
-from grid.workloads.synthetic import BatchWorkload
-from grid.world import World
 
 if TYPE_CHECKING:
     from agents.model import GridModel
     from experiments.scenario import Scenario
-
-COLUMNS = ["job", "arrival", "size", "start", "finish", "placement"]
-"""Columns of ``jobs.csv``."""
 
 REALISED, WHOLE = "realised rounds", "whole run"
 """What CP, MCP and PB are of: in mode `batch` the rounds as they went (means over them); in mode
@@ -59,8 +50,12 @@ class Result:
         It was stopped before its end.
     submitted : int
         Jobs that arrived.
-    records : Records
-        Of each job that left.
+    tally : Tally
+        Sums over the jobs that left.
+    statistics : Statistics
+        Of the queue over time.
+    records : Records or None
+        Of each job that left; None if they were not kept.
     rounds : Rounds or None
         The rounds of mode `batch` as they went, for every scheduler; None in mode `open`.
     planned : Rounds
@@ -94,7 +89,9 @@ class Result:
     simulated_s: float
     interrupted: bool
     submitted: int
-    records: Records
+    tally: Tally
+    statistics: Statistics
+    records: Records | None
     rounds: Rounds | None
     planned: Rounds
     overall: Rounds
@@ -115,6 +112,7 @@ class Result:
         scenario: Scenario,
         wall_s: float,
         extras: Mapping[str, Any] | None = None,
+        observed: Observed | None = None,
     ) -> Result:
         """Return the result of a model as it stands.
 
@@ -128,29 +126,37 @@ class Result:
             Time that the run took, s.
         extras : mapping, optional
             More keys of the summary, such as ``seed_schedules``; values that JSON can hold.
+        observed : Observed, optional
+            All jobs that left; by default those that the world has kept.
         """
-        records, slots = model.world.records(), model.world.jobs
+        world, slots = model.world, model.world.jobs
+        if observed is None:
+            observed = Observed(model)
+            observed.add(world.records())
+            observed.finish()
         return cls(
             scenario=scenario,
             seed=model.seed,
             wall_s=wall_s,
             simulated_s=model.now,
             interrupted=model.running,
-            submitted=model.world.count("submitted"),
-            records=records,
-            rounds=_realised(model, records),
+            submitted=world.count("submitted"),
+            tally=observed.tally,
+            statistics=world.statistics,
+            records=world.records() if world.keeping else None,
+            rounds=observed.rounds,
             planned=_planned(model),
-            overall=run_performance(records, scenario.platform, model.weights, model.idle),
+            overall=run_performance(observed.tally, model.weights, model.idle),
             cleaning=model.workload.cleaning,
-            rejections=_rejections(model.world, records),
+            rejections=dict(observed.rejections),
             messages={
-                **model.world.messages,
+                **world.messages,
                 "scheduling": model.messages_posted,
                 "discovery": model.discovery_messages,
             },
             messages_lost=model.messages_lost,
             cluster_messages=[cluster.messages for cluster in model.clusters],
-            restarts=model.world.count("restarted"),
+            restarts=world.count("restarted"),
             thrown_back=int(((slots["status"] != VACANT) & (slots["restarts"] > 0)).sum()),
             cluster_losses=[
                 {"restarts": cluster.restarts, "lost_work": cluster.lost_work}
@@ -166,28 +172,33 @@ class Result:
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
-        """One row for each job that left (`grid.records.jobs_table`)."""
+        """One row for each job that left (`grid.records.jobs_table`).
+
+        Raises
+        ------
+        GridError
+            If they were not kept.
+        """
+        if self.records is None:
+            raise GridError("jobs: found none kept; accepted: a run with keep_jobs=True")
         return jobs_table(self.records, self.platform)
 
     @property
     def rejected(self) -> list[int]:
         """Numbers of the jobs that can never start, in order of arrival."""
-        rows = self.records.rows[np.isnan(self.records["start"])]
-        numbers: list[int] = rows[np.lexsort((rows["number"], rows["arrival"]))]["number"].tolist()
-        return numbers
+        return [number for _, number in sorted(self.tally.rejected)]
 
     @property
     def counts(self) -> dict[str, int]:
         """Jobs submitted, completed, rejected, and records dropped by cleaning."""
-        rejected = int(np.isnan(self.records["start"]).sum())
-        completed = len(self.records) - rejected
-        counts = self.submitted, completed, rejected, self.cleaning.dropped
+        tally = self.tally
+        counts = self.submitted, tally.completed, len(tally.rejected), self.cleaning.dropped
         return dict(zip(("submitted", "completed", "rejected", "dropped"), counts, strict=True))
 
     @property
     def unfinished(self) -> int:
         """Jobs that arrived and neither were completed nor rejected."""
-        return self.submitted - len(self.records)
+        return self.submitted - self.tally.completed - len(self.tally.rejected)
 
     @property
     def why_unfinished(self) -> str:
@@ -203,10 +214,10 @@ class Result:
         """What jobs had been held for when failures threw them back, processor-seconds."""
         return math.fsum(losses["lost_work"] for losses in self.cluster_losses)
 
-    @cached_property
+    @property
     def stable(self) -> bool | None:
         """Whether the queue stopped growing; None if jobs came in rounds, or too few ended."""
-        return None if self.rounds is not None or self.unfinished else is_stable(self.records)
+        return None if self.rounds is not None or self.unfinished else self.statistics.stable
 
     @property
     def basis(self) -> str:
@@ -216,65 +227,8 @@ class Result:
     # For programs -------------------------------------------------------------------------------
 
     def summary(self) -> dict[str, Any]:
-        """Return the run in numbers, ready for JSON: None where nothing defines a number.
-
-        Returns
-        -------
-        dict
-            ``scenario``, ``seed``, ``jobs``, ``metrics`` (`grid.metrics.job_metrics`; mcp and pb,
-            of what cp_basis says; mcp_overall and pb_overall, of the run as one round; mcp_planned
-            and pb_planned, means over the rounds as planned; rounds, how many there were; stable;
-            restarts and lost_work; the messages by kind and how many were lost), ``clusters``
-            (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; restarts and lost_work;
-            the messages that its broker sent and received), ``wall_s``,
-            ``simulated_s``, ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by
-            why); `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of
-            a log were cleaned, ``unfinished`` and ``interrupted`` if so; the scenario's extras.
-        """
-        metrics: dict[str, Any] = {}
-        clusters = cluster_metrics(self.records, self.platform)
-        for of, rounds in (
-            ("", self.overall if self.rounds is None else self.rounds),
-            ("_overall", self.overall),
-            ("_planned", self.planned),
-        ):
-            means = rounds.means()
-            metrics |= {f"mcp{of}": means.mcp, f"pb{of}": means.pb}
-            for cluster, cp in zip(clusters, means.cps, strict=True):
-                cluster[f"cp{of}"] = cp
-        told = zip(clusters, self.cluster_losses, self.cluster_messages, strict=True)
-        for cluster, losses, messages in told:
-            cluster |= {**losses, "messages": messages}
-        summary: dict[str, Any] = {
-            "scenario": self.scenario.name,
-            "seed": self.seed,
-            "jobs": self.counts,
-            "metrics": {
-                **metrics,
-                "cp_basis": self.basis,
-                "rounds": self.round_count,
-                **job_metrics(self.records, self.platform),
-                "stable": self.stable,
-                "restarts": self.restarts,
-                "lost_work": self.lost_work,
-                "messages": self.messages,
-                "messages_lost": self.messages_lost,
-            },
-            "clusters": clusters,
-            "wall_s": self.wall_s,
-            "simulated_s": self.simulated_s,
-            "rejected_jobs": self.rejected,
-            "rejections": self.rejections,
-            **self.scenario.to_dict(),
-            "version": _version(),
-        }
-        if self.cleaning.records:
-            summary["cleaning"] = {"records": self.cleaning.records, "rules": self.cleaning.rules}
-        if self.unfinished:
-            summary["unfinished"] = self.unfinished
-        if self.interrupted:
-            summary["interrupted"] = True
-        return summary | dict(self.extras)
+        """Return the run in numbers, ready for JSON (`experiments.summary`)."""
+        return summary_of(self)
 
     @property
     def _listed(self) -> Rounds:
@@ -285,6 +239,30 @@ class Result:
     def round_count(self) -> int:
         """How many rounds there were; 0 in mode `open` if the global scheduler has none."""
         return len(self._listed.dispatched)
+
+    @property
+    def timeline(self) -> pd.DataFrame:
+        """What there was in a few dozen intervals of the run, one row each.
+
+        Columns: from, to (s), waiting (jobs, mean), and of each link ``demand NAME`` (mean over its
+        capacity) and ``saturated NAME`` (share of the time). A link has the name of the node that
+        it joins to the one nearer to the central switch.
+        """
+        found = self.statistics
+        table = {
+            "from": found.queue_times[:-1],
+            "to": found.queue_times[1:],
+            "waiting": found.mean_queue,
+        }
+        for index, name in enumerate(self.link_names):
+            table[f"demand {name}"] = found.links_over_time.demand[:, index]
+            table[f"saturated {name}"] = found.links_over_time.saturated[:, index]
+        return pd.DataFrame(table)
+
+    @property
+    def link_names(self) -> list[str]:
+        """Of each link the node that it joins to the one nearer to the central switch."""
+        return [node for node, _ in topology.uplinks(self.platform.graph)]
 
     def rounds_table(self) -> pd.DataFrame:
         """Return one row for each round: as it went in mode `batch`, in mode `open` as planned.
@@ -304,71 +282,6 @@ class Result:
             table[f"jobs {name}"] = rounds.jobs[:, index]
         return pd.DataFrame(table)
 
-    def write_rounds(self, path: str | os.PathLike[str]) -> None:
-        """Write `rounds_table` as CSV: all of it, or nothing is changed.
-
-        Parameters
-        ----------
-        path : path
-            Its folder is made if it is not there; a file there is replaced.
-
-        Raises
-        ------
-        GridError
-            If the file cannot be written.
-        """
-        path = Path(path)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(
-                prefix=".metasched-", dir=path.parent, ignore_cleanup_errors=True
-            ) as scratch:
-                new = Path(scratch) / "rounds.csv"
-                with synced(new) as file:
-                    self.rounds_table().to_csv(file, index=False, lineterminator="\n")
-                new.replace(path)
-        except OSError as error:
-            raise unwritable(path, "rounds", "file", error) from None
-
-    def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write ``summary.json`` and ``jobs.csv``: both, or nothing is changed.
-
-        Parameters
-        ----------
-        folder : path
-            Made if it is not there; results in it are replaced once the new ones are complete.
-
-        Raises
-        ------
-        GridError
-            If the files cannot be written.
-        """
-        folder = Path(folder)
-        summary = json.dumps(self.summary(), indent=2, allow_nan=False)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(
-                prefix=".metasched-", dir=folder, ignore_cleanup_errors=True
-            ) as scratch:
-                new = Path(scratch)
-                with synced(new / JOBS) as file:
-                    self.jobs.to_csv(file, columns=COLUMNS, index=False, lineterminator="\n")
-                with synced(new / SUMMARY) as file:
-                    file.write(summary + "\n")
-                replace_both(new, folder)
-        except OSError as error:
-            raise unwritable(folder, "results", "folder", error) from None
-
-
-def _realised(model: GridModel, records: Records) -> Rounds | None:
-    """Return the complete rounds of mode `batch`, None in mode `open`."""
-    if not isinstance(model.workload, BatchWorkload):
-        return None
-    slots = model.world.slots
-    running = slots["arrival"][slots["status"] != VACANT]
-    complete = records[~np.isin(records["arrival"], running)]
-    return round_performance(complete, model.world.platform, model.weights, model.idle)
-
 
 def _planned(model: GridModel) -> Rounds:
     shape = len(model.rounds), len(model.clusters)
@@ -377,16 +290,3 @@ def _planned(model: GridModel) -> Rounds:
         np.array([each.jobs for each in model.rounds], np.int64).reshape(shape),
         np.array([each.cps for each in model.rounds], np.float64).reshape(shape),
     )
-
-
-def _rejections(world: World, records: Records) -> dict[str, int]:
-    rows = records.rows[np.isnan(records["start"])]
-    return dict(Counter(why_rejected(world, row) for row in rows))
-
-
-def _version() -> str | None:
-    """Return the version of the installed package; None if it runs without being installed."""
-    try:
-        return metadata.version("metasched")
-    except metadata.PackageNotFoundError:
-        return None

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 from typing import Any
 
@@ -16,9 +16,11 @@ from agents.messages import Message, SeedSchedule
 from agents.model import GridModel
 from experiments.attempts import hardly_ending
 from experiments.events.log import event_log
+from experiments.observed import Observed
 from experiments.process import give_stdout_up
 from experiments.results import Result
 from experiments.scenario import Scenario
+from experiments.writing import new_result
 from grid.errors import GridError
 
 LONG_ENOUGH_TO_SEE = 1.0
@@ -55,6 +57,8 @@ def run(
     pace: float | None = None,
     follow: int | None = None,
     events: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    keep_jobs: bool = True,
 ) -> Result:
     """Run a scenario and return its result.
 
@@ -72,11 +76,15 @@ def run(
         Number of the job that the dashboard follows; by default one after the other.
     events : path, optional
         Write every message and job event there, as JSON lines (`experiments.events.log`).
+    out : path, optional
+        Write the files of the result into this folder (`experiments.writing`), jobs as they leave.
+    keep_jobs : bool
+        Keep all jobs, which `Result.jobs` needs; else memory does not grow with their number.
 
     Raises
     ------
     GridError
-        If the events cannot be written.
+        If the events or the result cannot be written.
     """
     if live is None and (pace is not None or follow is not None):
         live = True
@@ -93,20 +101,32 @@ def run(
     if "seed_schedules" in scenario.outputs:
         extras["seed_schedules"] = _collect_seeds(model)
     model.world.compile()  # compiled while Ctrl-C still ends everything at once
-    began = time.perf_counter()
-    interrupted = False
-    facts = {"scenario": scenario.name, "seed": seed}
-    with (
-        event_log(model, events, **facts),
-        _stop_in_order(model) as stopping,
-        _watched(model, scenario, live, pace, follow, stopping) as update,
-    ):
-        while model.running and not interrupted:
-            model.step()
-            update()
-            interrupted = stopping()
-    wall = time.perf_counter() - began
-    return Result.of(model, scenario, wall, extras)
+    with nullcontext() if out is None else new_result(out, scenario.platform) as new:
+        observed = Observed(model, None if new is None else new.add)
+        if keep_jobs:
+            model.world.consumers.append(observed.add)
+        else:
+            model.world.stream_records(observed.add)
+        observed.add(model.world.latest(0))  # and this too
+        began = time.perf_counter()
+        interrupted = False
+        facts = {"scenario": scenario.name, "seed": seed}
+        with (
+            event_log(model, events, **facts),
+            _stop_in_order(model) as stopping,
+            _watched(model, scenario, live, pace, follow, stopping) as update,
+        ):
+            while model.running and not interrupted:
+                model.step()
+                update()
+                interrupted = stopping()
+        wall = time.perf_counter() - began
+        model.world.flush()
+        observed.finish()
+        result = Result.of(model, scenario, wall, extras, observed)
+        if new is not None:
+            new.finish(result)
+    return result
 
 
 @contextmanager

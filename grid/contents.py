@@ -12,18 +12,29 @@ from grid.finished import Records, last
 from grid.kernel import access
 from grid.kernel import state as k
 from grid.statistics import Statistics
-from grid.tables import Tables
+from grid.tables import CHUNK, Tables
+from grid.watcher import Watcher
 
 Indices = npt.NDArray[np.int64]
 
 
 class Contents(Tables):
-    """What can be asked of the jobs in the tables of a world."""
+    """What can be asked of the jobs in the tables of a world.
+
+    Attributes
+    ----------
+    consumers : list of callable
+        Each is handed the jobs that left, as `stream_records` says.
+    keeping : bool
+        Jobs that left are kept, so that `records` knows of them.
+    """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._drained: list[Records] = []
-        self._consume: Callable[[Records], None] = self._drained.append
+        self.keeping = True
+        self._watcher: Watcher | None = None
+        self.consumers: list[Callable[[Records], None]] = []
 
     # Jobs that are there ------------------------------------------------------------------------
 
@@ -78,35 +89,52 @@ class Contents(Tables):
 
     def _drain(self) -> None:
         kept = self._kept()
-        self._consume(Records(kept.rows.copy(), kept.takes.copy()))
+        if not len(kept):
+            return
+        records = Records(kept.rows.copy(), kept.takes.copy())
         self._box["finished"] = self._box["splits"] = 0
+        self._drained.append(records)
+        for consume in self.consumers:
+            consume(records)
+        if self._watcher is None:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Keep no more of the jobs that left than is wanted, once all who watch have seen them."""
+        while not self.keeping and len(self._drained) > 1:
+            if sum(map(len, self._drained[1:])) < CHUNK:
+                break
+            del self._drained[0]
 
     def stream_records(self, consume: Callable[[Records], None] | None) -> None:
         """Keep no jobs that left: hand them to a consumer, or to nobody.
 
-        Memory then does not grow with the number of jobs. To be called before any job leaves;
-        `latest` and `records` know of none that were handed on.
+        Memory then does not grow with the number of jobs. To be called before any job leaves.
+        `records` then knows of none, and `latest` of a few thousand, or of none if nobody wants
+        them.
 
         Parameters
         ----------
         consume : callable or None
             Takes a few thousand jobs at a time, in order of leaving, whenever there are enough and
-            at `flush`. None: nobody wants them, which is fastest; `statistics` are kept anyway.
+            at `flush`; one of the `consumers`. None: nobody wants them, which is fastest;
+            `statistics` are kept anyway.
         """
+        self.keeping = False
         self._box["recording"] = int(consume is not None)
         if consume is not None:
-            self._consume = consume
+            self.consumers.append(consume)
 
     def flush(self) -> None:
-        """Hand the jobs that left to whom `stream_records` named, at the end of a run."""
+        """Hand the jobs that left to the `consumers`, at the end of a run."""
         self._drain()
 
-    def count_after(self, jobs: int) -> None:
-        """Leave the first jobs that arrive out of `statistics`: a warm-up.
+    def count_after(self, warmup: int) -> None:
+        """Leave so many jobs that arrive first out of `statistics`: a warm-up.
 
         To be called before any of them arrives.
         """
-        self.sums["warm_up"] = jobs
+        self.sums["warmup"] = warmup
 
     @property
     def statistics(self) -> Statistics:
@@ -114,11 +142,16 @@ class Contents(Tables):
         return Statistics.of(self)
 
     def latest(self, count: int) -> Records:
-        """Return the last `count` jobs that left, oldest first, or all if there are fewer."""
+        """Return the last `count` jobs that left, oldest first, or as many as there are.
+
+        All that left since the `watcher` looked last are there, if there is one.
+        """
         return last([*self._drained, self._kept()], count)
 
     def records(self) -> Records:
-        """Return all jobs that left, in order of leaving."""
+        """Return all jobs that left, in order of leaving; none if they are not kept."""
+        if not self.keeping:
+            return Records(self._finished[:0], self._splits[:0])
         self._drain()
         chunks = self._drained or [self._kept()]
         records = last(chunks, sum(map(len, chunks)))

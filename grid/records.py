@@ -1,8 +1,7 @@
-"""Records of jobs that left the grid: by cluster, summed, and as a table."""
+"""Records of jobs that left the grid: their parts on clusters, and as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -107,51 +106,3 @@ def parts(records: Records) -> Parts:
         np.concatenate([records["cluster"][whole], cluster]),
         np.concatenate([records["size"][whole], take[row, cluster]]),
     )
-
-
-def by_cluster(done: Records, platform: Platform) -> Iterator[Records]:
-    """Yield the completed jobs of each cluster; a co-allocated job is among those of several."""
-    of_jobs = parts(done)
-    job = of_jobs.job[np.argsort(of_jobs.cluster, kind="stable")]
-    ends = np.cumsum(np.bincount(of_jobs.cluster, minlength=len(platform.clusters)))
-    yield from map(done.__getitem__, np.split(job, ends[:-1]))
-
-
-class Totals(NamedTuple):
-    """Sums over the jobs of each group on each cluster, of shape (groups, clusters)."""
-
-    jobs: Integers
-    work: Floats  # processor-seconds
-    over_deadline: Floats  # s
-    first: Floats  # s, first start; 0 without jobs, as the last finish
-    last: Floats  # s
-
-
-def totals(done: Records, platform: Platform, group: Integers, groups: int) -> Totals:
-    """Sum over completed jobs, of which each belongs to a group."""
-    clusters = len(platform.clusters)
-    of_jobs = parts(done)
-    cell = group[of_jobs.job] * clusters + of_jobs.cluster
-    shape = groups, clusters
-
-    def total(values: Floats) -> Floats:
-        return np.asarray(np.bincount(cell, values, groups * clusters), np.float64).reshape(shape)
-
-    start, finish = done["start"][of_jobs.job], done["finish"][of_jobs.job]
-    late = np.maximum(finish - done["deadline"][of_jobs.job], 0.0)
-    jobs = np.bincount(cell, minlength=groups * clusters).reshape(shape)
-    first, last = np.full(shape, np.inf), np.full(shape, -np.inf)
-    np.minimum.at(first.reshape(-1), cell, start)
-    np.maximum.at(last.reshape(-1), cell, finish)
-    return Totals(
-        jobs,
-        total((finish - start) * of_jobs.processors),
-        total(late),
-        np.where(jobs > 0, first, 0.0),
-        np.where(jobs > 0, last, 0.0),
-    )
-
-
-def idle_totals(makespans: Floats, work: Floats, platform: Platform) -> Floats:
-    """Return the total idle-time of clusters, processor-seconds; rounding makes none negative."""
-    return np.maximum(platform.sizes * makespans - work, 0.0)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from grid.finished import Records
 from grid.performance import (
@@ -16,7 +17,8 @@ from grid.performance import (
     performance_balance,
 )
 from grid.platform import Platform
-from grid.records import Floats, Integers, Totals, completed, idle_totals, totals
+from grid.records import Floats, Integers, completed
+from grid.tally import Tally
 
 
 class Means(NamedTuple):
@@ -43,6 +45,10 @@ class Rounds(NamedTuple):
     dispatched: Floats
     jobs: Integers
     cps: Floats
+
+    def of(self, which: npt.NDArray[np.bool_]) -> Rounds:
+        """Return some of the rounds, those that a mask names."""
+        return Rounds(self.dispatched[which], self.jobs[which], self.cps[which])
 
     def mcp(self) -> Floats:
         """Return MCP of each round (`muscle`, eq. 7), shape (rounds,); NaN if a CP is."""
@@ -90,21 +96,21 @@ def round_performance(
     """
     done = completed(records)
     dispatched, group = np.unique(done["arrival"], return_inverse=True)
-    sums = totals(done, platform, group, len(dispatched))
-    makespans = np.where(sums.jobs > 0, sums.last - dispatched[:, None], 0.0)
-    return Rounds(dispatched, sums.jobs, _cps(sums, makespans, platform, weights, idle))
+    tally = Tally(platform, len(dispatched))
+    tally.add(done, group=group)
+    return _rounds(tally, dispatched, dispatched[:, None], weights, idle)
 
 
-def run_performance(
-    records: Records, platform: Platform, weights: Sequence[Weights], idle: str
-) -> Rounds:
+def run_performance(tally: Tally, weights: Sequence[Weights], idle: str) -> Rounds:
     """Return the performance of a whole run as one round; no round if no job was completed.
 
     The makespan of each cluster is that of `cluster_metrics`, from its own first start.
 
     Parameters
     ----------
-    records, platform, weights, idle
+    tally : Tally
+        Of all jobs that left, in one group.
+    weights, idle
         As for `round_performance`.
 
     Raises
@@ -112,20 +118,24 @@ def run_performance(
     GridError
         For an unknown `idle`.
     """
-    done = completed(records)
-    dispatched = done["arrival"].min(keepdims=True) if len(done) else done["arrival"]
-    sums = totals(done, platform, np.zeros(len(done), np.int64), len(dispatched))
-    makespans = sums.last - sums.first
-    return Rounds(dispatched, sums.jobs, _cps(sums, makespans, platform, weights, idle))
+    some = tally.grid["jobs"] > 0
+    rounds = _rounds(
+        tally, tally.grid["first_arrival"], tally.clusters["first_start"], weights, idle
+    )
+    return rounds.of(some)
 
 
-def _cps(
-    sums: Totals, makespans: Floats, platform: Platform, weights: Sequence[Weights], idle: str
-) -> Floats:
+def _rounds(
+    tally: Tally, dispatched: Floats, begun: Floats, weights: Sequence[Weights], idle: str
+) -> Rounds:
+    """Return the performance of rounds, whose makespans on clusters count from when they began."""
     check_idle(idle)
-    idle_times = idle_totals(makespans, sums.work, platform)
+    sums, sizes = tally.clusters, tally.platform.sizes
+    ran = sums["jobs"] > 0
+    makespans = np.where(ran, np.where(ran, sums["last_finish"], 0.0) - begun, 0.0)
+    idle_times = np.maximum(sizes * makespans - sums["work"], 0.0)  # rounding makes them no less
     if idle == "mean":
-        idle_times = idle_times / platform.sizes
+        idle_times = idle_times / sizes
     by_metric = np.array(weights, np.float64).T
-    cps: Floats = combine.py_func(sums.over_deadline, makespans, idle_times, by_metric)
-    return cps
+    cps: Floats = combine.py_func(sums["over_deadline"], makespans, idle_times, by_metric)
+    return Rounds(dispatched, sums["jobs"], cps)

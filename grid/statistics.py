@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from grid.kernel.statistics import TOLERANCE
 from grid.stability import FEWEST, is_settled
 
 if TYPE_CHECKING:
     from grid.tables import Tables
 
 Floats = npt.NDArray[np.float64]
+
+
+class Links(NamedTuple):
+    """How links were used: the mean of demand / capacity, and the share of time with more."""
+
+    demand: Floats
+    saturated: Floats
 
 
 @dataclass(frozen=True)
@@ -32,15 +40,16 @@ class Statistics:
     coallocated : float or None
         Share of them that ran on several clusters.
     mean_penalty : float
-        Of the actual over the dedicated execution time of those; 1 if there are none.
-    utilization : float or None
-        Processor-seconds held from the first of their arrivals to the last change, over all that
-        there are; None if no time passed.
+        Of the actual over the dedicated execution time of those (`beosim`, 4.2), but for jobs that
+        take no time; 1 if there are none.
     queue_times : array, shape (intervals + 1,)
         Bounds of a few dozen intervals with equally many arrivals each, s. The last arrivals of all
         may be left out, fewer than make an interval; the warm-up is not.
     mean_queue : array, shape (intervals,)
         Mean number of jobs that wait, globally or at clusters, in each interval.
+    links, links_over_time : Links
+        How links were used: arrays of shape (links,), since the first arrival that counts; and of
+        shape (intervals, links), in each of the intervals above.
     """
 
     jobs: int
@@ -49,53 +58,75 @@ class Statistics:
     mean_bounded_slowdown: float | None
     coallocated: float | None
     mean_penalty: float
-    utilization: float | None
     queue_times: Floats
     mean_queue: Floats
+    links: Links
+    links_over_time: Links
 
     @classmethod
     def of(cls, tables: Tables) -> Statistics:
         """Return what a world has summed up by now."""
         sums = tables.sums
-        jobs, coallocated = int(sums["jobs"]), int(sums["coallocated"])
-
-        def mean(name: str) -> float | None:
-            return float(sums[name]) / jobs if jobs else None
-
-        penalty = float(sums["penalty"]) / coallocated if coallocated else 1.0
         taken = int(sums["snapshots"])
         at = np.concatenate([[0.0], sums["snapshot_at"][:taken]])
         area = np.concatenate([[0.0], sums["snapshot_waiting"][:taken]])
-        passed = np.diff(at)
-        queue = np.divide(np.diff(area), passed, out=np.zeros(taken), where=passed > 0)
         return cls(
-            jobs=jobs,
-            mean_wait=mean("wait"),
-            mean_turnaround=mean("turnaround"),
-            mean_bounded_slowdown=mean("bounded_slowdown"),
-            coallocated=mean("coallocated"),
-            mean_penalty=penalty,
-            utilization=_utilization(tables),
+            jobs=int(sums["jobs"]),
+            **means(sums),
             queue_times=at,
-            mean_queue=queue,
+            mean_queue=_over(np.diff(area), np.diff(at)),
+            links=_links(tables),
+            links_over_time=_links_over_time(tables, np.diff(at)),
         )
 
     @property
     def stable(self) -> bool | None:
-        """Whether the queue stopped growing; None if there are too few jobs to tell.
+        """Whether the queue stopped growing; None if too few jobs, or all at once, came to tell.
 
         One that grows as long as jobs come has no steady state, and the means say nothing but how
         long the run was.
         """
-        if self.jobs < FEWEST:
+        if self.jobs < FEWEST or self.queue_times[1] == self.queue_times[-1]:
             return None
         return is_settled(self.mean_queue[-(len(self.mean_queue) // 3 * 3) :])
 
 
-def _utilization(tables: Tables) -> float | None:
-    sums = tables.sums
-    began, ended = float(sums["counted_from"]), float(tables.columns["changed"].max())
-    if not began < ended:
-        return None
-    held = float(tables.busy_area_at(ended).sum()) - float(sums["area_before"])
-    return held / ((ended - began) * float(tables.platform.sizes.sum()))
+def means(sums: Any) -> dict[str, Any]:
+    """Return the means that `Statistics` has, by name, of sums over jobs.
+
+    Parameters
+    ----------
+    sums : record
+        With the fields `grid.kernel.statistics.JOB_SUMS`.
+    """
+    jobs, penalised = int(sums["jobs"]), int(sums["penalised"])
+    names = {
+        "mean_wait": "wait",
+        "mean_turnaround": "turnaround",
+        "mean_bounded_slowdown": "bounded_slowdown",
+        "coallocated": "coallocated",
+    }
+    found = {name: float(sums[of]) / jobs if jobs else None for name, of in names.items()}
+    return found | {"mean_penalty": float(sums["penalty"]) / penalised if penalised else 1.0}
+
+
+def _links(tables: Tables) -> Links:
+    """Return how links were used from the first arrival that counts to the last instant."""
+    sums, columns = tables.sums, tables.columns
+    left = float(sums["since"] - sums["links_since"])  # with the demand that there is now
+    carried = columns["carried"] + columns["demand"] * left - columns["carried_before"]
+    full = tables.demand > tables.link_capacity * (1 + TOLERANCE)
+    saturated = columns["saturated"] + full * left - columns["saturated_before"]
+    time = np.array(max(0.0, float(sums["since"] - sums["counted_from"])))
+    return Links(_over(carried, time) / tables.link_capacity, _over(saturated, time))
+
+
+def _links_over_time(tables: Tables, passed: Floats) -> Links:
+    carried, saturated = (np.diff(of, axis=0, prepend=0.0) for of in tables.link_snapshots())
+    time = passed[:, None]
+    return Links(_over(carried, time) / tables.link_capacity, _over(saturated, time))
+
+
+def _over(values: Floats, time: Floats) -> Floats:
+    """Return values over time, 0 where none passes."""
+    return np.divide(values, time, out=np.zeros(values.shape), where=time > 0)

@@ -118,7 +118,8 @@ class Tables:
             for name in box.dtype.names or ()
             if box[name].shape == (1, self.capacity)
         }
-        for name in ("demand", "capacity", "link_latency"):
+        of_links = ("demand", "carried", "saturated", "carried_before", "saturated_before")
+        for name in (*of_links, "capacity", "link_latency"):
             self.columns[name] = box[name][0, : self.links]
         self.columns["waiting"] = box["waiting"][0]
         told = box["known"][0]
@@ -309,13 +310,9 @@ class Tables:
 
     def busy_area(self) -> npt.NDArray[np.float64]:
         """Return the processor-seconds that each cluster was held until now."""
-        return self.busy_area_at(self.now)
-
-    def busy_area_at(self, time: float) -> npt.NDArray[np.float64]:
-        """Return the same until a time (s) not before the last change."""
         busy = self.up - self.free
         area: npt.NDArray[np.float64] = self.columns["area"] + busy * (
-            time - self.columns["changed"]
+            self.now - self.columns["changed"]
         )
         return area
 
@@ -323,3 +320,12 @@ class Tables:
     def sums(self) -> Any:
         """What is summed up as the run goes on (`grid.kernel.statistics.STATISTICS`)."""
         return self._box["statistics"][0]
+
+    def link_snapshots(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return what each link carried, and for how long it was saturated, at each snapshot."""
+        taken = int(self.sums["snapshots"])
+        box = self._box[0]
+        return (
+            box["snapshot_carried"][:taken, : self.links],
+            box["snapshot_saturated"][:taken, : self.links],
+        )

@@ -91,7 +91,6 @@ class World(Contents):
         self._predict: Callable[[np.void], float] | None = None
         self._source: Iterator[JobArray] = iter(())
         self._until = self._end = np.inf
-        self._watcher: Watcher | None = None
         self._listener: Any = None
 
     @property
@@ -301,6 +300,7 @@ class World(Contents):
                 return reason
             else:
                 self.watcher.look()
+                self._forget()
                 if reason != k.TIME:
                     return reason
                 if self.coming > self._end:

@@ -18,6 +18,7 @@ from experiments.events.story import Known, tell
 from experiments.events.words import Place, Story
 from experiments.live.columns import shorten
 from grid.errors import GridError
+from grid.finished import Records
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LOCAL, NONE, RUNNING, VACANT
 from grid.workloads.table import Table
@@ -73,14 +74,15 @@ class Follower:
         self._any = False  # or not
         self._wanted = not self._alone
         self._wanted_since: float | None = None
-        self._left = 0
         if number is not None:
             self._follow(number)
         model.listeners.append(self._hear)
+        model.world.consumers.append(self._see_gone)
 
     def close(self) -> None:
         """Hear nothing any more."""
         self._model.listeners.remove(self._hear)
+        self._model.world.consumers.remove(self._see_gone)
 
     def look(self, wall: float) -> None:
         """See how the job fares, and turn to another when its story has stayed for long enough.
@@ -170,10 +172,8 @@ class Follower:
         return Place(world.now, int(np.flatnonzero(queue == slot)[0]) + 1, len(queue))
 
     def _see(self) -> None:
-        """Look the job up where the world keeps it, or among those that left since the last."""
+        """Look the job up where the world keeps it, or among those that left of late."""
         world, known = self._model.world, self._known
-        left = world.count("completed") + world.count("rejected")
-        new, self._left = left - self._left, left
         if known is None or known.over:
             return
         jobs = world.jobs
@@ -184,7 +184,13 @@ class Follower:
             known.parts = world.parts(known.slot)
             known.queued = self._place(known.slot)
             return
-        records = world.latest(new)
+        self._see_gone(world.latest(world.count("finished")))
+
+    def _see_gone(self, records: Records) -> None:
+        """See whether the job is among some that left."""
+        known = self._known
+        if known is None or known.over:
+            return
         for row in records.rows[records["number"] == known.number]:
             known.job, known.slot = row, NONE
             known.parts = parts_of(records, row)

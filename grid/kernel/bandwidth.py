@@ -11,9 +11,7 @@ import numpy as np
 
 from grid.kernel.compile import inlined, part, unchecked
 from grid.kernel.state import NONE
-
-TOLERANCE = 1e-9
-"""Relative difference below which a link counts as just full, and two links as equally full."""
+from grid.kernel.statistics import TOLERANCE, let_links_pass
 
 
 @inlined
@@ -86,6 +84,7 @@ def _allot(state: Any, sliding: Any) -> None:
 @part
 def slide(state: Any, slots: Any, sliding: Any) -> None:
     """Share the links afresh and move the ends of the jobs whose share changed (eqs. 5-7)."""
+    let_links_pass(state)
     _allot(state, sliding)
     state.sliding_end = np.inf
     for index in range(state.sliding):

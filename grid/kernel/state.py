@@ -12,7 +12,7 @@ import functools
 import numpy as np
 
 from grid.jobs import JOB, MAX_COMPONENTS
-from grid.kernel.statistics import STATISTICS
+from grid.kernel.statistics import STATISTICS, link_sums
 
 NONE = -1
 LINES = 4096
@@ -369,6 +369,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("stages", np.int64),  # 1: data are staged
             ("staging_time", np.float64),  # s
             ("staging_data", np.float64),  # Mbit
+            *link_sums(capacity),
             ("sliding", np.int64),  # co-allocated jobs running
             ("sliding_first", np.int64),  # row of the one that ends first
             ("sliding_end", np.float64),  # s, when; infinity without one

@@ -14,24 +14,31 @@ import numpy as np
 from grid.kernel.compile import inlined, part
 
 SNAPSHOTS = 64
+TOLERANCE = 1e-9
+"""Relative difference below which a link counts as just full, and two links as equally full."""
 SLOWDOWN_BOUND = 10.0
 """Shorter jobs count as this long in the bounded slowdown, s."""
 
+JOB_SUMS: list[tuple[str, type]] = [
+    ("jobs", np.int64),
+    ("wait", np.float64),  # s
+    ("turnaround", np.float64),  # s
+    ("bounded_slowdown", np.float64),
+    ("coallocated", np.int64),  # jobs on several clusters
+    ("penalised", np.int64),  # of those, jobs that take time
+    ("penalty", np.float64),  # of those, actual over dedicated execution time, staging apart
+]
+"""Sums over completed jobs, of which `grid.statistics.means` tells the means."""
+
 STATISTICS = np.dtype(
     [
-        ("warm_up", np.int64),  # jobs that arrive before any counts
+        ("warmup", np.int64),  # jobs that arrive before any counts
         ("counted_from", np.float64),  # s, arrival of the first that counts
-        ("area_before", np.float64),  # processor-seconds held by then
-        # of jobs that count and completed
-        ("jobs", np.int64),
-        ("wait", np.float64),  # s
-        ("turnaround", np.float64),  # s
-        ("bounded_slowdown", np.float64),
-        ("coallocated", np.int64),
-        ("penalty", np.float64),  # of those, actual over dedicated execution time
+        *JOB_SUMS,  # of jobs that count
         # over time
         ("waiting_area", np.float64),  # job-seconds waited until `since`
         ("since", np.float64),  # s
+        ("links_since", np.float64),  # s, when demand on links changed last, or was added up
         ("snapshots", np.int64),
         ("interval", np.int64),  # arrivals from one snapshot to the next
         ("due", np.int64),  # arrivals at the next
@@ -40,6 +47,19 @@ STATISTICS = np.dtype(
     ],
     align=True,
 )
+
+
+def link_sums(capacity: int) -> list[tuple[str, type, tuple[int, ...]]]:
+    """Return the fields that sum up demand on links, with room for `capacity` of them."""
+    links, over_time = (capacity,), (SNAPSHOTS, capacity)
+    return [
+        ("carried", np.float64, links),  # Mbit demanded until `links_since`
+        ("saturated", np.float64, links),  # s with demand above capacity until then
+        ("carried_before", np.float64, links),  # of these, before any job counts
+        ("saturated_before", np.float64, links),
+        ("snapshot_carried", np.float64, over_time),
+        ("snapshot_saturated", np.float64, over_time),
+    ]
 
 
 @inlined
@@ -52,9 +72,20 @@ def let_time_pass(state: Any, time: float) -> None:
 
 
 @inlined
+def let_links_pass(state: Any) -> None:
+    """Add up what links carried since their demand changed last; it changes now."""
+    passed = state.now - state.statistics.links_since
+    state.statistics.links_since = state.now
+    for link in range(state.links):
+        state.carried[link] += passed * state.demand[link]
+        if state.demand[link] > state.capacity[link] * (1.0 + TOLERANCE):
+            state.saturated[link] += passed
+
+
+@inlined
 def count_arrival(state: Any) -> None:
     """Note that a job arrived, of which `submitted` knows already."""
-    if state.submitted == state.statistics.warm_up + 1:
+    if state.submitted == state.statistics.warmup + 1:
         _begin(state)
     if state.submitted == state.statistics.due:
         _take_snapshot(state)
@@ -63,25 +94,34 @@ def count_arrival(state: Any) -> None:
 @part
 def _begin(state: Any) -> None:
     """Count from this job on."""
-    sums = state.statistics
-    sums.counted_from = state.now
-    for cluster in range(state.clusters):
-        busy = state.up[cluster] - state.free[cluster]
-        sums.area_before += state.area[cluster] + busy * (state.now - state.changed[cluster])
+    state.statistics.counted_from = state.now
+    let_links_pass(state)
+    for link in range(state.links):
+        state.carried_before[link] = state.carried[link]
+        state.saturated_before[link] = state.saturated[link]
 
 
 @part
 def _take_snapshot(state: Any) -> None:
     sums = state.statistics
+    let_links_pass(state)
     if sums.snapshots == SNAPSHOTS:
         sums.snapshots = SNAPSHOTS // 2
         sums.interval *= 2
         for index in range(sums.snapshots):
             sums.snapshot_at[index] = sums.snapshot_at[2 * index + 1]
             sums.snapshot_waiting[index] = sums.snapshot_waiting[2 * index + 1]
+            for link in range(state.links):
+                state.snapshot_carried[index, link] = state.snapshot_carried[2 * index + 1, link]
+                state.snapshot_saturated[index, link] = state.snapshot_saturated[
+                    2 * index + 1, link
+                ]
     else:
         sums.snapshot_at[sums.snapshots] = state.now
         sums.snapshot_waiting[sums.snapshots] = sums.waiting_area
+        for link in range(state.links):
+            state.snapshot_carried[sums.snapshots, link] = state.carried[link]
+            state.snapshot_saturated[sums.snapshots, link] = state.saturated[link]
         sums.snapshots += 1
     sums.due = (sums.snapshots + 1) * sums.interval
 
@@ -89,15 +129,26 @@ def _take_snapshot(state: Any) -> None:
 @inlined
 def count_completion(state: Any, slot: Any, split: bool) -> None:
     """Add a job that completes now to the sums."""
-    sums = state.statistics
-    if slot.arrival >= sums.counted_from:
-        turnaround = state.now - slot.arrival
-        sums.jobs += 1
-        sums.wait += slot.start - slot.arrival
-        sums.turnaround += turnaround
-        sums.bounded_slowdown += max(1.0, turnaround / max(slot.execution_time, SLOWDOWN_BOUND))
-        if split:
-            sums.coallocated += 1
-            time = state.now - slot.start - slot.staging
-            dedicated = slot.execution_time - slot.staging
-            sums.penalty += time / dedicated if dedicated > 0.0 else 1.0
+    if slot.arrival >= state.statistics.counted_from:
+        add_job(state.statistics, slot, slot.start, state.now, split)
+
+
+@inlined
+def slowdown(arrival: float, finish: float, execution_time: float) -> float:
+    """Return the bounded slowdown of a job: turnaround over execution time, from 1 on."""
+    return max(1.0, (finish - arrival) / max(execution_time, SLOWDOWN_BOUND))
+
+
+@inlined
+def add_job(sums: Any, job: Any, start: float, finish: float, split: bool) -> None:
+    """Add a completed job, a slot or the row of one that left, to `JOB_SUMS`."""
+    sums.jobs += 1
+    sums.wait += start - job.arrival
+    sums.turnaround += finish - job.arrival
+    sums.bounded_slowdown += slowdown(job.arrival, finish, job.execution_time)
+    if split:
+        sums.coallocated += 1
+        dedicated = job.execution_time - job.staging
+        if dedicated > 0.0:
+            sums.penalised += 1
+            sums.penalty += (finish - start - job.staging) / dedicated

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from grid.workloads.synthetic import BatchWorkload
+
+from .small_results import MIX, muscle, plain, result_of
+
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = "import sys; from experiments.cli import main; sys.argv[0] = 'metasched'; main()"
 
@@ -39,3 +43,19 @@ def start():
         process.kill()
         with process:  # closes its pipes, waits for its end
             pass
+
+
+@pytest.fixture(scope="module")
+def batch():
+    """A finished run of MUSCLE over TITAN in mode `batch`, without latency."""
+    model = muscle(BatchWorkload(mean_batch=20, count=150, **MIX))
+    model.run()
+    return model
+
+
+@pytest.fixture
+def result():
+    """The result of three jobs, of which one is too large for any cluster."""
+    model = plain(seed=3)
+    model.run()
+    return result_of(model, "three jobs", 0.5)

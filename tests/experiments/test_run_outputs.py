@@ -71,7 +71,11 @@ def test_rounds_of_mode_batch_beside_the_two_files(global_, tmp_path):
     words = ["muscle", *QUICK, "--global", global_, "--set", "queue=10"]
     got = call("run", *words, "--out", out, "--rounds", tmp_path / "rounds.csv", "--json")
     assert (got.exit_code, got.stderr) == (0, "")
-    assert sorted(path.name for path in out.iterdir()) == ["jobs.csv", "summary.json"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "jobs.csv",
+        "summary.json",
+        "timeline.csv",
+    ]
     metrics = json.loads(got.stdout)["metrics"]
     rounds = rows(tmp_path / "rounds.csv")
     assert metrics["cp_basis"] == "realised rounds"

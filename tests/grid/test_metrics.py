@@ -19,6 +19,7 @@ from grid.performance import (
 from grid.platform import Platform
 from grid.records import jobs_table
 from grid.rounds import Rounds, round_performance, run_performance
+from grid.tally import Tally
 
 PLATFORM = Platform.star([4, 2, 3], [1.0, 2.0, 1.0])
 PROCESSORS = 9
@@ -42,6 +43,10 @@ def record(number, arrival, start, finish, take, deadline=math.inf, origin=-1, r
 
 def together(*records):
     return last(records, len(records))
+
+
+def tally(records):
+    return Tally.of(records, PLATFORM)
 
 
 def rejected(number, arrival):
@@ -78,7 +83,7 @@ def test_table_has_a_row_a_job_in_order_of_arrival_and_number():
 
 
 def test_numbers_of_a_run_by_hand():
-    metrics = job_metrics(run(), PLATFORM)
+    metrics = job_metrics(tally(run()))
     work = 3 * 4 + 2 * 20 + 20 + 5 * 20
     assert metrics == pytest.approx(
         {
@@ -110,7 +115,7 @@ def test_the_penalty_is_a_mean_of_ratios_over_split_jobs():
     split = [record(number, 0.0, 0.0, 12.0, (2, 1, 0)) for number in (1, 2, 3)]
     records = together(*split, record(4, 0.0, 0.0, 9.0, (1, 0, 0)))
     records["execution_time"][:] = [10.0, 6.0, 0.0, 3.0]
-    metrics = job_metrics(records, PLATFORM)
+    metrics = job_metrics(tally(records))
     assert metrics["mean_penalty"] == pytest.approx((1.2 + 2.0) / 2)  # no time, no ratio
     assert metrics["coallocated"] == 3 / 4
 
@@ -132,7 +137,7 @@ def test_staging_is_apart_from_the_penalty():
 
 
 def test_clusters_count_their_parts_of_co_allocated_jobs():
-    c1, c2, c3 = cluster_metrics(run(), PLATFORM)
+    c1, c2, c3 = cluster_metrics(tally(run()))
     assert c1 == pytest.approx(
         {
             "name": "C1",
@@ -162,7 +167,7 @@ def test_clusters_count_their_parts_of_co_allocated_jobs():
 
 
 def test_performance_of_the_run_as_one_round():
-    rounds = run_performance(run(), PLATFORM, WEIGHTS, "total")
+    rounds = run_performance(tally(run()), WEIGHTS, "total")
     cps = [
         comprehensive_performance(10.0, 30.0, 48.0, WEIGHTS[0]),
         comprehensive_performance(5.0, 20.0, 0.0, WEIGHTS[1]),
@@ -171,7 +176,7 @@ def test_performance_of_the_run_as_one_round():
     assert rounds.dispatched.tolist() == [0.0]
     assert rounds.jobs.tolist() == [[3, 1, 1]]
     assert rounds.cps[0] == pytest.approx(cps)
-    mean = run_performance(run(), PLATFORM, WEIGHTS, "mean").cps[0, 0]
+    mean = run_performance(tally(run()), WEIGHTS, "mean").cps[0, 0]
     assert mean == pytest.approx(comprehensive_performance(10.0, 30.0, 12.0, WEIGHTS[0]))
 
 
@@ -215,7 +220,7 @@ def runs(draw):
 
 @given(runs())
 def test_clusters_add_up_to_the_grid(records):
-    metrics, clusters = job_metrics(records, PLATFORM), cluster_metrics(records, PLATFORM)
+    metrics, clusters = job_metrics(tally(records)), cluster_metrics(tally(records))
     assert sum(row["work"] for row in clusters) == pytest.approx(metrics["work"])
     used = statistics.fmean([row["utilization"] for row in clusters], PLATFORM.sizes.tolist())
     assert used == pytest.approx(metrics["utilization"])
@@ -238,7 +243,7 @@ SERVICE = (
 
 @given(runs())
 def test_a_cluster_is_judged_as_a_grid_of_its_jobs_alone(records):
-    for index, row in enumerate(cluster_metrics(records, PLATFORM)):
+    for index, row in enumerate(cluster_metrics(tally(records))):
         uses = np.array(
             [
                 job["cluster"] == index
@@ -246,7 +251,7 @@ def test_a_cluster_is_judged_as_a_grid_of_its_jobs_alone(records):
                 for job in records
             ]
         )
-        alone = job_metrics(records[uses], PLATFORM)
+        alone = job_metrics(tally(records[uses]))
         assert {key: row[key] for key in SERVICE} == pytest.approx(
             {key: alone[key] for key in SERVICE}
         )
@@ -308,15 +313,15 @@ def test_one_cluster_is_balanced_and_an_unknown_cp_is_told():
 def test_without_a_completed_job_numbers_are_none(count):
     records = together(run()[:0], *[rejected(number, 3.0) for number in range(count)])
     assert len(jobs_table(records, PLATFORM)) == count
-    metrics = job_metrics(records, PLATFORM)
-    assert list(metrics) == list(job_metrics(run(), PLATFORM))
+    metrics = job_metrics(tally(records))
+    assert list(metrics) == list(job_metrics(tally(run())))
     sums = {"over_deadline": 0.0, "work": 0.0, "mean_penalty": 1.0}
     assert {name: value for name, value in metrics.items() if value is not None} == sums
-    for row in cluster_metrics(records, PLATFORM):
+    for row in cluster_metrics(tally(records)):
         assert (row["jobs"], row["work"], row["makespan"], row["utilization"]) == (0, 0, None, None)
     for rounds in (
         round_performance(records, PLATFORM, WEIGHTS, "mean"),
-        run_performance(records, PLATFORM, WEIGHTS, "mean"),
+        run_performance(tally(records), WEIGHTS, "mean"),
     ):
         assert rounds.cps.shape == rounds.jobs.shape == (0, 3)
         assert len(rounds.mcp()) == len(rounds.pb()) == 0
@@ -325,11 +330,11 @@ def test_without_a_completed_job_numbers_are_none(count):
 
 def test_one_job_without_a_deadline():
     records = record(1, 5.0, 5.0, 8.0, (4, 0, 0))
-    metrics = job_metrics(records, PLATFORM)
+    metrics = job_metrics(tally(records))
     assert metrics["deadlines_met"] is None
     assert metrics["p95_wait"] == metrics["max_wait"] == 0.0
     assert metrics["utilization"] == pytest.approx(4 / 9)
-    second = cluster_metrics(records, PLATFORM)[1]
+    second = cluster_metrics(tally(records))[1]
     assert [second[key] for key in SERVICE] == [None, None, None, None, 0.0, None]
 
 

@@ -18,8 +18,9 @@ from experiments.parameters import Parameters
 from experiments.scenario import Scenario
 from experiments.studies.sweep import Observation, Run
 from grid.platform import Platform
-from grid.records import completed, totals
+from grid.records import completed
 from grid.rounds import round_performance
+from grid.tally import Tally
 
 FIGURES = (4, 5, 6, 7)
 JOBS = 20_000
@@ -189,7 +190,9 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     group = np.searchsorted(rounds.dispatched, done["arrival"])
     jobs = rounds.jobs.sum(axis=1)
     late = np.bincount(group, done["finish"] > done["deadline"], len(jobs)) / jobs
-    over = totals(done, platform, group, len(jobs)).over_deadline
+    tally = Tally(platform, len(jobs))
+    tally.add(done, group=group)
+    over = tally.clusters["over_deadline"]
     weight = np.array([each.over_deadline / sum(each) for each in model.weights])
     overdue = (over * weight * rounds.jobs).sum(axis=1) / jobs
     columns = {"mcp": rounds.mcp(), "pb": rounds.pb(), "overdue": overdue, "late": late}

@@ -1,0 +1,95 @@
+"""A result in numbers, for programs."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from grid.metrics import cluster_metrics, job_metrics
+
+if TYPE_CHECKING:
+    from experiments.results import Result
+
+
+def summary_of(result: Result) -> dict[str, Any]:
+    """Return the run in numbers, ready for JSON: None where nothing defines a number.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    dict
+        ``scenario``, ``seed``, ``jobs``, ``metrics`` (`grid.metrics.job_metrics`; mcp and pb,
+        of what cp_basis says; mcp_overall and pb_overall, of the run as one round; mcp_planned
+        and pb_planned, means over the rounds as planned; rounds, how many there were; stable;
+        restarts and lost_work; the messages by kind and how many were lost), ``clusters``
+        (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; restarts and lost_work;
+        the messages that its broker sent and received), ``links`` (of each its mean demand over
+        capacity, and the share of time in which it is saturated), ``wall_s``,
+        ``simulated_s``, ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
+        `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of a log
+        were cleaned, ``unfinished`` and ``interrupted`` if so; the scenario's extras.
+    """
+    metrics: dict[str, Any] = {}
+    clusters = cluster_metrics(result.tally)
+    for of, rounds in (
+        ("", result.overall if result.rounds is None else result.rounds),
+        ("_overall", result.overall),
+        ("_planned", result.planned),
+    ):
+        means = rounds.means()
+        metrics |= {f"mcp{of}": means.mcp, f"pb{of}": means.pb}
+        for cluster, cp in zip(clusters, means.cps, strict=True):
+            cluster[f"cp{of}"] = cp
+    told = zip(clusters, result.cluster_losses, result.cluster_messages, strict=True)
+    for cluster, losses, messages in told:
+        cluster |= {**losses, "messages": messages}
+    summary: dict[str, Any] = {
+        "scenario": result.scenario.name,
+        "seed": result.seed,
+        "jobs": result.counts,
+        "metrics": {
+            **metrics,
+            "cp_basis": result.basis,
+            "rounds": result.round_count,
+            **job_metrics(result.tally),
+            "stable": result.stable,
+            "restarts": result.restarts,
+            "lost_work": result.lost_work,
+            "messages": result.messages,
+            "messages_lost": result.messages_lost,
+        },
+        "clusters": clusters,
+        "links": [
+            {"name": name, "mean_demand": demand, "saturated": saturated}
+            for name, demand, saturated in zip(
+                result.link_names,
+                result.statistics.links.demand.tolist(),
+                result.statistics.links.saturated.tolist(),
+                strict=True,
+            )
+        ],
+        "wall_s": result.wall_s,
+        "simulated_s": result.simulated_s,
+        "rejected_jobs": result.rejected,
+        "rejections": result.rejections,
+        **result.scenario.to_dict(),
+        "version": _version(),
+    }
+    if result.cleaning.records:
+        summary["cleaning"] = {"records": result.cleaning.records, "rules": result.cleaning.rules}
+    if result.unfinished:
+        summary["unfinished"] = result.unfinished
+    if result.interrupted:
+        summary["interrupted"] = True
+    return summary | dict(result.extras)
+
+
+def _version() -> str | None:
+    """Return the version of the installed package; None if it runs without being installed."""
+    try:
+        return metadata.version("metasched")
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,81 @@
+"""A result in words and columns, for people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from grid.platform import Platform
+from grid.rounds import round_performance, run_performance
+from grid.statistics import Links
+from grid.tally import Tally
+from grid.workloads.source import Cleaning
+
+from .small_results import printed
+
+
+def test_people_get_plain_columns_with_units(result):
+    named = replace(
+        result.scenario, name="a[b]c", global_scheduler="mine:First", local_scheduler="fcfs"
+    )
+    text = printed(replace(result, scenario=named))
+    assert text.isascii()
+    assert "\x1b" not in text
+    lines = [line.rstrip() for line in text.splitlines()]
+    assert lines[0] == "a[b]c: mine:First over fcfs, seed 3"
+    assert "jobs completed             2 of 3 submitted" in lines
+    assert "MCP, PB: whole run         1.5 s, 1.5 s" in lines
+    assert "CP: whole run" in lines
+    assert "makespan                   3.1 s" in lines
+    assert "deadlines met              -" in lines
+    assert "1 job rejected, larger than can ever run: 8" in lines
+    assert any(line.split() == ["C2", "16", "0", "0.0%", "-", "-", "0.0", "0.0"] for line in lines)
+
+
+def test_restarts_are_told_where_there_are_some(result):
+    assert "restarts" not in printed(result)
+    losses = [{"restarts": 2, "lost_work": 0.25}] * 4
+    text = printed(replace(result, restarts=2, cluster_losses=losses))
+    assert "restarts                   2, 1.0 processor-seconds lost" in text
+
+
+def test_cleaning_is_told_in_words(result):
+    cleaning = Cleaning(9, {"no size: dropped": 6}, 6)
+    text = printed(replace(result, cleaning=cleaning))
+    assert "cleaning of 9 records:\n  6: no size: dropped\n" in text
+
+
+def test_tables_fit_80_columns_whatever_the_numbers(result):
+    platform = Platform.from_dict(
+        {"clusters": [{"name": f"[cluster]{i:03}", "size": 9_999_999} for i in range(30)]}
+    )
+    records = result.records[np.repeat(np.arange(3), 30)]
+    rows = records.rows
+    rows["cluster"], rows["start"], rows["size"] = np.tile(np.arange(30), 3), 0.0, 4
+    rows["finish"], rows["deadline"] = 99_999_999.0, -1e15
+    for basis in (records, records[:0]):
+        rounds = round_performance(basis, platform, [(4, 3, 1)] * 30, "total")
+        wide = replace(
+            result,
+            scenario=replace(result.scenario, platform=platform),
+            tally=Tally.of(basis, platform),
+            statistics=replace(result.statistics, links=Links(np.zeros(30), np.zeros(30))),
+            wall_s=1e7,
+            simulated_s=1e12,
+            rounds=rounds,
+            planned=rounds,
+            overall=run_performance(Tally.of(basis, platform), [(4, 3, 1)] * 30, "total"),
+            cluster_messages=[{"sent": 10**9, "received": 10**9}] * 30,
+            restarts=10**9,
+            cluster_losses=[{"restarts": 10**9, "lost_work": 1e15}] * 30,
+        )
+        lines = [line.rstrip() for line in printed(wide).splitlines()]
+        assert max(map(len, lines)) <= 80
+        assert "cluster procs jobs used makespan s idle s late s CP s" in [
+            " ".join(line.split()) for line in lines
+        ]
+        shown = [f"[cluster]{i:03} {9_999_999}" for i in range(20)]
+        assert [line[:20] for line in lines if line.startswith("[cluster]")] == shown
+        assert not any("…" in line for line in lines)
+        assert "and 10 more clusters" in lines
