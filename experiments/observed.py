@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 
@@ -76,7 +77,8 @@ class Observed:
 
     @property
     def _counted_from(self) -> float:
-        return float(self._model.world.sums["counted_from"])
+        sums = self._model.world.sums
+        return float(sums["counted_from"]) if sums["warmup"] else -math.inf
 
     def _arrivals_there(self) -> npt.NDArray[np.float64]:
         """Return the arrivals of the jobs that have not left, s."""

@@ -31,6 +31,7 @@ Factor = Annotated[float, Field(ge=1e-6, le=1e6, strict=True)]
 Ratio = Annotated[float, Field(ge=0, le=1e6, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1, strict=True)]
 Whole = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=1_000_000_000)]
+Count = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=1_000_000_000)]
 Size = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=LARGEST_SIZE)]
 Population = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=2, le=100_000)]
 Percent = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=100)]
@@ -106,6 +107,8 @@ class Parameters(BaseModel):
     per-cluster: jobs arrive at each cluster by a Poisson process of its own."""
     jobs: Whole = 1000
     """Synthetic jobs in all."""
+    warmup: Count = 0
+    """Jobs that come first and count for nothing: clusters begin empty."""
     queue: Factor = 40.0
     """Mean number of jobs in the queue, N: in mode batch a round dispatches Poisson(N) jobs."""
     load: Factor = 0.7

@@ -145,7 +145,7 @@ class Result:
             statistics=world.statistics,
             records=world.records() if world.keeping else None,
             rounds=observed.rounds,
-            planned=_planned(model),
+            planned=_planned(model, observed.tally.counted_from),
             overall=run_performance(observed.tally, model.weights, model.idle),
             cleaning=model.workload.cleaning,
             rejections=dict(observed.rejections),
@@ -283,10 +283,11 @@ class Result:
         return pd.DataFrame(table)
 
 
-def _planned(model: GridModel) -> Rounds:
-    shape = len(model.rounds), len(model.clusters)
+def _planned(model: GridModel, counted_from: float) -> Rounds:
+    rounds = [each for each in model.rounds if each.dispatched >= counted_from]
+    shape = len(rounds), len(model.clusters)
     return Rounds(
-        np.array([each.dispatched for each in model.rounds]),
-        np.array([each.jobs for each in model.rounds], np.int64).reshape(shape),
-        np.array([each.cps for each in model.rounds], np.float64).reshape(shape),
+        np.array([each.dispatched for each in rounds]),
+        np.array([each.jobs for each in rounds], np.int64).reshape(shape),
+        np.array([each.cps for each in rounds], np.float64).reshape(shape),
     )

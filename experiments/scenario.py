@@ -244,7 +244,12 @@ class Scenario:
                 f"{self.largest_job}, the largest job that the clusters can hold"
             )
         workload, duration = build_workload(self.workload, parameters, self.platform, seed)
-        return GridModel(
+        if 0 < workload.count <= parameters.warmup:
+            raise ScenarioError(
+                f"{self.name}: warmup: found {parameters.warmup}; accepted: a whole number below "
+                f"{workload.count}, the jobs of the workload"
+            )
+        model = GridModel(
             self.platform,
             workload,
             _class(self.global_scheduler, global_scheduler),
@@ -288,6 +293,8 @@ class Scenario:
             ),
             aging=parameters.aging,
         )
+        model.world.count_after(parameters.warmup)
+        return model
 
 
 def _sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Platform:

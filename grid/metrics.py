@@ -130,9 +130,9 @@ def cluster_metrics(tally: Tally) -> list[dict[str, Any]]:
 
 
 def _period(tally: Tally) -> float:
-    """Return the time from the first arrival that counts to the last finish, s; or infinity."""
-    sums = tally.grid[0]
-    return float(sums["ended"] - sums["first_arrival"])
+    """Return the time from the first arrival that counts to the last finish, s."""
+    sums, begun = tally.grid[0], tally.counted_from
+    return float(sums["ended"] - (sums["first_arrival"] if begun == -math.inf else begun))
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -61,6 +61,8 @@ class Tally:
         Of dtype `SUMS`.
     clusters : structured array, shape (groups, clusters)
         The same of each cluster.
+    counted_from : float
+        Jobs that arrived before count nowhere, s; minus infinity if all of them count.
     completed : int
         Jobs, whether or not they count.
     rejected : list of tuple
@@ -72,6 +74,7 @@ class Tally:
         self.platform = platform
         self.grid = _sums((groups,))
         self.clusters = _sums((groups, len(platform.clusters)))
+        self.counted_from = -np.inf
         self.completed = 0
         self.rejected: list[tuple[float, int]] = []
         self.wait, self.bounded_slowdown = Percentiles(), Percentiles()
@@ -96,12 +99,14 @@ class Tally:
         records : Records
             In order of leaving.
         counted_from : float
-            Jobs that arrived before count nowhere, s; but their processors are `held`.
+            As known by now; infinity as long as none has arrived that counts. Processors of those
+            that count nowhere are `held` all the same.
         group : array of int, optional
             Of each of them; 0 for all by default.
         """
         if group is None:
             group = np.zeros(len(records), np.int64)
+        self.counted_from = counted_from
         waits, slowdowns = np.empty((2, len(records)))
         rows, takes = np.ascontiguousarray(records.rows), np.ascontiguousarray(records.takes)
         counted = _add_all(

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from experiments.parameters import Parameters
 from grid.platform import Platform
 
+EXACT = 1_000_000
+"""Jobs at most, of which percentiles are exact."""
 BOUND = 10.0
 """Shorter jobs count as this long in the bounded slowdown, s."""
 
@@ -43,23 +45,35 @@ Numbers = dict[str, tuple[Any, float]]
 
 
 def metrics_of(
-    done: Sequence[Done], platform: Platform, parameters: Parameters, whole: set[int]
+    ran: Sequence[Done],
+    platform: Platform,
+    parameters: Parameters,
+    whole: set[int],
+    counted_from: float,
 ) -> Numbers:
     """Return the numbers of a summary that follow from its completed jobs.
 
     Parameters
     ----------
-    done : sequence of Done
+    ran : sequence of Done
+        All of them.
     platform : Platform
     parameters : Parameters
         Weights and the reading of idle-time are among them.
     whole : set of int
         In mode `batch` the rounds that are complete.
+    counted_from : float
+        Jobs that arrived before belong to the warm-up, s; minus infinity: there is none.
     """
     numbers: Numbers = {}
-    span = max(job.finish for job in done) - min(job.arrival for job in done) if done else 0.0
+    done = [job for job in ran if job.arrival >= counted_from]
+    first = min((job.arrival for job in done), default=math.inf)
+    span = max(job.finish for job in done) - first if done else 0.0
+    begun = first if counted_from == -math.inf else counted_from
+    period = begun, max((job.finish for job in ran), default=0.0)
     processors = sum(cluster.size for cluster in platform.clusters)
-    _put(numbers, "metrics/", _service(done) | _usage(done, None, processors, span))
+    _put(numbers, "metrics/", _service(done) | _usage(done, None, processors))
+    numbers["metrics/utilization"] = _utilization(ran, None, processors, period), 0.0
     split = [job for job in done if len(job.placement) > 1]
     timed = [job for job in split if job.dedicated > 0]
     penalties = [(job.finish - job.start - job.staging) / job.dedicated for job in timed]
@@ -70,13 +84,17 @@ def metrics_of(
     numbers["metrics/migrated"] = len(migrated) / len(settled) if settled else None, 0.0
     numbers["metrics/mean_staging"] = _mean([job.staging for job in migrated]), 0.0
     finish = max((job.finish for job in done), default=0.0)
-    numbers["metrics/p95_wait"] = _percentile([job.start - job.arrival for job in done]), finish
-    numbers["metrics/p95_bounded_slowdown"] = _percentile([job.slowdown for job in done]), 0.0
+    if len(done) <= EXACT:
+        waits, slowdowns = [job.start - job.arrival for job in done], [job.slowdown for job in done]
+        numbers["metrics/p95_wait"] = _percentile(waits), finish
+        numbers["metrics/p95_bounded_slowdown"] = _percentile(slowdowns), 0.0
     numbers["metrics/throughput"] = len(done) / span if span else None, 0.0
     for index, cluster in enumerate(platform.clusters):
         here = [job for job in done if cluster.name in job.placement]
         place = f"clusters/{index}/"
-        _put(numbers, place, _service(here) | _usage(here, cluster.name, cluster.size, span))
+        _put(numbers, place, _service(here) | _usage(here, cluster.name, cluster.size))
+        used = _utilization(ran, cluster.name, cluster.size, period)
+        numbers[place + "utilization"] = used, 0.0
         for name, value in (("name", cluster.name), ("size", cluster.size), ("jobs", len(here))):
             numbers[place + name] = value, 0.0
         numbers[place + "rate"] = cluster.rate, 0.0
@@ -120,12 +138,29 @@ def _service(done: Sequence[Done]) -> Numbers:
     }
 
 
-def _usage(done: Sequence[Done], cluster: str | None, processors: int, span: float) -> Numbers:
-    """Return how processors were used: of one cluster, or of all."""
-    work = math.fsum(
-        (job.finish - job.start) * (job.size if cluster is None else job.placement[cluster])
-        for job in done
+def _held(job: Done, cluster: str | None) -> int:
+    """Return the processors that a job held: of one cluster, or of all."""
+    return job.size if cluster is None else job.placement.get(cluster, 0)
+
+
+def _utilization(
+    ran: Sequence[Done], cluster: str | None, processors: int, period: tuple[float, float]
+) -> float | None:
+    """Return the share of processors that jobs held in a period (s)."""
+    begun, ended = period
+    if not begun < ended:
+        return None
+    held = math.fsum(
+        (job.finish - max(job.start, begun)) * _held(job, cluster)
+        for job in ran
+        if job.finish > begun
     )
+    return held / (processors * (ended - begun))
+
+
+def _usage(done: Sequence[Done], cluster: str | None, processors: int) -> Numbers:
+    """Return how processors were used: of one cluster, or of all."""
+    work = math.fsum((job.finish - job.start) * _held(job, cluster) for job in done)
     finish = max((job.finish for job in done), default=0.0)
     scale = processors * finish
     idle = makespan = None
@@ -137,7 +172,6 @@ def _usage(done: Sequence[Done], cluster: str | None, processors: int, span: flo
         "work": (work, scale),
         "idle_time_total": (idle, scale),
         "idle_time_mean": (None if idle is None else idle / processors, finish),
-        "utilization": (work / (processors * span) if span else None, 0.0),
     }
 
 

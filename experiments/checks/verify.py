@@ -334,7 +334,8 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
     there = Counter(job.batch for _, job in pairs if job is not None)
     wanted = Counter(job.batch for job in jobs)
     whole = {batch for batch in there if batch is not None and there[batch] == wanted[batch]}
-    numbers = metrics_of(done, result.platform, result.parameters, whole)
+    counted_from = _counted_from(pairs, jobs, result.parameters.warmup)
+    numbers = metrics_of(done, result.platform, result.parameters, whole, counted_from)
     summary = result.summary
     problems = [*wrong_losses(result)]
     for name, (found, right, scale) in _compared(numbers, summary):
@@ -347,6 +348,19 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
         "numbers of the summary are right", problems, f"{len(numbers):,} numbers, worked out again"
     )
     return verdict._replace(unchecked=unchecked(summary, numbers))
+
+
+def _counted_from(pairs: Sequence[Pair], jobs: Sequence[Given], warmup: int) -> float:
+    """Return the arrival of the first job that counts, s: minus infinity if all of them do."""
+    if warmup == 0:
+        return -math.inf
+    if warmup >= len(jobs):
+        return math.inf
+    first = jobs[warmup]
+    if first.batch is None:
+        return first.arrival
+    arrivals = [row.arrival for row, job in pairs if job is not None and job.batch == first.batch]
+    return min(arrivals, default=math.inf)
 
 
 def _compared(

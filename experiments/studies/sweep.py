@@ -153,7 +153,8 @@ def _short(probe: Scenario) -> Scenario:
     """Return a scenario cut to what goes through all the code that its runs go through."""
     assert isinstance(probe.parameters, Parameters)
     name = "jobs_per_cluster" if probe.parameters.mode == "per-cluster" else "jobs"
-    return probe.changed([f"{name}={min(ENOUGH, getattr(probe.parameters, name))}"])
+    jobs = min(ENOUGH, getattr(probe.parameters, name))
+    return probe.changed([f"{name}={jobs}", "warmup=0"])
 
 
 def _costs(pool: Executor, runs: dict[str, Run], observe: Observe) -> dict[str, float]:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import chain
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_jobs_are_written_in_order_of_arrival_as_soon_as_they_can_be():
     model.world.flush()
     observed.finish()
     assert 0.5 * 12_000 < before < 12_000
-    assert sum(portions, []) == [*range(1, 12_001)]
+    assert [*chain.from_iterable(portions)] == [*range(1, 12_001)]
 
 
 @pytest.mark.parametrize("standing", [False, True])

@@ -199,6 +199,7 @@ def scenario(point: Point, jobs: int, penalty: float = 1.0) -> Scenario:
         "lslt": point.lslt,
         "chunk": point.chunk,
         "penalty": penalty,
+        "warmup": int(WARM_UP * jobs * point.clusters),
     }
     return base.changed(
         [f"{name}={value!r}" for name, value in settings.items()], global_scheduler=point.policy
@@ -221,7 +222,6 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     """
     world = model.world
     world.stream_records(None)
-    world.count_after(int(WARM_UP * model.workload.count))
     saturation = 0.0
     for _ in steps:
         saturation = max(saturation, float((world.demand / world.link_capacity).max()))
