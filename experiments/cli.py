@@ -14,6 +14,7 @@ from experiments.maxutil.commands import maxutil
 from experiments.options import Number
 from experiments.papers.commands import reproduce
 from experiments.process import FAILED, INTERRUPTED, Program, stdout_kept, users_code
+from grid.errors import GridError
 
 if TYPE_CHECKING:
     from experiments.scenario import Scenario
@@ -113,6 +114,12 @@ def _tell_notes(scenario: Scenario) -> None:
 @click.option(
     "--events", metavar="FILE", help="Write every message and job event there (JSON lines)."
 )
+@click.option(
+    "--replications",
+    type=Number(1),
+    metavar="N",
+    help="Run it N times, with seeds spawned from --seed: means and 95 % confidence intervals.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, alone on stdout.")
 def run(
     seed: int,
@@ -122,11 +129,19 @@ def run(
     out: str | None,
     rounds: str | None,
     events: str | None,
+    replications: int | None,
     as_json: bool,
     scenario: str,
     **options: Any,
 ) -> None:
     """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file."""
+    if replications is not None:
+        of_one = ("--live", live), ("--pace", pace), ("--follow", follow)
+        for name, value in (*of_one, ("--rounds", rounds), ("--events", events)):
+            if value not in (None, False):
+                raise GridError(f"--replications: found with {name}; accepted: one of them")
+        _replicate(scenario, options, seed, replications, out, as_json)
+        return
     from experiments.compiling import saying_when_compiling
     from experiments.files import check_file, check_folder
     from experiments.run import run as run_scenario
@@ -160,6 +175,44 @@ def run(
     if result.unfinished:
         counts = f"{result.unfinished} of {result.submitted} jobs"
         click.echo(f"metasched: {counts} not finished: {result.why_unfinished}", err=True)
+        sys.exit(UNFINISHED)
+
+
+def _replicate(
+    scenario: str,
+    options: dict[str, Any],
+    seed: int,
+    replications: int,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Run a scenario several times, and print what the runs come to."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from experiments.files import check_folder
+    from experiments.report import print_replications
+    from experiments.studies.progress import SweepProgress
+    from experiments.studies.replications import replicate, write
+    from experiments.studies.sweep import cores
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with users_code(), SweepProgress(Console(stderr=True)) as progress:
+            chosen = chosen_scenario(scenario, **options)
+            if out is not None:
+                check_folder(out)
+            found = replicate(chosen, seed, replications, cores(), progress, out)
+        text = json.dumps(found.summary(), allow_nan=False)
+        if out is not None:
+            write(found, text, Path(out))
+        _tell_notes(chosen)
+        if as_json:
+            click.echo(text, file=stdout)
+        else:
+            print_replications(found, Console())
+    if found.unfinished:
+        click.echo(f"metasched: {found.unfinished} jobs not finished", err=True)
         sys.exit(UNFINISHED)
 
 

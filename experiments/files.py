@@ -47,14 +47,21 @@ def _try(given: str, folder: Path, names: Sequence[str]) -> None:
     """Raise `OSError` if files of these names cannot be put into a folder; leave nothing there."""
     if not given:
         raise FileNotFoundError(errno.ENOENT, "found ''")
-    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with made(folder):
         tempfile.TemporaryFile(dir=folder).close()
         for name in names:
             with suppress(FileNotFoundError):
                 if not stat.S_ISREG((folder / name).stat().st_mode):
                     raise FileExistsError(errno.EEXIST, f"{name or folder} is no file")
+
+
+@contextmanager
+def made(folder: Path) -> Iterator[None]:
+    """Make a folder if it is not there, and remove it again unless something is put there."""
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
     finally:
         for each in missing:
             with suppress(OSError):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from experiments.results import Result
+
+if TYPE_CHECKING:
+    from experiments.studies.replications import Replications
 
 REJECTED_NAMED, CLUSTERS_SHOWN = 10, 20
 """Rejected jobs and clusters that people are shown at most."""
@@ -50,6 +53,30 @@ def print_result(result: Result, console: Console) -> None:
     console.print(f"CP: {'whole run' if result.rounds is None else 'mean of rounds'}")
     for line in _remarks(result):
         console.print(line, **_LITERALLY)
+
+
+def print_replications(found: Replications, console: Console) -> None:
+    """Print the mean of each metric with its confidence interval."""
+    schedulers = f"{found.scenario.global_scheduler} over {found.scenario.local_scheduler}"
+    title = f"{found.scenario.name}: {schedulers}, {len(found.runs)} replications"
+    console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
+    if found.unstable:
+        console.print(
+            f"not stable: in {found.unstable} of {len(found.runs)} the queue grew for as long as "
+            "jobs arrived, so that means would only tell how long they were",
+            **_LITERALLY,
+        )
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("metric")
+    table.add_column("mean", justify="right")
+    table.add_column("95 % confidence")
+    for name, interval in found.means.items():
+        if interval is not None:
+            half = interval.half_width
+            told = "-" if half is None else f"± {half:.3g}"
+            table.add_row(Text(name), f"{interval.mean:,.6g}", told)
+    console.print(table)
 
 
 def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -6,13 +6,13 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
 
-from experiments.files import JOBS, SUMMARY, TIMELINE, replace_all, sync, synced, unwritable
+from experiments.files import JOBS, SUMMARY, TIMELINE, made, replace_all, sync, synced, unwritable
 from experiments.result_files import COLUMNS
 from experiments.results import Result
 from grid.finished import Records
@@ -95,13 +95,13 @@ def new_result(folder: str | os.PathLike[str], platform: Platform) -> Iterator[N
         If the files cannot be written.
     """
     folder = Path(folder)
-    with _telling(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        scratch = tempfile.TemporaryDirectory(
-            prefix=".metasched-", dir=folder, ignore_cleanup_errors=True
-        )
-    with scratch as path:
+    with ExitStack() as stack:
         with _telling(folder):
+            stack.enter_context(made(folder))
+            scratch = tempfile.TemporaryDirectory(
+                prefix=".metasched-", dir=folder, ignore_cleanup_errors=True
+            )
+            path = stack.enter_context(scratch)
             jobs = (Path(path) / JOBS).open("x", encoding="utf-8", newline="")
         try:
             with _telling(folder):

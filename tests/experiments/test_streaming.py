@@ -55,8 +55,8 @@ def test_the_result_is_the_same_bits_whether_jobs_are_kept_or_not(case, tmp_path
         new.add(kept.records)
         new.finish(kept)
     for name in ("jobs.csv", "timeline.csv"):
-        files = [(tmp_path / of / name).read_bytes() for of in ("kept", "streamed", "table")]
-        assert files[0] == files[1] == files[2]
+        texts = [(tmp_path / of / name).read_bytes() for of in ("kept", "streamed", "table")]
+        assert texts[0] == texts[1] == texts[2]
     assert (tmp_path / "kept" / "jobs.csv").read_text().count("\n") == 1 + len(kept.jobs)
 
 
@@ -74,21 +74,26 @@ def test_jobs_are_written_in_order_of_arrival_as_soon_as_they_can_be():
     assert [*chain.from_iterable(portions)] == [*range(1, 12_001)]
 
 
+def files(folder):
+    return {path: path.is_file() and path.read_bytes() for path in folder.rglob("*")}
+
+
 @pytest.mark.parametrize("standing", [False, True])
-def test_of_a_run_that_fails_nothing_is_left(standing, tmp_path, monkeypatch):
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_of_a_run_that_fails_nothing_is_left(standing, error, tmp_path, monkeypatch):
+    out = tmp_path / "new" / "folder"
     if standing:
-        run(scenario("rounds"), out=tmp_path)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+        run(scenario("rounds"), out=out)
+    before = files(tmp_path)
 
     def fail(self, records):
-        self.tally.add(records)
-        assert next(tmp_path.glob(".metasched-*/jobs.csv")).exists()
-        raise RuntimeError("of a user's code")
+        assert next(out.glob(".metasched-*/jobs.csv")).exists()
+        raise error
 
     monkeypatch.setattr(Observed, "add", fail)
-    with pytest.raises(RuntimeError, match="of a user's code"):
-        run(scenario("rounds"), seed=5, out=tmp_path)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    with pytest.raises(error):
+        run(scenario("rounds"), seed=5, out=out)
+    assert files(tmp_path) == before
 
 
 def test_a_full_disk_is_told_in_one_line(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from functools import cache
 from agents.model import GridModel
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
+from experiments.studies.lost import until_lost
 from experiments.studies.sweep import Observation, Run
 
 JOBS = {4: 4_000_000, 6: 400_000}
@@ -42,8 +43,6 @@ A1, B1, B2, B3, B4, ADAPTIVE = "a1", "b1", "b2", "b3", "b4", "adaptive"
 
 STEPS = 50
 """Looks at a run: at its links, and whether it is lost."""
-LOST = 250
-"""Jobs a cluster, of which so many wait in a queue that keeps growing, are a lost run: it ends."""
 
 
 @dataclass(frozen=True)
@@ -223,11 +222,8 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     world = model.world
     world.stream_records(None)
     saturation = 0.0
-    for _ in steps:
+    for _ in until_lost(model, steps):
         saturation = max(saturation, float((world.demand / world.link_capacity).max()))
-        lost = model.queued > LOST * world.clusters
-        if lost and world.statistics.stable is False:
-            break
     found = world.statistics
     return {
         "turnaround": [found.mean_turnaround or 0.0],

@@ -1,0 +1,32 @@
+"""Runs without a steady state, whose means only tell how long they were: they may end early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from agents.model import GridModel
+
+LOST = 250
+"""Jobs a cluster, of which so many wait in a queue that keeps growing, are a lost run."""
+
+
+def until_lost(model: GridModel, steps: Iterable[None]) -> Iterator[None]:
+    """Yield the steps of a run as long as it may have a steady state; of lost ones no more.
+
+    Parameters
+    ----------
+    model : GridModel
+        Whose jobs arrive by a process, not in rounds.
+    steps : iterable
+        Its steps.
+    """
+    for _ in steps:
+        yield
+        if is_lost(model):
+            return
+
+
+def is_lost(model: GridModel) -> bool:
+    """Tell whether the queue of a run is seen to grow without end, and is long already."""
+    waiting = model.queued + sum(model.waiting)
+    return waiting > LOST * model.world.clusters and model.world.statistics.stable is False

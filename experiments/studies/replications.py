@@ -1,0 +1,209 @@
+"""Independent replications of a run: means over runs of different seeds, and how sure they are."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from agents.model import GridModel
+from experiments.observed import Observed
+from experiments.parameters import Parameters
+from experiments.results import Result
+from experiments.scenario import Scenario
+from experiments.studies.files import new_files, write_csv
+from experiments.studies.kept import Kept
+from experiments.studies.lost import is_lost, until_lost
+from experiments.studies.statistics import Interval, mean_interval
+from experiments.studies.sweep import ENOUGH, Observation, Run, Watch, sweep
+from grid.errors import GridError
+from grid.kernel.compile import sources_digest
+from grid.workloads.table import Table
+
+PROBE = 20
+"""The time that runs take is measured by one of so many times fewer jobs."""
+FILES = ("replications.json", "replications.csv")
+"""The object that ``--json`` prints, and a row for each run."""
+
+
+@dataclass(frozen=True)
+class Replications:
+    """Runs of a scenario with different seeds.
+
+    Attributes
+    ----------
+    scenario : Scenario
+    seed : int
+        Of which those of the runs are spawned.
+    runs : DataFrame
+        A row for each: its ``seed``, the jobs that it left ``unfinished``, whether it is ``stable``
+        (1, 0, or NaN if nothing tells), then its metrics, NaN where nothing defines a number.
+    """
+
+    scenario: Scenario
+    seed: int
+    runs: pd.DataFrame
+
+    @property
+    def unstable(self) -> int:
+        """Runs without a steady state."""
+        return int((self.runs["stable"] == 0).sum())
+
+    @property
+    def unfinished(self) -> int:
+        """Jobs that runs of a steady state left unfinished."""
+        return int(self.runs["unfinished"][self.runs["stable"] != 0].sum())
+
+    @property
+    def means(self) -> dict[str, Interval | None]:
+        """The mean of each metric with its 95 % confidence interval.
+
+        None if a run is without a steady state, or if it has no such number.
+        """
+        metrics = self.runs.drop(columns=["seed", "unfinished", "stable"])
+        return {
+            str(name): None if self.unstable or values.isna().any() else mean_interval(values)
+            for name, values in metrics.items()
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """Return the replications in numbers, ready for JSON: None where nothing defines one.
+
+        Returns
+        -------
+        dict
+            ``scenario``, ``seed``, ``replications`` and their ``seeds``; ``unstable``, how many of
+            them have no steady state; ``metrics``, of each its ``mean`` and ``ci95``, the
+            half-width of the 95 % confidence interval, but ``stable`` as in a run's summary;
+            `Scenario.to_dict`; ``unfinished`` if jobs were left.
+        """
+        stable = self.runs["stable"]
+        verdict = None if stable.isna().any() and not self.unstable else not self.unstable
+        metrics: dict[str, Any] = {
+            name: {"mean": None, "ci95": None}
+            if interval is None
+            else {"mean": interval.mean, "ci95": interval.half_width}
+            for name, interval in self.means.items()
+        }
+        summary: dict[str, Any] = {
+            "scenario": self.scenario.name,
+            "seed": self.seed,
+            "replications": len(self.runs),
+            "seeds": self.runs["seed"].tolist(),
+            "unstable": self.unstable,
+            "metrics": metrics | {"stable": verdict},
+            **self.scenario.to_dict(),
+        }
+        return summary | ({"unfinished": self.unfinished} if self.unfinished else {})
+
+
+def replicate(
+    scenario: Scenario,
+    seed: int,
+    replications: int,
+    workers: int,
+    watch: Watch,
+    folder: str | os.PathLike[str] | None = None,
+) -> Replications:
+    """Run a scenario several times, each with a seed of its own.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        A run of it that has no steady state ends as soon as that is seen, unless it is of a log.
+    seed : int
+        Of which those of the runs are spawned: more replications begin with the same runs.
+    replications : int
+    workers : int
+        Processes; they change nothing but the time.
+    watch : Watch
+        Is told how it goes on.
+    folder : path, optional
+        Where finished runs are kept, and taken up again.
+
+    Raises
+    ------
+    GridError
+        For a scenario that cannot be run, or a folder that holds other runs.
+    """
+    scenario.model(seed)  # what it refuses, it refuses before any process is started
+    for given in (scenario.global_scheduler, scenario.local_scheduler):
+        if not isinstance(given, str) and given.__module__ in ("__main__", "<run_path>"):
+            raise GridError(
+                f"replications: found scheduler {given.__qualname__} of a script; accepted: one "
+                "by its name, or module:Class"
+            )
+    seeds = np.random.SeedSequence(seed).generate_state(replications).tolist()
+    runs = [Run(scenario, each, (), _probe(scenario)) for each in seeds]
+    with ExitStack() as stack:
+        if folder is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="metasched-"))
+        digest = sources_digest(Path(__file__).resolve().parents[2])
+        kept = Kept(Path(folder), {"command": "run", "code digest": digest})
+        found = sweep(runs, partial(_observe, scenario), kept, workers, watch)
+    table = pd.DataFrame([_row(run.seed, found[run.key]) for run in runs])
+    return Replications(scenario, seed, table)
+
+
+def _row(seed: int, found: Observation) -> dict[str, float]:
+    return {"seed": seed} | {name: values[0] for name, values in found.items()}
+
+
+def write(replications: Replications, text: str, folder: Path) -> None:
+    """Write the files of replications.
+
+    Parameters
+    ----------
+    replications : Replications
+    text : str
+        The summary, in JSON.
+    folder : Path
+
+    Raises
+    ------
+    GridError
+        If they cannot be written.
+    """
+    with new_files(folder) as new:
+        (new / FILES[0]).write_text(text + "\n", encoding="utf-8")
+        write_csv(replications.runs, new / FILES[1])
+
+
+def _probe(scenario: Scenario) -> Scenario:
+    """Return a short run; of a log there is none."""
+    parameters = scenario.parameters
+    assert isinstance(parameters, Parameters)
+    if scenario.workload is not None:
+        return scenario
+    name = "jobs_per_cluster" if parameters.mode == "per-cluster" else "jobs"
+    jobs = getattr(parameters, name)
+    return scenario.changed([f"{name}={min(jobs, max(ENOUGH, jobs // PROBE))}", "warmup=0"])
+
+
+def _observe(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> Observation:
+    """Return the numbers among a run's metrics."""
+    observed = Observed(model)
+    model.world.stream_records(observed.add)
+    arriving = observed.rounds is None and not isinstance(model.workload, Table)
+    for _ in until_lost(model, steps) if arriving else steps:
+        pass
+    model.world.flush()
+    observed.finish()
+    result = Result.of(model, scenario, 0.0, observed=observed)
+    stable = False if arriving and is_lost(model) else result.stable
+    numbers = {
+        name: [math.nan if value is None else float(value)]
+        for name, value in result.summary()["metrics"].items()
+        if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+    }
+    told = math.nan if stable is None else float(stable)
+    return {"unfinished": [float(result.unfinished)], **numbers, "stable": [told]}

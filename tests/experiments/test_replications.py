@@ -1,0 +1,161 @@
+"""Independent replications of a run."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli import main
+from experiments.run import run
+from experiments.scenario import Scenario
+from experiments.studies.replications import _observe, replicate
+from experiments.studies.statistics import mean_interval
+from tests.agents.small_grids import PLATFORM
+
+SETTINGS = ["jobs_per_cluster=400", "warmup=100"]
+
+
+class Silent:
+    """Is told how many runs there were to do."""
+
+    def __init__(self):
+        self.runs = []
+
+    def prepare(self, words):
+        pass
+
+    def begin(self, runs, kept, estimate):
+        self.runs.append((runs, kept))
+
+    def advance(self, share):
+        pass
+
+
+def beosim(policy, *settings):
+    return Scenario.load("beosim").changed([*SETTINGS, *settings], global_scheduler=policy)
+
+
+def observed(scenario, seed=1):
+    """Return what is kept of a run, and its model."""
+    model = scenario.model(seed)
+
+    def steps():
+        while model.running:
+            model.step()
+            yield
+
+    return _observe(scenario, model, steps()), model
+
+
+def call(*words):
+    return CliRunner().invoke(main, ["run", *map(str, words)])
+
+
+def test_means_are_those_of_runs_with_the_seeds_told(tmp_path):
+    words = ["beosim", "--global", "b1", "--seed", 7, "--out", tmp_path, "--json"]
+    words += [word for each in SETTINGS for word in ("--set", each)]
+    got = call(*words, "--replications", 3)
+    assert got.exit_code == 0, got.output
+    told = json.loads(got.stdout)
+    assert json.loads((tmp_path / "replications.json").read_text()) == told
+    assert len(set(told["seeds"])) == told["replications"] == 3
+    runs = [run(beosim("b1"), seed=seed).summary()["metrics"] for seed in told["seeds"]]
+    for name in ("mean_turnaround", "utilization", "mean_penalty", "mcp", "p95_wait", "restarts"):
+        interval = mean_interval([each[name] for each in runs])
+        assert told["metrics"][name] == {"mean": interval.mean, "ci95": interval.half_width}
+    assert told["metrics"]["mcp_planned"] == {"mean": None, "ci95": None}
+    assert told["metrics"]["stable"] in (True, False)
+    with (tmp_path / "replications.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["seed"]) for row in rows] == told["seeds"]
+    assert [float(row["mean_wait"]) for row in rows] == [each["mean_wait"] for each in runs]
+    # More of them go on from those that are there.
+    watch = Silent()
+    more = replicate(beosim("b1"), 7, 4, 1, watch, tmp_path)
+    assert more.summary()["seeds"][:3] == told["seeds"]
+    assert watch.runs == [(1, 3)]
+
+
+def test_a_run_without_a_steady_state_ends_early_and_has_no_mean():
+    lost = beosim("first-fit", "bsbw=900", "jobs_per_cluster=8000")
+    found, model = observed(lost)
+    assert found["stable"] == [0.0]
+    assert model.running
+    assert model.completed < 0.9 * 32_000
+    settled, model = observed(beosim("migration-only", "jobs_per_cluster=8000"))
+    assert settled["stable"] == [1.0]
+    assert not model.running
+
+
+def test_one_unstable_run_is_told_instead_of_a_mean(monkeypatch):
+    def sweep(runs, *_):
+        return {
+            each.key: {"unfinished": [9.0 * i], "mean_wait": [5.0], "stable": [1.0 - i]}
+            for i, each in enumerate(runs)
+        }
+
+    monkeypatch.setattr("experiments.studies.replications.sweep", sweep)
+    found = replicate(beosim("b1"), 1, 2, 1, Silent()).summary()
+    assert found["unstable"] == 1
+    assert found["metrics"] == {"mean_wait": {"mean": None, "ci95": None}, "stable": False}
+    assert "unfinished" not in found  # it was not carried to its end
+    got = call("beosim", "--set", "jobs_per_cluster=9", "--replications", 2)
+    assert got.exit_code == 0
+    assert "not stable: in 1 of 2 the queue grew for as long as jobs arrived" in got.stdout
+    assert "mean_wait" not in got.stdout
+
+
+@pytest.mark.parametrize("mode", ["batch", "open"])
+def test_rounds_and_logs_are_carried_to_their_end(mode, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("arrival,size,runtime\n" + "0,8,100\n" * 5000)
+    parameters = {"mode": mode, "jobs": 200}
+    log = str(path) if mode == "open" else None
+    scenario = Scenario("mine", PLATFORM, parameters, "ect", "fcfs", log)
+    found, model = observed(scenario)
+    assert not model.running
+    assert found["unfinished"] == [0.0]
+
+
+def test_what_cannot_be_replicated_is_refused_in_one_line(tmp_path):
+    quick = ["quickstart", "--replications"]
+    for words, message in (
+        ([*quick, 0], "--replications: found '0'; accepted: a whole number from 1"),
+        ([*quick, -3], "--replications: found '-3'; accepted: a whole number from 1"),
+        ([*quick, "two"], "--replications: found 'two'; accepted: a whole number from 1"),
+        (
+            [*quick, 2, "--rounds", tmp_path / "r.csv"],
+            "--replications: found with --rounds; accepted: one of them",
+        ),
+        ([*quick, 2, "--live"], "--replications: found with --live; accepted: one of them"),
+        (
+            [*quick, 2, "--set", "warmup=400", "--out", tmp_path / "out"],
+            "quickstart: warmup: found 400; accepted: a whole number below 400, the jobs of the "
+            "workload",
+        ),
+    ):
+        got = call(*words)
+        assert (got.exit_code, got.stdout) == (2, "")
+        assert got.stderr == f"metasched: {message}\n"
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_scheduler_that_workers_cannot_find_is_refused(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from agents.schedulers import GlobalScheduler\n"
+        "from experiments.scenario import Scenario\n"
+        "from grid.platform import Platform\n"
+        "class Mine(GlobalScheduler):\n"
+        "    def place(self, job):\n"
+        "        return self.clusters[0]\n"
+        "scenario = Scenario('mine', Platform.star([10]), {}, Mine, 'fcfs')\n"
+    )
+    got = call(tmp_path / "mine.py", "--replications", 2)
+    assert got.exit_code == 2
+    assert got.stderr == (
+        "metasched: replications: found scheduler Mine of a script; accepted: one by its name, or "
+        "module:Class\n"
+    )
