@@ -41,7 +41,7 @@ def print_result(result: Result, console: Console) -> None:
         ("makespan", _seconds(metrics["makespan"])),
         ("idle-time of a processor", _seconds(metrics["idle_time_mean"])),
         ("utilization", _percent(metrics["utilization"])),
-        *_coallocation(metrics),
+        *_coallocation(metrics, summary["links"]),
         *_losses(result),
         ("messages", f"{sum(result.messages.values()):,}"),
     ):
@@ -100,11 +100,15 @@ def _losses(result: Result) -> Iterator[tuple[str, str]]:
         yield "restarts", f"{result.restarts:,}, {lost}"
 
 
-def _coallocation(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _coallocation(
+    metrics: dict[str, Any], links: list[dict[str, Any]]
+) -> Iterator[tuple[str, str]]:
     """Yield what splitting jobs and staging their data came to, if that happened."""
     if metrics["coallocated"]:
         yield "co-allocated jobs", _percent(metrics["coallocated"])
         yield "their time over dedicated", f"{metrics['mean_penalty']:.3f}"
+        most = max(link["saturated"] for link in links)
+        yield "most saturated link", f"{_percent(most)} of the time"
     if metrics["mean_staging"]:
         yield "jobs away from origin", _percent(metrics["migrated"])
         yield "mean staging of those", _seconds(metrics["mean_staging"])
