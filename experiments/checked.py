@@ -50,7 +50,8 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
         )
         reason = " or ".join(reasons)
         if error["type"] in MISSHAPEN:
-            reason = f"accepted: {Parameters.model_fields[str(error['loc'][0])].description}"[:-1]
+            words = (Parameters.model_fields[str(error["loc"][0])].description or "").split()
+            reason = f"accepted: {' '.join(words)}"[:-1]
         raise ScenarioError(f"{where}: {place}: found {error['input']!r}; {reason}") from None
     for low, high in RANGES:
         least, most = getattr(parameters, low), getattr(parameters, high)

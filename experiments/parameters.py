@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from pydantic_core import PydanticCustomError
+
 from agents.pace import LARGEST_SIGMA
 from grid.brokers import SHORTEST
 from grid.distributions import LARGEST_SIZE
@@ -53,7 +55,7 @@ def _listed(value: Any) -> Any:
 
 def _sum_to_100(percents: tuple[float, ...]) -> tuple[float, ...]:
     if percents and abs(math.fsum(percents) - 100) > 1e-9:
-        raise ValueError(f"they sum to {math.fsum(percents):g}; accepted: percentages of 100")
+        raise PydanticCustomError("sum", f"sum is {math.fsum(percents):g}; accepted: 100")
     return percents
 
 

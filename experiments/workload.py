@@ -66,6 +66,7 @@ def build_workload(
         return _from_logs(source, parameters, platform, seed)
     sizes, runtimes = _sizes(parameters), _runtimes(parameters)
     clusters = len(platform.clusters)
+    _check_components(parameters, platform)
     mix: dict[str, Any] = {
         "count": parameters.jobs,
         "sizes": sizes,
@@ -152,6 +153,25 @@ def _check_fits(size: int, what: str, platform: Platform) -> None:
     """Refuse a job that is larger than all clusters together, on which no policy could run it."""
     processors = int(platform.sizes.sum())
     require(size <= processors, what, size, f"at most {processors}, all processors of the grid")
+
+
+def _check_components(parameters: Parameters, platform: Platform) -> None:
+    """Refuse components of which there are more than clusters, or that are larger than these."""
+    if not parameters.composition:
+        return
+    clusters, largest = len(platform.clusters), int(platform.sizes.max())
+    require(
+        not any(parameters.composition[clusters:]),
+        "composition",
+        f"jobs of {len(parameters.composition)} components",
+        f"at most {clusters}, one for each cluster",
+    )
+    require(
+        parameters.max_size <= largest,
+        "max_size",
+        parameters.max_size,
+        f"at most {largest}, processors of the largest cluster, on which a component has to fit",
+    )
 
 
 def _origins(parameters: Parameters, clusters: int) -> tuple[float, ...]:
