@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
-
 from pydantic_core import PydanticCustomError
 
 from agents.pace import LARGEST_SIGMA
