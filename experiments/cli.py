@@ -163,6 +163,10 @@ def run(
                 click.echo(f"metasched: no rounds; {rounds} has the header only", err=True)
         _tell_notes(chosen)
         if as_json:
+            if result.stable is False:
+                from experiments.report import UNSTABLE
+
+                click.echo(f"metasched: {UNSTABLE}", err=True)
             click.echo(json.dumps(result.summary(), allow_nan=False), file=stdout)
         else:
             from rich.console import Console

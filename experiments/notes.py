@@ -14,7 +14,7 @@ RATIOS = ("min_deadline_ratio", "max_deadline_ratio")
 PER_CLUSTER = ("jobs_per_cluster", "interarrival")
 SYNTHETIC = (
     *("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime"),
-    *("computation_fraction", "bsbw", *PER_CLUSTER),
+    *("computation_fraction", "bsbw", "q", "composition", "request", *PER_CLUSTER),
 )
 STAGING = ("staging_time", "staging_data")
 LOGS = ("load_factor", "window_start", "window_end")
@@ -25,6 +25,17 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     (("mode",), "a log runs in mode open", lambda p, log: log and p.mode == "batch"),
     (LOGS, "there is no log", lambda p, log: not log),
     (("queue",), "mode is open", lambda p, log: not log and p.mode == "open"),
+    (("q",), "sizes is not powers-of-two", lambda p, log: not log and p.sizes != "powers-of-two"),
+    (
+        ("request",),
+        "there is no composition",
+        lambda p, log: not log and not p.composition,
+    ),
+    (
+        ("local_share",),
+        "there are queue_shares",
+        lambda p, log: bool(p.queue_shares),
+    ),
     (("load",), "mode is batch", lambda p, log: not log and p.mode == "batch"),
     (
         ("jobs", "queue", "load", "local_share"),
@@ -87,5 +98,10 @@ def notes(scenario: Scenario) -> list[str]:
         lines.append(
             f"max_size: {parameters.max_size} processors; jobs larger than {scenario.largest_job} "
             "are rejected, for no cluster can hold them"
+        )
+    if scenario.workload is None and parameters.mode == "open" and parameters.load >= 1:
+        lines.append(
+            f"load: {parameters.load:g}; the clusters can do no more than 1, and the queue grows "
+            "for as long as jobs arrive"
         )
     return lines

@@ -107,7 +107,7 @@ class Parameters(BaseModel):
     """batch: rounds of jobs, each dispatched when the last has ended; open: jobs arrive;
     per-cluster: jobs arrive at each cluster by a Poisson process of its own."""
     jobs: Whole = 1000
-    """Synthetic jobs in all."""
+    """Synthetic jobs, beside those of the warm-up."""
     warmup: Count = 0
     """Jobs that come first and count for nothing: clusters begin empty."""
     queue: Factor = 40.0

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 REJECTED_NAMED, CLUSTERS_SHOWN = 10, 20
 """Rejected jobs and clusters that people are shown at most."""
 
+UNSTABLE = "not stable: the queue grew for as long as jobs arrived, and means with it"
+
 _LITERALLY: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 
 
@@ -35,6 +37,7 @@ def print_result(result: Result, console: Console) -> None:
         ("mean wait", _seconds(metrics["mean_wait"])),
         ("longest wait", _seconds(metrics["max_wait"])),
         ("mean turnaround", _seconds(metrics["mean_turnaround"])),
+        *_responses(metrics),
         ("mean bounded slowdown", _number(metrics["mean_bounded_slowdown"])),
         ("over-deadline of all jobs", _seconds(metrics["over_deadline"])),
         ("deadlines met", _percent(metrics["deadlines_met"])),
@@ -77,6 +80,13 @@ def print_replications(found: Replications, console: Console) -> None:
             told = "-" if half is None else f"± {half:.3g}"
             table.add_row(Text(name), f"{interval.mean:,.6g}", told)
     console.print(table)
+
+
+def _responses(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield how long jobs of one component took and those of more, if queues were visited."""
+    if "response_local" in metrics:
+        yield "response, one component", _seconds(metrics["response_local"])
+        yield "response, several", _seconds(metrics["response_global"])
 
 
 def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -130,7 +140,7 @@ def _remarks(result: Result) -> Iterator[str]:
         why = "the run was interrupted" if result.interrupted else result.why_unfinished
         yield f"{_jobs(result.unfinished)} not finished: {why}"
     if result.stable is False:
-        yield "not stable: the queue grew for as long as jobs arrived, and means with it"
+        yield UNSTABLE
     if result.cleaning.rules:
         yield f"cleaning of {result.cleaning.records:,} records:"
     for rule, count in result.cleaning.rules.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ def summary_of(result: Result) -> dict[str, Any]:
         ``scenario``, ``seed``, ``jobs``, ``metrics`` (`grid.metrics.job_metrics`; mcp and pb,
         of what cp_basis says; mcp_overall and pb_overall, of the run as one round; mcp_planned
         and pb_planned, means over the rounds as planned; rounds, how many there were; stable;
+        if queues were visited, mean turnarounds: response_total, response_local of jobs of one
+        component, response_global of others, response_queues of each queue, and saturated;
         restarts and lost_work; the messages by kind and how many were lost), ``clusters``
         (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; restarts and lost_work;
         the messages that its broker sent and received), ``links`` (of each its mean demand over
@@ -56,6 +59,7 @@ def summary_of(result: Result) -> dict[str, Any]:
             "rounds": result.round_count,
             **job_metrics(result.tally),
             "stable": result.stable,
+            **_responses(result),
             "restarts": result.restarts,
             "lost_work": result.lost_work,
             "messages": result.messages,
@@ -85,6 +89,25 @@ def summary_of(result: Result) -> dict[str, Any]:
     if result.interrupted:
         summary["interrupted"] = True
     return summary | dict(result.extras)
+
+
+def _responses(result: Result) -> dict[str, Any]:
+    """Return mean response times as `queues` has them, if queues were visited."""
+    found = result.statistics.responses
+    if found is None:
+        return {}
+    names = (*result.scenario.platform.names, "global")
+    return {
+        "response_total": result.statistics.mean_turnaround,
+        "response_local": _known(found.local),
+        "response_global": _known(found.everywhere),
+        "response_queues": dict(zip(names, map(_known, found.queues.tolist()), strict=True)),
+        "saturated": None if result.stable is None else not result.stable,
+    }
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else number
 
 
 def _version() -> str | None:

@@ -68,7 +68,7 @@ def build_workload(
     clusters = len(platform.clusters)
     _check_components(parameters, platform)
     mix: dict[str, Any] = {
-        "count": parameters.jobs,
+        "count": parameters.jobs + parameters.warmup,
         "sizes": sizes,
         "runtimes": runtimes,
         "classes": deadline_classes(parameters) if parameters.assign_deadlines else (),

@@ -24,6 +24,17 @@ class Links(NamedTuple):
     saturated: Floats
 
 
+class Responses(NamedTuple):
+    """Mean response times under a policy that visits queues, s; NaN where no job completed.
+
+    A response time is a turnaround, as `queues` calls it.
+    """
+
+    local: float  # of jobs of one component
+    everywhere: float  # of jobs of more
+    queues: Floats  # of each local queue, then of the global one
+
+
 @dataclass(frozen=True)
 class Statistics:
     """Means over the jobs that count: those that arrived after the warm-up, and completed.
@@ -50,6 +61,8 @@ class Statistics:
     links, links_over_time : Links
         How links were used: arrays of shape (links,), since the first arrival that counts; and of
         shape (intervals, links), in each of the intervals above.
+    responses : Responses or None
+        None unless the global scheduler visits queues.
     """
 
     jobs: int
@@ -62,6 +75,7 @@ class Statistics:
     mean_queue: Floats
     links: Links
     links_over_time: Links
+    responses: Responses | None
 
     @classmethod
     def of(cls, tables: Tables) -> Statistics:
@@ -77,6 +91,7 @@ class Statistics:
             mean_queue=_over(np.diff(area), np.diff(at)),
             links=_links(tables),
             links_over_time=_links_over_time(tables, np.diff(at)),
+            responses=_responses(tables) if tables.count("visits") else None,
         )
 
     @property
@@ -89,6 +104,13 @@ class Statistics:
         if self.jobs < FEWEST or self.queue_times[1] == self.queue_times[-1]:
             return None
         return is_settled(self.mean_queue[-(len(self.mean_queue) // 3 * 3) :])
+
+
+def _responses(tables: Tables) -> Responses:
+    with np.errstate(invalid="ignore"):
+        local, everywhere = tables.sum_of("responses") / tables.sum_of("responded")
+        by_queue = tables.sum_of("queue_responses") / tables.sum_of("queue_responded")
+    return Responses(float(local), float(everywhere), by_queue[: tables.clusters + 1])
 
 
 def means(sums: Any) -> dict[str, Any]:

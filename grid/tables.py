@@ -303,6 +303,11 @@ class Tables:
         """Return one of the counters of the state record, such as ``"completed"``."""
         return int(self._box[name][0])
 
+    def sum_of(self, name: str) -> npt.NDArray[Any]:
+        """Return sums of the state record that are an array, such as ``"queue_responses"``."""
+        sums: npt.NDArray[Any] = self._box[name][0]
+        return sums
+
     @property
     def messages(self) -> dict[str, int]:
         """Messages about jobs and resources so far, by kind."""

@@ -293,6 +293,11 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("refused", np.int64),  # starts asked for where news of free processors was old
             ("instants", np.int64),
             ("statistics", STATISTICS),
+            # of queues that are visited: sums over jobs that count and completed
+            ("responses", np.float64, (2,)),  # s, of jobs of one component, and of more
+            ("responded", np.int64, (2,)),
+            ("queue_responses", np.float64, queues),  # s
+            ("queue_responded", np.int64, queues),
             ("in_flight", np.int64),  # messages on their way
             ("advertising", np.int64),  # of these, advertisements
             ("messages", np.int64, (len(MESSAGE_KINDS),)),

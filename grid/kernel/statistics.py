@@ -131,6 +131,18 @@ def count_completion(state: Any, slot: Any, split: bool) -> None:
     """Add a job that completes now to the sums."""
     if slot.arrival >= state.statistics.counted_from:
         add_job(state.statistics, slot, slot.start, state.now, split)
+        if state.visits == 1:
+            _count_response(state, slot, state.now - slot.arrival)
+
+
+@inlined
+def _count_response(state: Any, slot: Any, response: float) -> None:
+    """Add the response time of a job to those of its queue, and of its kind."""
+    kind = int(slot.components[1] > 0)
+    state.responses[kind] += response
+    state.responded[kind] += 1
+    state.queue_responses[slot.queue] += response
+    state.queue_responded[slot.queue] += 1
 
 
 @inlined

@@ -361,3 +361,21 @@ def test_what_can_never_start_is_rejected(policy):
     found = outcome(model_of(policy, [4, 5], jobs))
     assert [number for number, (start, _) in found.items() if math.isnan(start)] == [1, 2]
     assert found[3][0] == 0.0
+
+
+def test_response_times_by_kind_and_queue():
+    jobs = random_jobs(np.random.default_rng(5), [6, 6, 6], count=300)
+    model = model_of("eq-gf", [6, 6, 6], jobs)
+    model.world.count_after(100)
+    model.run()
+    records = np.sort(model.world.records()[:], order="number")
+    response = (records["finish"] - records["arrival"])[records["arrival"] >= jobs["arrival"][100]]
+    kept = jobs[jobs["arrival"] >= jobs["arrival"][100]]
+    single = kept["components"][:, 1] == 0
+    found = model.world.statistics.responses
+    assert found.local == pytest.approx(response[single].mean())
+    assert found.everywhere == pytest.approx(response[~single].mean())
+    for cluster in range(3):
+        own = single & (kept["origin"] == cluster)
+        assert found.queues[cluster] == pytest.approx(response[own].mean())
+    assert found.queues[3] == found.everywhere

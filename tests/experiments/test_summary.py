@@ -34,7 +34,7 @@ def test_summary_has_the_contract_and_no_key_without_cause(result):
     assert summary["simulated_s"] == math.pi
     assert set(summary) == {
         *("scenario", "seed", "jobs", "metrics", "clusters", "links", "wall_s"),
-        *("rejected_jobs", "simulated_s"),
+        *("rejected_jobs", "rejections", "simulated_s"),
         *("global", "local", "workload", "parameters", "platform", "version"),
     }
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
