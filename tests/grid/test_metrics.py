@@ -128,11 +128,11 @@ def test_staging_is_apart_from_the_penalty():
         record(4, 0.0, 0.0, 9.0, (0, 1, 0)),
     )
     records["execution_time"][0], records["staging"][:] = 9.0, [4.0, 0.0, 1.0, 0.0]
-    metrics = job_metrics(records, PLATFORM)
+    metrics = job_metrics(tally(records))
     assert metrics["mean_penalty"] == pytest.approx((12 - 4) / (9 - 4))
     assert metrics["migrated"] == pytest.approx(2 / 3)
     assert metrics["mean_staging"] == pytest.approx(2.5)
-    unmoved = job_metrics(records[records["origin"] < 0], PLATFORM)
+    unmoved = job_metrics(tally(records[records["origin"] < 0]))
     assert (unmoved["migrated"], unmoved["mean_staging"]) == (None, None)
 
 

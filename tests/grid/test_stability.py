@@ -19,7 +19,7 @@ from .test_queues import whole_or_split
 def is_stable(jobs):
     """Return the verdict on a single server that serves jobs in order of arrival."""
     world = World(Platform.star([1]))
-    world.set_global(place_address(whole_or_split, world.capacity), np.ones(1), in_order=True)
+    world.set_global(place_address(whole_or_split, world.capacity), np.ones(1), max_jumps=0)
     world.stream_records(None)
     world.feed(iter(jobs))
     world.advance(np.inf)
