@@ -107,8 +107,8 @@ def reproduce_muscle(
 )
 @click.option(
     "--table",
-    type=click.Choice(["anchors", "decisions"]),
-    help="Instead: section 6's bounds, or Table 1 on this machine.",
+    type=click.Choice(["anchors", "decisions", "adaptive"]),
+    help="Instead: section 6's bounds, Table 1 on this machine, or our `adaptive` against B3.",
 )
 @study_options("beosim", "4,000,000 (Figs. 9-13) and 400,000 (the others) a cluster", 5)
 def reproduce_beosim(
@@ -151,12 +151,16 @@ def reproduce_beosim(
             with SweepProgress(Console(stderr=True)) as progress:
                 if table == "anchors":
                     found = beosim.reproduce_anchors(Path(out), progress, *amounts)
+                elif table == "adaptive":
+                    found = beosim.compare_adaptive(Path(out), progress, *amounts)
                 else:
                     chosen = beosim.FIGURES if figures is None else figures
                     report = beosim.reproduce(Path(out), progress, chosen, *amounts)
-            if table == "anchors":
-                if not as_json:
+            if table is not None:
+                if not as_json and table == "anchors":
                     listing.print_anchors(found, Console())
+                elif not as_json:
+                    listing.print_adaptive(found, Console())
             else:
                 report.write(Path(out))
                 found = report.summary()

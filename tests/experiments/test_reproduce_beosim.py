@@ -112,6 +112,24 @@ def test_more_replications_and_figures_go_on_in_the_same_folder(tmp_path):
     assert call(*words, "--scale", "0.003").exit_code == 2
 
 
+def test_adaptive_beside_b3(tmp_path):
+    words = ["--table", "adaptive", "--scale", "0.0005", "--workers", 1, "--out", tmp_path]
+    told = json.loads(call(*words, "--replications", 2, "--json").stdout)
+    assert [(row["section"], row["clusters"]) for row in told[::8]] == [
+        *((6, 2), (6, 4), (6, 8)),
+        *((4, 2), (4, 4), (4, 8)),
+    ]
+    for row in told:
+        if row["saved"] is None:
+            assert row["b3"] is None or row["adaptive"] is None
+        else:
+            assert row["saved"] == pytest.approx(row["b3"] - row["adaptive"])
+            low, high = row["saved"] - row["ci95"], row["saved"] + row["ci95"]
+            assert row["verdict"] == ("better" if low > 0 else "worse" if high < 0 else "open")
+    shown = call(*words, "--replications", 2).stdout
+    assert shown.count("\n") == len(told) + 1
+
+
 def test_all_pictures_of_section_6(tmp_path):
     words = ["--figure", "14-27", "--scale", "0.001", "--replications", 1, "--out", tmp_path]
     result = call(*words, "--json")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from experiments.papers.beosim import adaptive
 from experiments.papers.beosim.claims import ANCHORS, judged
 from experiments.papers.beosim.decision_times import decision_times
 from experiments.papers.beosim.outcome import Observations, Outcome
@@ -16,7 +18,15 @@ from experiments.studies.sweep import Run, Watch, sweep
 from grid.errors import GridError
 from grid.kernel.compile import sources_digest
 
-__all__ = ["FIGURES", "REPLICATIONS", "Report", "decision_times", "reproduce", "reproduce_anchors"]
+__all__ = [
+    "FIGURES",
+    "REPLICATIONS",
+    "Report",
+    "compare_adaptive",
+    "decision_times",
+    "reproduce",
+    "reproduce_anchors",
+]
 
 REPLICATIONS = 5
 """Runs of a point unless told otherwise."""
@@ -80,6 +90,17 @@ def reproduce_anchors(
     """
     points = [point for point, _ in ANCHORS.values()]
     return anchors(_run(points, folder, watch, scale, replications, workers))
+
+
+def compare_adaptive(
+    folder: Path, watch: Watch, scale: float, replications: int, workers: int
+) -> list[dict[str, Any]]:
+    """Return how `adaptive` compares with B3 under both sections' workloads (`adaptive.rows`).
+
+    Parameters are those of `reproduce`.
+    """
+    points = [point for pair in adaptive.pairs() for point in pair]
+    return adaptive.rows(_run(points, folder, watch, scale, replications, workers))
 
 
 def _run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -39,6 +40,20 @@ def print_anchors(anchors: Mapping[str, Mapping[str, float | None]], console: Co
         half = row["ci95"]
         shown = "-" if half is None else f"± {half:.1f}"
         table.add_row(name, f"{row['mean']:.1f}", shown, f"{row['paper']:g}")
+    console.print(table)
+
+
+def print_adaptive(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
+    """Print how `adaptive` compares with B3."""
+    table = _table(
+        "section", "clusters", "BSBW", "B3 85 %, s", "adaptive, s", "saved, s", "verdict"
+    )
+    for row in rows:
+        times = ["-" if row[name] is None else f"{row[name]:.1f}" for name in ("b3", "adaptive")]
+        saved = "-" if row["saved"] is None else f"{row['saved']:.1f}"
+        half = "" if row["ci95"] is None else f" ± {row['ci95']:.1f}"
+        where = str(row["section"]), str(row["clusters"]), f"{row['bsbw']:g}"
+        table.add_row(*where, *times, saved + half, row["verdict"])
     console.print(table)
 
 
