@@ -109,6 +109,7 @@ def test_more_replications_and_figures_go_on_in_the_same_folder(tmp_path):
     }
     assert 0 < told["ideal"]["mean"] < told["migration_only"]["mean"]
     assert told["ideal"]["ci95"] > 0
+    assert told["ideal"]["run95"] == pytest.approx(2 * told["ideal"]["ci95"])  # of three runs
     assert call(*words, "--scale", "0.003").exit_code == 2
 
 

@@ -86,7 +86,8 @@ def reproduce_anchors(
 ) -> dict[str, dict[str, float | None]]:
     """Return the mean turnaround of section 6's bounds, s: ``mean``, ``ci95``, ``paper`` of each.
 
-    Parameters are those of `reproduce`; ``ci95`` is the half-width of the 95 % confidence interval.
+    Parameters are those of `reproduce`; ``ci95`` is the half-width of the 95 % confidence interval,
+    ``run95`` that of where one more run would lie.
     """
     points = [point for point, _ in ANCHORS.values()]
     return anchors(_run(points, folder, watch, scale, replications, workers))
