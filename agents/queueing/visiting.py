@@ -40,8 +40,9 @@ class QueuePolicy(GlobalScheduler):
     version: ClassVar[int] = 0
 
     def memory(self) -> npt.NDArray[np.float64]:
-        """Return an empty list of queues, behind what the policy is set to."""
-        memory = np.zeros(LIST + 2 * (len(self.clusters) + 1))
+        """Return what the policy is set to, an empty list of queues, and room for another."""
+        queues = len(self.clusters) + 1
+        memory = np.zeros(LIST + queues + 1 + queues)
         memory[AGING] = self.model.aging
         memory[VERSION] = self.version
         return memory

@@ -59,13 +59,14 @@ class PlainQueues:
         return self.done
 
     def queue_of(self, job):
-        if self.policy == "gs" or (self.policy != "ls" and not job.single):
+        nowhere = job.origin < 0
+        if nowhere or self.policy == "gs" or (self.policy != "ls" and not job.single):
             return self.everywhere
         return job.origin
 
     def place(self, job):
         """Return [(cluster, processors)] in the order of placing, or None."""
-        if job.single and self.policy != "gs":
+        if job.single and self.policy != "gs" and job.origin >= 0:
             fits = job.components[0] <= self.idle[job.origin]
             return [(job.origin, job.components[0])] if fits else None
         idle = sorted(self.clusters, key=lambda cluster: (-self.idle[cluster], cluster))
@@ -127,7 +128,10 @@ class PlainQueues:
         if self.policy == "gs":
             self.rounds([self.everywhere])
         elif self.policy == "ls":
-            self.rounds(self.order(job))
+            order = self.order(job)
+            # A queue that was empty, or that nobody tried since an aged head went first.
+            others = [queue for queue in (*local, self.everywhere) if queue not in order]
+            self.rounds(order + others)
         elif self.policy == "gp":
             self.rounds([self.everywhere])
             if not self.queues[self.everywhere]:

@@ -39,7 +39,7 @@ def random_jobs(rng, sizes, count=150, integral=True):
     times = rng.exponential(6.0, count)
     jobs["arrival"] = np.cumsum(np.floor(gaps) if integral else gaps)
     jobs["runtime"] = np.ceil(times) if integral else times
-    jobs["origin"] = rng.integers(0, clusters, count)
+    jobs["origin"] = rng.integers(-1 if rng.random() < 0.3 else 0, clusters, count)
     parts = rng.integers(1, clusters + 1, count)
     for job, number in zip(jobs, parts, strict=True):
         job["components"][:number] = rng.integers(1, min(sizes) // 2 + 2, number)
