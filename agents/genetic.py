@@ -58,6 +58,8 @@ class Settings:
         one for each distinct CP.
     crossover, mutation : float
         Probabilities that a pair is crossed, and that a child is mutated, in [0, 1].
+    start : {"list", "random"}
+        TITAN without a seed schedule starts from the jobs in order of landing, or at random.
     weights : sequence of float
         (Wo, Wm, Wi) of eq. 1.
     idle : {"total", "mean"}
@@ -79,6 +81,7 @@ class Settings:
     elite: float = 0.4
     crossover: float = 0.3
     mutation: float = 1.0
+    start: str = "list"
     weights: Sequence[float] = (4.0, 3.0, 1.0)
     idle: str = "total"
 
@@ -87,6 +90,7 @@ class Settings:
         check_idle(self.idle)
         for name, accepted, valid in (
             ("coding", f"one of {', '.join(CODINGS)}", self.coding in CODINGS),
+            ("start", "list or random", self.start in ("list", "random")),
             ("population", "an integer >= 2", is_whole(self.population, 2)),
             ("moves", "an integer >= 0", is_whole(self.moves, 0)),
             ("patience", "an integer >= 1", is_whole(self.patience, 1)),

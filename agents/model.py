@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import mesa
 import numpy as np
 import numpy.typing as npt
 
-from agents.blame import made, raise_as_of
-from agents.broker import hierarchy
+from agents.blame import raise_as_of
 from agents.carriage import announcements, transfers
 from agents.cluster import ClusterAgent
-from agents.coallocation.settings import CoallocationSettings
-from agents.genetic import Settings
 from agents.mail import Mail
 from agents.messages import Discovery, Message, Reminder, ScheduleReport
 from agents.pace import PacePredictor
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
+from agents.wiring import connect
 from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.distance import DistanceCosts
 from grid.errors import GridError
-from grid.kernel.decisions import largest_address, place_address, priority_address, visit_address
 from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
 from grid.performance import weights_per_cluster
 from grid.platform import Platform
@@ -34,6 +31,8 @@ from grid.workloads.backlog import BacklogWorkload
 from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload
 from grid.world import World
+
+S = TypeVar("S")
 
 
 class GridModel(mesa.Model):  # type: ignore[misc]
@@ -67,10 +66,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         (Wo, Wm, Wi) of comprehensive performance (`muscle`, eq. 1).
     idle : {"total", "mean"}
         Reading of idle-time.
-    titan : Settings
-        How TITANs search; their weights and idle-time are the model's.
-    list_seed : bool
-        TITANs that get no seed schedule start from the jobs in order of landing, not at random.
     round_threshold : float, optional
         A round may start when the makespan of what some cluster has left is down to this, s
         (`muscle`, Algorithm 4, step 1). By default 0 for batches; infinity for jobs that arrive by
@@ -83,13 +78,11 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         What PACE predicts run times from.
     prediction_error : float or sequence of float
         How far PACE is off (`PacePredictor`).
-    coallocation : CoallocationSettings
-        Thresholds and choices of the meta-schedulers of `beosim`.
-    distance : DistanceCosts
-        What it costs a job to run far from its data, or far from itself; by default nothing.
-    aging : float
-        Time after which the head of a queue goes before all others under the policies of `queues`,
-        s; 0: never.
+    settings : iterable
+        What policies and the world can be set to, one object of each kind: how TITANs search
+        (`agents.genetic.Settings`; weights and idle-time are the model's), thresholds and choices
+        of co-allocation (`CoallocationSettings`), aging (`QueueSettings`), `DistanceCosts`, or of a
+        kind that a policy of your own asks `settings` for. What is not given has its defaults.
 
     Attributes
     ----------
@@ -100,10 +93,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         The global scheduler's.
     brokers : list of A4Broker
         Those between it and the clusters' own.
-    messages_posted : int
-        Messages that schedulers sent each other so far.
-    discovery_messages : int
-        Messages of brokers that asked each other for clusters, so far.
+    messages_posted, discovery_messages : int
+        Messages that schedulers sent each other, and brokers to find clusters, so far.
     pace : PacePredictor
     rounds : list of Round
     said : deque of Message
@@ -126,16 +117,12 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         seed: int = 0,
         weights: Sequence[float] | Sequence[Sequence[float]] = (4.0, 3.0, 1.0),
         idle: str = "mean",
-        titan: Settings | None = None,
-        list_seed: bool = True,
         round_threshold: float | None = None,
         failures: Failures | None = None,
         tracked: bool = False,
         prediction: str = "exact",
         prediction_error: float | Sequence[float] = 0.0,
-        coallocation: CoallocationSettings | None = None,
-        distance: DistanceCosts | None = None,
-        aging: float = 0.0,
+        settings: Iterable[Any] = (),
     ) -> None:
         super().__init__(rng=seed)
         if round_threshold is None:
@@ -144,7 +131,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             ("interval", interval, "seconds, above 0", interval > 0),
             ("latency", latency, "seconds, from 0", 0 <= latency < np.inf),
             ("round_threshold", round_threshold, "seconds, from 0", round_threshold >= 0),
-            ("aging", aging, "seconds, from 0", 0 <= aging < np.inf),
         ):
             if not valid:
                 raise GridError(f"{name}: found {value!r}; accepted: {accepted}")
@@ -153,16 +139,12 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.workload: Workload | BatchWorkload = workload
         self.idle = idle
         self.weights = weights_per_cluster(weights, platform.names)
-        self.titan = titan or Settings()
-        self.coallocation = coallocation or CoallocationSettings()
-        self.aging = aging
-        self.list_seed = list_seed
+        self._settings = {type(each): each for each in settings}
         self.round_threshold = round_threshold
         self.rounds: list[Round] = []
         self.messages_posted = self.discovery_messages = self.lost_between = 0
         self._mail = Mail()
         self.said, self.listeners = self._mail.said, self._mail.listeners
-        self._receivers: dict[str, Scheduler] = {}
         self._collected_serial = -1
         self._told = 0
         self._looked = 0.0
@@ -178,10 +160,11 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             seed,
             visit=lambda: self.scheduler.chosen(),
         )
-        self.world.set_distance(distance or DistanceCosts())
+        self.world.set_distance(self.settings(DistanceCosts))
         self.loss_stream = stream(seed, "loss between schedulers")
         self.pace = PacePredictor(self, prediction, prediction_error)
-        self._create(global_scheduler, local_scheduler)
+        self.clusters: list[ClusterAgent] = []
+        self._receivers = connect(self, global_scheduler, local_scheduler)
         if isinstance(workload, BatchWorkload):
             self.workload = replace(workload)  # whose draws begin anew
             self._next_batch()
@@ -195,55 +178,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             }
         )
 
-    def _create(
-        self,
-        global_scheduler: Callable[[GridModel], GlobalScheduler],
-        local_scheduler: Callable[[GridModel, ClusterAgent], LocalScheduler],
-    ) -> None:
-        world = self.world
-        self.scheduler = made(global_scheduler, self)
-        self.broker, own, self.brokers = hierarchy(self)
-        self._receivers[self.scheduler.name] = self.scheduler
-        place, largest = self.scheduler.compiled("place"), self.scheduler.compiled("largest")
-        visit = self.scheduler.compiled("visit")
-        world.set_global(
-            self._told_by(self.scheduler, place_address, place, world.capacity) if place else 0,
-            self._told_by(self.scheduler, self.scheduler.memory),
-            self.scheduler.stream,
-            collect=self.scheduler.collects,
-            max_jumps=self.scheduler.max_jumps,
-            spans=self.scheduler.spans,
-            penalty=self.scheduler.penalty,
-            larger_wait=self.scheduler.larger_wait,
-            largest=self._told_by(self.scheduler, largest_address, largest, world.capacity)
-            if place and largest
-            else 0,
-            queues=self.scheduler.queues,
-            visit=self._told_by(self.scheduler, visit_address, visit, world.capacity)
-            if visit
-            else 0,
-        )
-        world.limit_size(self.scheduler.largest_job())
-        world.notify(self.scheduler.collects)
-        self.clusters: list[ClusterAgent] = []
-        for index, name in enumerate(world.platform.names):
-            cluster = ClusterAgent(self, index, own[index])
-            cluster.scheduler = made(local_scheduler, self, cluster)
-            if name in self._receivers:
-                raise GridError(
-                    f"clusters: found one named {name}, as the global scheduler is; accepted: "
-                    "another name"
-                )
-            self._receivers[name] = cluster.scheduler
-            self._connect(index, cluster.scheduler)
-            self.clusters.append(cluster)
-
-    def _connect(self, cluster: int, scheduler: LocalScheduler) -> None:
-        """Have the world ask a local scheduler."""
-        address, priority = 0, scheduler.compiled("priority")
-        if priority:
-            address = self._told_by(scheduler, priority_address, priority)
-        self.world.set_local(cluster, address, planned=isinstance(scheduler, PlanningScheduler))
+    def settings(self, kind: type[S]) -> S:
+        """Return the settings of a kind that the model was given, or that kind's defaults."""
+        found = self._settings.get(kind)
+        return kind() if found is None else found
 
     @property
     def now(self) -> float:
@@ -331,7 +269,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             elif reason == MISPREDICTED:
                 for index in world.mispredicted():
                     scheduler = self.clusters[index].scheduler
-                    self._told_by(scheduler, scheduler.rebook)
+                    self.told_by(scheduler, scheduler.rebook)
             elif reason == LANDED:
                 self._deliver([self.clusters[i].scheduler for i in world.wanting_plans()])
             elif due <= end:
@@ -401,14 +339,14 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         for message in self._mail.deliver(self.now):
             asking = isinstance(message, Discovery)  # the global scheduler has brokers ask
             scheduler = self.scheduler if asking else self._receivers[message.receiver]
-            self._told_by(scheduler, scheduler.receive, message)
+            self.told_by(scheduler, scheduler.receive, message)
             acting[scheduler.name] = scheduler
         for scheduler in acting.values():
             if scheduler not in planners:
-                self._told_by(scheduler, scheduler.act)
+                self.told_by(scheduler, scheduler.act)
         for planner in planners:
             assert isinstance(planner, PlanningScheduler)
-            self._told_by(planner, planner.replan)
+            self.told_by(planner, planner.replan)
 
     def _submissions(self) -> None:
         """Tell a global scheduler that works in rounds of the jobs that were collected."""
@@ -418,12 +356,12 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self._collected_serial = int(jobs["serial"][slots].max())
         for message in announcements(self, new):
             self._mail.note(message)
-            self._told_by(self.scheduler, self.scheduler.receive, message)
-        self._told_by(self.scheduler, self.scheduler.act)
+            self.told_by(self.scheduler, self.scheduler.receive, message)
+        self.told_by(self.scheduler, self.scheduler.act)
 
     # Decisions ----------------------------------------------------------------------------------
 
-    def _told_by(self, scheduler: Scheduler, call: Callable[..., Any], *given: object) -> Any:
+    def told_by(self, scheduler: Scheduler, call: Callable[..., Any], *given: Any) -> Any:
         """Call a function of a scheduler; say in any exception whose it was, and when."""
         try:
             return call(*given)

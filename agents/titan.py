@@ -193,7 +193,8 @@ class TitanScheduler(PlanningScheduler):
 
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
         super().__init__(model, cluster)
-        self.settings = replace(model.titan, weights=model.weights[cluster.index], idle=model.idle)
+        search = model.settings(Settings)
+        self.settings = replace(search, weights=model.weights[cluster.index], idle=model.idle)
         self.toolbox = base.Toolbox()
         self.history: list[float] = []
         self._stream = stream(model.seed, "titan", cluster.index)
@@ -202,10 +203,10 @@ class TitanScheduler(PlanningScheduler):
         """Return the order of lowest CP that the search finds.
 
         It starts from the jobs as they are given, which is MUSCLE's seed schedule put behind the
-        plan so far; without a seed schedule only if the model's `list_seed` says so.
+        plan so far; without a seed schedule only if the settings' `start` says so.
         """
         problem = problem_of(self.cluster, [job.slot for job in jobs], self.model.now)
-        order = range(len(jobs)) if self._seeds or self.model.list_seed else None
+        order = range(len(jobs)) if self._seeds or self.settings.start == "list" else None
         outcome = evolve(problem, self.settings, self._stream, order, self.toolbox)
         self.cp = outcome.cp
         self.history = outcome.logbook.select("min")

@@ -16,6 +16,7 @@ from typing import Any
 from agents.coallocation.settings import CoallocationSettings
 from agents.genetic import Settings
 from agents.model import GridModel
+from agents.queueing.settings import QueueSettings
 from agents.registry import GLOBAL, LOCAL, global_scheduler, importable_from, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.checked import ScenarioError, checked
@@ -31,6 +32,14 @@ KEYS = ("title", "paper", "global", "local", "workload", "outputs", "parameters"
 PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links")
 OUTPUTS = ("seed_schedules",)
 SUFFIXES = (".toml", ".py")
+
+SETTINGS = {
+    Settings: ("coding", "population", "patience", "threshold", "start"),
+    CoallocationSettings: ("lslt", "chunk", "penalty", "solution", "selection", "max_jumps"),
+    DistanceCosts: ("message_rate", "staging_time", "staging_data"),
+    QueueSettings: ("aging",),
+}
+"""What policies can be set to, by kind: parameters of the same names."""
 
 STEPS = 400
 """Steps that a run has, roughly, when its step is chosen automatically."""
@@ -266,35 +275,21 @@ class Scenario:
             seed=seed,
             weights=parameters.weights,
             idle=parameters.idle,
-            titan=Settings(
-                coding=parameters.coding,
-                population=parameters.population,
-                patience=parameters.patience,
-                threshold=parameters.threshold,
-            ),
-            list_seed=parameters.start == "list",
             round_threshold=None
             if parameters.round_threshold == "auto"
             else parameters.round_threshold,
             prediction=parameters.prediction,
             prediction_error=parameters.prediction_error,
-            coallocation=CoallocationSettings(
-                lslt=parameters.lslt,
-                chunk=parameters.chunk,
-                penalty=parameters.penalty,
-                solution=parameters.solution,
-                selection=parameters.selection,
-                max_jumps=math.inf if parameters.max_jumps == "any" else parameters.max_jumps,
-            ),
-            distance=DistanceCosts(
-                message_rate=parameters.message_rate,
-                staging_time=parameters.staging_time,
-                staging_data=parameters.staging_data,
-            ),
-            aging=parameters.aging,
+            settings=[_settings(kind, parameters) for kind in SETTINGS],
         )
         model.world.count_after(parameters.warmup)
         return model
+
+
+def _settings(kind: Any, parameters: Parameters) -> Any:
+    """Return settings of a kind, whose fields are named as the parameters that they are."""
+    values = {name: getattr(parameters, name) for name in SETTINGS[kind]}
+    return kind(**{name: math.inf if value == "any" else value for name, value in values.items()})
 
 
 def _sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Platform:

@@ -159,5 +159,5 @@ class AdaptiveScheduler(MetaScheduler):
     def memory(self) -> npt.NDArray[np.float64]:
         """Return what is known at first: the threshold; and room for a few numbers a link."""
         memory = np.zeros(SCRATCH + 3 * self.model.world.links)
-        memory[LSLT] = self.model.coallocation.lslt / 100.0
+        memory[LSLT] = self.settings.lslt / 100.0
         return memory

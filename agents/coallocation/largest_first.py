@@ -83,14 +83,13 @@ class ChunkingScheduler(LargestFreeFirstScheduler):
 
     def largest_job(self) -> int:
         """Return the size of the largest job of which a chunk fits on an empty cluster."""
-        most, chunk = int(self.model.world.platform.sizes.max()), self.model.coallocation.chunk
+        most, chunk = int(self.model.world.platform.sizes.max()), self.settings.chunk
         largest = super().largest_job()
         return max(most, min(largest, 100 * most // chunk)) if chunk > 0 else largest
 
     def memory(self) -> npt.NDArray[np.float64]:
         """Return both thresholds."""
-        settings = self.model.coallocation
-        return np.array([settings.lslt / 100.0, settings.chunk])
+        return np.array([self.settings.lslt / 100.0, self.settings.chunk])
 
 
 class FirstFitScheduler(LargestFreeFirstScheduler):
@@ -117,4 +116,4 @@ class FixedPenaltyScheduler(FirstFitScheduler):
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
-        self.penalty = model.coallocation.penalty
+        self.penalty = self.settings.penalty

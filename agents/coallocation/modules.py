@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.coallocation.settings import CoallocationSettings
 from agents.schedulers import GlobalScheduler
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import compiled, inlined
@@ -33,11 +34,12 @@ class MetaScheduler(GlobalScheduler):
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
-        self.max_jumps = model.coallocation.jumps
+        self.settings = model.settings(CoallocationSettings)
+        self.max_jumps = self.settings.jumps
 
     def memory(self) -> npt.NDArray[np.float64]:
         """Return the thresholds: LSLT as a share, the chunk size in percent."""
-        return np.array([self.model.coallocation.lslt / 100.0, 0.0])
+        return np.array([self.settings.lslt / 100.0, 0.0])
 
 
 @inlined

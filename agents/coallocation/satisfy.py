@@ -181,11 +181,11 @@ class SatisfyScheduler(MetaScheduler):
     def memory(self) -> npt.NDArray[np.float64]:
         """Return the threshold, and room for a few numbers a link."""
         memory = np.zeros(SCRATCH + 4 * self.model.world.links)
-        memory[LSLT] = self.model.coallocation.lslt / 100.0
+        memory[LSLT] = self.settings.lslt / 100.0
         return memory
 
     def compiled(self, method: str) -> Dispatcher | None:
         """Return the function that finds the solution wanted."""
-        if method == "place" and self.model.coallocation.solution == "least-demand":
+        if method == "place" and self.settings.solution == "least-demand":
             return place_best
         return super().compiled(method)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.queueing.placement import at_home, is_local, refusal, worst_fit
+from agents.queueing.settings import QueueSettings
 from agents.schedulers import GlobalScheduler
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import ARRIVED, DEPARTED, NONE, REFUSED, REJECT, START, STARTED, WAIT
@@ -43,7 +44,7 @@ class QueuePolicy(GlobalScheduler):
         """Return what the policy is set to, an empty list of queues, and room for another."""
         queues = len(self.clusters) + 1
         memory = np.zeros(LIST + queues + 1 + queues)
-        memory[AGING] = self.model.aging
+        memory[AGING] = self.model.settings(QueueSettings).aging
         memory[VERSION] = self.version
         return memory
 

@@ -49,7 +49,7 @@ def _seconds(policy: str, clusters: int, bandwidth: float, jobs: int) -> float:
         global_scheduler(policy),
         FcfsScheduler,
         interval=jobs * INTERARRIVAL / clusters / STEPS,
-        coallocation=CoallocationSettings(lslt=100.0, chunk=85),
+        settings=[CoallocationSettings(lslt=100.0, chunk=85)],
     )
     model.world.stream_records(None)
     begin = time.process_time()

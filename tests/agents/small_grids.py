@@ -50,14 +50,15 @@ def table(*rows):
     return Table(jobs)
 
 
-def model_of(global_="muscle", local="titan", jobs=None, platform=PLATFORM, **options):
+def model_of(global_="muscle", local="titan", jobs=None, platform=PLATFORM, settings=(), **options):
     """Return a model; schedulers by name or as classes."""
     return GridModel(
         platform,
         workload() if jobs is None else jobs,
         global_scheduler(global_) if isinstance(global_, str) else global_,
         local_scheduler(local) if isinstance(local, str) else local,
-        **{"titan": FAST, **options},
+        settings=(FAST, *settings),
+        **options,
     )
 
 

@@ -84,8 +84,7 @@ def ran(policy, platform, jobs, costs=None, **settings):
         local_scheduler("fcfs"),
         interval=1e9,
         advertising=Advertising(truth=True),
-        coallocation=CoallocationSettings(**settings),
-        distance=costs,
+        settings=[CoallocationSettings(**settings), costs or DistanceCosts()],
     )
     model.run()
     return outcome(model)
@@ -251,7 +250,7 @@ def test_a1_is_never_over_its_threshold(seed, solution):
         global_scheduler("a1"),
         local_scheduler("fcfs"),
         interval=1.0,
-        coallocation=CoallocationSettings(lslt=lslt, solution=solution),
+        settings=[CoallocationSettings(lslt=lslt, solution=solution)],
     )
     most = np.zeros(model.world.links)
     while model.running:
@@ -307,7 +306,7 @@ def test_old_news_and_wrong_predictions_lose_no_job(policy):
         interval=10.0,
         latency=0.5,
         prediction_error=0.5,
-        coallocation=CoallocationSettings(chunk=50),
+        settings=[CoallocationSettings(chunk=50)],
     )
     model.run()
     found = outcome(model)

@@ -9,6 +9,7 @@ import pytest
 
 from agents.coallocation.settings import CoallocationSettings
 from agents.model import GridModel
+from agents.queueing.settings import QueueSettings
 from agents.queueing.visiting import QueuePolicy
 from agents.registry import GLOBAL, global_scheduler, local_scheduler
 from grid.distributions import Exponential, UniformSizes
@@ -107,7 +108,7 @@ def test_job_by_job_as_the_plain_simulator(policy, seed):
     sizes = rng.integers(5, 9, rng.integers(2, 6)).tolist()
     jobs = random_jobs(rng, sizes, integral=seed % 3 > 0)
     aging = 0.0 if seed % 4 else 25.0
-    model = model_of(policy, sizes, jobs, seed=seed, aging=aging)
+    model = model_of(policy, sizes, jobs, seed=seed, settings=[QueueSettings(aging)])
     assert outcome(model) == literal(policy, sizes, jobs, seed, aging)
 
 
@@ -177,7 +178,7 @@ def test_one_queue_as_the_plain_simulator(placement, max_jumps, seed):
     sizes = rng.integers(5, 9, rng.integers(2, 6)).tolist()
     jobs = random_jobs(rng, sizes, count=100, integral=seed % 3 > 0)
     settings = CoallocationSettings(max_jumps=max_jumps)
-    model = model_of(placement, sizes, jobs, coallocation=settings)
+    model = model_of(placement, sizes, jobs, settings=[settings])
     assert outcome(model) == PlainFitting(placement, sizes, max_jumps).run(rows(jobs))
 
 
@@ -315,7 +316,7 @@ def test_aging_bounds_the_wait_of_those_whom_others_go_before():
             global_scheduler("lp-lf"),
             local_scheduler("fcfs"),
             interval=1e4,
-            aging=aging,
+            settings=[QueueSettings(aging)],
         )
         model.run()
         records = model.world.records()
@@ -343,7 +344,7 @@ def test_heavy_traffic_loses_what_the_paper_says(placement, low, high, clusters,
         global_scheduler(placement),
         local_scheduler("fcfs"),
         interval=1e4,
-        coallocation=CoallocationSettings(selection="fcfs"),
+        settings=[CoallocationSettings(selection="fcfs")],
     )
     model.run()
     records = model.world.records()

@@ -52,7 +52,7 @@ def left(scheduler, platform, jobs, latency=0.0, **settings):
         scheduler,
         FcfsScheduler,
         latency=latency,
-        coallocation=CoallocationSettings(**settings),
+        settings=[CoallocationSettings(**settings)],
     )
     model.run()
     records = model.world.records()

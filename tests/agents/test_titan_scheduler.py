@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from deap import tools
@@ -178,11 +180,11 @@ def test_without_a_seed_schedule_the_search_may_start_at_random(global_, seeded,
         return own(problem, settings, stream, order, toolbox)
 
     monkeypatch.setattr(agents.titan, "evolve", evolve)
-    watched(workload(), global_, list_seed=True)
+    watched(workload(), global_, settings=[FAST])
     assert given
     assert all(given)
     given.clear()
-    watched(workload(), global_, list_seed=False)
+    watched(workload(), global_, settings=[replace(FAST, start="random")])
     assert given
     assert set(given) == {seeded}
 

@@ -327,11 +327,11 @@ def test_parameters_reach_the_model():
     model = scenario.model(seed=5)
     assert model.interval == 3.0
     assert model.world.latency.tolist() == [0.75, 0.75]
-    assert (model.idle, model.round_threshold, model.list_seed) == ("total", 2.5, False)
+    assert (model.idle, model.round_threshold) == ("total", 2.5)
     assert [c.scheduler.settings.weights for c in model.clusters] == [(1, 2, 3), (3, 2, 1)]
     settings = model.clusters[0].scheduler.settings
     assert (settings.population, settings.patience, settings.threshold) == (12, 7, 0.01)
-    assert settings.coding == "two-dimensional"
+    assert (settings.coding, settings.start) == ("two-dimensional", "random")
     assert model.world.advertising == Advertising("both", 12, 0.25, truth=True)
     assert model.world.tracked
     assert [model.world._box[name].item() for name in ("mean_up", "mean_down")] == [900, 30]

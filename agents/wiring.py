@@ -1,0 +1,80 @@
+"""How a model's schedulers and brokers are made, and the world told whom to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from agents.blame import made
+from agents.broker import hierarchy
+from agents.cluster import ClusterAgent
+from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
+from grid.errors import GridError
+from grid.kernel.decisions import largest_address, place_address, priority_address, visit_address
+
+if TYPE_CHECKING:
+    from agents.model import GridModel
+
+
+def connect(
+    model: GridModel,
+    global_scheduler: Callable[[GridModel], GlobalScheduler],
+    local_scheduler: Callable[[GridModel, ClusterAgent], LocalScheduler],
+) -> dict[str, Scheduler]:
+    """Make the agents of a model; return its schedulers by the names that messages go to.
+
+    Raises
+    ------
+    GridError
+        If a cluster is named as the global scheduler is.
+    """
+    model.scheduler = scheduler = made(global_scheduler, model)
+    model.broker, own, model.brokers = hierarchy(model)
+    _connect_global(model, scheduler)
+    receivers: dict[str, Scheduler] = {scheduler.name: scheduler}
+    for index, name in enumerate(model.world.platform.names):
+        cluster = ClusterAgent(model, index, own[index])
+        cluster.scheduler = made(local_scheduler, model, cluster)
+        if name in receivers:
+            raise GridError(
+                f"clusters: found one named {name}, as the global scheduler is; accepted: "
+                "another name"
+            )
+        receivers[name] = cluster.scheduler
+        _connect_local(model, index, cluster.scheduler)
+        model.clusters.append(cluster)
+    return receivers
+
+
+def _connect_global(model: GridModel, scheduler: GlobalScheduler) -> None:
+    """Have the world ask the global scheduler."""
+    world = model.world
+
+    def address(method: str, compile_: Callable[..., int]) -> int:
+        function = scheduler.compiled(method)
+        return model.told_by(scheduler, compile_, function, world.capacity) if function else 0
+
+    place = address("place", place_address)
+    world.set_global(
+        place,
+        model.told_by(scheduler, scheduler.memory),
+        scheduler.stream,
+        collect=scheduler.collects,
+        max_jumps=scheduler.max_jumps,
+        spans=scheduler.spans,
+        penalty=scheduler.penalty,
+        larger_wait=scheduler.larger_wait,
+        largest=address("largest", largest_address) if place else 0,
+        queues=scheduler.queues,
+        visit=address("visit", visit_address),
+    )
+    world.limit_size(scheduler.largest_job())
+    world.notify(scheduler.collects)
+
+
+def _connect_local(model: GridModel, cluster: int, scheduler: LocalScheduler) -> None:
+    """Have the world ask a local scheduler."""
+    address, priority = 0, scheduler.compiled("priority")
+    if priority:
+        address = model.told_by(scheduler, priority_address, priority)
+    model.world.set_local(cluster, address, planned=isinstance(scheduler, PlanningScheduler))
