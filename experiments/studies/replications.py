@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -83,7 +83,8 @@ class Replications:
         dict
             ``scenario``, ``seed``, ``replications`` and their ``seeds``; ``unstable``, how many of
             them have no steady state; ``metrics``, of each its ``mean`` and ``ci95``, the
-            half-width of the 95 % confidence interval, but ``stable`` as in a run's summary;
+            half-width of the 95 % confidence interval, but ``stable`` as in a run's summary, and
+            what is in a table there by its path, as ``messages/order``;
             `Scenario.to_dict`; ``unfinished`` if jobs were left.
         """
         stable = self.runs["stable"]
@@ -200,10 +201,15 @@ def _observe(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> Obs
     observed.finish()
     result = Result.of(model, scenario, 0.0, observed=observed)
     stable = False if arriving and is_lost(model) else result.stable
-    numbers = {
-        name: [math.nan if value is None else float(value)]
-        for name, value in result.summary()["metrics"].items()
-        if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
-    }
+    numbers = dict(_numbers(result.summary()["metrics"]))
     told = math.nan if stable is None else float(stable)
     return {"unfinished": [float(result.unfinished)], **numbers, "stable": [told]}
+
+
+def _numbers(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, list[float]]]:
+    """Yield the numbers among values, NaN for none; of tables in them, by their paths."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(value, f"{above}{name}/")
+        elif value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+            yield above + name, [math.nan if value is None else float(value)]

@@ -66,6 +66,8 @@ def test_means_are_those_of_runs_with_the_seeds_told(tmp_path):
     for name in ("mean_turnaround", "utilization", "mean_penalty", "mcp", "p95_wait", "restarts"):
         interval = mean_interval([each[name] for each in runs])
         assert told["metrics"][name] == {"mean": interval.mean, "ci95": interval.half_width}
+    sent = mean_interval([each["messages"]["transfer"] for each in runs])
+    assert told["metrics"]["messages/transfer"]["mean"] == sent.mean
     assert told["metrics"]["mcp_planned"] == {"mean": None, "ci95": None}
     assert told["metrics"]["stable"] in (True, False)
     with (tmp_path / "replications.csv").open(newline="") as file:
