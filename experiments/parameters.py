@@ -109,7 +109,8 @@ class Parameters(BaseModel):
     jobs: Whole = 1000
     """Synthetic jobs, beside those of the warm-up."""
     warmup: Count = 0
-    """Jobs that come first and count for nothing: clusters begin empty."""
+    """Jobs that come first and count for nothing: clusters begin empty. Of jobs_per_cluster and of
+    a log they are a part."""
     queue: Factor = 40.0
     """Mean number of jobs in the queue, N: in mode batch a round dispatches Poisson(N) jobs."""
     load: Factor = 0.7

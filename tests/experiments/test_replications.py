@@ -134,8 +134,11 @@ def test_what_cannot_be_replicated_is_refused_in_one_line(tmp_path):
         ),
         ([*quick, 2, "--live"], "--replications: found with --live; accepted: one of them"),
         (
-            [*quick, 2, "--set", "warmup=400", "--out", tmp_path / "out"],
-            "quickstart: warmup: found 400; accepted: a whole number below 400, the jobs of the "
+            [
+                *("beosim", "--replications", 2, "--out", tmp_path / "out"),
+                *("--set", "jobs_per_cluster=100", "--set", "warmup=400"),
+            ],
+            "beosim: warmup: found 400; accepted: a whole number below 400, the jobs of the "
             "workload",
         ),
     ):

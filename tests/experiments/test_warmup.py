@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -17,7 +19,8 @@ from .test_streaming import scenario
 @pytest.mark.parametrize("case", ["brokers", "split"])
 def test_means_are_those_of_the_other_jobs(case):
     warm = run(scenario(case, "warmup=120"), seed=3).summary()
-    cold = run(scenario(case), seed=3)
+    all_count = ["jobs=420"] if case == "brokers" else []  # of a process, they come beside them
+    cold = run(scenario(case, *all_count), seed=3)
     jobs = cold.jobs.iloc[120:]
     metrics = warm["metrics"]
     assert warm["jobs"] == cold.counts
@@ -41,7 +44,9 @@ def test_means_are_those_of_the_other_jobs(case):
 
 
 def test_rounds_of_the_warmup_count_for_nothing():
-    cold, warm = (run(scenario("rounds", f"warmup={jobs}"), seed=3) for jobs in (0, 70))
+    cold, warm = (
+        run(scenario("rounds", f"warmup={jobs}", f"jobs={270 - jobs}"), seed=3) for jobs in (0, 70)
+    )
     before = int(np.searchsorted(np.cumsum(cold.rounds.jobs.sum(axis=1)), 71))
     assert 1 < before < len(cold.rounds.cps) - 1
     assert warm.rounds.cps.tolist() == cold.rounds.cps[before:].tolist()
@@ -51,9 +56,10 @@ def test_rounds_of_the_warmup_count_for_nothing():
 
 
 def test_planned_rounds_of_the_warmup_count_for_nothing():
-    settings = ["jobs=40", "mode=open", "patience=20", "population=10"]
+    settings = ["mode=open", "patience=20", "population=10"]
     cold, warm = (
-        run(Scenario.load("muscle").changed([*settings, f"warmup={jobs}"])) for jobs in (0, 15)
+        run(Scenario.load("muscle").changed([*settings, f"warmup={jobs}", f"jobs={40 - jobs}"]))
+        for jobs in (0, 15)
     )
     began = np.sort(cold.records["arrival"])[15]
     assert 0 < len(warm.planned.dispatched) < len(cold.planned.dispatched)
@@ -64,8 +70,10 @@ def test_planned_rounds_of_the_warmup_count_for_nothing():
 def test_verify_works_the_numbers_out_again(case, tmp_path):
     run(scenario(case, "warmup=57"), seed=1, out=tmp_path, keep_jobs=False)
     assert [each.check for each in verify(tmp_path) if not each.holds] == []
-    text = (tmp_path / "summary.json").read_text()
-    (tmp_path / "summary.json").write_text(text.replace('"warmup": 57', '"warmup": 56'))
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    summary["parameters"]["warmup"] -= 1
+    summary["parameters"]["jobs"] += 1  # as many in all
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
     (wrong,) = [each for each in verify(tmp_path) if not each.holds]
     assert wrong.check == "numbers of the summary are right"
 
