@@ -1,0 +1,106 @@
+"""Schedules that are found at once: the six queues that `oas` compares with, and an insertion.
+
+`oas` names the queues only. Here all of them start a job as soon as it fits, on the fastest level
+of nodes that it fits on then, split so that no link is saturated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from agents.oas.insertion import ANY, Plan, Profile, search
+from agents.oas.instance import Instance, Job
+from agents.oas.listing import list_jobs
+from agents.oas.packing import Tables, fastest_levels
+from agents.oas.scaled import Scaled
+from agents.oas.schedule import Decision
+from grid.streams import stream
+
+QUEUES: dict[str, tuple[str, Callable[[Job], Any], bool]] = {
+    "fcfs": ("First Come First Served", lambda job: 0, False),
+    "sjf": ("Short Jobs First: of fewest tasks", lambda job: job.tasks, False),
+    "bjf": ("Big Jobs First: of most tasks", lambda job: -job.tasks, False),
+    "fpfs": ("Fit Processors First Served: the first that fits", lambda job: 0, True),
+    "spt": ("Short Processing Time: of least base time", lambda job: job.base_time, False),
+    "lpt": ("Long Processing Time: of most base time", lambda job: -job.base_time, False),
+}
+"""What each queue is called in full, what orders it (then the arrival), and whether the first that
+fits overtakes those that do not fit; else nobody starts before the jobs ahead."""
+
+HEURISTICS = (*QUEUES, "insertion")
+
+EFFORT = 4_000_000
+"""Insertions times jobs that the search for an order may take."""
+
+
+def heuristic(name: str, instance: Instance, slot: Fraction | None = None) -> list[Decision]:
+    """Return what a heuristic decides of each job of a feasible instance.
+
+    Parameters
+    ----------
+    name : str
+        One of `HEURISTICS`.
+    instance : Instance
+    slot : Fraction, optional
+        Seconds.
+    """
+    tables = Tables.of(instance, Scaled.of(instance, slot, up=True))
+    if name in QUEUES:
+        plan = _queued(name, instance, tables)
+    else:
+        plan = _inserted(instance, tables)
+    return [
+        Decision(int(begin), int(end), tuple(nodes.tolist()))
+        for begin, end, nodes in zip(plan.begins, plan.ends, plan.nodes, strict=True)
+    ]
+
+
+def _sorted(instance: Instance, key: Callable[[Job], Any]) -> Any:
+    jobs = instance.jobs
+    return np.array(sorted(range(len(jobs)), key=lambda index: key(jobs[index])), np.int64)
+
+
+def _queued(name: str, instance: Instance, tables: Tables) -> Plan:
+    _, key, overtaking = QUEUES[name]
+    jobs, clusters = len(instance.jobs), len(instance.clusters)
+    plan = Plan.empty(jobs, clusters)
+    now = np.zeros((3, clusters), np.int64)
+    waiting = _sorted(instance, key)
+    list_jobs(tables, overtaking, waiting, plan.order, now, plan.begins, plan.ends, plan.nodes)
+    return plan
+
+
+def _inserted(instance: Instance, tables: Tables) -> Plan:
+    """Return the best of some orders, and what a search makes of it."""
+    jobs, clusters = len(instance.jobs), len(instance.clusters)
+    profile = Profile.empty(jobs, clusters)
+    best, current, former = (Plan.empty(jobs, clusters) for _ in range(3))
+    fastest = np.zeros(jobs, np.int64)
+    fastest_levels(tables, profile.low, fastest)
+    numbers = stream(0, "oas insertion")
+    lowest, order = None, best.order
+    for key in (_area, _tasks, _time):
+        best.order[:] = _sorted(instance, key)
+        best.levels[:] = ANY
+        found = search(tables, best, current, former, fastest, 0, profile, numbers)
+        if lowest is None or found < lowest:
+            lowest, order = found, best.order.copy()
+    best.order[:] = order
+    search(tables, best, current, former, fastest, EFFORT // jobs**2, profile, numbers)
+    return best
+
+
+def _area(job: Job) -> Fraction:
+    return -job.tasks * job.base_time
+
+
+def _tasks(job: Job) -> tuple[int, Fraction]:
+    return -job.tasks, -job.base_time
+
+
+def _time(job: Job) -> tuple[Fraction, int]:
+    return -job.base_time, -job.tasks

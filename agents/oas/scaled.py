@@ -1,0 +1,101 @@
+"""The model in whole numbers, which solvers and compiled code need, and how true they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from agents.oas.instance import Instance
+from agents.oas.model import execution_time, pair_demand, powers, slots
+
+LARGEST_SUM = 2**50
+"""Of durations times nodes, and of loads: solvers multiply and add without overflow below it."""
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Durations and loads of an instance as whole numbers.
+
+    Attributes
+    ----------
+    levels : list of int
+        Of each cluster: how many higher effective powers there are.
+    durations : list of list of int
+        Of each job on nodes the slowest of which are of each level, in units of `unit`.
+    loads : list of list of int
+        Of each job, on the link of a cluster that has so many of its tasks.
+    capacities : list of int
+        Of each link.
+    unit : Fraction
+        Seconds.
+    exact_times, exact_loads : bool
+        Whether nothing was rounded.
+    """
+
+    levels: list[int]
+    durations: list[list[int]]
+    loads: list[list[int]]
+    capacities: list[int]
+    unit: Fraction
+    exact_times: bool
+    exact_loads: bool
+
+    @classmethod
+    def of(cls, instance: Instance, slot: Fraction | None = None, up: bool = False) -> Scaled:
+        """Return an instance in whole numbers.
+
+        Parameters
+        ----------
+        instance : Instance
+        slot : Fraction, optional
+            Seconds, the unit then; durations are whole slots.
+        up : bool
+            What must be rounded is rounded so that every schedule in whole numbers is one of the
+            instance; else so that every schedule of the instance is one in whole numbers.
+        """
+        rising = powers(instance)
+        levels = [rising.index(cluster.effective_power) for cluster in instance.clusters]
+        seconds = [[execution_time(job, power) for power in rising] for job in instance.jobs]
+        rounded: Callable[[Fraction], int] = math.ceil if up else math.floor
+        if slot is None:
+            horizon = instance.nodes * sum(row[-1] for row in seconds)
+            scale, exact_times = _scale([each for row in seconds for each in row], horizon)
+            durations = [[max(1, rounded(each * scale)) for each in row] for row in seconds]
+        else:
+            scale, exact_times = 1 / slot, True
+            durations = [[slots(each, slot) for each in row] for row in seconds]
+        links = [cluster.link_mbps for cluster in instance.clusters]
+        pairs = [pair_demand(job) for job in instance.jobs]
+        heaviest = sum(
+            pair * job.tasks**2 for pair, job in zip(pairs, instance.jobs, strict=True)
+        )
+        fineness, exact_loads = _scale([*pairs, *links], max(*links, heaviest))
+        widest = max(cluster.nodes for cluster in instance.clusters)
+        loads = [
+            _loads(pair * fineness, job.tasks, min(job.tasks, widest), up)
+            for pair, job in zip(pairs, instance.jobs, strict=True)
+        ]
+        capacities = [math.floor(link * fineness) for link in links]
+        return cls(levels, durations, loads, capacities, 1 / scale, exact_times, exact_loads)
+
+
+def _scale(numbers: Sequence[Fraction], largest_sum: Fraction) -> tuple[Fraction, bool]:
+    """Return by what to multiply numbers so that they are whole, and whether they are then.
+
+    Where that would be too large, they are as large as they may be.
+    """
+    scale = Fraction(
+        math.lcm(*(each.denominator for each in numbers)),
+        math.gcd(*(each.numerator for each in numbers)),
+    )
+    largest = LARGEST_SUM / largest_sum
+    return (scale, True) if scale <= largest else (largest, False)
+
+
+def _loads(pair: Fraction, tasks: int, most: int, up: bool) -> list[int]:
+    """Return the load of each number of tasks up to `most`, rounded to whole numbers."""
+    top, bottom = pair.numerator, pair.denominator
+    extra = bottom - 1 if up else 0
+    return [(top * n * (tasks - n) + extra) // bottom for n in range(most + 1)]
