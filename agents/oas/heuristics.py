@@ -33,7 +33,14 @@ fits overtakes those that do not fit; else nobody starts before the jobs ahead."
 
 HEURISTICS = (*QUEUES, "insertion")
 
-EFFORT = 4_000_000
+FIRST: tuple[Callable[[Job], Any], ...] = (
+    lambda job: -job.tasks * job.base_time,
+    lambda job: (-job.tasks, -job.base_time),
+    lambda job: (-job.base_time, -job.tasks),
+)
+"""Orders from which the search for one begins: of most work, most tasks, most base time first."""
+
+EFFORT = 1_000_000
 """Insertions times jobs that the search for an order may take."""
 
 
@@ -75,32 +82,19 @@ def _queued(name: str, instance: Instance, tables: Tables) -> Plan:
 
 
 def _inserted(instance: Instance, tables: Tables) -> Plan:
-    """Return the best of some orders, and what a search makes of it."""
+    """Return the best plan of three searches that begin with different orders."""
     jobs, clusters = len(instance.jobs), len(instance.clusters)
     profile = Profile.empty(jobs, clusters)
-    best, current, former = (Plan.empty(jobs, clusters) for _ in range(3))
+    current, former = (Plan.empty(jobs, clusters) for _ in range(2))
     fastest = np.zeros(jobs, np.int64)
     fastest_levels(tables, profile.low, fastest)
     numbers = stream(0, "oas insertion")
-    lowest, order = None, best.order
-    for key in (_area, _tasks, _time):
-        best.order[:] = _sorted(instance, key)
-        best.levels[:] = ANY
-        found = search(tables, best, current, former, fastest, 0, profile, numbers)
-        if lowest is None or found < lowest:
-            lowest, order = found, best.order.copy()
-    best.order[:] = order
-    search(tables, best, current, former, fastest, EFFORT // jobs**2, profile, numbers)
-    return best
-
-
-def _area(job: Job) -> Fraction:
-    return -job.tasks * job.base_time
-
-
-def _tasks(job: Job) -> tuple[int, Fraction]:
-    return -job.tasks, -job.base_time
-
-
-def _time(job: Job) -> tuple[Fraction, int]:
-    return -job.base_time, -job.tasks
+    tries = EFFORT // (len(FIRST) * jobs**2)
+    found = []
+    for key in FIRST:
+        plan = Plan.empty(jobs, clusters)
+        plan.order[:] = _sorted(instance, key)
+        plan.levels[:] = ANY
+        found.append(plan)
+        search(tables, plan, current, former, fastest, tries, profile, numbers)
+    return min(found, key=lambda plan: plan.ends.max())

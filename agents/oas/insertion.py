@@ -123,15 +123,20 @@ def _place(t: Tables, p: Profile, job: int, chosen: int, first: int, plan: Plan)
             copy(p.free[moment], free)
             copy(p.spare[moment], spare)
             until = p.later[moment]
+            room = p.total[moment]
             for level in range(fastest, slowest + 1):
                 end = begin + t.durations[job, level]
                 if earliest >= 0 and end >= earliest:
                     break
-                while until >= 0 and p.time[until] < end:
+                while until >= 0 and p.time[until] < end and room >= t.tasks[job]:
+                    room = 0
                     for k in range(len(free)):
                         free[k] = min(free[k], p.free[until, k])
                         spare[k] = min(spare[k], p.spare[until, k])
+                        room += free[k]
                     until = p.later[until]
+                if room < t.tasks[job]:
+                    break
                 if fit(t, job, level, free, spare, few, nodes):
                     earliest = begin + duration(t, job, nodes)
                     plan.begins[job], plan.ends[job] = begin, earliest
@@ -141,10 +146,20 @@ def _place(t: Tables, p: Profile, job: int, chosen: int, first: int, plan: Plan)
 
 
 @part
-def _keep(source: Plan, target: Plan) -> None:
+def _restore(source: Plan, target: Plan) -> None:
     """Copy the order and the levels of a plan."""
     copy(source.order, target.order)
     copy(source.levels, target.levels)
+
+
+@part
+def _keep(source: Plan, target: Plan) -> None:
+    """Copy a plan."""
+    _restore(source, target)
+    copy(source.begins, target.begins)
+    copy(source.ends, target.ends)
+    for job in range(len(source.order)):
+        copy(source.nodes[job], target.nodes[job])
 
 
 @part
@@ -165,7 +180,7 @@ def _move(plan: Plan, fastest: Any, levels: int, stream: Any) -> None:
 def search(
     t: Tables, best: Plan, current: Plan, former: Plan, fastest: Any, tries: int, p: Profile, stream: Any
 ) -> int:
-    """Improve the order and levels of `best`, decode it, and return its makespan.
+    """Insert the jobs of `best`, improve its order and levels, and return its makespan.
 
     Parameters
     ----------
@@ -181,27 +196,27 @@ def search(
     stream : array
         Random numbers.
     """
-    _keep(best, current)
     lowest = insert_jobs(t, best, p)
+    _restore(best, current)
     makespan = lowest
     jobs, levels = len(best.order), t.durations.shape[1]
     in_vain, patience = 0, 4 * jobs * jobs
     for _ in range(tries):
-        if in_vain > patience:
-            _keep(best, current)
-            for _ in range(SHAKEN):
-                _move(current, fastest, levels, stream)
-            makespan = insert_jobs(t, current, p)
-            in_vain = 0
-        _keep(current, former)
+        _restore(current, former)
         _move(current, fastest, levels, stream)
         found = insert_jobs(t, current, p)
         in_vain = 0 if found < makespan else in_vain + 1
         if found <= makespan:
             makespan = found
         else:
-            _keep(former, current)
+            _restore(former, current)
         if found < lowest:
             lowest = found
             _keep(current, best)
-    return insert_jobs(t, best, p)
+        if in_vain > patience:
+            _restore(best, current)
+            for _ in range(SHAKEN):
+                _move(current, fastest, levels, stream)
+            makespan = insert_jobs(t, current, p)
+            in_vain = 0
+    return lowest

@@ -10,8 +10,8 @@ import math
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational
 from typing import Any, TypeVar
 
 from agents.numbers import is_real, is_whole
@@ -20,7 +20,7 @@ from grid.errors import GridError
 LARGEST = 10**12
 """Of all numbers; beyond it, seconds are no longer told apart by what is printed."""
 
-SMALLEST = Fraction(1, 10**6)
+SMALLEST = 1e-6
 """Of those that must be above 0."""
 
 MOST_NODES = 10**6
@@ -37,7 +37,9 @@ def exact(number: Any) -> Fraction:
     >>> exact(0.7), exact(12)
     (Fraction(7, 10), Fraction(12, 1))
     """
-    return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
+    if isinstance(number, Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
+    return Fraction(repr(float(number)))
 
 
 def told(value: Any) -> str:
@@ -204,11 +206,12 @@ def _check_whole(owner: object, name: str) -> None:
 
 def _check_real(owner: object, name: str, least: Any, most: Any, accepted: str) -> None:
     value = getattr(owner, name)
+    whole = isinstance(value, Rational)  # an int may be too large for math.isfinite
     if (
-        not (is_real(value) or isinstance(value, Decimal))
-        or not math.isfinite(value)
+        not is_real(value)
+        or not (whole or math.isfinite(value))
         or not least <= exact(value) <= most
     ):
-        limits = f" ({SMALLEST:f} to {LARGEST:.0e})" if most == LARGEST else ""
+        limits = f" ({SMALLEST:g} to {LARGEST:.0e})" if most == LARGEST else ""
         raise GridError(f"{name}: found {told(value)}; accepted: {accepted}{limits}")
     object.__setattr__(owner, name, exact(value))

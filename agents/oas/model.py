@@ -8,8 +8,10 @@ identical, so where a job runs is said by how many of its tasks each cluster get
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 from agents.oas.instance import Instance, Job
 
@@ -79,12 +81,12 @@ def obstacles(instance: Instance) -> list[str]:
 
 def _obstacle(instance: Instance, index: int) -> str:
     job = instance.jobs[index]
-    few, most = [], []  # tasks beside a link: of the smaller part of the job, and of any part
+    few, most = [], []  # tasks that the link carries: of the smaller part of the job, and of any
     for cluster in instance.clusters:
-        room = range(min(cluster.nodes, job.tasks) + 1)
-        fitting = [n for n in room if link_demand(job, n) <= cluster.link_mbps]
-        few.append(max(n for n in fitting if 2 * n <= job.tasks))
-        most.append(fitting[-1])
+        half = range(min(cluster.nodes, job.tasks // 2) + 1)  # demand rises up to half of the job
+        few.append(bisect_right(half, cluster.link_mbps, key=partial(link_demand, job)) - 1)
+        room = min(cluster.nodes, job.tasks)
+        most.append(room if link_demand(job, room) <= cluster.link_mbps else few[-1])
     # At most one cluster has more than half of the tasks, and then as many as it can.
     if sum(few) + max(all_ - part for all_, part in zip(most, few, strict=True)) >= job.tasks:
         return ""

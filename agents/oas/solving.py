@@ -195,7 +195,7 @@ def _checked_slot(slot: float | None) -> Fraction | None:
     if not (is_real(slot) and SMALLEST <= slot <= LARGEST):
         raise GridError(
             f"slot: found {told(slot)}; accepted: seconds, a number above 0 "
-            f"({SMALLEST:f} to {LARGEST:.0e})"
+            f"({SMALLEST:g} to {LARGEST:.0e})"
         )
     return exact(slot)
 
