@@ -16,8 +16,8 @@ from grid.errors import GridError
 if TYPE_CHECKING:
     from rich.console import Console
 
-JOBS_SHOWN, CLUSTERS_SHOWN, WIDTH = 60, 8, 32
-"""Jobs and clusters that people are shown at most, and the characters of the makespan."""
+JOBS_SHOWN, CLUSTERS_SHOWN, SHORTEST_BAR = 60, 8, 20
+"""Jobs and clusters that people are shown at most; characters that the makespan has at least."""
 
 
 def read_instance(path: str) -> Instance:
@@ -72,21 +72,37 @@ def print_answer(answer: Answer, instance: Instance, console: Console) -> None:
     console.print(facts)
     if answer.makespan is None:
         return
-    clusters = len(instance.clusters)
-    named = range(min(clusters, CLUSTERS_SHOWN))
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("job", "start, s", "finish, s", *(f"C{k}" for k in named)):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column(f"0 to {answer.makespan:,.0f} s", no_wrap=True, min_width=WIDTH)
-    ordered = sorted(answer.schedule, key=lambda run: (run.start, run.job))
-    for run in ordered[:JOBS_SHOWN]:
-        first, last = (round(WIDTH * t / answer.makespan) for t in (run.start, run.finish))
-        bar = " " * min(first, WIDTH - 1) + "█" * max(1, last - first)
-        times = (f"{run.start:,.1f}", f"{run.finish:,.1f}")
-        held = (str(run.nodes[k] or "") for k in named)
-        table.add_row(str(run.job), *times, *held, Text(bar))
-    console.print(table)
-    if len(ordered) > JOBS_SHOWN:
-        console.print(f"and {len(ordered) - JOBS_SHOWN:,} more jobs, which --json has")
-    if clusters > CLUSTERS_SHOWN:
-        console.print(f"and {clusters - CLUSTERS_SHOWN:,} more clusters, which --json has")
+    console.print(_chart(answer, instance, console.width))
+    for what, count, shown in (
+        ("jobs", len(instance.jobs), JOBS_SHOWN),
+        ("clusters", len(instance.clusters), CLUSTERS_SHOWN),
+    ):
+        if count > shown:
+            console.print(f"and {count - shown:,} more {what}, which --json has")
+
+
+def _chart(answer: Answer, instance: Instance, width: int) -> Table:
+    """Return a row for each job, in order of start, with a bar that fits into what is left."""
+    assert answer.makespan is not None
+    names = [f"C{k}" for k in range(min(len(instance.clusters), CLUSTERS_SHOWN))]
+    ordered = sorted(answer.schedule, key=lambda run: (run.start, run.job))[:JOBS_SHOWN]
+    rows = [
+        [
+            str(run.job),
+            f"{run.start:,.0f}",
+            f"{run.finish:,.0f}",
+            *(str(count or "") for count in run.nodes[: len(names)]),
+        ]
+        for run in ordered
+    ]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    heads = ["job", "start, s", "finish, s", *names]
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    used = sum(max(map(len, column)) + 2 for column in zip(heads, *rows, strict=True))
+    bar = max(SHORTEST_BAR, width - used - 2)
+    table.add_column(f"0 to {answer.makespan:,.0f} s", no_wrap=True)
+    for run, row in zip(ordered, rows, strict=True):
+        first, last = (round(bar * time / answer.makespan) for time in (run.start, run.finish))
+        table.add_row(*row, Text(" " * min(first, bar - 1) + "█" * max(1, last - first)))
+    return table

@@ -10,10 +10,8 @@ MOST_SUMS = 1_000_000
 """Of half of the jobs."""
 
 
-def no_sum_between(
-    choices: Sequence[Sequence[Fraction]], low: Fraction, high: Fraction
-) -> bool:
-    """Return whether it is certain that no sum of some of the choices is from `low` to below `high`.
+def no_sum_between(choices: Sequence[Sequence[Fraction]], low: Fraction, high: Fraction) -> bool:
+    """Return whether it is certain that no sum of choices is from `low` to below `high`.
 
     The makespan of a schedule in which jobs start at 0 or when others finish is such a sum.
 
@@ -26,8 +24,8 @@ def no_sum_between(
     Examples
     --------
     >>> two = [[Fraction(2), Fraction(3)], [Fraction(10)]]
-    >>> no_sum_between(two, Fraction(4), Fraction(10)), no_sum_between(two, Fraction(4), Fraction(11))
-    (True, False)
+    >>> [no_sum_between(two, Fraction(4), Fraction(high)) for high in (10, 11)]
+    [True, False]
     """
     halves: list[list[Fraction]] = []
     for jobs in (choices[::2], choices[1::2]):

@@ -23,7 +23,7 @@ WORKERS = 8
 """CP-SAT's own portfolio, of which some prove what others do not; whatever the machine has."""
 
 MOST_GROUPS = 3000
-"""Pairs of jobs, and groups of three, that are looked at; more take longer to tell than they help."""
+"""Pairs of jobs, and groups of three, that are looked at; more would take longer than they help."""
 
 
 def cp_sat(
@@ -187,7 +187,9 @@ class _Model:
 
     def begin_from(self, start: Sequence[Decision]) -> None:
         """Hint at a schedule; of it and its mirror image, at that which is not ruled out here."""
-        work = [row[0] * job.tasks for row, job in zip(self.scaled.durations, self.jobs, strict=True)]
+        work = [
+            row[0] * job.tasks for row, job in zip(self.scaled.durations, self.jobs, strict=True)
+        ]
         largest = work.index(max(work))
         first = self.jobs[largest]
         self.cp.add(first.start + first.end <= self.makespan)

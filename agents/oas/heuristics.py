@@ -40,8 +40,10 @@ FIRST: tuple[Callable[[Job], Any], ...] = (
 )
 """Orders from which the search for one begins: of most work, most tasks, most base time first."""
 
-EFFORT = 1_000_000
-"""Insertions times jobs that the search for an order may take."""
+EFFORT = 4_000_000
+"""Insertions times jobs that the searches for an order may take, as if jobs were at least `FEW`."""
+
+FEW = 12
 
 
 def heuristic(name: str, instance: Instance, slot: Fraction | None = None) -> list[Decision]:
@@ -56,10 +58,7 @@ def heuristic(name: str, instance: Instance, slot: Fraction | None = None) -> li
         Seconds.
     """
     tables = Tables.of(instance, Scaled.of(instance, slot, up=True))
-    if name in QUEUES:
-        plan = _queued(name, instance, tables)
-    else:
-        plan = _inserted(instance, tables)
+    plan = _queued(name, instance, tables) if name in QUEUES else _inserted(instance, tables)
     return [
         Decision(int(begin), int(end), tuple(nodes.tolist()))
         for begin, end, nodes in zip(plan.begins, plan.ends, plan.nodes, strict=True)
@@ -89,7 +88,7 @@ def _inserted(instance: Instance, tables: Tables) -> Plan:
     fastest = np.zeros(jobs, np.int64)
     fastest_levels(tables, profile.low, fastest)
     numbers = stream(0, "oas insertion")
-    tries = EFFORT // (len(FIRST) * jobs**2)
+    tries = EFFORT // (len(FIRST) * max(jobs, FEW) ** 2)
     found = []
     for key in FIRST:
         plan = Plan.empty(jobs, clusters)

@@ -43,8 +43,8 @@ class Plan(NamedTuple):
     @classmethod
     def empty(cls, jobs: int, clusters: int) -> Plan:
         """Return room for a plan."""
-        columns = (np.zeros(jobs, np.int64) for _ in range(4))
-        return cls(*columns, np.zeros((jobs, clusters), np.int64))
+        order, levels, begins, ends = np.zeros((4, jobs), np.int64)
+        return cls(order, levels, begins, ends, np.zeros((jobs, clusters), np.int64))
 
 
 class Profile(NamedTuple):
@@ -71,9 +71,9 @@ class Profile(NamedTuple):
     def empty(cls, jobs: int, clusters: int) -> Profile:
         """Return room for the profile of so many jobs."""
         moments = 2 * jobs + 1
-        columns = (np.zeros(moments, np.int64) for _ in range(3))
-        tables = (np.zeros((moments, clusters), np.int64) for _ in range(2))
-        return cls(*columns, *tables, np.zeros((4, clusters), np.int64))
+        time, total, later = np.zeros((3, moments), np.int64)
+        free, spare = np.zeros((2, moments, clusters), np.int64)
+        return cls(time, total, later, free, spare, np.zeros((4, clusters), np.int64))
 
 
 @part
@@ -178,7 +178,14 @@ def _move(plan: Plan, fastest: Any, levels: int, stream: Any) -> None:
 
 @compiled()
 def search(
-    t: Tables, best: Plan, current: Plan, former: Plan, fastest: Any, tries: int, p: Profile, stream: Any
+    t: Tables,
+    best: Plan,
+    current: Plan,
+    former: Plan,
+    fastest: Any,
+    tries: int,
+    p: Profile,
+    stream: Any,
 ) -> int:
     """Insert the jobs of `best`, improve its order and levels, and return its makespan.
 

@@ -10,7 +10,14 @@ from grid.kernel.compile import compiled
 
 @compiled()
 def list_jobs(
-    t: Tables, overtaking: bool, waiting: Any, running: Any, now: Any, begins: Any, ends: Any, nodes: Any
+    t: Tables,
+    overtaking: bool,
+    waiting: Any,
+    running: Any,
+    now: Any,
+    begins: Any,
+    ends: Any,
+    nodes: Any,
 ) -> None:
     """Start jobs in order as soon as they fit, on the fastest nodes that they fit on then.
 

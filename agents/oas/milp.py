@@ -5,8 +5,8 @@ Numbers in brackets are those of the constraints there. Where they are no linear
 - a maximum is at least each of its arguments (11, 17), and at most their sum (11);
 - SP is at least 1 / effective power of each resource, not the maximum (3), so that ct may stretch
   to the end of the last slot: else (19) and (20) contradict each other;
-- ct is counted in slots, ct Tb / eta, and what a resource demands of it is rounded up to whole ones,
-  which rules no schedule out and leaves nothing to the tolerance of the solver;
+- ct is counted in slots, ct Tb / eta, and what a resource demands of it is rounded up to whole
+  ones, which rules no schedule out and leaves nothing to the tolerance of the solver;
 - eq. 4 is quadratic: a binary variable for each number of tasks on a cluster chooses its value, and
   BW is that while the job runs.
 
@@ -30,9 +30,7 @@ TOLERANCE = 1e-6
 """By which a bound may be wrong; makespans are whole slots."""
 
 
-def milp(
-    instance: Instance, scaled: Scaled, start: Sequence[Decision], time_limit: float
-) -> Found:
+def milp(instance: Instance, scaled: Scaled, start: Sequence[Decision], time_limit: float) -> Found:
     """Minimise the makespan in time slots.
 
     Parameters

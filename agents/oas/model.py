@@ -36,9 +36,7 @@ def execution_time(job: Job, slowest: Fraction) -> Fraction:
 def run_time(instance: Instance, job: int, nodes: Sequence[int]) -> Fraction:
     """Return the seconds that a job runs for on so many nodes of each cluster."""
     used = (cluster for cluster, count in zip(instance.clusters, nodes, strict=True) if count)
-    return execution_time(
-        instance.jobs[job], min(cluster.effective_power for cluster in used)
-    )
+    return execution_time(instance.jobs[job], min(cluster.effective_power for cluster in used))
 
 
 def pair_demand(job: Job) -> Fraction:
@@ -74,9 +72,7 @@ def obstacles(instance: Instance) -> list[str]:
 
     A job that can run alone can run after all others, so nothing else makes an instance infeasible.
     """
-    return [
-        line for index in range(len(instance.jobs)) if (line := _obstacle(instance, index))
-    ]
+    return [line for index in range(len(instance.jobs)) if (line := _obstacle(instance, index))]
 
 
 def _obstacle(instance: Instance, index: int) -> str:

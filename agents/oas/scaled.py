@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from agents.oas.instance import Instance
 from agents.oas.model import execution_time, pair_demand, powers, slots
+from grid.errors import GridError
 
 LARGEST_SUM = 2**50
 """Of durations times nodes, and of loads: solvers multiply and add without overflow below it."""
@@ -30,6 +31,9 @@ class Scaled:
         Of each link.
     unit : Fraction
         Seconds.
+    raised : int
+        Jobs of which a duration was rounded up, to 1 from what is less, although all others were
+        rounded down.
     exact_times, exact_loads : bool
         Whether nothing was rounded.
     """
@@ -39,6 +43,7 @@ class Scaled:
     loads: list[list[int]]
     capacities: list[int]
     unit: Fraction
+    raised: int
     exact_times: bool
     exact_loads: bool
 
@@ -54,31 +59,44 @@ class Scaled:
         up : bool
             What must be rounded is rounded so that every schedule in whole numbers is one of the
             instance; else so that every schedule of the instance is one in whole numbers.
+
+        Raises
+        ------
+        GridError
+            For a slot so short that there are too many.
         """
         rising = powers(instance)
         levels = [rising.index(cluster.effective_power) for cluster in instance.clusters]
         seconds = [[execution_time(job, power) for power in rising] for job in instance.jobs]
         rounded: Callable[[Fraction], int] = math.ceil if up else math.floor
+        horizon = instance.nodes * sum((row[-1] for row in seconds), Fraction(0))
+        raised = 0
         if slot is None:
-            horizon = instance.nodes * sum(row[-1] for row in seconds)
             scale, exact_times = _scale([each for row in seconds for each in row], horizon)
             durations = [[max(1, rounded(each * scale)) for each in row] for row in seconds]
+            raised = 0 if up else sum(row[0] * scale < 1 for row in seconds)
         else:
+            if horizon > LARGEST_SUM * slot:
+                least = float(horizon / LARGEST_SUM)
+                raise GridError(f"slot: found {float(slot):g}; accepted: at least {least:.1g}")
             scale, exact_times = 1 / slot, True
             durations = [[slots(each, slot) for each in row] for row in seconds]
         links = [cluster.link_mbps for cluster in instance.clusters]
         pairs = [pair_demand(job) for job in instance.jobs]
-        heaviest = sum(
-            pair * job.tasks**2 for pair, job in zip(pairs, instance.jobs, strict=True)
+        heaviest = max(
+            *links,
+            sum(pair * job.tasks**2 for pair, job in zip(pairs, instance.jobs, strict=True)),
         )
-        fineness, exact_loads = _scale([*pairs, *links], max(*links, heaviest))
+        fineness, exact_loads = _scale([*pairs, *links], Fraction(heaviest))
         widest = max(cluster.nodes for cluster in instance.clusters)
         loads = [
             _loads(pair * fineness, job.tasks, min(job.tasks, widest), up)
             for pair, job in zip(pairs, instance.jobs, strict=True)
         ]
         capacities = [math.floor(link * fineness) for link in links]
-        return cls(levels, durations, loads, capacities, 1 / scale, exact_times, exact_loads)
+        return cls(
+            levels, durations, loads, capacities, 1 / scale, raised, exact_times, exact_loads
+        )
 
 
 def _scale(numbers: Sequence[Fraction], largest_sum: Fraction) -> tuple[Fraction, bool]:

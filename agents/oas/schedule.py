@@ -138,5 +138,7 @@ def compaction(instance: Instance, runs: Sequence[Run]) -> float:
 
     Nodes that are held to the end of a slot by a job that has finished are idle then.
     """
-    work = sum(instance.jobs[run.job].tasks * run_time(instance, run.job, run.nodes) for run in runs)
+    work = sum(
+        instance.jobs[run.job].tasks * run_time(instance, run.job, run.nodes) for run in runs
+    )
     return float(work / (instance.nodes * exact(makespan(runs))))

@@ -144,10 +144,12 @@ def solve(
     decisions, proven = found.decisions, found.proven
     if not _holds(instance, decisions, size):
         decisions, proven = start, False  # loads were rounded, and do not fit as they are
-    bound = found.bound * scaled.unit
+    bound = (found.bound - scaled.raised) * scaled.unit
     length = _exact_makespan(instance, decisions, size)
     if proven and bound < length:
-        times = [[execution_time(job, power) for power in powers(instance)] for job in instance.jobs]
+        times = [
+            [execution_time(job, power) for power in powers(instance)] for job in instance.jobs
+        ]
         proven = no_sum_between(times, bound, length)
     runs = timetable(instance, decisions, size)
     ends = makespan(runs)

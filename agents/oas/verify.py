@@ -18,7 +18,9 @@ class ScheduleError(GridError):
     """A schedule that breaks the rules of the model; the message says where."""
 
 
-def verify(instance: Instance | Mapping[str, Any], schedule: Any, slot: float | None = None) -> None:
+def verify(
+    instance: Instance | Mapping[str, Any], schedule: Any, slot: float | Fraction | None = None
+) -> None:
     """Check that a schedule runs each job once, for as long as it takes, on what there is.
 
     At no time are there more tasks on a cluster than nodes, or is there more demand on a link
@@ -145,4 +147,3 @@ def _check_resources(runs: Sequence[Run], instance: Instance) -> None:
                     f"{what}: found {float(load)!r} Mbit/s on its link; accepted: at most "
                     f"{float(cluster.link_mbps)!r}"
                 )
-

@@ -20,8 +20,7 @@ class Measurement:
     ----------
     name : str
         What was measured.
-    value : float or None
-        None where it could not be measured; the note says why.
+    value : float
     unit : str
         Of the value; empty for a plain number.
     note : str
@@ -29,7 +28,7 @@ class Measurement:
     """
 
     name: str
-    value: float | None
+    value: float
     unit: str
     note: str
 
@@ -57,14 +56,12 @@ def print_measurements(measurements: Sequence[Measurement], console: Console | N
     (console or Console()).print(table)
 
 
-def _shown(value: float | None) -> str:
-    """Return a number with at least three figures, or a dash for none.
+def _shown(value: float) -> str:
+    """Return a number with at least three figures.
 
-    >>> _shown(2_512_345.6), _shown(34.56), _shown(0.1234), _shown(None)
-    ('2,512,346', '34.6', '0.123', '-')
+    >>> _shown(2_512_345.6), _shown(34.56), _shown(0.1234)
+    ('2,512,346', '34.6', '0.123')
     """
-    if value is None:
-        return "-"
     if abs(value) >= 100 or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.3g}"

@@ -6,7 +6,6 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 import numpy as np
 
@@ -97,8 +96,6 @@ def bench_optimum(
 ) -> list[Measurement]:
     """Measure the gap between TITAN's CP and the proven optimum, for each number of jobs and all.
 
-    Where OR-Tools is not installed, a row without a value says so.
-
     Parameters
     ----------
     jobs : sequence of int
@@ -108,9 +105,6 @@ def bench_optimum(
     limit : float
         Wall-clock seconds that CP-SAT may take for one.
     """
-    if find_spec("ortools") is None:
-        needs = "not measured: needs ortools (pip install 'metasched[checks]')"
-        return [Measurement(MEAN, None, "%", needs)]
     optimise([1] * 8, range(8, 16), [1.0] * 8, 2, generations=1)  # compiles
     rows, all_gaps, all_seconds, asked = [], [], [], 0
     for count in jobs:

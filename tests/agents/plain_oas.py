@@ -21,7 +21,9 @@ def takes(clusters, job, nodes, slot=None):
 def demands(job, nodes):
     tasks = job["tasks"]
     return [
-        n * fraction(job["bandwidth"]) * Fraction(tasks - n, tasks - 1) if tasks > 1 else Fraction(0)
+        n * fraction(job["bandwidth"]) * Fraction(tasks - n, tasks - 1)
+        if tasks > 1
+        else Fraction(0)
         for n in nodes
     ]
 

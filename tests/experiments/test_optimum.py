@@ -1,22 +1,17 @@
-"""TITAN against the optimum that OR-Tools proves; left out where OR-Tools is not installed."""
+"""TITAN against the optimum that OR-Tools proves."""
 
 from __future__ import annotations
 
-import io
 import itertools
 import time
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from agents.decoding import Problem
 from agents.titan import optimise
-from experiments.bench.measurement import print_measurements
 from experiments.bench.optimum import bench_optimum, cp_sat, random_problem
 
-needs_ortools = pytest.mark.skipif(find_spec("ortools") is None, reason="OR-Tools: extra `checks`")
 # What SWIG makes has no module on Python 3.12 and later.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:builtin type .* has no __module__:DeprecationWarning"
@@ -37,7 +32,6 @@ def plain_cp(problem, order):
     return (4 * late + 3 * max(free) + (len(free) * max(free) - work)) / 8
 
 
-@needs_ortools
 @pytest.mark.parametrize("seed", range(4))
 def test_the_proven_optimum_is_that_of_all_orders(seed):
     full = random_problem(6, seed)
@@ -48,7 +42,6 @@ def test_the_proven_optimum_is_that_of_all_orders(seed):
     assert optimum.cp == pytest.approx(best)
 
 
-@needs_ortools
 def test_titan_is_within_one_percent_of_the_optimum_in_a_second():
     gaps = []
     optimise([1] * 8, range(8, 16), [1.0] * 8, 2)  # compiles
@@ -65,20 +58,9 @@ def test_titan_is_within_one_percent_of_the_optimum_in_a_second():
     assert sum(gaps) / len(gaps) <= 0.01
 
 
-@needs_ortools
 def test_what_the_bench_says_of_it():
     *each, mean = bench_optimum(jobs=(6, 7), instances=2)
     assert [row.name for row in each] == [f"gap to the optimum, {n} jobs" for n in (6, 7)]
     assert mean.name == "gap to the optimum, mean"
     assert mean.value <= 1
     assert "proven by CP-SAT: 4 of 4; expected: at most 1" in mean.note
-
-
-def test_without_ortools_the_bench_says_that_the_gap_is_not_measured(monkeypatch):
-    monkeypatch.setattr("experiments.bench.optimum.find_spec", lambda name: None)
-    (row,) = bench_optimum(jobs=(6,), instances=1)
-    assert (row.name, row.value) == ("gap to the optimum, mean", None)
-    assert row.note == "not measured: needs ortools (pip install 'metasched[checks]')"
-    out = io.StringIO()
-    print_measurements([row], Console(file=out, width=120))
-    assert row.note in out.getvalue()
