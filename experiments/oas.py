@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -72,6 +71,7 @@ def print_answer(answer: Answer, instance: Instance, console: Console) -> None:
     console.print(facts)
     if answer.makespan is None:
         return
+    console.print()
     console.print(_chart(answer, instance, console.width))
     for what, count, shown in (
         ("jobs", len(instance.jobs), JOBS_SHOWN),
@@ -95,12 +95,12 @@ def _chart(answer: Answer, instance: Instance, width: int) -> Table:
         ]
         for run in ordered
     ]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     heads = ["job", "start, s", "finish, s", *names]
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
     used = sum(max(map(len, column)) + 2 for column in zip(heads, *rows, strict=True))
-    bar = max(SHORTEST_BAR, width - used - 2)
+    bar = max(SHORTEST_BAR, width - used)
     table.add_column(f"0 to {answer.makespan:,.0f} s", no_wrap=True)
     for run, row in zip(ordered, rows, strict=True):
         first, last = (round(bar * time / answer.makespan) for time in (run.start, run.finish))
