@@ -32,6 +32,8 @@ def folder(tmp_path, monkeypatch):
         named = re.match(r"# (\w+\.py)\n", code)
         if named:
             (tmp_path / named[1]).write_text(code)
+    (instance,) = (block.values[1] for block in BLOCKS if block.values[0] == "json")
+    (tmp_path / "waiting.json").write_text(instance)
     for log in ("my_log.swf", "first.swf", "second.swf"):
         lines = [f"{j} {7 * j} 0 {5 + j} 2 -1 -1 2 60 " + "-1 " * 9 for j in range(1, 30)]
         (tmp_path / log).write_text("\n".join(lines))
@@ -53,6 +55,8 @@ def test_block_runs(language, code, folder):
     elif language == "toml":
         (folder / "scenario.toml").write_text(code)
         assert CliRunner().invoke(main, ["validate", "scenario.toml"]).exit_code == 0
+    elif language == "json":
+        assert CliRunner().invoke(main, ["oas", "waiting.json"]).exit_code == 0
     elif language == "console":
         for line in code.splitlines():
             if line.startswith("metasched "):
