@@ -137,15 +137,20 @@ def solve(
         return Answer("infeasible", solver, slot, [], None, None, None, _since(began), why)
     start = min(
         (heuristic(name, instance, size) for name in HEURISTICS),
-        key=lambda decisions: _exact_makespan(instance, decisions, size),
+        key=lambda each: (
+            _exact_makespan(instance, each, size),
+            makespan(timetable(instance, each, size)),
+        ),
     )
     scaled = Scaled.of(instance, size)
     found = _searched(solver, instance, scaled, _in_units(scaled, start), time_limit)
     decisions, proven = found.decisions, found.proven
     if not _holds(instance, decisions, size):
         decisions, proven = start, False  # loads were rounded, and do not fit as they are
+    length, known = (_exact_makespan(instance, each, size) for each in (decisions, start))
+    if known <= length:  # of schedules that are as good, the same one each time
+        decisions, length = start, known
     bound = (found.bound - scaled.raised) * scaled.unit
-    length = _exact_makespan(instance, decisions, size)
     if proven and bound < length:
         times = [
             [execution_time(job, power) for power in powers(instance)] for job in instance.jobs
