@@ -88,12 +88,13 @@ class Scaled:
             sum(pair * job.tasks**2 for pair, job in zip(pairs, instance.jobs, strict=True)),
         )
         fineness, exact_loads = _scale([*pairs, *links], Fraction(heaviest))
+        scaled_links = [link * fineness for link in links]
         widest = max(cluster.nodes for cluster in instance.clusters)
         loads = [
-            _loads(pair * fineness, job.tasks, min(job.tasks, widest), up)
+            _loads(pair * fineness, job.tasks, min(job.tasks, widest), scaled_links, up)
             for pair, job in zip(pairs, instance.jobs, strict=True)
         ]
-        capacities = [math.floor(link * fineness) for link in links]
+        capacities = [math.floor(link) for link in scaled_links]
         return cls(
             levels, durations, loads, capacities, 1 / scale, raised, exact_times, exact_loads
         )
@@ -112,8 +113,18 @@ def _scale(numbers: Sequence[Fraction], largest_sum: Fraction) -> tuple[Fraction
     return (scale, True) if scale <= largest else (largest, False)
 
 
-def _loads(pair: Fraction, tasks: int, most: int, up: bool) -> list[int]:
-    """Return the load of each number of tasks up to `most`, rounded to whole numbers."""
-    top, bottom = pair.numerator, pair.denominator
-    extra = bottom - 1 if up else 0
-    return [(top * n * (tasks - n) + extra) // bottom for n in range(most + 1)]
+def _loads(pair: Fraction, tasks: int, most: int, links: Sequence[Fraction], up: bool) -> list[int]:
+    """Return the load of each number of tasks up to `most`, rounded to whole numbers.
+
+    What fits beside nothing on a link still does when it is rounded up: it is all that the link
+    carries then.
+    """
+    if not up:
+        return [math.floor(pair * n * (tasks - n)) for n in range(most + 1)]
+    full = {math.floor(link) + 1: link for link in sorted(links)}
+    loads = []
+    for n in range(most + 1):
+        load = pair * n * (tasks - n)
+        whole = math.ceil(load)
+        loads.append(whole - 1 if whole in full and load <= full[whole] else whole)
+    return loads

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agents.oas import HEURISTICS, Instance, ScheduleError, approximate, solve, verify
@@ -134,6 +134,23 @@ def test_a_job_of_no_time_beside_one_of_ages_is_scheduled_and_bounded():
         solve(Instance.from_dict(instance), 1e-6)
 
 
+def test_a_job_may_fill_a_link_to_the_last_of_its_sixteen_digits():
+    link = 33.333333333333336
+    instance = {
+        "clusters": [{"nodes": 4, "effective_power": 1, "link_mbps": link}] * 2,
+        "jobs": [
+            {"tasks": tasks, "base_time": 1, "bandwidth": bandwidth, "sigma": 1}
+            for tasks, bandwidth in ((2, link), (8, 3.3333333333333), (5, link), (7, 1.1111))
+        ],
+    }
+    assert not Scaled.of(Instance.from_dict(instance)).exact_loads
+    for name in HEURISTICS:
+        verify(instance, approximate(name, Instance.from_dict(instance)))
+    answer = solve(Instance.from_dict(instance))
+    assert answer.status == "optimal"
+    verify(instance, answer)
+
+
 def test_what_is_not_proven_is_not_called_optimal():
     answer = solve(
         Instance.from_dict(possible(1, 14, clusters=(6, 6, 6), link=400)), None, "cpsat", 0.01
@@ -211,9 +228,10 @@ def test_every_schedule_holds_exactly_as_it_is_printed(instance, slot):
 
 @settings(max_examples=200, deadline=None)
 @given(instances)
+@example(some(1, 5, clusters=(1, 1, 2, 4), link=99.99999999999999))
 def test_a_job_is_distributed_if_there_is_any_way(instance):
     given_ = Instance.from_dict(instance)
-    tables = Tables.of(given_, Scaled.of(given_))
+    tables = Tables.of(given_, Scaled.of(given_, up=True))
     fastest = np.zeros(len(given_.jobs), np.int64)
     fastest_levels(tables, np.zeros((4, len(given_.clusters)), np.int64), fastest)
     levels = Scaled.of(given_).levels
