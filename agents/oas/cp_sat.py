@@ -47,8 +47,10 @@ def cp_sat(
     solver.parameters.num_workers = WORKERS
     solver.parameters.max_time_in_seconds = time_limit
     status = solver.solve(model.cp)
+    if status in (cp_model.INFEASIBLE, cp_model.MODEL_INVALID):  # but `start` is feasible
+        return Found(start, model.shortest, False)
     bound = math.ceil(solver.best_objective_bound)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    if status == cp_model.UNKNOWN:
         return Found(start, bound, False)
     return Found(
         [job.decision(solver.value) for job in model.jobs], bound, status == cp_model.OPTIMAL
@@ -85,8 +87,8 @@ class _Model:
         self.cp = cp_model.CpModel()
         self.instance, self.scaled = instance, scaled
         self.horizon = max(decision.end for decision in start)
-        shortest = max(row[0] for row in scaled.durations)
-        self.makespan = self.cp.new_int_var(shortest, self.horizon, "makespan")
+        self.shortest = max(row[0] for row in scaled.durations)
+        self.makespan = self.cp.new_int_var(self.shortest, self.horizon, "makespan")
         self.work: list[list[Any]] = [[] for _ in instance.clusters]
         self.jobs = [self.job(index) for index in range(len(instance.jobs))]
         self.resources()
@@ -151,7 +153,11 @@ class _Model:
         self.cp.add_no_overlap(wide)
 
     def overlaps(self) -> None:
-        """Say which jobs overlap, and that those which do fit together."""
+        """Say which jobs may overlap, and that those which may fit together.
+
+        That they do overlap is not asked for: it proves no more, and presolve (OR-Tools 9.15) was
+        seen to call such models infeasible where `start` is optimal.
+        """
         jobs = range(len(self.jobs))
         if math.comb(len(jobs), 2) > MOST_GROUPS:
             return
@@ -162,8 +168,6 @@ class _Model:
             self.cp.add_exactly_one(before, after, together)
             self.cp.add(one.end <= other.start).only_enforce_if(before)
             self.cp.add(other.end <= one.start).only_enforce_if(after)
-            self.cp.add(one.end > other.start).only_enforce_if(together)
-            self.cp.add(other.end > one.start).only_enforce_if(together)
             overlapping[pair] = together
         for size in (2, 3):
             if math.comb(len(jobs), size) <= MOST_GROUPS:
