@@ -48,13 +48,11 @@ def cp_sat(
     solver.parameters.max_time_in_seconds = time_limit
     status = solver.solve(model.cp)
     if status in (cp_model.INFEASIBLE, cp_model.MODEL_INVALID):  # but `start` is feasible
-        return Found(start, model.shortest, False)
+        return Found(start, model.shortest)
     bound = math.ceil(solver.best_objective_bound)
     if status == cp_model.UNKNOWN:
-        return Found(start, bound, False)
-    return Found(
-        [job.decision(solver.value) for job in model.jobs], bound, status == cp_model.OPTIMAL
-    )
+        return Found(start, bound)
+    return Found([job.decision(solver.value) for job in model.jobs], bound)
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,7 @@ class Found:
         The best one that was found.
     bound : int
         No makespan is lower.
-    proven : bool
-        None is lower than that of `decisions`.
     """
 
     decisions: Sequence[Decision]
     bound: int
-    proven: bool

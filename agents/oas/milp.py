@@ -57,9 +57,8 @@ def milp(instance: Instance, scaled: Scaled, start: Sequence[Decision], time_lim
     if result.mip_dual_bound is not None and math.isfinite(result.mip_dual_bound):
         bound = max(bound, math.ceil(result.mip_dual_bound - TOLERANCE))
     if result.x is None:
-        return Found(start, bound, False)
-    decisions = model.decisions(result.x)
-    return Found(decisions, bound, max(decision.end for decision in decisions) <= bound)
+        return Found(start, bound)
+    return Found(model.decisions(result.x), bound)
 
 
 class _Model:

@@ -32,6 +32,9 @@ from grid.errors import GridError
 
 SOLVERS = {"cpsat": cp_sat, "milp": milp}
 
+CLOSE = Fraction(1, 10**9)
+"""Share of a makespan by which it may be above its bound only because durations were rounded."""
+
 LARGEST_MODEL = 2_000_000
 """Jobs x clusters x levels, or jobs x nodes x slots x slots, beyond which no solver is asked."""
 
@@ -144,14 +147,15 @@ def solve(
     )
     scaled = Scaled.of(instance, size)
     found = _searched(solver, instance, scaled, _in_units(scaled, start), time_limit)
-    decisions, proven = found.decisions, found.proven
+    decisions = found.decisions
     if not _holds(instance, decisions, size):
-        decisions, proven = start, False  # loads were rounded, and do not fit as they are
+        decisions = start  # loads were rounded, and do not fit as they are
     length, known = (_exact_makespan(instance, each, size) for each in (decisions, start))
     if known <= length:  # of schedules that are as good, the same one each time
         decisions, length = start, known
     bound = (found.bound - scaled.raised) * scaled.unit
-    if proven and bound < length:
+    proven = bound >= length
+    if slot is None and bound < length < bound * (1 + CLOSE):  # all that rounding left
         times = [
             [execution_time(job, power) for power in powers(instance)] for job in instance.jobs
         ]
@@ -214,7 +218,7 @@ def _searched(
     theta = max(decision.end for decision in start) if solver == "milp" else len(scaled.capacities)
     width = instance.nodes * theta if solver == "milp" else len(scaled.durations[0])
     if len(instance.jobs) * width * theta > LARGEST_MODEL:
-        return Found(start, max(row[0] for row in scaled.durations), False)
+        return Found(start, max(row[0] for row in scaled.durations))
     return SOLVERS[solver](instance, scaled, start, time_limit)
 
 
