@@ -183,9 +183,9 @@ def guide(cumulative: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Return where in a table of cumulative probabilities to look first, for equal steps of levels.
 
     The steps are as many as the first power of two that is enough, so that the step of a level is
-    found without rounding.
+    found without rounding; of a short table so many that hardly ever is a second look needed.
     """
-    steps = 1 << (len(cumulative) - 1).bit_length()
+    steps = max(1024, 1 << (len(cumulative) - 1).bit_length())
     return np.searchsorted(cumulative, np.arange(steps) / steps, side="right")
 
 

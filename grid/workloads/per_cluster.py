@@ -71,11 +71,12 @@ class PerClusterWorkload(JobMix):
             for purpose in ("arrivals", "sizes", "runtimes")
         )
         left = np.full(self.clusters, self.count // self.clusters)
-        following = np.zeros(self.clusters)
-        _draw_first(following, float(self.interarrival), arrivals)
+        following, gaps = np.empty((2, self.clusters))
+        _draw_gaps(following, float(self.interarrival), arrivals)
+        _draw_gaps(gaps, float(self.interarrival), arrivals)
         while draws.given < self.count:
             jobs = draws.following(min(CHUNK, self.count - draws.given))
-            _fill_arrivals(jobs, following, left, float(self.interarrival), arrivals)
+            _fill_arrivals(jobs, following, gaps, left, float(self.interarrival), arrivals)
             _fill_sizes(jobs, minimum, sizes, first, of_sizes)
             _fill_runtimes(jobs, law, of_runtimes)
             draws.finish(jobs)
@@ -83,29 +84,35 @@ class PerClusterWorkload(JobMix):
 
 
 @compiled()
-def _draw_first(following: npt.NDArray[np.float64], interarrival: float, arrivals: Streams) -> None:
-    for cluster in range(len(following)):
-        following[cluster] = exponential_at(uniform(arrivals[cluster])) * interarrival
+def _draw_gaps(gaps: npt.NDArray[np.float64], interarrival: float, arrivals: Streams) -> None:
+    for cluster in range(len(gaps)):
+        gaps[cluster] = exponential_at(uniform(arrivals[cluster])) * interarrival
 
 
 @compiled()
 def _fill_arrivals(
     jobs: JobArray,
     following: npt.NDArray[np.float64],
+    gaps: npt.NDArray[np.float64],
     left: npt.NDArray[np.int64],
     interarrival: float,
     arrivals: Streams,
 ) -> None:
-    """Take each job from the cluster where one arrives first; of equals the first cluster."""
+    """Take each job from the cluster where one arrives first; of equals the first cluster.
+
+    The gap behind the following job of a cluster is there already: nobody waits for a draw.
+    """
     for row in range(len(jobs)):
-        cluster = -1
-        for other in range(len(following)):
-            if left[other] > 0 and (cluster < 0 or following[other] < following[cluster]):
-                cluster = other
-        jobs[row].arrival = following[cluster]
+        cluster, time = 0, following[0]
+        for other in range(1, len(following)):
+            sooner = following[other] < time
+            cluster = other if sooner else cluster
+            time = following[other] if sooner else time
+        jobs[row].arrival = time
         jobs[row].origin = cluster
         left[cluster] -= 1
-        following[cluster] += exponential_at(uniform(arrivals[cluster])) * interarrival
+        following[cluster] = time + gaps[cluster] if left[cluster] > 0 else np.inf
+        gaps[cluster] = exponential_at(uniform(arrivals[cluster])) * interarrival
 
 
 @compiled()
