@@ -21,7 +21,7 @@ from grid.kernel.arrival import become_known, enqueue, land, next_arrival, submi
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.decisions import call_priority
 from grid.kernel.ending import count_in_vain, only_failures_left
-from grid.kernel.events import plan_failure, remove_next
+from grid.kernel.events import kind_of, plan_failure, remove_next
 from grid.kernel.execution import complete, fail, repair, retire, start_waiting
 from grid.kernel.giving_back import give_back
 from grid.kernel.global_queue import offer_again
@@ -66,7 +66,7 @@ from grid.kernel.statistics import let_time_pass
 @inlined
 def _is_stale(slots: Any, event: Any) -> bool:
     """Tell whether an event is the end of a job that a failure stopped before."""
-    return event.kind == END and slots[event.subject].end_event != event.serial
+    return kind_of(event) == END and slots[event.subject].end_event != event.turn
 
 
 @inlined
@@ -119,9 +119,10 @@ def _happen(
     """
     # Those of the failure model may be overdue: after the last job nobody waits for them.
     while state.events > 0 and events[0].time <= state.now:
-        if events[0].kind != END:
+        if kind_of(events[0]) != END:
             break
-        job, stale = events[0].subject, _is_stale(slots, events[0])
+        job = events[0].subject
+        stale = processors is not None and _is_stale(slots, events[0])
         remove_next(state, events)
         if not stale:
             slots[job].end_event = NONE
@@ -134,7 +135,7 @@ def _happen(
         if state.visits == 1:
             return True
     while state.events > 0 and events[0].time <= state.now:
-        kind, subject = events[0].kind, events[0].subject
+        kind, subject = kind_of(events[0]), events[0].subject
         item = events[0].news
         remove_next(state, events)
         if processors is not None and kind in (REPAIR, FAIL, RETIRE, MEND, BREAK):
@@ -206,9 +207,6 @@ def _settle(
 def _advertise(state: Any, slots: Any, events: Any, beliefs: Any, news: Any) -> None:
     """Have the brokers of clusters tell what changed at this instant, or what is due to be told."""
     heard = False
-    # Else nobody would learn anything new from telling it again, and the run would never end.
-    happens = state.events > state.background + state.advertising or state.sliding > 0
-    arrives = state.fed < state.chunk_length or state.exhausted == 0
     for index in range(state.touched_count):
         cluster = state.touched_list[index]
         state.touched[cluster] = 0
@@ -216,6 +214,9 @@ def _advertise(state: Any, slots: Any, events: Any, beliefs: Any, news: Any) -> 
             heard |= advertise(state, events, beliefs, news, cluster)
     if state.tick == 1:
         state.tick = 0
+        # Else nobody would learn anything new from telling it again, and the run would never end.
+        happens = state.events > state.background + state.advertising or state.sliding > 0
+        arrives = state.fed < state.chunk_length or state.exhausted == 0
         if happens or arrives or is_news_out(state, beliefs):
             tick_again(state, events)
         for cluster in range(state.clusters):
@@ -286,14 +287,14 @@ def advance(
             return DRAIN
         if state.fed == state.chunk_length and state.exhausted == 0:
             return FEED
-        while state.events > 0 and _is_stale(slots, events[0]):
+        while processors is not None and state.events > 0 and _is_stale(slots, events[0]):
             remove_next(state, events)
-        time = np.inf
-        if state.events > 0:
-            time = events[0].time
-        time = min(time, state.sliding_end)
         arriving = state.fed < state.chunk_length
-        time = min(time, next_arrival(state, chunk))
+        time = next_arrival(state, chunk)
+        if state.events > 0 and events[0].time < time:
+            time = events[0].time
+        if state.sliding_end < time:
+            time = state.sliding_end
         if state.mid_instant == 1 and time > state.now:
             state.mid_instant = 0
             continue
@@ -309,7 +310,8 @@ def advance(
         if state.mid_instant == 0:
             state.instants += 1
             let_time_pass(state, time)
-            state.now = max(state.now, time)
+            if time > state.now:
+                state.now = time
             state.known.now = state.now
             state.mid_instant = 1
             more = _happen(

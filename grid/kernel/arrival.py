@@ -65,8 +65,7 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     slot.requested_time = row.requested_time
     slot.origin = row.origin
     slot.request = row.request
-    for index in range(len(slot.components)):
-        slot.components[index] = row.components[index]
+    slot.components = row.components
     slot.computation_fraction = row.computation_fraction
     slot.ppbw = row.ppbw
     slot.user = row.user

@@ -32,24 +32,42 @@ def set_demand(state: Any, row: Any, size: int, ppbw: float) -> None:
 
 
 @unchecked
+def _sum_demand(state: Any, sliding: Any) -> None:
+    """Sum the demand on each link afresh.
+
+    Subtracting what ended would leave an emptied link looking used.
+    """
+    for link in range(state.links):
+        demand = 0.0
+        for index in range(state.sliding):
+            demand += sliding[index].demand[link]
+        state.demand[link] = demand
+
+
+@unchecked
+def _is_any_saturated(state: Any) -> bool:
+    """Tell whether the demand on some link is above its capacity, and let schedulers know it."""
+    saturated = False
+    for link in range(state.links):
+        demand, capacity = state.demand[link], state.capacity[link]
+        state.known.demand[link] = demand
+        saturated |= demand > capacity and capacity / demand < 1.0 - TOLERANCE
+    return saturated
+
+
+@unchecked
 def _allot(state: Any, sliding: Any) -> None:
     """Share the links among the co-allocated jobs: the saturation algorithm (`beosim`, 3.5).
 
-    The demand of a link is summed afresh each time: subtracting what ended would leave an emptied
-    link looking used. The most saturated link binds its jobs at its current ratio (eq. 4), and what
-    they are allotted is no longer available to the others.
+    The most saturated link binds its jobs at its current ratio (eq. 4), and what they are allotted
+    is no longer available to the others.
     """
     for index in range(state.sliding):
         sliding[index].constrained = 0
         sliding[index].allotted = 1.0
     for link in range(state.links):
-        demand = 0.0
-        for index in range(state.sliding):
-            demand += sliding[index].demand[link]
         state.available[link] = state.capacity[link]
-        state.unconstrained[link] = demand
-        state.demand[link] = demand
-        state.known.demand[link] = demand
+        state.unconstrained[link] = state.demand[link]
     level = 0.0
     while True:
         least = np.inf
@@ -82,12 +100,27 @@ def _allot(state: Any, sliding: Any) -> None:
 
 
 @part
-def slide(state: Any, slots: Any, sliding: Any) -> None:
-    """Share the links afresh and move the ends of the jobs whose share changed (eqs. 5-7)."""
+def slide(state: Any, slots: Any, sliding: Any, started: bool) -> None:
+    """Share the links afresh and move the ends of the jobs whose share changed (eqs. 5-7).
+
+    Either the job in the last row has `started`, or one has ended. Where no link is saturated,
+    before and after, that changes nothing for the others.
+    """
     let_links_pass(state)
-    _allot(state, sliding)
-    state.sliding_end = np.inf
-    for index in range(state.sliding):
+    last = state.sliding - 1
+    if started:
+        for link in range(state.links):
+            state.demand[link] += sliding[last].demand[link]
+    else:
+        _sum_demand(state, sliding)
+    saturated = _is_any_saturated(state)
+    alone = started and not saturated and state.saturated == 0
+    if saturated or state.saturated == 1:
+        _allot(state, sliding)
+        state.saturated = int(saturated)
+    if not alone:
+        state.sliding_end = np.inf
+    for index in range(last if alone else 0, last + 1):
         row = sliding[index]
         if row.allotted != row.ratio or row.end == np.inf:
             left = row.computation_left + row.communication_left

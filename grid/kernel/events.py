@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from grid.kernel.compile import inlined, part
+from grid.kernel.compile import inlined, part, unchecked
+from grid.kernel.state import KIND_BITS
 from grid.streams import uniform
 
 _ARITY = 4
 
 
 @inlined
-def _sooner(a: Any, b: Any) -> bool:
-    if a.time != b.time:
-        return a.time < b.time
-    if a.kind != b.kind:
-        return a.kind < b.kind
-    return a.serial < b.serial
+def kind_of(event: Any) -> int:
+    """Return what kind of event it is."""
+    return event.turn >> KIND_BITS
 
 
 @part
@@ -26,19 +24,17 @@ def schedule(state: Any, events: Any, time: float, kind: int, subject: int) -> i
     at = state.events
     state.events += 1
     state.serial += 1
-    serial = state.serial
+    turn = (kind << KIND_BITS) + state.serial
     while at > 0:
         parent = (at - 1) // _ARITY
         above = events[parent]
-        # A new event has the highest serial: it rises only past a later time or kind.
-        if above.time < time or (above.time == time and above.kind <= kind):
+        if above.time < time or (above.time == time and above.turn < turn):
             break
         events[at] = above
         at = parent
     event = events[at]
     event.time = time
-    event.kind = kind
-    event.serial = serial
+    event.turn = turn
     event.subject = subject
     return at
 
@@ -51,24 +47,34 @@ def plan_failure(state: Any, events: Any, kind: int, mean: float, processor: int
     schedule(state, events, state.now + time, kind, processor)
 
 
+@unchecked
+def _soonest(events: Any, first: int, end: int) -> int:
+    """Return which event of those from `first` to before `end` comes soonest."""
+    soonest, time = first, events[first].time
+    for other in range(first + 1, end):
+        if events[other].time == time:
+            sooner = events[other].turn < events[soonest].turn
+        else:
+            sooner = events[other].time < time
+        soonest = other if sooner else soonest
+        time = events[other].time if sooner else time
+    return soonest
+
+
 @part
 def remove_next(state: Any, events: Any) -> None:
     """Remove the event at the top of the heap."""
     state.events -= 1
     count = state.events
-    if count == 0:
-        return
     last = events[count]
     at = 0
     child = 1
     while child < count:
-        best = child
-        for other in range(child + 1, min(child + _ARITY, count)):
-            if _sooner(events[other], events[best]):
-                best = other
-        if not _sooner(events[best], last):
+        child = _soonest(events, child, min(child + _ARITY, count))
+        below = events[child]
+        if below.time > last.time or (below.time == last.time and below.turn > last.turn):
             break
-        events[at] = events[best]
-        at = best
+        events[at] = below
+        at = child
         child = _ARITY * at + 1
     events[at] = last

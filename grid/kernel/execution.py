@@ -40,7 +40,7 @@ def _end_at(state: Any, events: Any, slot: Any, job: int, time: float) -> None:
     """Have a job that starts now end at a time (s) that nothing will change."""
     slot.end = time
     at = schedule(state, events, time, END, job)
-    slot.end_event = events[at].serial
+    slot.end_event = events[at].turn
 
 
 @inlined
@@ -102,7 +102,7 @@ def start_as_taken(
     slot.start = state.now
     row.job = job
     row.since = state.now + slot.staging
-    row.ratio = 1.0
+    row.ratio = row.allotted = 1.0
     row.end = np.inf
     row.computation_left = time * slot.computation_fraction
     row.communication_left = time - row.computation_left
@@ -122,7 +122,7 @@ def start_as_taken(
         _end_at(state, events, slot, job, end)
     else:
         set_demand(state, row, slot.size, slot.ppbw)
-        slide(state, slots, sliding)
+        slide(state, slots, sliding, True)
     state.started += 1
 
 
@@ -185,7 +185,7 @@ def take_off(
             for index in range(slot.sliding, state.sliding):
                 sliding[index] = sliding[index + 1]
                 slots[sliding[index].job].sliding = index
-            slide(state, slots, sliding)
+            slide(state, slots, sliding, False)
 
 
 @inlined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grid.kernel.arrival import send
-from grid.kernel.compile import inlined, unchecked
+from grid.kernel.compile import inlined
 from grid.kernel.decisions import call_place, call_visit
 from grid.kernel.execution import start_as_taken
 from grid.kernel.global_queue import ASK, first_offered, leave_line, next_offered
@@ -16,24 +16,15 @@ from grid.kernel.visiting import nothing_happened, tell_outcome
 _REFUSED, _IMPOSSIBLE = -1, -2
 
 
-@unchecked
-def _names_more(take: Any, clusters: int) -> bool:
-    """Tell whether processors are named of clusters that there are not."""
-    more = 0
-    for cluster in range(clusters, len(take)):
-        more |= take[cluster]
-    return more != 0
-
-
 @inlined
 def _taken(state: Any, size: int) -> int:
     """Return how many processors `known.take` names, if they are the job's and can be had.
 
     Clusters refuse a start for which they are not as free as brokers had told; who knows all at
-    once has no excuse for asking for what is not free.
+    once has no excuse for asking for what is not free. Where there is no cluster, its size is 0.
     """
     taken, refused = 0, False
-    for cluster in range(state.clusters):
+    for cluster in range(len(state.free)):
         count = state.known.take[cluster]
         if count != 0:
             if count < 0 or count > state.size[cluster]:
@@ -43,7 +34,7 @@ def _taken(state: Any, size: int) -> int:
                     return _IMPOSSIBLE
                 refused = True
             taken += count
-    if taken != size or _names_more(state.known.take, state.clusters):
+    if taken != size:
         return _IMPOSSIBLE
     return _REFUSED if refused else taken
 

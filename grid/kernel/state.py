@@ -41,6 +41,9 @@ WAIT, START, REJECT = -1, -2, -3
 
 # Kinds of event, in the order in which they happen at one instant.
 END, REPAIR, FAIL, RETIRE, ADVERTISEMENT, METADATA, TRANSFER, TICK, MEND, BREAK = range(10)
+KIND_BITS = 56
+"""From this bit on, the turn of an event is its kind; below it, its serial."""
+
 MESSAGE_KINDS = ("submission", "metadata", "order", "transfer", "advertisement")
 SUBMISSION, METADATA_SENT, ORDER, TRANSFER_SENT, ADVERTISED = range(5)
 
@@ -70,7 +73,7 @@ SLOT = np.dtype(
         ("news_at", np.float64),  # s, as of when it was sent to its cluster, or given back by it
         ("given_back_by", np.int64),  # index of a cluster, NONE once the global broker knows
         ("landed", np.int64),  # 1: it was in the queue of its cluster before
-        ("end_event", np.int64),  # serial of its end event; another serial is stale
+        ("end_event", np.int64),  # turn of its end event; another turn is stale
         ("sliding", np.int64),  # its row among the jobs with sliding ends, or NONE
         ("queue", np.int64),  # of those that are visited
         ("jumps", np.int64),  # times that it was overtaken, and the job behind it was not
@@ -97,8 +100,7 @@ SLOT = np.dtype(
 EVENT = np.dtype(
     [
         ("time", np.float64),  # s
-        ("kind", np.int64),
-        ("serial", np.int64),  # order of scheduling
+        ("turn", np.int64),  # among those of one instant: its kind, then the order of scheduling
         ("subject", np.int64),  # slot, processor, or row of the table of beliefs
         ("news", np.int64),  # row of the table of news, of an advertisement
     ],
@@ -375,6 +377,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("staging_time", np.float64),  # s
             ("staging_data", np.float64),  # Mbit
             *link_sums(capacity),
+            ("saturated", np.int64),  # 1: the demand on some link is above its capacity
             ("sliding", np.int64),  # co-allocated jobs running
             ("sliding_first", np.int64),  # row of the one that ends first
             ("sliding_end", np.float64),  # s, when; infinity without one
