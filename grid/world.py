@@ -221,8 +221,8 @@ class World(Contents):
         if chunk is None:
             self._box["exhausted"] = 1
             return
+        self._chunk = chunk = np.ascontiguousarray(chunk)
         check_jobs(chunk, self.clusters)
-        self._chunk = np.ascontiguousarray(chunk)
         self._box["fed"], self._box["chunk_length"] = 0, len(chunk)
         self._arguments = None
 
