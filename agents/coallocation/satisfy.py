@@ -91,6 +91,19 @@ def _fits_around(
 
 
 @inlined
+def _free_below(known: Any, link: int) -> int:
+    """Return the free nodes of the part of the network below a link."""
+    free = 0
+    for cluster in range(known.clusters):
+        node = cluster
+        while node != NONE and node != link:
+            node = known.parent[node]
+        if node == link:
+            free += known.free[cluster]
+    return free
+
+
+@inlined
 def _before(known: Any, best: Any) -> bool:
     """Tell whether a mapping has fewer nodes on the first cluster where two mappings differ."""
     for cluster in range(known.clusters):
@@ -147,6 +160,8 @@ def place_first(known: Any, job: Any, memory: Any) -> int:
     found = False
     for heart in range(-1, links):
         if heart != NONE and bounds[heart] >= job.size // 2:
+            continue
+        if heart != NONE and _free_below(known, heart) + bounds[heart] < job.size:
             continue
         fits = _fits_around(known, known.free, job.size, heart, bounds, room, on_way)
         if fits and (not found or _before(known, best)):
