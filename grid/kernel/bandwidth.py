@@ -114,10 +114,10 @@ def slide(state: Any, slots: Any, sliding: Any, started: bool) -> None:
     else:
         _sum_demand(state, sliding)
     saturated = _is_any_saturated(state)
-    alone = started and not saturated and state.saturated == 0
-    if saturated or state.saturated == 1:
+    alone = started and not saturated and state.overloaded == 0
+    if saturated or state.overloaded == 1:
         _allot(state, sliding)
-        state.saturated = int(saturated)
+        state.overloaded = int(saturated)
     if not alone:
         state.sliding_end = np.inf
     for index in range(last if alone else 0, last + 1):

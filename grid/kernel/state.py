@@ -377,7 +377,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("staging_time", np.float64),  # s
             ("staging_data", np.float64),  # Mbit
             *link_sums(capacity),
-            ("saturated", np.int64),  # 1: the demand on some link is above its capacity
+            ("overloaded", np.int64),  # 1: the demand on some link is above its capacity
             ("sliding", np.int64),  # co-allocated jobs running
             ("sliding_first", np.int64),  # row of the one that ends first
             ("sliding_end", np.float64),  # s, when; infinity without one
