@@ -396,7 +396,7 @@ class Empirical:
 @inlined
 def exponential_at(u: float) -> float:
     """Return the value at level `u` in [0, 1) of the exponential law of mean 1 (compiled)."""
-    return -math.log1p(-u)
+    return -math.log(1.0 - u)
 
 
 @compiled()
