@@ -222,6 +222,37 @@ def _replicate(
 
 @main.command()
 @scenario_options
+@click.option("--replications", type=Number(2), default=8, help="Runs at each load (default: 8).")
+@click.option(
+    "--width", type=Number(0, whole=False, above=True), default=0.005, help="(default: 0.005)"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def saturation(
+    seed: int, replications: int, width: float, as_json: bool, scenario: str, **options: Any
+) -> None:
+    """Find the load above which queues of SCENARIO grow without end.
+
+    It is in mode open. Each load is tried by several runs, which end early if their queue grows.
+    """
+    from rich.console import Console
+
+    from experiments.report import print_saturation
+    from experiments.studies.saturation import find_saturation
+    from experiments.studies.sweep import cores
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        console = Console(stderr=True, markup=False, highlight=False)
+        with users_code():
+            chosen = chosen_scenario(scenario, **options)
+            found = find_saturation(chosen, seed, console.print, replications, cores(), width)
+        if as_json:
+            click.echo(json.dumps(found.summary(), allow_nan=False), file=stdout)
+        else:
+            print_saturation(found, Console())
+
+
+@main.command()
+@scenario_options
 def validate(seed: int, scenario: str, **options: Any) -> None:
     """Check SCENARIO without running it, and list its parameters."""
     from experiments.listing import print_parameters

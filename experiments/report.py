@@ -13,6 +13,7 @@ from experiments.results import Result
 
 if TYPE_CHECKING:
     from experiments.studies.replications import Replications
+    from experiments.studies.saturation import Saturation
 
 REJECTED_NAMED, CLUSTERS_SHOWN = 10, 20
 """Rejected jobs and clusters that people are shown at most."""
@@ -80,6 +81,26 @@ def print_replications(found: Replications, console: Console) -> None:
             told = "-" if half is None else f"± {half:.3g}"
             table.add_row(Text(name), f"{interval.mean:,.6g}", told)
     console.print(table)
+
+
+def print_saturation(found: Saturation, console: Console) -> None:
+    """Print the bracket of a maximal utilization, and the loads that were tried."""
+    schedulers = f"{found.scenario.global_scheduler} over {found.scenario.local_scheduler}"
+    title = f"{found.scenario.name}: {schedulers}, {found.replications} runs at each load"
+    console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("load")
+    table.add_column("runs whose queue grows", justify="right")
+    for load, borne in sorted(found.bracket.tried.items()):
+        table.add_row(f"{load:.5g}", str(found.replications - borne))
+    console.print(table)
+    low, high = found.bracket.low, found.bracket.high
+    console.print(
+        f"maximal utilization: above {low:.4f}, which every run bears, and below {high:.4f}, "
+        "which none does",
+        soft_wrap=True,
+        **_LITERALLY,
+    )
 
 
 def _responses(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:

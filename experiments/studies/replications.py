@@ -24,8 +24,14 @@ from experiments.studies.files import new_files, write_csv
 from experiments.studies.kept import Kept
 from experiments.studies.lost import is_lost, until_lost
 from experiments.studies.statistics import Interval, mean_interval
-from experiments.studies.sweep import ENOUGH, Observation, Run, Watch, sweep
-from grid.errors import GridError
+from experiments.studies.sweep import (
+    ENOUGH,
+    Observation,
+    Run,
+    Watch,
+    check_importable,
+    sweep,
+)
 from grid.kernel.compile import sources_digest
 from grid.workloads.table import Table
 
@@ -137,12 +143,7 @@ def replicate(
         For a scenario that cannot be run, or a folder that holds other runs.
     """
     scenario.model(seed)  # what it refuses, it refuses before any process is started
-    for given in (scenario.global_scheduler, scenario.local_scheduler):
-        if not isinstance(given, str) and given.__module__ in ("__main__", "<run_path>"):
-            raise GridError(
-                f"replications: found scheduler {given.__qualname__} of a script; accepted: one "
-                "by its name, or module:Class"
-            )
+    check_importable(scenario, "replications")
     seeds = np.random.SeedSequence(seed).generate_state(replications).tolist()
     runs = [Run(scenario, each, (), _probe(scenario)) for each in seeds]
     with ExitStack() as stack:

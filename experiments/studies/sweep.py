@@ -90,6 +90,16 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def check_importable(scenario: Scenario, command: str) -> None:
+    """Raise `GridError`, naming a command, for schedulers that workers would not find."""
+    for given in (scenario.global_scheduler, scenario.local_scheduler):
+        if not isinstance(given, str) and given.__module__ in ("__main__", "<run_path>"):
+            raise GridError(
+                f"{command}: found scheduler {given.__qualname__} of a script; accepted: one by "
+                "its name, or module:Class"
+            )
+
+
 def sweep(
     runs: Sequence[Run], observe: Observe, kept: Kept, workers: int, watch: Watch
 ) -> dict[str, Observation]:
@@ -124,7 +134,7 @@ def sweep(
         _compile(left.values())
         watch.prepare("measuring how long runs take, by a short one of each kind")
         workers = min(workers, len(left))
-        with _pool(workers, next(iter(left.values())).probe) as pool:
+        with worker_pool(workers, next(iter(left.values())).probe) as pool:
             costs = _costs(pool, left, observe)
             total = sum(costs.values())
             watch.begin(len(left), before, total / workers)
@@ -146,10 +156,10 @@ def _compile(runs: Iterable[Run]) -> None:
     probes = {run.kind: run.probe for run in runs}
     with saying_when_compiling(always=False):
         for probe in probes.values():
-            _try(probe)
+            try_out(probe)
 
 
-def _try(probe: Scenario) -> None:
+def try_out(probe: Scenario) -> None:
     """Run as much of a scenario as goes through all the code that its runs go through."""
     assert isinstance(probe.parameters, Parameters)
     name = "jobs_per_cluster" if probe.parameters.mode == "per-cluster" else "jobs"
@@ -162,7 +172,7 @@ def _try(probe: Scenario) -> None:
 def _costs(pool: Executor, runs: dict[str, Run], observe: Observe) -> dict[str, float]:
     """Return the seconds that each run will take, by short runs of each kind."""
     probes = {run.kind: run.probe for run in runs.values()}
-    futures = {kind: pool.submit(_observed, probe, 0, observe) for kind, probe in probes.items()}
+    futures = {kind: pool.submit(observed, probe, 0, observe) for kind, probe in probes.items()}
     per_job = {kind: future.result()[1] / _jobs(probes[kind]) for kind, future in futures.items()}
     return {key: per_job[run.kind] * _jobs(run.scenario) for key, run in runs.items()}
 
@@ -191,7 +201,7 @@ def _batches(costs: Mapping[str, float]) -> Iterator[list[str]]:
 
 
 @contextmanager
-def _pool(workers: int, first: Scenario) -> Iterator[Executor]:
+def worker_pool(workers: int, first: Scenario) -> Iterator[Executor]:
     """Give worker processes that end in order, also after Ctrl-C or the death of this process."""
     processes = multiprocessing.get_context("spawn")  # threads and forks do not go together
     _quiet_tracker()
@@ -227,7 +237,7 @@ def _begin(stopping: Event, first: Scenario) -> None:
     _stopping = stopping
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _try(first)
+    try_out(first)
 
 
 def _end_with_parent() -> None:
@@ -237,7 +247,7 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _observed(scenario: Scenario, seed: int, observe: Observe) -> tuple[Observation, float]:
+def observed(scenario: Scenario, seed: int, observe: Observe) -> tuple[Observation, float]:
     """Run a scenario in a worker; return what is kept of it and the seconds it took."""
     began = time.perf_counter()
     model = scenario.model(seed)
@@ -248,7 +258,7 @@ def _observed(scenario: Scenario, seed: int, observe: Observe) -> tuple[Observat
 
 def _all_observed(runs: Sequence[tuple[Scenario, int]], observe: Observe) -> list[Observation]:
     """Run scenarios, each with its seed, in a worker; return what is kept of each."""
-    return [_observed(scenario, seed, observe)[0] for scenario, seed in runs]
+    return [observed(scenario, seed, observe)[0] for scenario, seed in runs]
 
 
 def _steps(model: GridModel) -> Iterator[None]:
