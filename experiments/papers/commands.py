@@ -127,6 +127,8 @@ def reproduce_beosim(
 
     from experiments.papers import beosim
     from experiments.papers.beosim import listing
+    from experiments.papers.beosim.report import PAGE
+    from experiments.studies.judged import print_claims
     from experiments.studies.progress import SweepProgress
     from experiments.studies.sweep import cores
     from grid.errors import GridError
@@ -165,6 +167,6 @@ def reproduce_beosim(
                 report.write(Path(out))
                 found = report.summary()
                 if not as_json:
-                    listing.print_claims(report, out, Console())
+                    print_claims(report.claims, f"{out}/{PAGE}", Console())
         if as_json:
             click.echo(json.dumps(found, allow_nan=False), file=stdout)

@@ -28,8 +28,8 @@ from experiments.papers.beosim.points import (
     run,
     scenario,
 )
-from experiments.papers.beosim.report import spans
 from experiments.run import run as run_scenario
+from experiments.studies.judged import spans
 from experiments.studies.kept import RUNS
 
 FIRST = ["--figure", "9", "--scale", "0.0002", "--replications", "2"]

@@ -11,8 +11,9 @@ from experiments.papers.beosim.claims import ANCHORS, judged
 from experiments.papers.beosim.decision_times import decision_times
 from experiments.papers.beosim.outcome import Observations, Outcome
 from experiments.papers.beosim.points import FIGURES, FIXED, Point, curves, observe
-from experiments.papers.beosim.report import Report, anchors, spans
+from experiments.papers.beosim.report import Report, anchors
 from experiments.studies.checks import check_amounts
+from experiments.studies.judged import spans
 from experiments.studies.kept import Kept
 from experiments.studies.sweep import Run, Watch, sweep
 from grid.errors import GridError

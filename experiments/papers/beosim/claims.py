@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -34,6 +34,7 @@ from experiments.papers.beosim.points import (
 )
 from experiments.studies import claims as judge
 from experiments.studies.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.studies.judged import Claim
 from experiments.studies.statistics import Interval, mean_interval
 
 READ_OFF = 0.01
@@ -43,28 +44,6 @@ SLOWED = 1.01
 
 ANCHORS = {"migration_only": (MIGRATION_6, 1087.0), "ideal": (IDEAL_6, 735.0)}
 """Mean turnaround of section 6 that the paper prints, s."""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim of the paper.
-
-    Attributes
-    ----------
-    figures : tuple of int
-        All of which it is about.
-    text : str
-        In our words.
-    paper : str
-        The number that the paper prints, if any; "ours": it claims nothing of the kind.
-    judge : callable
-        Judges it.
-    """
-
-    figures: tuple[int, ...]
-    text: str
-    paper: str
-    judge: Callable[[Outcome], Verdict]
 
 
 def _above(outcome: Outcome, ones: Sequence[Point], others: Sequence[Point]) -> Verdict:

@@ -1,4 +1,4 @@
-"""Verdicts, anchors and times on a terminal."""
+"""Anchors and times on a terminal."""
 
 from __future__ import annotations
 
@@ -7,30 +7,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from experiments.papers.beosim.decision_times import Decision
-from experiments.papers.beosim.report import PAGE, Report, spans, told
-
-
-def print_claims(report: Report, folder: str, console: Console) -> None:
-    """Print each claim, its verdict and its numbers; then where the rest is."""
-    table = _table("fig.", "the paper says", "verdict", "ours")
-    for claim, verdict in report.claims:
-        number = f" [{claim.paper}]" if claim.paper else ""
-        table.add_row(
-            spans(claim.figures),
-            Text(claim.text + number),
-            Text(verdict.word, "bold"),
-            Text("\n".join(map(told, verdict.evidence))),
-        )
-    console.print(table)
-    console.print(
-        f"numbers, tables and pictures: {folder}/{PAGE}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
 
 
 def print_anchors(anchors: Mapping[str, Mapping[str, float | None]], console: Console) -> None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from experiments.papers.beosim.claims import ANCHORS, Claim
+from experiments.papers.beosim.claims import ANCHORS
 from experiments.papers.beosim.outcome import Outcome
 from experiments.papers.beosim.pictures import draw_pictures, pictures
 from experiments.papers.beosim.points import JOBS, STEPS, WARM_UP, Point, jobs_per_cluster
-from experiments.studies.claims import Measured, Verdict
+from experiments.studies.claims import Verdict
 from experiments.studies.files import new_files, plain, write_csv
-from experiments.studies.statistics import Interval, mean_interval
+from experiments.studies.judged import Claim, claims_page, claims_table, plain_claims
+from experiments.studies.statistics import mean_interval
 
 PAGE = "beosim.md"
 
@@ -48,39 +46,8 @@ class Report:
             "scale": self.outcome.scale,
             "replications": self.outcome.replications,
             "points": plain(self.outcome.table(self.points)),
-            "claims": [
-                {
-                    "figures": list(claim.figures),
-                    "claim": claim.text,
-                    "paper": claim.paper or None,
-                    "verdict": verdict.word,
-                    "ours": [
-                        {
-                            "at": at,
-                            "mean": value.mean if math.isfinite(value.mean) else None,
-                            "half_width": value.half_width,
-                        }
-                        for at, value in verdict.evidence
-                    ],
-                }
-                for claim, verdict in self.claims
-            ],
+            "claims": plain_claims(self.claims),
         }
-
-    def claims_table(self) -> pd.DataFrame:
-        """Return one row for each claim."""
-        return pd.DataFrame(
-            [
-                {
-                    "figures": spans(claim.figures),
-                    "claim": claim.text,
-                    "paper": claim.paper,
-                    "verdict": verdict.word,
-                    "ours": "; ".join(map(told, verdict.evidence)),
-                }
-                for claim, verdict in self.claims
-            ]
-        )
 
     def page(self) -> str:
         """Return the page in Markdown."""
@@ -127,13 +94,7 @@ class Report:
             "anchors are single runs: they *hold* if they lie where one more run of ours would, "
             f"with 95 %, and that is within ±5 %. Links are looked at {STEPS} times a run.\n"
         )
-        yield "| Fig. | the paper says | its number | verdict | ours |"
-        yield "|---|---|---|---|---|"
-        for claim, verdict in self.claims:
-            ours = "<br>".join(map(told, verdict.evidence))
-            cells = spans(claim.figures), claim.text, claim.paper or "-", f"**{verdict.word}**"
-            yield f"| {' | '.join(cells)} | {ours} |"
-        yield ""
+        yield from claims_page(self.claims)
         for name, _, caption in pictures(list(self.points)):
             yield f"![{caption}](beosim-{name}.svg)\n"
             yield f"*{caption}. Bars: 95 % confidence intervals; arrows: no steady state.*\n"
@@ -149,7 +110,7 @@ class Report:
         with new_files(folder) as new:
             write_csv(self.outcome.table(self.points), new / "beosim-figures.csv")
             draw_pictures(self.outcome, list(self.points), new)
-            write_csv(self.claims_table(), new / "beosim-claims.csv")
+            write_csv(claims_table(self.claims), new / "beosim-claims.csv")
             (new / PAGE).write_text(self.page(), encoding="utf-8")
 
 
@@ -165,38 +126,3 @@ def anchors(outcome: Outcome) -> dict[str, dict[str, float | None]]:
         run = None if half is None else half * math.sqrt(outcome.replications + 1)
         found[name] = {"mean": mean, "ci95": half, "run95": run, "paper": paper}
     return found
-
-
-def spans(figures: Sequence[int]) -> str:
-    """Return figures in words: of more than two in a row the first and the last.
-
-    Examples
-    --------
-    >>> spans([9, 10, 11]), spans([14, 20])
-    ('9-11', '14, 20')
-    """
-    runs: list[list[int]] = []
-    for figure in figures:
-        if runs and figure == runs[-1][-1] + 1:
-            runs[-1].append(figure)
-        else:
-            runs.append([figure])
-    return ", ".join(
-        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
-    )
-
-
-def told(measured: Measured) -> str:
-    """Return a number of ours in words."""
-    return f"{_shown(measured.value)} ({measured.where})"
-
-
-def _shown(value: Interval) -> str:
-    if math.isnan(value.mean):
-        return "nowhere"
-    if math.isinf(value.mean):
-        return "∞" if value.mean > 0 else "-∞"
-    size = max(abs(value.mean), value.half_width or 0.0)
-    digits = 0 if size >= 100 else 1 if size >= 10 else 3
-    shown = f"{value.mean:,.{digits}f}"
-    return f"{shown} ± {value.half_width:,.{digits}f}" if value.half_width else shown
