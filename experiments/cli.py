@@ -232,7 +232,7 @@ def saturation(
 ) -> None:
     """Find the load above which queues of SCENARIO grow without end.
 
-    It is in mode open. Each load is tried by several runs, which end early if their queue grows.
+    It is in mode open. The more jobs a run has, the narrower the bracket can get.
     """
     from rich.console import Console
 

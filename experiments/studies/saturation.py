@@ -1,13 +1,16 @@
 """The maximal utilization: a search for the load above which queues grow without end.
 
 A load is tried by independent replications, which are the same at every load but for how fast jobs
-arrive (common random numbers). Near the maximal utilization some runs settle and others do not, the
-more so the shorter they are. So two loads are searched for: the highest that all runs bear, and the
-lowest that none does. What is sought lies between them.
+arrive (common random numbers). They begin with empty queues. A queue that is just borne grows like
+the square root of time, one that is borne grows less and settles, one that is not grows more and at
+last in proportion to time. So what tells is the ratio of its mean lengths in the last and the first
+third of a run. Near the maximal utilization the ratio tells nothing, the nearer the longer runs
+are: then loads on either side are tried.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +21,8 @@ from agents.model import GridModel
 from experiments.compiling import saying_when_compiling
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
-from experiments.studies.lost import is_lost, until_lost
+from experiments.studies.lost import is_lost
+from experiments.studies.statistics import Interval, ratio_interval
 from experiments.studies.sweep import (
     ENOUGH,
     Observation,
@@ -34,6 +38,10 @@ WIDTH = 0.005
 """How narrow the search goes unless told otherwise."""
 REPLICATIONS = 8
 """Runs at each load unless told otherwise."""
+JUST_BORNE = 3**1.5 - 2**1.5
+"""Mean of the square root of time over the last third, divided by that over the first."""
+FAR = 10.0
+"""A queue just borne is a few times the square root of the number of jobs long, never so many."""
 
 
 @dataclass
@@ -44,46 +52,53 @@ class Bracket:
     ----------
     width : float
         A gap between two loads that is not searched any further.
-    tried : dict of float to int
-        Of each load, how many replications bear it.
     low, high : float
-        The highest load that all replications bear, and the lowest that none does; 0 and 1 until
-        one is tried, for at 1 clusters are busy all the time.
+        The highest load known to be borne, and the lowest known not to be; 0 and 1 until one is
+        tried, for at 1 clusters are busy all the time.
+    growth : dict of float to Interval
+        Of each load that was tried, by what factor queues were longer in the last third of runs
+        than in the first.
 
     Examples
     --------
     >>> bracket = Bracket(0.3)
     >>> bracket.next_load()
     0.5
-    >>> bracket.learn(0.5, borne=8, of=8)
+    >>> bracket.learn(0.5, Interval(1.1, 0.2))
     >>> bracket.next_load()
     0.75
-    >>> bracket.learn(0.75, borne=0, of=8)
+    >>> bracket.learn(0.75, Interval(4.9, 0.3))
     >>> bracket.low, bracket.high, bracket.next_load()
     (0.5, 0.75, None)
     """
 
     width: float = WIDTH
-    tried: dict[float, int] = field(default_factory=dict)
     low: float = 0.0
     high: float = 1.0
+    growth: dict[float, Interval] = field(default_factory=dict)
 
-    def learn(self, load: float, borne: int, of: int) -> None:
-        """Take note that so many of all replications bear a load."""
-        self.tried[load] = borne
-        if borne == of:
+    def learn(self, load: float, growth: Interval) -> None:
+        """Take note of how queues grow at a load."""
+        self.growth[load] = growth
+        if growth.high < JUST_BORNE:
             self.low = max(self.low, load)
-        elif borne == 0:
+        elif growth.low > JUST_BORNE:
             self.high = min(self.high, load)
 
     def next_load(self) -> float | None:
         """Return the load to try next; None once the bracket is as narrow as it gets."""
-        mixed = [load for load in self.tried if self.low < load < self.high]
-        gaps = [(self.low, min(mixed)), (max(mixed), self.high)] if mixed else []
+        untold = [load for load in self.growth if self.low < load < self.high]
+        gaps = [(self.low, min(untold)), (max(untold), self.high)] if untold else []
         for below, above in gaps or [(self.low, self.high)]:
             if above - below > self.width * (1 + 1e-9):
                 return (below + above) / 2
         return None
+
+    def verdict(self, load: float) -> str:
+        """Return in a word what became of a load that was tried."""
+        if load <= self.low:
+            return "borne"
+        return "not borne" if load >= self.high else "open"
 
 
 @dataclass(frozen=True)
@@ -115,7 +130,8 @@ class Saturation:
         -------
         dict
             ``scenario``, ``seed``, ``replications``; ``low`` and ``high``, between which it lies;
-            ``loads`` that were tried, from the lowest, each with the runs that are ``unstable``;
+            ``loads`` that were tried, from the lowest, each with its ``growth``, the half-width
+            ``ci95`` of its 95 % confidence interval, and the ``verdict``: borne, not borne, open;
             `Scenario.to_dict`.
         """
         return {
@@ -125,8 +141,13 @@ class Saturation:
             "low": self.bracket.low,
             "high": self.bracket.high,
             "loads": [
-                {"load": load, "unstable": self.replications - borne}
-                for load, borne in sorted(self.bracket.tried.items())
+                {
+                    "load": load,
+                    "growth": growth.mean,
+                    "ci95": growth.half_width,
+                    "verdict": self.bracket.verdict(load),
+                }
+                for load, growth in sorted(self.bracket.growth.items())
             ],
             **self.scenario.to_dict(),
         }
@@ -152,7 +173,7 @@ def find_saturation(
     tell : callable
         Is told in a line how each load went.
     replications : int
-        Runs at each load, of which one whose queue grows without end is not carried to its end.
+        Runs at each load, at least 2; one whose queue is seen to grow without end ends early.
     workers : int
         Processes; they change nothing but the time.
     width : float
@@ -189,11 +210,10 @@ def find_saturations(
                 for each, load in loads
             ]
             for (each, load), of_load in zip(loads, runs, strict=True):
-                borne = sum(run.result()[0]["stable"] == [1.0] for run in of_load)
-                each.bracket.learn(load, borne, replications)
-                tell(
-                    f"load {load:.5g}: the queue grows in {replications - borne} of {replications}"
-                )
+                lengths = np.array([run.result()[0]["lengths"] for run in of_load])
+                growth = ratio_interval(lengths[:, 1], lengths[:, 0])
+                each.bracket.learn(load, growth)
+                tell(f"load {load:.5g}: {each.bracket.verdict(load)}")
     return found
 
 
@@ -217,8 +237,13 @@ def _check(scenario: Scenario, width: float) -> None:
 
 
 def _observe(model: GridModel, steps: Iterable[None]) -> Observation:
-    """Return whether the queue of a run settled; it ends once that is lost."""
+    """Return the mean queue in the first and the last third of a run; it ends once it is lost."""
     model.world.stream_records(None)
-    for _ in until_lost(model, steps):
-        pass
-    return {"stable": [float(model.world.statistics.stable is True and not is_lost(model))]}
+    far = FAR * math.sqrt(model.workload.count)
+    for _ in steps:
+        if model.queued + sum(model.waiting) > far and is_lost(model):
+            break
+    lengths = model.world.statistics.mean_queue
+    thirds = lengths[len(lengths) % 3 :].reshape(3, -1).mean(1)
+    # One job more in both: a queue of less than a job has nothing to tell of growth.
+    return {"lengths": [float(thirds[0]) + 1, float(thirds[2]) + 1]}
