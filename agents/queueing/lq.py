@@ -40,7 +40,9 @@ def _next_local(known: Any, memory: Any) -> int:
     """Return the next local queue in turn that has jobs, or NONE once each was visited in vain."""
     turn = _turn(known)
     while memory[turn + 1] < known.clusters:
-        queue = int(memory[turn] + memory[turn + 1]) % known.clusters
+        queue = int(memory[turn] + memory[turn + 1])
+        if queue >= known.clusters:
+            queue -= known.clusters
         if known.queued[queue] > 0:
             return queue
         memory[turn + 1] += 1.0
@@ -69,7 +71,8 @@ class LongestQueuePolicy(QueuePolicy):
         elif known.event == STARTED:
             memory[turn + 1] = 0.0
             if known.queue < known.clusters:
-                memory[turn] = (known.queue + 1) % known.clusters
+                following = known.queue + 1
+                memory[turn] = following if following < known.clusters else 0
         elif known.queue == known.clusters:
             return NONE
         else:

@@ -13,6 +13,7 @@ from agents.queueing.visiting import (
     enable,
     enable_local,
     go_on,
+    listed,
     next_enabled,
     opening,
 )
@@ -59,15 +60,20 @@ class LocalQueuesAtRandom(QueuePolicy):
 
 
 @inlined
+def _marks(known: Any) -> int:
+    """Return where a policy's memory marks, by queue, those that are told apart from the others."""
+    return int(LIST + 2 * (known.clusters + 1) + 1)
+
+
+@inlined
 def _enable_remaining(known: Any, memory: Any) -> None:
-    """Enable all queues that are not, by index."""
-    listed = int(memory[COUNT])
+    """Enable all queues that are not marked, by index, and take the marks away."""
+    marks, count = _marks(known), int(memory[COUNT])
     for queue in range(known.clusters + 1):
-        found = False
-        for index in range(listed):
-            found |= memory[LIST + index] == queue
-        if not found:
-            enable(known, memory, queue)
+        memory[LIST + count] = queue
+        count += int((known.queued[queue] > 0) & (memory[marks + queue] == 0.0))
+        memory[marks + queue] = 0.0
+    memory[COUNT] = count
 
 
 class LocalQueuesAsReleased(QueuePolicy):
@@ -88,6 +94,7 @@ class LocalQueuesAsReleased(QueuePolicy):
                 if known.released[index] == NONE:
                     break
                 enable(known, memory, known.released[index])
+                memory[_marks(known) + known.released[index]] = 1.0
             _enable_remaining(known, memory)
         elif stage == UNDER_WAY:
             go_on(known, memory, True)
@@ -105,24 +112,30 @@ def _blocked(known: Any) -> int:
 
 @inlined
 def _enable_blocked(known: Any, memory: Any) -> None:
-    blocked = _blocked(known)
+    """Enable the queues that are disabled, which are marked, in that order."""
+    blocked, count = _blocked(known), 0
     for index in range(int(memory[blocked])):
-        enable(known, memory, int(memory[blocked + 1 + index]))
+        count = listed(known, memory, count, int(memory[blocked + 1 + index]))
+    memory[COUNT] = count
+    memory[blocked] = 0.0
 
 
 @inlined
 def _note_blocked(known: Any, memory: Any) -> None:
-    """Put the queue just visited behind all others that are disabled."""
-    blocked = _blocked(known)
+    """Put the queue just visited behind all others that are disabled, and mark it."""
+    blocked, mark = _blocked(known), _marks(known) + known.queue
     count = int(memory[blocked])
-    kept = 0
-    for index in range(count):
-        queue = memory[blocked + 1 + index]
-        if queue != known.queue:
-            memory[blocked + 1 + kept] = queue
-            kept += 1
-    memory[blocked + 1 + kept] = known.queue
-    memory[blocked] = kept + 1
+    if memory[mark] == 1.0:
+        kept = 0
+        for index in range(count):
+            queue = memory[blocked + 1 + index]
+            if queue != known.queue:
+                memory[blocked + 1 + kept] = queue
+                kept += 1
+        count = kept
+    memory[mark] = 1.0
+    memory[blocked + 1 + count] = known.queue
+    memory[blocked] = count + 1
 
 
 class LocalQueuesAsDisabled(QueuePolicy):
@@ -139,7 +152,6 @@ class LocalQueuesAsDisabled(QueuePolicy):
         stage = opening(known, memory)
         if stage == OPENS:
             _enable_blocked(known, memory)
-            memory[_blocked(known)] = 0
             _enable_remaining(known, memory)
         elif stage == UNDER_WAY:
             go_on(known, memory, True)

@@ -118,12 +118,27 @@ def at_home(known: Any, job: Any) -> bool:
 
 
 @inlined
+def _fits_anywhere(known: Any, job: Any) -> bool:
+    """Tell whether any component fits on any cluster, and there are as many clusters."""
+    least = known.size[0]
+    for cluster in range(1, known.clusters):
+        least = min(least, known.size[cluster])
+    for index in range(MAX_COMPONENTS):
+        size = component(job, index)
+        if size > least or (size > 0 and index >= known.clusters):
+            return False
+    return True
+
+
+@inlined
 def refusal(known: Any, job: Any) -> int:
     """Return what to answer about components that do not fit now.
 
     ``REJECT`` if they never will: the largest component is larger than the largest cluster, the
     next one than the next ..., or there are more components than clusters.
     """
+    if _fits_anywhere(known, job):
+        return WAIT
     following, above = _largest_below(job, NONE), NONE
     while following != NONE:
         best = NONE

@@ -15,13 +15,14 @@ from agents.queueing.placement import at_home, is_local, refusal, worst_fit
 from agents.queueing.settings import QueueSettings
 from agents.schedulers import GlobalScheduler
 from grid.kernel.compile import compiled, inlined
-from grid.kernel.state import ARRIVED, DEPARTED, NONE, REFUSED, REJECT, START, STARTED, WAIT
+from grid.kernel.state import ARRIVED, DEPARTED, NONE, REJECT, START, STARTED, WAIT
 from grid.streams import below
 
-AGING, VERSION, AGED, JOINING, AT, COUNT, LIST = range(7)
+AGING, VERSION, AGED, JOINING, AT, KEPT, COUNT, LIST = range(8)
 """Where a policy's memory holds what: the time (s, 0: never) after which the head of a queue is
 aged; the version; 1 while only an aged head is tried; 1 while others may join the enabled queues;
-the position in the list of these, their number, and the first of them."""
+the position in the list of these, how many before it stay enabled for the next round, their number,
+and the first of them."""
 
 UNDER_WAY, AGED_FIRST, OPENS = range(3)
 LOCAL_FIRST, GLOBAL_FIRST, RANDOM_FIRST = range(3)
@@ -41,9 +42,9 @@ class QueuePolicy(GlobalScheduler):
     version: ClassVar[int] = 0
 
     def memory(self) -> npt.NDArray[np.float64]:
-        """Return what the policy is set to, an empty list of queues, and room for another."""
+        """Return what the policy is set to, an empty list of queues, and room for two more."""
         queues = len(self.clusters) + 1
-        memory = np.zeros(LIST + queues + 1 + queues)
+        memory = np.zeros(LIST + queues + 1 + queues + queues)
         memory[AGING] = self.model.settings(QueueSettings).aging
         memory[VERSION] = self.version
         return memory
@@ -59,18 +60,35 @@ class QueuePolicy(GlobalScheduler):
 
 
 @inlined
+def listed(known: Any, memory: Any, count: int, queue: int) -> int:
+    """List a queue behind so many, if there are jobs in it; return how many are listed then.
+
+    It is written either way and counts only then, for who is to guess whether it is empty?
+    """
+    memory[LIST + count] = queue
+    return int(count + (known.queued[queue] > 0))
+
+
+@inlined
+def listed_local(known: Any, memory: Any, count: int, first: int) -> int:
+    """List all local queues in cyclic order."""
+    for queue in range(first, known.clusters):
+        count = listed(known, memory, count, queue)
+    for queue in range(first):
+        count = listed(known, memory, count, queue)
+    return count
+
+
+@inlined
 def enable(known: Any, memory: Any, queue: int) -> None:
     """Have a queue visited after those that are enabled, if there are jobs in it."""
-    if known.queued[queue] > 0:
-        memory[LIST + int(memory[COUNT])] = queue
-        memory[COUNT] += 1
+    memory[COUNT] = listed(known, memory, int(memory[COUNT]), queue)
 
 
 @inlined
 def enable_local(known: Any, memory: Any, first: int) -> None:
     """Enable all local queues in cyclic order."""
-    for step in range(known.clusters):
-        enable(known, memory, (first + step) % known.clusters)
+    memory[COUNT] = listed_local(known, memory, int(memory[COUNT]), first)
 
 
 @inlined
@@ -79,11 +97,13 @@ def enable_all(known: Any, memory: Any) -> None:
     first = memory[VERSION] == GLOBAL_FIRST
     if memory[VERSION] == RANDOM_FIRST:
         first = below(known.stream, 2) == 0
+    count = 0
     if first:
-        enable(known, memory, known.clusters)
-    enable_local(known, memory, 0)
+        count = listed(known, memory, count, known.clusters)
+    count = listed_local(known, memory, count, 0)
     if not first:
-        enable(known, memory, known.clusters)
+        count = listed(known, memory, count, known.clusters)
+    memory[COUNT] = count
 
 
 @inlined
@@ -126,7 +146,7 @@ def opening(known: Any, memory: Any) -> int:
 @inlined
 def disable_all(memory: Any) -> None:
     """Begin with no queue enabled."""
-    memory[COUNT] = memory[AT] = memory[AGED] = memory[JOINING] = 0.0
+    memory[COUNT] = memory[AT] = memory[KEPT] = memory[AGED] = memory[JOINING] = 0.0
 
 
 @inlined
@@ -139,19 +159,19 @@ def go_on(known: Any, memory: Any, permitted: bool) -> None:
         disable_all(memory)
         if permitted and known.queued[known.queue] == 1 and not is_aged(known, memory):
             enable(known, memory, known.queue)
-    elif known.event == REFUSED or known.queued[known.queue] == 0:
-        memory[COUNT] -= 1.0
-        for index in range(int(memory[AT]), int(memory[COUNT])):
-            memory[LIST + index] = memory[LIST + index + 1]
     else:
+        if known.event == STARTED and known.queued[known.queue] > 0:
+            memory[LIST + int(memory[KEPT])] = known.queue
+            memory[KEPT] += 1.0
         memory[AT] += 1.0
 
 
 @inlined
 def next_enabled(memory: Any) -> int:
     """Return the queue to visit next, or NONE; behind the last one a new round begins."""
-    if memory[COUNT] == 0.0:
-        return NONE
     if memory[AT] >= memory[COUNT]:
-        memory[AT] = 0.0
+        memory[COUNT] = memory[KEPT]
+        memory[AT] = memory[KEPT] = 0.0
+        if memory[COUNT] == 0.0:
+            return NONE
     return int(memory[LIST + int(memory[AT])])
