@@ -170,3 +170,50 @@ def reproduce_beosim(
                     print_claims(report.claims, f"{out}/{PAGE}", Console())
         if as_json:
             click.echo(json.dumps(found, allow_nan=False), file=stdout)
+
+
+@reproduce.command(
+    "queues", short_help="Run Figs. 3 to 18 of `queues` again, with a verdict on each claim."
+)
+@click.option(
+    "--figure",
+    "figures",
+    type=Figures(),
+    metavar="N|N-M",
+    help="Figures of 3-18, such as 9-14 or 3,4 (default: all).",
+)
+@study_options("queues", "1,000,000", 10)
+def reproduce_queues(
+    figures: tuple[int, ...] | None,
+    scale: float,
+    replications: int | None,
+    workers: int | None,
+    out: str,
+    as_json: bool,
+) -> None:
+    """Run Figs. 3 to 18 of `queues` again: tables, pictures and a verdict on each claim."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from experiments.papers import queues
+    from experiments.papers.queues.report import PAGE, UNIT
+    from experiments.studies.judged import print_claims
+    from experiments.studies.progress import SweepProgress
+    from experiments.studies.sweep import cores
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with SweepProgress(Console(stderr=True)) as progress:
+            report = queues.reproduce(
+                Path(out),
+                progress,
+                queues.FIGURES if figures is None else figures,
+                scale,
+                queues.REPLICATIONS if replications is None else replications,
+                cores() if workers is None else workers,
+            )
+        report.write(Path(out))
+        if as_json:
+            click.echo(json.dumps(report.summary(), allow_nan=False), file=stdout)
+        else:
+            print_claims(report.claims, f"{out}/{PAGE}", Console(), UNIT)

@@ -1,0 +1,78 @@
+"""Section 3 of `queues` run again: the cases of Table 1, Figs. 3 to 18, and the paper's claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from experiments.papers.queues.claims import judged
+from experiments.papers.queues.outcome import Outcome
+from experiments.papers.queues.points import FIGURES, observe, points
+from experiments.papers.queues.report import Report
+from experiments.studies.checks import check_amounts
+from experiments.studies.judged import spans
+from experiments.studies.kept import Kept
+from experiments.studies.sweep import Observation, Run, Watch, sweep
+from grid.errors import GridError
+from grid.kernel.compile import sources_digest
+
+__all__ = ["FIGURES", "REPLICATIONS", "Report", "reproduce"]
+
+REPLICATIONS = 10
+"""Runs of a point unless told otherwise."""
+
+
+def reproduce(
+    folder: Path,
+    watch: Watch,
+    figures: Sequence[int] = FIGURES,
+    scale: float = 1.0,
+    replications: int = REPLICATIONS,
+    workers: int = 1,
+) -> Report:
+    """Run the experiments of figures, and judge the paper's claims of them.
+
+    Parameters
+    ----------
+    folder : path
+        Where finished runs are kept, and taken up again.
+    watch : Watch
+        Is told how it goes on.
+    figures : sequence of int
+        Of 3 to 18.
+    scale : float
+        Jobs of a run, in millions; above 0.
+    replications : int
+        Runs of each point.
+    workers : int
+        Processes; they change nothing but the time.
+
+    Raises
+    ------
+    GridError
+        For a parameter that is not accepted, or a folder that holds other runs.
+    """
+    for figure in figures:
+        if figure not in FIGURES:
+            raise GridError(f"figure: found {figure!r}; accepted: {spans(FIGURES)}")
+    check_amounts(scale, replications, workers)
+    kept = Kept(
+        folder,
+        {
+            "paper": "queues",
+            "scale": scale,
+            "code digest": sources_digest(Path(__file__).resolve().parents[3]),
+        },
+    )
+
+    def carry_out(runs: list[Run]) -> Mapping[str, Observation]:
+        return sweep(runs, observe, kept, workers, watch)
+
+    of_figures = {figure: points(figure) for figure in figures}
+    outcome = Outcome(scale, replications)
+    outcome.run([point for of_figure in of_figures.values() for point in of_figure], carry_out)
+    command = ["metasched reproduce queues"]
+    if len(figures) < len(FIGURES):
+        command.append(f"--figure {spans(figures).replace(' ', '')}")
+    command += [f"--scale {scale:g}", f"--replications {replications}"]
+    return Report(outcome, of_figures, judged(outcome, figures), " ".join(command))

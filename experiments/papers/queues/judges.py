@@ -1,0 +1,248 @@
+"""How claims of `queues` are judged by our runs: each judge gives a verdict and its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from experiments.papers.queues.outcome import Outcome
+from experiments.papers.queues.points import At, Point
+from experiments.studies import claims as judge
+from experiments.studies.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.studies.judged import Claim
+from experiments.studies.statistics import Interval, mean_interval
+
+LITTLE = 10.0
+"""Percent up to which one response time is a little above another, or close to it."""
+
+Pairs = Sequence[tuple[Point, Point]]
+Judge = Callable[[Outcome], Verdict]
+Triples = Sequence[tuple[Point, Sequence[Point], Sequence[Point]]]
+"""A point, those of which it is to be near the best, and those of which it is not the worst."""
+
+
+def against(ats: Iterable[At], ones: Sequence[str], others: Sequence[str]) -> Pairs:
+    """Return pairs of all ones with all others, in each chart."""
+    return [(at(one), at(other)) for at in ats for one in ones for other in others if one != other]
+
+
+def is_above(outcome: Outcome, pairs: Pairs, column: str, least: float = 0.0) -> Verdict:
+    """Judge that the first of each pair is above the second by more than `least` percent."""
+    measured = outcome.excesses(pairs, column)
+    if not measured:
+        return Verdict(OPEN)
+    moved = [Measured(each.where, _less(each.value, least)) for each in measured]
+    found = judge.all_above_zero(moved)
+    where = [each.where for each in found.evidence]
+    return Verdict(found.word, tuple(each for each in measured if each.where in where))
+
+
+def _less(interval: Interval, by: float) -> Interval:
+    return Interval(interval.mean - by, interval.half_width)
+
+
+def is_within(outcome: Outcome, pairs: Pairs, column: str, both_ways: bool) -> Verdict:
+    """Judge that the first of each pair is above the second by `LITTLE` percent at most.
+
+    Or, `both_ways`, below it.
+    """
+    measured = outcome.excesses(pairs, column)
+    if not measured:
+        return Verdict(OPEN)
+    words = [_is_within(each.value, both_ways) for each in measured]
+    word = FAILS if FAILS in words else OPEN if OPEN in words else HOLDS
+    return Verdict(word, _extremes(measured))
+
+
+def _is_within(interval: Interval, both_ways: bool) -> str:
+    lowest = -LITTLE if both_ways else -math.inf
+    if interval.low >= lowest and interval.high <= LITTLE:
+        return HOLDS
+    return FAILS if interval.high < lowest or interval.low > LITTLE else OPEN
+
+
+def is_mostly(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
+    """Judge that more than half of some verdicts hold."""
+    found = [each(outcome) for each in verdicts]
+    holding = sum(each.word == HOLDS for each in found)
+    failing = sum(each.word == FAILS for each in found)
+    half = len(found) / 2
+    word = HOLDS if holding > half else FAILS if failing >= half else OPEN
+    return Verdict(word, tuple(measured for each in found for measured in each.evidence))
+
+
+def are_all(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
+    """Judge that all of some verdicts hold."""
+    found = [each(outcome) for each in verdicts]
+    joint = found[0]
+    for each in found[1:]:
+        joint = judge.both(joint, each)
+    return joint
+
+
+def is_any(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
+    """Judge that at least one of some verdicts holds; the evidence is that of the clearest one."""
+    found = [each(outcome) for each in verdicts]
+    words = {each.word for each in found}
+    word = HOLDS if HOLDS in words else OPEN if OPEN in words else FAILS
+    evidence = [measured for each in found for measured in each.evidence]
+    return Verdict(word, _extremes(evidence)[-1:])
+
+
+def is_nearer(outcome: Outcome, triples: Triples) -> Verdict:
+    """Judge that a policy is nearer to the best of some points than to the worst, in each triple.
+
+    The number is by how much it is nearer, percent of the best.
+    """
+    measured = []
+    for of, goods, others in triples:
+        good = min(goods, key=lambda point: _height(outcome, point))
+        bad = max(others, key=lambda point: _height(outcome, point))
+        words = f"{of.name} between {good.name} and {bad.name}, {of.where}"
+        if not outcome.stable(of):
+            value = Interval(-math.inf, 0.0)
+        elif not outcome.stable(bad):
+            value = Interval(math.inf, 0.0)
+        else:
+            low, x, high = (outcome.values(each) for each in (good, of, bad))
+            value = mean_interval(100 * ((high - x) - (x - low)) / low.mean())
+        measured.append(Measured(words, value))
+    return judge.all_above_zero(measured)
+
+
+def _height(outcome: Outcome, point: Point) -> float:
+    return float(outcome.values(point).mean()) if outcome.stable(point) else math.inf
+
+
+def is_rising(
+    outcome: Outcome, courses: Sequence[Sequence[tuple[Point, Point]]], column: str
+) -> Verdict:
+    """Judge that excesses rise from the first pair to the last, in each course."""
+    found = [judge.rises(outcome.excesses(course, column)) for course in courses]
+    joint = found[0]
+    for each in found[1:]:
+        joint = judge.both(joint, each)
+    return joint
+
+
+def is_above_other_kind(
+    outcome: Outcome, points: Sequence[Point], one: str, other: str, least: float = 0.0
+) -> Verdict:
+    """Judge that one response time of a policy is above another of it."""
+    measured = []
+    for point in points:
+        excess = outcome.excess(point, point, one, other) if outcome.stable(point) else None
+        if excess is not None:
+            words = f"{one} against {other}, {point.name}, {point.where}"
+            measured.append(Measured(words, _less(excess, least)))
+    if not measured:
+        return Verdict(OPEN)
+    found = judge.all_above_zero(measured)
+    evidence = tuple(Measured(each.where, _less(each.value, -least)) for each in found.evidence)
+    return Verdict(found.word, evidence)
+
+
+def is_same(outcome: Outcome, pairs: Pairs) -> Verdict:
+    """Judge that response times are the same in every replication."""
+    apart = max(
+        float(np.abs(outcome.values(one) / outcome.values(other) - 1).max()) for one, other in pairs
+    )
+    names = sorted({point.name for pair in pairs for point in pair})
+    where = f"most apart of {', '.join(names)}, {pairs[0][0].where}"
+    return Verdict(HOLDS if apart == 0 else FAILS, (Measured(where, Interval(100 * apart, 0.0)),))
+
+
+def is_saturated(outcome: Outcome, points: Sequence[Point]) -> Verdict:
+    """Judge that points are saturated; the numbers are shares of their runs, percent."""
+    evidence = tuple(
+        Measured(
+            f"saturated, {point.name}, {point.where}",
+            Interval(100 * float((outcome.values(point, "stable") == 0).mean()), 0.0),
+        )
+        for point in points
+    )
+    return Verdict(HOLDS if not any(outcome.stable(point) for point in points) else FAILS, evidence)
+
+
+def is_wider(
+    outcome: Outcome, chart: Sequence[Point], others: Sequence[Sequence[Point]]
+) -> Verdict:
+    """Judge that policies differ more in one chart than in others."""
+
+    def spread(points: Sequence[Point]) -> Measured:
+        found = sorted(points, key=lambda point: _height(outcome, point))
+        excess = outcome.excess(found[-1], found[0])
+        assert excess is not None
+        words = f"{found[-1].name} against {found[0].name}, {found[0].where}"
+        return Measured(words, excess)
+
+    here, there = spread(chart), [spread(each) for each in others]
+    if all(here.value.low > each.value.high for each in there):
+        word = HOLDS
+    else:
+        word = FAILS if any(here.value.high < each.value.low for each in there) else OPEN
+    return Verdict(word, (here, *there))
+
+
+def _extremes(measured: Sequence[Measured]) -> tuple[Measured, ...]:
+    ordered = sorted(measured, key=lambda each: each.value.mean)
+    return (ordered[0],) if len(ordered) == 1 else (ordered[0], ordered[-1])
+
+
+# Claims -----------------------------------------------------------------------------------------
+
+
+def above(
+    figures: Sequence[int], text: str, pairs: Pairs, column: str = "total", least: float = 0.0
+) -> Claim:
+    """Claim that the first of each pair is above the second."""
+    return claim(figures, text, is_above, pairs=pairs, column=column, least=least)
+
+
+def much_above(figures: Sequence[int], text: str, pairs: Pairs, column: str) -> Claim:
+    """Claim that it is above it by more than `LITTLE` percent."""
+    return above(figures, text, pairs, column, LITTLE)
+
+
+def within(
+    figures: Sequence[int],
+    text: str,
+    pairs: Pairs,
+    column: str = "total",
+    both_ways: bool = False,
+) -> Claim:
+    """Claim that it is above it by no more than that."""
+    return claim(figures, text, is_within, pairs=pairs, column=column, both_ways=both_ways)
+
+
+def other_kind(
+    figures: Sequence[int], text: str, points: Sequence[Point], one: str, other: str
+) -> Claim:
+    """Claim that one response time of a policy is above another of it."""
+    return claim(figures, text, is_above_other_kind, points=points, one=one, other=other)
+
+
+def mostly(figures: Sequence[int], text: str, verdicts: Sequence[Judge]) -> Claim:
+    """Claim what more than half of some verdicts say."""
+    return claim(figures, text, is_mostly, verdicts=verdicts)
+
+
+def nearer(figures: Sequence[int], text: str, triples: Triples) -> Claim:
+    """Claim that a policy is nearer to good ones than to the worst of some."""
+    return claim(figures, text, is_nearer, triples=triples)
+
+
+def same(figures: Sequence[int], text: str, pairs: Pairs) -> Claim:
+    """Claim that response times are the same."""
+    return claim(figures, text, is_same, pairs=pairs)
+
+
+def claim(
+    figures: Sequence[int], text: str, judged_by: Callable[..., Verdict], **what: Any
+) -> Claim:
+    """Return a claim that a judge decides."""
+    return Claim(tuple(figures), text, "", partial(judged_by, **what))

@@ -1,0 +1,164 @@
+"""`metasched reproduce queues`: the whole path on a tiny scale, its points and judges."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli import main
+from experiments.papers.queues import judges
+from experiments.papers.queues.claims import CLAIMS, judged
+from experiments.papers.queues.outcome import Outcome
+from experiments.papers.queues.points import (
+    CASES,
+    EQ_GF,
+    FIGURES,
+    GP,
+    GS,
+    LS_DO,
+    SIX,
+    UNBALANCED,
+    beyond_some,
+    compared,
+    panels,
+    points,
+    run,
+)
+from experiments.papers.queues.saturation import SATURATION
+
+WORDS = ["--figure", "15,18", "--scale", "0.002", "--replications", "2"]
+
+
+def call(*words):
+    return CliRunner().invoke(main, ["reproduce", "queues", *(str(word) for word in words)])
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiny")
+    result = call(*WORDS, "--workers", 1, "--out", folder, "--json")
+    assert result.exit_code == 0, result.output
+    return folder, json.loads(result.stdout)
+
+
+def test_whole_path(tiny):
+    folder, told = tiny
+    assert (told["paper"], told["figures"], told["replications"]) == ("queues", [15, 18], 2)
+    assert len(told["points"]) == len(points(15)) + len(points(18))
+    claims = [claim for claim in CLAIMS if set(claim.figures) <= {15, 18}]
+    assert [each["claim"] for each in told["claims"]] == [claim.text for claim in claims]
+    table = pd.read_csv(folder / "queues-figures.csv")
+    gs = table[(table.figure == 15) & (table.policy == "gs")]
+    assert (gs["total"] == gs["local"]).all()
+    assert gs["global"].isna().all()
+    page = (folder / "queues.md").read_text()
+    assert "metasched reproduce queues --figure 15,18 --scale 0.002 --replications 2" in page
+    assert f"at utilization {compared(18):g}" in page
+    for name in ("figure15", "figure18"):
+        assert (folder / f"queues-{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert f"](queues-{name}.svg)" in page
+
+
+def test_policies_that_are_the_same_make_the_same_runs(tiny):
+    _, told = tiny
+    word = {each["claim"]: each["verdict"] for each in told["claims"]}
+    assert word["With single-component jobs only GP, LP, EQ and LQ are LS"] == "holds"
+    assert word["With single-component jobs only the four versions of LS are the same"] == "holds"
+
+
+def test_a_second_call_has_nothing_to_do(tiny):
+    folder, _ = tiny
+    assert "0 runs to do" in call(*WORDS, "--out", folder).stderr
+    assert call(*WORDS[:2], "--scale", "0.003", "--out", folder).exit_code == 2
+
+
+def test_a_figure_that_is_not_there():
+    result = call("--figure", "2,3")
+    assert result.exit_code == 2
+    assert "figure: found 2; accepted: 3-18" in result.stderr
+
+
+def test_every_figure_shows_what_the_paper_shows():
+    assert {point.case for figure in FIGURES for point in points(figure)} == set(CASES)
+    assert [len(panels(figure)) for figure in FIGURES] == [8, 1, 6, 1, 6, 1, *[2] * 6, *[1] * 4]
+    for figure in range(9, 15):
+        first, second = panels(figure)
+        case = first[0].case
+        assert all(point.load < SATURATION[case][point.policy][0] for point in first)
+        maxima = [SATURATION[case][policy] for policy in SIX]
+        assert beyond_some(case) > min(low for low, _ in maxima)
+        assert beyond_some(case) < max(high for _, high in maxima)
+        assert second[0].load == beyond_some(case)
+    assert {point.case for point in points(4) + points(6) + points(18)} == {UNBALANCED}
+
+
+def outcome_of(response, saturated=(), replications=4):
+    """Return what all points come to if a policy has the same response time everywhere."""
+    noise = 1 + 1e-3 * np.random.default_rng(1).normal(size=replications)
+
+    def carry_out(runs):
+        found = {}
+        for each in runs:
+            policy = each.scenario.global_scheduler
+            columns = ("total", "local", "global", *(f"queue {at}" for at in range(1, 5)))
+            found[each.key] = {
+                name: [response(policy, name) * float(noise[each.seed])] for name in columns
+            } | {"stable": [float(policy not in saturated)]}
+        return found
+
+    outcome = Outcome(0.001, replications)
+    outcome.run([point for figure in FIGURES for point in points(figure)], carry_out)
+    return outcome
+
+
+def test_every_claim_can_be_judged_by_the_points_of_its_figures():
+    outcome = outcome_of(lambda policy, column: 2.0 if policy == LS_DO else 3.0)
+    verdicts = {claim.text: verdict.word for claim, verdict in judged(outcome, FIGURES)}
+    assert len(verdicts) > 80
+    assert verdicts["LS is best"] == "holds"
+    assert verdicts["LS-DO is best of LS, queues balanced"] == "holds"
+    assert verdicts["LP and EQ are best"] == "fails"
+    assert verdicts["With single-component jobs only GP, LP, EQ and LQ are LS"] == "fails"
+
+
+def test_saturated_policies_lose():
+    outcome = outcome_of(lambda policy, column: 2.0, saturated=(GS, GP))
+    at = {point.policy: point for point in panels(9)[0]}
+    assert outcome.excess(at[GS], at[LS_DO]).mean == math.inf
+    assert outcome.excess(at[EQ_GF], at[GS]).mean == -math.inf
+    assert outcome.excess(at[GS], at[GP]) is None
+    pairs = [(at[GP], at[LS_DO]), (at[GP], at[GS])]
+    assert judges.is_above(outcome, pairs, "total").word == "holds"
+    assert judges.is_above(outcome, [(at[LS_DO], at[GP])], "total").word == "fails"
+    assert judges.is_above(outcome, [(at[GS], at[GP])], "total").word == "open"
+    row = outcome.table({9: [at[GS]]}).iloc[0]
+    assert row.saturated == 4
+    assert row.total is None
+
+
+def test_a_little_and_much():
+    outcome = outcome_of(lambda policy, column: {GP: 2.1, LS_DO: 3.0}.get(policy, 2.0))
+    at = {point.policy: point for point in panels(9)[0]}
+    assert outcome.excess(at[GP], at[GS]).mean == pytest.approx(5)
+    assert judges.is_within(outcome, [(at[GP], at[GS])], "total", both_ways=True).word == "holds"
+    assert (
+        judges.is_within(outcome, [(at[LS_DO], at[GS])], "total", both_ways=False).word == "fails"
+    )
+    assert judges.is_above(outcome, [(at[GP], at[GS])], "total", least=10.0).word == "fails"
+    near = [(at[GP], [at[GS]], [at[LS_DO]]), (at[LS_DO], [at[GS]], [at[LS_DO]])]
+    assert judges.is_nearer(outcome, near[:1]).word == "holds"
+    assert judges.is_nearer(outcome, near[1:]).word == "fails"
+
+
+def test_runs_of_a_point():
+    point = panels(18)[0][0]
+    of = run(point, 0.01, 3)
+    parameters = of.scenario.parameters
+    assert (parameters.jobs, parameters.warmup, parameters.load) == (10_000, 1000, point.load)
+    assert parameters.queue_shares == (40.0, 20.0, 20.0, 20.0)
+    assert (of.scenario.global_scheduler, of.seed) == (point.policy, 3)

@@ -1,0 +1,101 @@
+"""The search for the load above which queues grow without end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.cli import main
+from experiments.scenario import Scenario
+from experiments.studies.saturation import JUST_BORNE, Bracket, find_saturation
+from experiments.studies.statistics import Interval
+from grid.capacity import ordered_capacity
+from grid.component_sizes import parse_sizes
+from grid.errors import GridError
+from grid.platform import Platform
+
+EXACT = ordered_capacity([parse_sizes("D(0.9)[1,8]", 32).density()], [32]).utilization
+"""Of single-component jobs on a cluster of their own: one minus the capacity loss, 0.9286."""
+
+
+def quiet(line):
+    """Be told how it goes on."""
+
+
+@given(truth=st.floats(0.01, 0.99), width=st.floats(0.001, 0.2), doubt=st.floats(0.0, 0.1))
+def test_a_bracket_closes_around_what_growth_tells(truth, width, doubt):
+    bracket = Bracket(width)
+    while (load := bracket.next_load()) is not None:
+        assert bracket.low < load < bracket.high
+        assert load not in bracket.growth
+        growth = JUST_BORNE + (load - truth)
+        bracket.learn(load, Interval(growth, doubt))
+    assert bracket.low <= truth <= bracket.high
+    assert bracket.high - bracket.low <= 2 * (doubt + width) + 1e-9
+    for load in bracket.growth:
+        told = {"borne": load <= truth, "not borne": load >= truth, "open": True}
+        assert told[bracket.verdict(load)]
+
+
+def single_component(jobs, clusters):
+    settings = ["composition=100", f"jobs={jobs}", f"clusters={clusters}"]
+    return Scenario.load("queues").changed(settings, global_scheduler="ls-or")
+
+
+def test_single_component_jobs_on_one_cluster():
+    found = find_saturation(single_component(20_000, 1), 0, quiet, width=0.02)
+    assert found.bracket.low < EXACT < found.bracket.high
+    assert found.bracket.high - found.bracket.low < 0.12
+
+
+@pytest.mark.slow
+def test_single_component_jobs_on_four_clusters():
+    found = find_saturation(single_component(1_000_000, 4), 0, quiet, workers=2)
+    assert found.bracket.low < EXACT < found.bracket.high
+    assert found.bracket.high - found.bracket.low < 0.02
+
+
+def test_any_scenario_of_mode_open():
+    """A server that is never idle while somebody waits bears every load below 1."""
+    parameters = {"mode": "open", "jobs": 20_000, "max_size": 1, "assign_deadlines": False}
+    scenario = Scenario("server", Platform.star([1]), parameters, "dll", "fcfs")
+    found = find_saturation(scenario, 1, quiet, width=0.05).bracket
+    assert 0.85 < found.low < found.high == 1
+
+
+def test_the_command_tells_what_it_finds():
+    words = ["saturation", "queues", "--global", "gs", "--set", "jobs=3000", "--width", "0.2"]
+    result = CliRunner().invoke(main, [*words, "--json"])
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert (told["scenario"], told["global"], told["replications"]) == ("queues", "gs", 8)
+    assert 0.5 <= told["low"] < told["high"] <= 1
+    assert told["loads"] == sorted(told["loads"], key=lambda each: each["load"])
+    assert {"load", "growth", "ci95", "verdict"} == set(told["loads"][0])
+    shown = CliRunner().invoke(main, words)
+    low, high = (f"{told[name]:.4f}" for name in ("low", "high"))
+    assert f"maximal utilization: between {low} and {high}" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "width", "says"),
+    [
+        (["mode=batch"], 0.01, "mode: found 'batch'; accepted: 'open'"),
+        (["jobs=999"], 0.01, "jobs: found 999; accepted: a whole number from 1000"),
+        ([], 1.0, "width: found 1.0; accepted: a number above 0, below 1"),
+    ],
+)
+def test_what_has_no_maximal_utilization_is_refused(settings, width, says):
+    with pytest.raises(GridError, match=says):
+        find_saturation(Scenario.load("queues").changed(settings), 0, quiet, width=width)
+
+
+def test_a_log_is_refused(tmp_path):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,1,1\n")
+    scenario = Scenario.load("queues").changed((), workload=str(tmp_path / "jobs.csv"))
+    with pytest.raises(GridError, match="workload: found a log; accepted: synthetic jobs"):
+        find_saturation(scenario, 0, quiet)
