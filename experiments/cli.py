@@ -442,11 +442,12 @@ def bench(what: str, as_json: bool) -> None:
     from experiments.bench.kernel import bench_kernel
     from experiments.bench.measurement import as_json as rows
     from experiments.bench.measurement import print_measurements
+    from experiments.bench.queues import bench_queues
     from experiments.bench.titan import bench_titan
 
-    kernel = what == "kernel"
-    measurements = [*bench_kernel(), *bench_coallocation()] if kernel else bench_titan()
+    of_kernel = bench_kernel, bench_coallocation, bench_queues
+    found = [each for bench in of_kernel for each in bench()] if what == "kernel" else bench_titan()
     if as_json:
-        click.echo(json.dumps(rows(measurements)))
+        click.echo(json.dumps(rows(found)))
     else:
-        print_measurements(measurements)
+        print_measurements(found)

@@ -63,6 +63,8 @@ def test_block_runs(language, code, folder):
                 words = shlex.split(line)[1:]
                 if words[0] == "run" and "--workload" not in words and "case-study" not in line:
                     words = [WARMUP.sub("warmup=9", word) for word in words] + SHORTER
+                if words[0] == "saturation":
+                    words += ["--set", "jobs=1000", "--width", "0.2"]
                 if words[0] == "reproduce":
                     figure = "6" if words[1] == "muscle" else "13"
                     words += ["--figure", figure, "--scale", "0.0005"]

@@ -13,6 +13,7 @@ from experiments.bench.coallocation import CASES, bench_coallocation
 from experiments.bench.kernel import PlainLeastLoad, bench_kernel
 from experiments.bench.measurement import Measurement, as_json, print_measurements
 from experiments.bench.plain_deap import plain_evolve, plain_toolbox
+from experiments.bench.queues import POLICIES, bench_queues
 from experiments.bench.titan import bench_titan
 
 
@@ -44,6 +45,12 @@ def test_coallocation():
     assert values.pop("peak memory") > 50
     assert len(values) == len(CASES)
     assert min(values.values()) > 0
+
+
+def test_policies_of_queues_are_measured():
+    measurements = bench_queues(jobs=1000)
+    assert [each.name for each in measurements] == [f"{name}, 4 clusters" for name in POLICIES]
+    assert all(each.value > 0 and each.unit == "jobs/CPU s" for each in measurements)
 
 
 def test_titan():

@@ -64,10 +64,10 @@ class Report:
             f"made this page. Each run has {jobs:,} jobs that count, after "
             f"{round(WARM_UP * jobs):,} that do not, because clusters begin empty; runs of each "
             f"point: {outcome.replications}, of different seeds. Intervals are 95 % confidence "
-            "intervals (Student's t) over them. With one seed all policies get the same jobs, and policies "
-            "are compared seed by seed. Times are in units of the mean service time. *Local* jobs "
-            "have one component, *global* ones several, also where one kind of queue holds both "
-            "(the paper then shows the total alone).\n"
+            "intervals (Student's t) over them. With one seed all policies get the same jobs, and "
+            "policies are compared seed by seed. Times are in units of the mean service time. "
+            "*Local* jobs have one component, *global* ones several, also where one kind of queue "
+            "holds both (the paper then shows the total alone).\n"
         )
         yield (
             "**SAT**: in at least one run the queues grew as long as jobs came, and a mean would "
