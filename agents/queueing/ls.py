@@ -10,6 +10,7 @@ from agents.queueing.visiting import (
     OPENS,
     UNDER_WAY,
     QueuePolicy,
+    behind_list,
     enable,
     enable_local,
     go_on,
@@ -62,7 +63,7 @@ class LocalQueuesAtRandom(QueuePolicy):
 @inlined
 def _marks(known: Any) -> int:
     """Return where a policy's memory marks, by queue, those that are told apart from the others."""
-    return int(LIST + 2 * (known.clusters + 1) + 1)
+    return int(behind_list(known) + known.clusters + 2)
 
 
 @inlined
@@ -107,7 +108,7 @@ def _blocked(known: Any) -> int:
 
     Behind it they stand in the order in which they were disabled.
     """
-    return int(LIST + known.clusters + 1)
+    return behind_list(known)
 
 
 @inlined
