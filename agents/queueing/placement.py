@@ -21,19 +21,16 @@ def component(job: Any, index: int) -> int:
 
 
 @inlined
-def _largest_below(job: Any, before: int) -> int:
-    """Return the component that follows one in decreasing order of size, of equals by index."""
-    best = NONE
+def _largest_left(job: Any, done: int) -> int:
+    """Return the largest component whose bit is not set, of equals the first; NONE: all are done."""
+    best, largest = NONE, 0
     for index in range(MAX_COMPONENTS):
         size = component(job, index)
         if size == 0:
             break
-        if before != NONE:
-            last = component(job, before)
-            if size > last or (size == last and index <= before):
-                continue
-        if best == NONE or size > component(job, best):
-            best = index
+        left = size * (1 - ((done >> index) & 1))
+        best = index if left > largest else best
+        largest = max(largest, left)
     return best
 
 
@@ -72,26 +69,28 @@ def worst_fit(known: Any, job: Any) -> bool:
     Of clusters with equally many free processors it is the first. If that fails, no other way of
     placing them succeeds (`maxutil`, section 2.4).
     """
-    following = _largest_below(job, NONE)
+    done, following = 0, _largest_left(job, 0)
     while following != NONE:
         cluster = _most_free(known, component(job, following))
         if cluster == NONE:
             return _take_back(known)
         known.take[cluster] = component(job, following)
-        following = _largest_below(job, following)
+        done |= 1 << following
+        following = _largest_left(job, done)
     return True
 
 
 @inlined
 def first_fit(known: Any, job: Any) -> bool:
     """Put components, the largest first, each on the first other cluster on which it fits (FF)."""
-    following = _largest_below(job, NONE)
+    done, following = 0, _largest_left(job, 0)
     while following != NONE:
         cluster = _first_free(known, component(job, following))
         if cluster == NONE:
             return _take_back(known)
         known.take[cluster] = component(job, following)
-        following = _largest_below(job, following)
+        done |= 1 << following
+        following = _largest_left(job, done)
     return True
 
 
@@ -139,7 +138,7 @@ def refusal(known: Any, job: Any) -> int:
     """
     if _fits_anywhere(known, job):
         return WAIT
-    following, above = _largest_below(job, NONE), NONE
+    done, following, above = 0, _largest_left(job, 0), NONE
     while following != NONE:
         best = NONE
         for cluster in range(known.clusters):
@@ -153,7 +152,8 @@ def refusal(known: Any, job: Any) -> int:
         if best == NONE or component(job, following) > known.size[best]:
             return REJECT
         above = best
-        following = _largest_below(job, following)
+        done |= 1 << following
+        following = _largest_left(job, done)
     return WAIT
 
 
