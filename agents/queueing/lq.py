@@ -7,9 +7,9 @@ from typing import Any
 from agents.queueing.visiting import (
     AGED,
     AGED_FIRST,
+    LIST,
     OPENS,
     QueuePolicy,
-    behind_list,
     is_aged,
     next_enabled,
     opening,
@@ -24,7 +24,7 @@ def _turn(known: Any) -> int:
 
     Behind it stands how many from that one on were visited in vain.
     """
-    return behind_list(known)
+    return int(LIST + known.clusters + 1)
 
 
 @inlined

@@ -10,7 +10,6 @@ from agents.queueing.visiting import (
     OPENS,
     UNDER_WAY,
     QueuePolicy,
-    behind_list,
     enable,
     enable_local,
     go_on,
@@ -61,9 +60,18 @@ class LocalQueuesAtRandom(QueuePolicy):
 
 
 @inlined
+def _blocked(known: Any) -> int:
+    """Return where a policy's memory holds the number of queues whose heads did not fit.
+
+    Behind it they stand in the order in which they were disabled.
+    """
+    return int(LIST + known.clusters + 2)
+
+
+@inlined
 def _marks(known: Any) -> int:
     """Return where a policy's memory marks, by queue, those that are told apart from the others."""
-    return int(behind_list(known) + known.clusters + 2)
+    return int(_blocked(known) + 1 + known.clusters + 1)
 
 
 @inlined
@@ -100,15 +108,6 @@ class LocalQueuesAsReleased(QueuePolicy):
         elif stage == UNDER_WAY:
             go_on(known, memory, True)
         return next_enabled(memory)
-
-
-@inlined
-def _blocked(known: Any) -> int:
-    """Return where a policy's memory holds the number of queues whose heads did not fit.
-
-    Behind it they stand in the order in which they were disabled.
-    """
-    return behind_list(known)
 
 
 @inlined

@@ -22,7 +22,7 @@ def component(job: Any, index: int) -> int:
 
 @inlined
 def _largest_left(job: Any, done: int) -> int:
-    """Return the largest component whose bit is not set, of equals the first; NONE: all are done."""
+    """Return the largest component whose bit is not set, of equals the first; NONE if all are."""
     best, largest = NONE, 0
     for index in range(MAX_COMPONENTS):
         size = component(job, index)

@@ -42,9 +42,12 @@ class QueuePolicy(GlobalScheduler):
     version: ClassVar[int] = 0
 
     def memory(self) -> npt.NDArray[np.float64]:
-        """Return what the policy is set to, an empty list of queues, and room for two more."""
+        """Return what the policy is set to, an empty list of queues, and room for two more.
+
+        The first has a place more than there are queues, where one is listed that does not count.
+        """
         queues = len(self.clusters) + 1
-        memory = np.zeros(LIST + queues + 1 + queues + 1 + queues)
+        memory = np.zeros(LIST + queues + 1 + 1 + queues + queues)
         memory[AGING] = self.model.settings(QueueSettings).aging
         memory[VERSION] = self.version
         return memory
@@ -57,12 +60,6 @@ class QueuePolicy(GlobalScheduler):
                 return REJECT
             return START if at_home(known, job) else WAIT
         return START if worst_fit(known, job) else refusal(known, job)
-
-
-@inlined
-def behind_list(known: Any) -> int:
-    """Return where the memory goes on behind the list, which has one entry more than queues."""
-    return int(LIST + known.clusters + 2)
 
 
 @inlined

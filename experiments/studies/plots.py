@@ -323,6 +323,7 @@ def _draw_chart(axes: object, chart: Chart, y_label: str) -> None:
                 axes.text(place, 0.02, "SAT", transform=axes.get_xaxis_transform(), ha="center")
     axes.set_xticks(range(len(chart.labels)), chart.labels)
     axes.set(title=chart.title, ylabel=y_label)
+    axes.set_xlim(-0.6, len(chart.labels) - 0.4)
     axes.set_ylim(bottom=0.0)
     axes.grid(axis="y", color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)

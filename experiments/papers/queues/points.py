@@ -102,7 +102,7 @@ def close_to_maximum(case: Case, policies: Iterable[str]) -> float:
 
 
 def beyond_some(case: Case) -> float:
-    """Return a load halfway between the least and the greatest of the maxima of `SIX`."""
+    """Return a load halfway between one that some of `SIX` bear and one that some do not."""
     lows = [SATURATION[case][policy][0] for policy in SIX]
     highs = [SATURATION[case][policy][1] for policy in SIX]
     return round((max(lows) + min(highs)) / 2, 3)

@@ -126,10 +126,10 @@ OF_POLICIES = (
     nearer(
         _BEST,
         "EQ is good in all mixes (nearer to the best policy than to the worst)",
-        [(at(EQ_GF), _all_of(at), _all_of(at)) for at in charts(*_BEST)],
+        [(at(EQ_GF), _all_of(at), _all_of(at)) for at in map(chart, _BEST)],
     ),
     above((12,), "EQ is better than LP", against(charts(12), [LP_GF], [EQ_GF])),
-    within((12,), "but slightly", against([chart(12)], [LP_GF], [EQ_GF])),
+    within((12,), "but slightly", against([chart(12)], [LP_GF], [EQ_GF]), both_ways=True),
     above((13, 14), "EQ is best", against(charts(13, 14), SIX, [EQ_GF])),
     above(
         (13, 14),
@@ -140,7 +140,7 @@ OF_POLICIES = (
     nearer(
         (13, 14),
         "GS and LQ are rather good (nearer to the best policy than to the worst)",
-        [(at(each), _all_of(at), _all_of(at)) for at in charts(13, 14) for each in (GS, LQ)],
+        [(at(each), _all_of(at), _all_of(at)) for at in map(chart, (13, 14)) for each in (GS, LQ)],
     ),
     within(
         (14,),
@@ -182,7 +182,7 @@ OF_POLICIES = (
     above((16, 17), "LS is better than GS", against([chart(16), chart(17)], [GS], [LS_DO])),
     above((18,), "LS-OR is worse than EQ and LP", against([chart(18)], [LS_OR], [EQ_LF, LP_LF])),
     above((18,), "LP is worse than EQ", against([chart(18)], [LP_LF], [EQ_LF])),
-    within((18,), "but slightly", against([chart(18)], [LP_LF], [EQ_LF])),
+    within((18,), "but slightly", against([chart(18)], [LP_LF], [EQ_LF]), both_ways=True),
     above(
         (18,),
         "for it delays the multi-component jobs more",

@@ -81,7 +81,8 @@ class Report:
             "Here they follow from the maximal utilizations below. Figs. 3 to 8, 15 to 18 and the "
             f"first charts of Figs. 9 to 14: {CLOSE:g} of the least among the policies shown (in "
             "Figs. 5 to 8 of LP and EQ together). The second charts of Figs. 9 to 14: halfway "
-            "between the least and the greatest. Claims that compare job-stream compositions are "
+            "between the highest load that some policy is known to bear and the lowest that some "
+            "policy is known not to. Claims that compare job-stream compositions are "
             f"judged at a common load of {COMMON:g}. No parameter was tuned to meet a claim.\n"
         )
         yield f"| composition | {' | '.join(policy.upper() for policy in POLICIES)} |"

@@ -237,10 +237,18 @@ OF_LP_AND_EQ = (
     much_above(
         (7,), "and for the global queue much better", against([_FEW], [EQ_LF], [EQ_RD]), "global"
     ),
-    above(
-        (5, 7),
-        "The order of the queues has an influence (worst version of LP and EQ against the best: "
-        "LF against GF)",
-        [*against(_VERSIONS, [LP_LF], [LP_GF]), *against(_VERSIONS, [EQ_LF], [EQ_GF])],
+    mostly(
+        (3, 5, 7),
+        "The order of the queues matters: LS-OR is above LS-DO, LP-LF above LP-GF, EQ-LF above "
+        "EQ-GF",
+        [
+            partial(judges.is_above, pairs=against([at], [one], [other]), column="total")
+            for ats, one, other in (
+                (_A_TO_H, LS_OR, LS_DO),
+                (_VERSIONS, LP_LF, LP_GF),
+                (_VERSIONS, EQ_LF, EQ_GF),
+            )
+            for at in ats
+        ],
     ),
 )
