@@ -19,7 +19,7 @@ import numpy.typing as npt
 from grid.distributions import SizeDistribution, UniformSizes, require
 from grid.errors import WorkloadError
 from grid.workloads.files import number
-from grid.workloads.swf import read_swf
+from grid.workloads.sample import JobSample
 
 _INTERVAL = r"\[\s*(?P<low>\d{1,9})\s*,\s*(?P<high>\d{1,9})\s*\]"
 _LAW = re.compile(rf"\s*(?:U|D\s*\((?P<q>[^()]*)\))\s*{_INTERVAL}\s*", re.ASCII)
@@ -117,16 +117,11 @@ def sizes_of_log(path: str | os.PathLike[str], largest: int) -> TabulatedSizes:
     WorkloadError
         If the file cannot be read, or all jobs are larger.
     """
-    sizes = read_swf(path).jobs["size"]
-    kept = sizes[sizes <= largest]
-    if not len(kept):
-        raise WorkloadError(
-            f"{path}: the smallest job has size {sizes.min()}; accepted: at least one of at most "
-            f"{largest}"
-        )
+    sample = JobSample.of_log(path, largest)
+    kept = sample.sizes
     low, high = int(kept.min()), int(kept.max())
     weights = np.bincount(kept)[low:].astype(float)
-    return TabulatedSizes(low, high, tuple(weights.tolist()), len(sizes) - len(kept))
+    return TabulatedSizes(low, high, tuple(weights.tolist()), sample.left_out)
 
 
 def parse_sizes(text: str, largest: int) -> SizeDistribution:

@@ -38,7 +38,8 @@ JOB = np.dtype(
         ("requested_time", np.float64),  # s, on a cluster of rate 1
         ("origin", np.int64),  # index of the cluster it was submitted through, or ANYWHERE
         ("request", np.int64),  # index into REQUEST_KINDS
-        ("components", np.int64, (MAX_COMPONENTS,)),  # processors each, 0 after the last
+        ("components", np.int64, (MAX_COMPONENTS,)),  # processors each, 0 after the last; if
+        # ordered, of each cluster, 0 where the job has none
         ("computation_fraction", np.float64),  # share of the run time spent computing
         ("ppbw", np.float64),  # Mbit/s, bandwidth that each processor needs
         ("user", np.int64),  # number of who submitted it, or UNKNOWN

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from grid.jobs import ANYWHERE, MAX_COMPONENTS, TOTAL
+from grid.jobs import ANYWHERE, MAX_COMPONENTS, ORDERED, TOTAL
 from grid.kernel.compile import inlined
 from grid.kernel.state import NONE, REJECT, WAIT
 
 
 @inlined
 def component(job: Any, index: int) -> int:
-    """Return the processors of a component; 0 behind the last.
+    """Return the processors of a component; 0 behind the last, and on clusters left out.
 
     A total request is one component, and so is a job that names none.
     """
-    if job.request == TOTAL or job.components[0] == 0:
+    if job.request == TOTAL or (job.request != ORDERED and job.components[0] == 0):
         return int(job.size) if index == 0 else 0
     return int(job.components[index])
 
@@ -96,11 +96,14 @@ def first_fit(known: Any, job: Any) -> bool:
 
 @inlined
 def in_order(known: Any, job: Any) -> bool:
-    """Put the first component on the first cluster, the second on the second, and so on."""
+    """Put the first component on the first cluster, the second on the second, and so on.
+
+    One of size 0 needs nothing of its cluster.
+    """
     for index in range(MAX_COMPONENTS):
         size = component(job, index)
         if size == 0:
-            break
+            continue
         if index >= known.clusters or size > known.free[index]:
             return _take_back(known)
         known.take[index] = size

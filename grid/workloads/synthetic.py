@@ -24,9 +24,10 @@ from grid.distributions import (
 )
 from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, WIDEST, JobArray, job_table
 from grid.kernel.compile import compiled, inlined
-from grid.streams import Stream, stream, uniform
+from grid.streams import Stream, below, stream, uniform
 from grid.workloads.deadlines import ServiceClass, class_table, fill_deadlines
 from grid.workloads.origins import cumulative_shares, fill_origins
+from grid.workloads.sample import JobSample
 from grid.workloads.source import CHUNK, Cleaning
 
 _BLANK = job_table(1)
@@ -67,6 +68,12 @@ class JobMix:
         Without a composition: `sizes` is the law of whole jobs, and each is split into as few
         components of at most so many processors as there can be, of equal size plus or minus one
         (dependent components of `maxutil`, section 2.5). 0: jobs are not split.
+    scattered_over : int
+        Clusters of which ordered components take as many as they are, each set of them equally
+        likely; 0: the first ones.
+    sample : JobSample, optional
+        Jobs of a log, of which each is drawn with its size and its run time, whatever the two laws
+        say, which should be theirs. Not with a composition.
 
     Raises
     ------
@@ -86,6 +93,8 @@ class JobMix:
     composition: Sequence[float] = ()
     request: str = "unordered"
     largest_component: int = 0
+    scattered_over: int = 0
+    sample: JobSample | None = None
 
     def __post_init__(self) -> None:
         require(
@@ -127,6 +136,18 @@ class JobMix:
             self.largest_component,
             f"0, or enough for the largest job to have {MAX_COMPONENTS} components at most",
         )
+        require(
+            0 <= self.scattered_over <= MAX_COMPONENTS,
+            "clusters to scatter over",
+            self.scattered_over,
+            f"a whole number from 0 to {MAX_COMPONENTS}",
+        )
+        require(
+            self.sample is None or not self.composition,
+            "composition",
+            self.composition,
+            "none, if jobs are those of a log",
+        )
         if self.classes:
             class_table(self.classes)
 
@@ -149,7 +170,7 @@ class JobDraws:
         self._classes = class_table(mix.classes) if mix.classes else None
         self._origins = cumulative_shares(mix.origins)
         self._composition = np.cumsum(mix.composition) / 100.0
-        purposes = ("components", "sizes", "runtimes", "classes", "deadlines", "origins")
+        purposes = ("components", "sizes", "runtimes", "classes", "deadlines", "origins", "places")
         self._streams = {purpose: stream(mix.seed, purpose) for purpose in purposes}
 
     def following(self, count: int) -> JobArray:
@@ -161,17 +182,23 @@ class JobDraws:
 
     def fill(self, jobs: JobArray) -> None:
         """Draw everything but the arrivals, which deadlines count from, of the following jobs."""
-        streams = self._streams
+        streams, sample = self._streams, self.mix.sample
         law = self._minimum, self._sizes, self._guide, streams["sizes"]
         if len(self._composition):
             _fill_components(jobs, self._composition, streams["components"], *law)
             jobs["request"] = REQUEST_KINDS.index(self.mix.request)
         else:
-            _fill_sizes(jobs, *law)
+            if sample is None:
+                _fill_sizes(jobs, *law)
+            else:
+                _fill_from(jobs, sample.sizes, sample.runtimes, streams["sizes"])
             if self.mix.largest_component:
                 _split(jobs, self.mix.largest_component)
                 jobs["request"] = REQUEST_KINDS.index(self.mix.request)
-        _fill_runtimes(jobs, self._runtimes, streams["runtimes"])
+        if self.mix.scattered_over:
+            _scatter(jobs, self.mix.scattered_over, streams["places"])
+        if sample is None:
+            _fill_runtimes(jobs, self._runtimes, streams["runtimes"])
         self.finish(jobs)
 
     def finish(self, jobs: JobArray) -> None:
@@ -199,6 +226,8 @@ class SyntheticWorkload(JobMix):
     ----------
     rate : float
         Mean arrivals per second, above 0; the first job arrives after one exponential gap.
+    at_once : int
+        Jobs before these that are there from the beginning, from 0.
 
     Examples
     --------
@@ -211,10 +240,17 @@ class SyntheticWorkload(JobMix):
     """
 
     rate: float
+    at_once: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require(0 < self.rate < math.inf, "arrival rate", self.rate, "jobs per second, above 0")
+        require(
+            self.at_once >= 0 and self.at_once == int(self.at_once),
+            "jobs at once",
+            self.at_once,
+            "a whole number from 0",
+        )
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""
@@ -222,8 +258,9 @@ class SyntheticWorkload(JobMix):
         arrivals = stream(self.seed, "arrivals")
         now = 0.0
         while draws.given < self.count:
+            there = max(0, self.at_once - draws.given)
             jobs = draws.following(min(CHUNK, self.count - draws.given))
-            now = _fill_arrivals(jobs, now, float(self.rate), arrivals)
+            now = _fill_arrivals(jobs[there:], now, float(self.rate), arrivals)
             draws.fill(jobs)
             yield jobs
 
@@ -345,6 +382,29 @@ def _split(jobs: JobArray, largest: int) -> None:
         count = (job.size + largest - 1) // largest
         for index in range(count):
             job.components[index] = (job.size + index) // count
+
+
+@compiled()
+def _scatter(jobs: JobArray, clusters: int, draws: Stream) -> None:
+    """Exchange the component of each cluster, the first one first, for that of a later one."""
+    for row in range(len(jobs)):
+        components = jobs[row].components
+        for index in range(clusters - 1):
+            other = index + below(draws, clusters - index)
+            components[index], components[other] = components[other], components[index]
+
+
+@compiled()
+def _fill_from(
+    jobs: JobArray,
+    sizes: npt.NDArray[np.int64],
+    runtimes: npt.NDArray[np.float64],
+    draws: Stream,
+) -> None:
+    for row in range(len(jobs)):
+        drawn = below(draws, len(sizes))
+        jobs[row].size = sizes[drawn]
+        jobs[row].runtime = runtimes[drawn]
 
 
 @compiled()
