@@ -15,7 +15,7 @@ def maxutil() -> None:
     """Compute how much of a multicluster can be used.
 
     Jobs are served first come, first served, so that the first of them often waits though
-    processors are idle. By the formulas of `maxutil`, for exponential service.
+    processors are idle. By the formulas of `maxutil`, for exponential service; or simulated.
     """
 
 
@@ -101,6 +101,116 @@ def total(as_json: bool, **options: Any) -> None:
 def unordered(as_json: bool, **options: Any) -> None:
     """Approximate for jobs whose components go wherever there is most room (Worst Fit)."""
     _answer("unordered", as_json, options)
+
+
+@maxutil.command(short_help="Any of them, also FPFS and other service times: simulated.")
+@click.option(
+    "--dist", "law", required=True, metavar="LAW", help="Sizes of a component, as for formulas."
+)
+@click.option(
+    "--request", type=click.Choice(["unordered", "ordered", "total"]), default="unordered"
+)
+@click.option(
+    "--placement",
+    type=click.Choice(["wf", "ff"]),
+    default="wf",
+    help="Of unordered requests: Worst Fit (default) or First Fit.",
+)
+@click.option(
+    "--policy",
+    type=click.Choice(["fcfs", "fpfs"]),
+    default="fcfs",
+    help="In order (default), or whatever fits first.",
+)
+@click.option(
+    "--max-jumps",
+    type=Number(0),
+    default=50,
+    metavar="J",
+    help="How often FPFS lets a job be overtaken (default: 50).",
+)
+@click.option(
+    "--service",
+    default="exponential",
+    metavar="LAW",
+    help="exponential (default), deterministic, hyperexponential, or swf:FILE, the run times of "
+    "a log.",
+)
+@click.option(
+    "--cv",
+    type=Number(1, whole=False),
+    default=10.0,
+    help="Coefficient of variation of hyperexponential service (default: 10).",
+)
+@click.option("--clusters", type=Number(1), metavar="C", help="(default: 4)")
+@click.option("--size", "sizes", type=Numbers(1), default="32", metavar="N[,N...]")
+@click.option("--zero", type=Number(0, whole=False), default=0.0, metavar="P")
+@click.option("--dependent", is_flag=True)
+@click.option("--draws", type=Number(1), metavar="K")
+@click.option(
+    "--together",
+    is_flag=True,
+    help="Of --dist swf:FILE draw whole jobs: size and run time.",
+)
+@click.option("--largest", type=Number(1), metavar="N", help="Leave out larger jobs of logs.")
+@click.option("--jobs", type=Number(1000), default=4_000_000, help="(default: 4,000,000)")
+@click.option(
+    "--method",
+    type=click.Choice(["heavy", "poisson"]),
+    default="heavy",
+    help="Jobs always wait (default), or --jobs arrive by a Poisson process.",
+)
+@click.option(
+    "--waiting",
+    type=Number(1),
+    metavar="K",
+    help="How many always wait (default: 1; 100 under FPFS, whose result depends on it).",
+)
+@click.option(
+    "--threshold",
+    type=Number(0, whole=False, above=True),
+    default=1000.0,
+    metavar="T",
+    help="FCFS, poisson: mean response at the maximal utilization, in service times "
+    "(default: 1000).",
+)
+@click.option(
+    "--start",
+    type=Number(1),
+    default=1000,
+    help="FPFS, poisson: jobs that wait in the beginning (default: 1000).",
+)
+@click.option(
+    "--bound",
+    type=Number(1),
+    default=2000,
+    help="FPFS, poisson: the queue shall reach neither 0 nor this (default: 2000).",
+)
+@click.option("--seed", type=Number(0), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def simulate(
+    as_json: bool,
+    clusters: int | None,
+    sizes: tuple[int, ...],
+    jobs: int,
+    method: str,
+    waiting: int | None,
+    threshold: float,
+    start: int,
+    bound: int,
+    seed: int,
+    **options: Any,
+) -> None:
+    """Simulate how much can be used, with a 95 % confidence interval (batch means).
+
+    Options of the same names are as for the formulas.
+    """
+    from experiments.maxutil.formulas import each_size
+    from experiments.maxutil.simulate import simulated
+    from experiments.maxutil.system import System
+
+    system = System(each_size(clusters, sizes), **options)
+    simulated(system, jobs, seed, method, waiting, threshold, start, bound).show(as_json)
 
 
 def _answer(request: str, as_json: bool, options: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The answers of the formulas: what the options ask, and how it is told."""
+"""Answers: what the options of a formula ask, and how what comes of it is told."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from experiments.studies.statistics import Interval
 from grid.capacity import (
     Capacity,
     Requests,
@@ -36,7 +37,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What a formula says.
+    """What a formula or a simulation says.
 
     Attributes
     ----------
@@ -46,20 +47,34 @@ class Answer:
         The numbers.
     left_out : dict
         Of each log: how many of its jobs were too large to count.
+    utilization : Interval or None
+        With its 95 % confidence interval, if it was simulated.
+    how : dict
+        What the simulation depends on, by name.
     """
 
     title: str
     capacity: Capacity
     left_out: dict[str, int] = field(default_factory=dict)
+    utilization: Interval | None = None
+    how: dict[str, int | float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the numbers, ready for JSON; `left_out` is there if logs were read."""
+        """Return the numbers, ready for JSON.
+
+        `left_out` is there if logs were read; half-widths (``_ci95``) and `how` if it was
+        simulated.
+        """
         found: dict[str, object] = {
             "capacity_loss": self.capacity.capacity_loss,
             "utilization": self.capacity.utilization,
             "mpl": self.capacity.mpl,
         }
-        return found | ({"left_out": self.left_out} if self.left_out else {})
+        if self.utilization is not None:
+            half = self.utilization.half_width
+            more = None if half is None else half * self.capacity.mpl / self.capacity.utilization
+            found |= {"capacity_loss_ci95": half, "utilization_ci95": half, "mpl_ci95": more}
+        return found | self.how | ({"left_out": self.left_out} if self.left_out else {})
 
     def show(self, as_json: bool) -> None:
         """Print it for people, or as JSON; and on stderr what was left out."""
@@ -86,8 +101,13 @@ class Answer:
         table.add_column("while jobs wait", no_wrap=True)
         table.add_column("", justify="right", no_wrap=True)
         table.add_column("what it is")
+        half = None if self.utilization is None else self.utilization.half_width
         for name, value, meaning in rows:
-            table.add_row(name, f"{value:.4f}", meaning)
+            shown = f"{value:.4f}"
+            if half is not None and name != "job size":
+                scale = capacity.mpl / capacity.utilization if name == "mpl" else 1.0
+                shown += f" ± {half * scale:.4f}"
+            table.add_row(name, shown, meaning)
         console = Console()
         console.print(self.title, markup=False, highlight=False)
         console.print(table)
@@ -135,24 +155,11 @@ class Question:
         GridError
             For options that are not accepted.
         """
-        sizes = self._each_size()
+        sizes = each_size(self.clusters, self.sizes)
         self._check(len(sizes), len(set(sizes)) > 1)
         laws, left_out = self._laws(sizes)
         title = self._title(sizes)
         return Answer(title, self._capacity(laws, sizes), left_out)
-
-    def _each_size(self) -> tuple[int, ...]:
-        """Return the size of each cluster."""
-        if self.clusters is not None and self.clusters > MOST_CLUSTERS:
-            raise GridError(f"--clusters: found {self.clusters}; accepted: up to {MOST_CLUSTERS}")
-        if len(self.sizes) == 1:
-            return self.sizes * (4 if self.clusters is None else self.clusters)
-        if self.clusters not in (None, len(self.sizes)):
-            raise GridError(
-                f"--size: found {len(self.sizes)} sizes; accepted: one, or {self.clusters}, one "
-                "for each cluster"
-            )
-        return self.sizes
 
     def _check(self, clusters: int, unequal: bool) -> None:
         """Refuse options that do not go together."""
@@ -212,3 +219,22 @@ class Question:
             f"{self.request} requests of {laws} on {clusters} processors, FCFS, {service} service: "
             f"{method} ({equation})"
         )
+
+
+def each_size(clusters: int | None, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the size of each cluster, as ``--clusters`` and ``--size`` tell them.
+
+    Raises
+    ------
+    GridError
+        If they do not go together.
+    """
+    if clusters is not None and clusters > MOST_CLUSTERS:
+        raise GridError(f"--clusters: found {clusters}; accepted: up to {MOST_CLUSTERS}")
+    if len(sizes) == 1:
+        return sizes * (4 if clusters is None else clusters)
+    if clusters not in (None, len(sizes)):
+        raise GridError(
+            f"--size: found {len(sizes)} sizes; accepted: one, or {clusters}, one for each cluster"
+        )
+    return sizes

@@ -1,0 +1,100 @@
+"""The answer of a simulation: what was simulated how, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.compiling import saying_when_compiling
+from experiments.maxutil.formulas import Answer
+from experiments.maxutil.heavy_traffic import HeavyTraffic
+from experiments.maxutil.poisson import PoissonArrivals
+from experiments.maxutil.system import System
+from experiments.studies.statistics import Interval
+from grid.capacity import Capacity
+from grid.errors import GridError
+
+WAITING = 100
+"""Jobs that wait under FPFS, unless told otherwise."""
+
+
+def simulated(
+    system: System,
+    jobs: int,
+    seed: int,
+    method: str = "heavy",
+    waiting: int | None = None,
+    threshold: float = 1000.0,
+    start: int = 1000,
+    bound: int = 2000,
+) -> Answer:
+    """Simulate a system, and return its capacity with how that was found.
+
+    Parameters
+    ----------
+    system : System
+    jobs : int
+        That start in heavy traffic; or arrivals of a run.
+    seed : int
+    method : {"heavy", "poisson"}
+    waiting : int, optional
+        Jobs that wait in heavy traffic; by default 1 under FCFS, `WAITING` under FPFS.
+    threshold : float
+        Mean response time at the maximal utilization (FCFS, Poisson arrivals), in mean service
+        times.
+    start, bound : int
+        Jobs that wait in the beginning, and how many are too many (FPFS, Poisson arrivals).
+
+    Raises
+    ------
+    GridError
+        For what the system or the method does not accept.
+    """
+    how: dict[str, Any] = {"seed": seed}
+    with saying_when_compiling(always=False):
+        if method == "heavy":
+            if waiting is None:
+                waiting = 1 if system.policy == "fcfs" else WAITING
+            utilization = HeavyTraffic(system, jobs, waiting).utilization(seed)
+            how |= {"jobs": jobs, "waiting": waiting}
+            words = f"heavy traffic, {jobs:,} jobs, {waiting:,} waiting"
+        elif system.policy == "fcfs":
+            reached = PoissonArrivals(system, jobs, seed).threshold_reached(threshold)
+            utilization = reached.utilization
+            how |= {
+                "arrivals": jobs,
+                "threshold": threshold,
+                "load": reached.load,
+                "mean_response": reached.response,
+            }
+            words = (
+                f"{jobs:,} Poisson arrivals, mean response {reached.response:,.0f} service times "
+                f"at load {reached.load:.4f} (threshold {threshold:g})"
+            )
+        else:
+            if not 0 < start < bound:
+                raise GridError(
+                    f"--start: found {start} and --bound {bound}; accepted: a number above 0, below "
+                    "the bound"
+                )
+            lasted = PoissonArrivals(system, jobs, seed).longest(start, bound)
+            utilization = lasted.utilization
+            how |= {
+                "arrivals": jobs,
+                "start": start,
+                "bound": bound,
+                "load": lasted.load,
+                "lasted": lasted.arrivals,
+            }
+            words = (
+                f"Poisson arrivals at load {lasted.load:.5f}: a queue of {start:,} reached neither "
+                f"0 nor {bound:,} for {lasted.arrivals:,} of {jobs:,}"
+            )
+    per_job = system.processors / system.job_size
+    half = utilization.half_width
+    return Answer(
+        f"{system.title}: simulated, {words}",
+        Capacity(utilization.mean * per_job, system.job_size, system.processors),
+        system.left_out,
+        Interval(utilization.mean, half),
+        how,
+    )
