@@ -73,8 +73,8 @@ def simulated(
         else:
             if not 0 < start < bound:
                 raise GridError(
-                    f"--start: found {start} and --bound {bound}; accepted: a number above 0, below "
-                    "the bound"
+                    f"--start: found {start} and --bound {bound}; accepted: a number above 0, "
+                    "below the bound"
                 )
             lasted = PoissonArrivals(system, jobs, seed).longest(start, bound)
             utilization = lasted.utilization

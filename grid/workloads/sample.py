@@ -53,5 +53,5 @@ class JobSample:
                 f"{path}: the smallest job has size {jobs['size'].min()}; accepted: at least one "
                 f"of at most {largest}"
             )
-        columns = (np.ascontiguousarray(kept[name]) for name in ("size", "runtime"))
-        return cls(*columns, len(jobs) - len(kept))
+        sizes, runtimes = (np.ascontiguousarray(kept[name]) for name in ("size", "runtime"))
+        return cls(sizes, runtimes, len(jobs) - len(kept))

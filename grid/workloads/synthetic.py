@@ -25,6 +25,7 @@ from grid.distributions import (
 from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, WIDEST, JobArray, job_table
 from grid.kernel.compile import compiled, inlined
 from grid.streams import Stream, below, stream, uniform
+from grid.workloads.components import check_composition, fill_components, scatter, split
 from grid.workloads.deadlines import ServiceClass, class_table, fill_deadlines
 from grid.workloads.origins import cumulative_shares, fill_origins
 from grid.workloads.sample import JobSample
@@ -185,7 +186,7 @@ class JobDraws:
         streams, sample = self._streams, self.mix.sample
         law = self._minimum, self._sizes, self._guide, streams["sizes"]
         if len(self._composition):
-            _fill_components(jobs, self._composition, streams["components"], *law)
+            fill_components(jobs, self._composition, streams["components"], *law)
             jobs["request"] = REQUEST_KINDS.index(self.mix.request)
         else:
             if sample is None:
@@ -193,10 +194,10 @@ class JobDraws:
             else:
                 _fill_from(jobs, sample.sizes, sample.runtimes, streams["sizes"])
             if self.mix.largest_component:
-                _split(jobs, self.mix.largest_component)
+                split(jobs, self.mix.largest_component)
                 jobs["request"] = REQUEST_KINDS.index(self.mix.request)
         if self.mix.scattered_over:
-            _scatter(jobs, self.mix.scattered_over, streams["places"])
+            scatter(jobs, self.mix.scattered_over, streams["places"])
         if sample is None:
             _fill_runtimes(jobs, self._runtimes, streams["runtimes"])
         self.finish(jobs)
@@ -306,25 +307,6 @@ class BatchWorkload(JobMix):
         return jobs
 
 
-def check_composition(composition: Sequence[float]) -> None:
-    """Raise `WorkloadError` unless a job-stream composition can be used."""
-    for percent in composition:
-        require(0 <= percent <= 100, "composition", percent, "percentages from 0 to 100")
-    require(
-        len(composition) <= MAX_COMPONENTS,
-        "composition",
-        f"{len(composition)} percentages",
-        f"at most {MAX_COMPONENTS}, of jobs with 1, 2, ... components",
-    )
-    total = math.fsum(composition)
-    require(
-        not composition or abs(total - 100) < 1e-9,
-        "composition",
-        list(composition),
-        "percentages that sum to 100",
-    )
-
-
 def arrival_rate(
     load: float,
     sizes: SizeDistribution,
@@ -376,25 +358,6 @@ def _fill_sizes(
 
 
 @compiled()
-def _split(jobs: JobArray, largest: int) -> None:
-    for row in range(len(jobs)):
-        job = jobs[row]
-        count = (job.size + largest - 1) // largest
-        for index in range(count):
-            job.components[index] = (job.size + index) // count
-
-
-@compiled()
-def _scatter(jobs: JobArray, clusters: int, draws: Stream) -> None:
-    """Exchange the component of each cluster, the first one first, for that of a later one."""
-    for row in range(len(jobs)):
-        components = jobs[row].components
-        for index in range(clusters - 1):
-            other = index + below(draws, clusters - index)
-            components[index], components[other] = components[other], components[index]
-
-
-@compiled()
 def _fill_from(
     jobs: JobArray,
     sizes: npt.NDArray[np.int64],
@@ -405,27 +368,6 @@ def _fill_from(
         drawn = below(draws, len(sizes))
         jobs[row].size = sizes[drawn]
         jobs[row].runtime = runtimes[drawn]
-
-
-@compiled()
-def _fill_components(
-    jobs: JobArray,
-    composition: npt.NDArray[np.float64],
-    counts: Stream,
-    minimum: int,
-    cumulative: npt.NDArray[np.float64],
-    first: npt.NDArray[np.int64],
-    draws: Stream,
-) -> None:
-    for row in range(len(jobs)):
-        job = jobs[row]
-        draw, last = uniform(counts), 0
-        while last < len(composition) - 1 and draw >= composition[last]:
-            last += 1
-        job.size = 0
-        for index in range(last + 1):
-            job.components[index] = size_at(cumulative, first, minimum, uniform(draws))
-            job.size += job.components[index]
 
 
 @compiled()
