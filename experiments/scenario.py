@@ -229,6 +229,22 @@ class Scenario:
         }
 
     @property
+    def jobs(self) -> int:
+        """Synthetic jobs of all clusters."""
+        parameters = self.parameters
+        assert isinstance(parameters, Parameters)
+        if parameters.mode == "per-cluster":
+            return parameters.jobs_per_cluster * len(self.platform.clusters)
+        return parameters.jobs
+
+    def cut(self, jobs: int) -> Scenario:
+        """Return the same with so many synthetic jobs at most (of each cluster), all counted."""
+        parameters = self.parameters
+        assert isinstance(parameters, Parameters)
+        name = "jobs_per_cluster" if parameters.mode == "per-cluster" else "jobs"
+        return self.changed([f"{name}={min(jobs, getattr(parameters, name))}", "warmup=0"])
+
+    @property
     def failures(self) -> Failures | None:
         """The failure model; None if processors fail when the platform says, or never."""
         parameters = self.parameters

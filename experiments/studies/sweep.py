@@ -1,4 +1,4 @@
-"""Many runs of scenarios: on all cores, kept as they end, taken up where they stopped."""
+"""Many runs: on all cores, kept as they end, taken up where they stopped."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ import mesa
 
 from agents.model import GridModel
 from experiments.compiling import saying_when_compiling
-from experiments.parameters import Parameters
-from experiments.scenario import Scenario
 from experiments.studies.kept import Kept
 from grid.errors import GridError
 
@@ -43,25 +41,41 @@ AT_ONCE = 0.5
 """Runs that are quicker are handed to workers so many seconds' worth at a time."""
 
 
+class Runnable(Protocol):
+    """What runs: a scenario whose schedulers are given by name, or what is made like one."""
+
+    @property
+    def jobs(self) -> int:
+        """How many there are."""
+
+    def cut(self, jobs: int) -> Runnable:
+        """Return the same with so many jobs at most, all of which count."""
+
+    def model(self, seed: int = 0) -> GridModel:
+        """Return a model of it, ready to step."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what tells it from others, ready for JSON."""
+
+
 @dataclass(frozen=True)
 class Run:
     """One run of a sweep.
 
     Attributes
     ----------
-    scenario : Scenario
-        Its schedulers given by name.
+    scenario : Runnable
     seed : int
     kind : tuple
         Runs of one kind take about the same time a job.
-    probe : Scenario
+    probe : Runnable
         A short run of that kind.
     """
 
-    scenario: Scenario
+    scenario: Runnable
     seed: int
     kind: tuple[Any, ...]
-    probe: Scenario
+    probe: Runnable
 
     @cached_property
     def key(self) -> str:
@@ -159,12 +173,9 @@ def _compile(runs: Iterable[Run]) -> None:
             try_out(probe)
 
 
-def try_out(probe: Scenario) -> None:
+def try_out(probe: Runnable) -> None:
     """Run as much of a scenario as goes through all the code that its runs go through."""
-    assert isinstance(probe.parameters, Parameters)
-    name = "jobs_per_cluster" if probe.parameters.mode == "per-cluster" else "jobs"
-    jobs = min(ENOUGH, getattr(probe.parameters, name))
-    model = probe.changed([f"{name}={jobs}", "warmup=0"]).model()
+    model = probe.cut(ENOUGH).model()
     while model.running and model.completed < ENOUGH:  # a log has more
         model.step()
 
@@ -173,16 +184,8 @@ def _costs(pool: Executor, runs: dict[str, Run], observe: Observe) -> dict[str, 
     """Return the seconds that each run will take, by short runs of each kind."""
     probes = {run.kind: run.probe for run in runs.values()}
     futures = {kind: pool.submit(observed, probe, 0, observe) for kind, probe in probes.items()}
-    per_job = {kind: future.result()[1] / _jobs(probes[kind]) for kind, future in futures.items()}
-    return {key: per_job[run.kind] * _jobs(run.scenario) for key, run in runs.items()}
-
-
-def _jobs(scenario: Scenario) -> int:
-    parameters = scenario.parameters
-    assert isinstance(parameters, Parameters)
-    if parameters.mode == "per-cluster":
-        return parameters.jobs_per_cluster * len(scenario.platform.clusters)
-    return parameters.jobs
+    per_job = {kind: future.result()[1] / probes[kind].jobs for kind, future in futures.items()}
+    return {key: per_job[run.kind] * run.scenario.jobs for key, run in runs.items()}
 
 
 def _batches(costs: Mapping[str, float]) -> Iterator[list[str]]:
@@ -201,7 +204,7 @@ def _batches(costs: Mapping[str, float]) -> Iterator[list[str]]:
 
 
 @contextmanager
-def worker_pool(workers: int, first: Scenario) -> Iterator[Executor]:
+def worker_pool(workers: int, first: Runnable) -> Iterator[Executor]:
     """Give worker processes that end in order, also after Ctrl-C or the death of this process."""
     processes = multiprocessing.get_context("spawn")  # threads and forks do not go together
     _quiet_tracker()
@@ -231,7 +234,7 @@ def _quiet_tracker() -> None:
 _stopping: Event
 
 
-def _begin(stopping: Event, first: Scenario) -> None:
+def _begin(stopping: Event, first: Runnable) -> None:
     """Begin a worker: it leaves Ctrl-C to its parent, ends with it, and has its code loaded."""
     global _stopping
     _stopping = stopping
@@ -247,7 +250,7 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def observed(scenario: Scenario, seed: int, observe: Observe) -> tuple[Observation, float]:
+def observed(scenario: Runnable, seed: int, observe: Observe) -> tuple[Observation, float]:
     """Run a scenario in a worker; return what is kept of it and the seconds it took."""
     began = time.perf_counter()
     model = scenario.model(seed)
@@ -256,7 +259,7 @@ def observed(scenario: Scenario, seed: int, observe: Observe) -> tuple[Observati
     return observation, time.perf_counter() - began
 
 
-def _all_observed(runs: Sequence[tuple[Scenario, int]], observe: Observe) -> list[Observation]:
+def _all_observed(runs: Sequence[tuple[Runnable, int]], observe: Observe) -> list[Observation]:
     """Run scenarios, each with its seed, in a worker; return what is kept of each."""
     return [observed(scenario, seed, observe)[0] for scenario, seed in runs]
 
