@@ -50,8 +50,8 @@ class System:
     placement : {"wf", "ff"}
         Of unordered requests.
     policy : {"fcfs", "fpfs"}
-    max_jumps : int
-        MaxJumps of FPFS.
+    max_jumps : int or None
+        MaxJumps of FPFS; None: any job may be overtaken, however often that was.
     service : str
         ``exponential``, ``deterministic``, ``hyperexponential``, all of mean 1, or ``swf:FILE``.
     cv : float
@@ -79,7 +79,7 @@ class System:
     request: str = "unordered"
     placement: str = "wf"
     policy: str = "fcfs"
-    max_jumps: int = 50
+    max_jumps: int | None = 50
     service: str = "exponential"
     cv: float = 10.0
     zero: float = 0.0
@@ -205,6 +205,7 @@ class System:
     def model(self, workload: Workload, interval: float, seed: int) -> GridModel:
         """Return a model that serves these jobs, a step of which is `interval` (s)."""
         ordered, total = self.request == "ordered", self.request == "total"
+        jumps = math.inf if self.max_jumps is None else self.max_jumps
         return GridModel(
             Platform.star([self.processors] if total else list(self.sizes)),
             workload,
@@ -212,7 +213,7 @@ class System:
             local_scheduler("fcfs"),
             interval=interval,
             seed=seed,
-            coallocation=CoallocationSettings(selection=self.policy, max_jumps=self.max_jumps),
+            coallocation=CoallocationSettings(selection=self.policy, max_jumps=jumps),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -228,7 +229,8 @@ class System:
         if self.request == "total":
             clusters = f"one cluster of {self.processors}"
         placed = {"wf": "Worst Fit", "ff": "First Fit"}[self.placement]
-        policy = "FCFS" if self.policy == "fcfs" else f"FPFS({self.max_jumps})"
+        jumps = "" if self.max_jumps is None else f"({self.max_jumps})"
+        policy = "FCFS" if self.policy == "fcfs" else f"FPFS{jumps}"
         service = "service of the same jobs" if self.together else f"{self.service} service"
         if self.service == "hyperexponential" and not self.together:
             service += f" (cv {self.cv:g})"

@@ -217,3 +217,56 @@ def reproduce_queues(
             click.echo(json.dumps(report.summary(), allow_nan=False), file=stdout)
         else:
             print_claims(report.claims, f"{out}/{PAGE}", Console(), UNIT)
+
+
+@reproduce.command(
+    "maxutil", short_help="Run sections 3 to 7 of `maxutil` again, with a verdict on each claim."
+)
+@click.option(
+    "--part",
+    "parts",
+    type=click.Choice(["tables", "figures", "chain", "logs"]),
+    multiple=True,
+    help="Tables 3 and 4; Figs. 3-6, 8 and section 7.1; tiny systems solved exactly; Tables 1, 2 "
+    "and Figs. 1, 2, 7 (default: all).",
+)
+@click.option("--ctc", metavar="FILE", help="Log in SWF for the paper's of the CTC.")
+@click.option("--das", metavar="FILE", help="Log in SWF for the paper's of the DAS.")
+@study_options("maxutil", "4,000,000 (400,000 under FPFS)", 5)
+def reproduce_maxutil(
+    parts: tuple[str, ...],
+    ctc: str | None,
+    das: str | None,
+    scale: float,
+    replications: int | None,
+    workers: int | None,
+    out: str,
+    as_json: bool,
+) -> None:
+    """Run sections 3 to 7 of `maxutil` again: tables, pictures and a verdict on each claim."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from experiments.papers import maxutil
+    from experiments.papers.maxutil.listing import print_claims
+    from experiments.studies.progress import SweepProgress
+    from experiments.studies.sweep import cores
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with SweepProgress(Console(stderr=True)) as progress:
+            report = maxutil.reproduce(
+                Path(out),
+                progress,
+                tuple(part for part in maxutil.PARTS if not parts or part in parts),
+                scale,
+                maxutil.REPLICATIONS if replications is None else replications,
+                cores() if workers is None else workers,
+                None if ctc is None else Path(ctc),
+                None if das is None else Path(das),
+            )
+        report.write(Path(out))
+        if as_json:
+            click.echo(json.dumps(report.summary(), allow_nan=False), file=stdout)
+        else:
+            print_claims(report, out, Console())

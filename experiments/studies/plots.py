@@ -114,7 +114,7 @@ def draw(rows: Sequence[Sequence[Panel]], stem: Path, share_x: bool = True) -> N
     from matplotlib.artist import Artist
 
     columns = len(rows[0])
-    with _figure(columns, len(rows), stem) as figure:
+    with figure_of(columns, len(rows), stem) as figure:
         grid = figure.subplots(
             len(rows), columns, squeeze=False, sharex="col" if share_x else "none", sharey="row"
         )
@@ -167,7 +167,7 @@ def draw_heat_maps(
     bottom = min(lowest, 0.9 * top)
     norm = LogNorm(bottom, top)
     colors = matplotlib.colormaps["viridis_r"]
-    with _figure(columns, -(-len(maps) // columns), stem) as figure:
+    with figure_of(columns, -(-len(maps) // columns), stem) as figure:
         grid = figure.subplots(-(-len(maps) // columns), columns, squeeze=False)
         for axes in grid.flat[len(maps) :]:
             axes.set_visible(False)
@@ -195,7 +195,7 @@ def draw_heat_maps(
 
 
 @contextmanager
-def _figure(columns: int, rows: int, stem: Path) -> Iterator[Figure]:
+def figure_of(columns: int, rows: int, stem: Path) -> Iterator[Figure]:
     """Give a figure with room for panels, and save it: the same bytes for the same data."""
     import matplotlib
     from matplotlib.figure import Figure

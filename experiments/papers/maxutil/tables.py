@@ -55,3 +55,11 @@ TABLE_4 = (
 
 TABLE_5 = ("U[1,7]", "D(0.9)[1,8]", "D(0.768)[1,32]", "U[1,14]", "D(0.894)[1,32]")
 """The laws of section 7; their means and coefficients of variation are `mean` and `cv` of each."""
+
+SECTION_7 = {
+    ("ordered", "deterministic"): 0.239,
+    ("ordered", "hyperexponential"): 0.266,
+    ("unordered", "deterministic"): 0.103,
+    ("unordered", "hyperexponential"): 0.115,
+}
+"""The losses that the text of section 7.1 prints, by request and law of service times."""

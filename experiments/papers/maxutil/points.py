@@ -1,0 +1,207 @@
+"""What the tables and figures of `maxutil` need: systems in heavy traffic, and their runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.maxutil.heavy_traffic import HeavyTraffic
+from experiments.maxutil.system import LOG, System
+from experiments.papers.maxutil.tables import (
+    SIZE,
+    TABLE_3,
+    TABLE_3_CLUSTERS,
+    TABLE_4,
+    TABLE_4_CLUSTERS,
+    TABLE_5,
+    Row,
+)
+from experiments.studies.sweep import Run
+
+JOBS = 4_000_000
+"""Of a run at scale 1."""
+FPFS_SHARE = 0.1
+"""Of the jobs of a run, those of one under FPFS, which searches its queue."""
+FEWEST = 1000
+"""Jobs of a run at least."""
+PROBE = 20_000
+"""Jobs of a run that tells how long others take."""
+
+PARTS = ("tables", "figures", "chain", "logs")
+
+CLUSTERS = 4
+REQUESTS = ("ordered", "unordered", "total")
+MANY_JUMPS, FEW_JUMPS = 50, 5
+QUEUES = (10, 100, 1000)
+"""Jobs that wait under FPFS: the paper's number is lost, and it makes a difference."""
+IMPROVED = TABLE_5[3:]
+"""The laws of Fig. 5."""
+SERVICES: tuple[tuple[str, float], ...] = (
+    ("deterministic", 0.0),
+    ("exponential", 1.0),
+    ("hyperexponential", 2.0),
+    ("hyperexponential", 5.0),
+    ("hyperexponential", 10.0),
+)
+"""Laws of service times and their coefficients of variation."""
+ENDS = (SERVICES[0], SERVICES[1], SERVICES[-1])
+STUDIED = TABLE_5[1]
+"""The law that section 7.1's study of service times is taken to be about: it alone fits."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A system, and how many jobs always wait."""
+
+    system: System
+    waiting: int = 1
+
+
+def point(law: str, request: str = "unordered", clusters: int = CLUSTERS, **more: Any) -> Point:
+    """Return a system of section 6 or 7 under FCFS."""
+    return Point(System((SIZE,) * clusters, law, request, **more))
+
+
+# Tables 3 and 4 ---------------------------------------------------------------------------------
+
+ROWS: tuple[tuple[int, Row], ...] = (
+    *((TABLE_3_CLUSTERS, row) for row in TABLE_3),
+    *((TABLE_4_CLUSTERS, row) for row in TABLE_4),
+)
+"""With the number of clusters."""
+
+
+def of_row(clusters: int, row: Row) -> dict[str, Point]:
+    """Return the systems of a row: a single cluster, and each kind of request."""
+    single = {"single": point(row.law, "total", 1)}
+    return single | {request: point(row.law, request, clusters) for request in REQUESTS}
+
+
+# Section 7 --------------------------------------------------------------------------------------
+
+
+def service_point(law: str, request: str, service: str, cv: float) -> Point:
+    """Return a system with a law of service times."""
+    if service == "exponential":
+        return point(law, request)
+    return point(law, request, service=service, cv=cv or 10.0)
+
+
+def fpfs(law: str, jumps: int, waiting: int) -> Point:
+    """Return a system under FPFS."""
+    system = point(law, policy="fpfs", max_jumps=jumps).system
+    return Point(system, waiting)
+
+
+UNORDERED = {law: point(law) for law in TABLE_5}
+DEPENDENT = {law: point(law, dependent=True) for law in TABLE_5}
+FIRST_FIT = {law: point(law, placement="ff") for law in TABLE_5}
+SERVICE = {
+    (law, request, each): service_point(law, request, *each)
+    for law in TABLE_5
+    for request in ("ordered", "unordered")
+    for each in (SERVICES if law == STUDIED else ENDS)
+}
+FPFS = {
+    (law, jumps, waiting): fpfs(law, jumps, waiting)
+    for law in IMPROVED
+    for jumps in (FEW_JUMPS, MANY_JUMPS)
+    for waiting in QUEUES
+}
+
+# Tiny systems -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """A system so small that its Markov chain can be solved.
+
+    Attributes
+    ----------
+    law : str
+    clusters, size : int
+    waiting : int
+        Jobs that wait; 1 is FCFS.
+    max_jumps : int or None
+    """
+
+    law: str
+    clusters: int
+    size: int
+    waiting: int = 1
+    max_jumps: int | None = None
+
+    @property
+    def point(self) -> Point:
+        """The system."""
+        sizes = (self.size,) * self.clusters
+        policy = "fcfs" if self.waiting == 1 else "fpfs"
+        system = System(sizes, self.law, policy=policy, max_jumps=self.max_jumps)
+        return Point(system, self.waiting)
+
+    @property
+    def policy(self) -> str:
+        """What it is called."""
+        if self.waiting == 1:
+            return "FCFS"
+        jumps = "" if self.max_jumps is None else f"({self.max_jumps})"
+        return f"FPFS{jumps}, {self.waiting} waiting"
+
+
+TINY = (
+    Tiny("U[1,3]", 2, 6),
+    Tiny("U[1,3]", 2, 6, 2),
+    Tiny("U[1,3]", 2, 6, 2, 1),
+    Tiny("D(0.6)[1,4]", 2, 8),
+    Tiny("U[1,2]", 3, 4),
+    Tiny("U[1,2]", 3, 4, 3, 2),
+)
+
+
+def log_points(ctc: Path | None, das: Path | None) -> dict[tuple[str, str], Point]:
+    """Return the systems of Fig. 7, by log and request.
+
+    Of the CTC's jobs size and time are drawn together, of the DAS's each by itself.
+    """
+    found = {}
+    for name, path in (("CTC", ctc), ("DAS", das)):
+        if path is None:
+            continue
+        law = f"{LOG}{path}"
+        drawn: dict[str, Any] = (
+            {"together": True} if name == "CTC" else {"draws": 1, "service": law}
+        )
+        found[name, "unordered"] = point(law, dependent=True, **drawn)
+        found[name, "total"] = point(law, "total", **drawn)
+    return found
+
+
+def points_of(part: str) -> list[Point]:
+    """Return the systems that a part of the paper needs, but those of logs."""
+    if part == "tables":
+        return [each for row in ROWS for each in of_row(*row).values()]
+    if part == "figures":
+        groups = (UNORDERED, DEPENDENT, FIRST_FIT, SERVICE, FPFS)
+        return [each for group in groups for each in group.values()]
+    return [tiny.point for tiny in TINY] if part == "chain" else []
+
+
+def run(point: Point, scale: float, seed: int) -> Run:
+    """Return a run of a system."""
+    system = point.system
+    share = FPFS_SHARE if system.policy == "fpfs" else 1.0
+    jobs = max(FEWEST, math.floor(JOBS * scale * share + 0.5))
+    kind = (
+        system.request,
+        system.placement,
+        system.policy,
+        system.max_jumps,
+        system.dependent,
+        len(system.sizes),
+        point.waiting,
+        system.law if system.law.startswith(LOG) else "",
+    )
+    whole = HeavyTraffic(system, jobs, point.waiting)
+    return Run(whole, seed, kind, whole.cut(PROBE))

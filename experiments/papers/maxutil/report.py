@@ -1,0 +1,342 @@
+"""What `metasched reproduce maxutil` leaves behind: tables, pictures and a page that shows them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.papers.maxutil.claims import Claim
+from experiments.papers.maxutil.logs import Log
+from experiments.papers.maxutil.outcome import Outcome, formula, truth
+from experiments.papers.maxutil.pictures import draw_pictures, pictures
+from experiments.papers.maxutil.points import (
+    DEPENDENT,
+    FIRST_FIT,
+    FPFS,
+    FPFS_SHARE,
+    JOBS,
+    ROWS,
+    SERVICE,
+    TINY,
+    UNORDERED,
+    Point,
+    log_points,
+    of_row,
+    point,
+)
+from experiments.papers.maxutil.tables import SIZE, TABLE_5, Row
+from experiments.studies.claims import Measured, Verdict
+from experiments.studies.files import new_files, plain, write_csv
+from experiments.studies.statistics import Interval
+from grid.component_sizes import parse_sizes
+
+PAGE = "maxutil.md"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Tables, figures and claims, ready to be written.
+
+    Attributes
+    ----------
+    outcome : Outcome
+    parts : tuple of str
+        What was run.
+    logs : list of Log
+    claims : list of (Claim, Verdict)
+    command : str
+        That makes the report again.
+    """
+
+    outcome: Outcome
+    parts: tuple[str, ...]
+    logs: list[Log]
+    claims: list[tuple[Claim, Verdict]]
+    command: str
+
+    def summary(self) -> dict[str, Any]:
+        """Return all numbers and claims, ready for JSON."""
+        return {
+            "paper": "maxutil",
+            "parts": list(self.parts),
+            "scale": self.outcome.scale,
+            "replications": self.outcome.replications,
+            "systems": plain(self.systems()),
+            "claims": [
+                {
+                    "about": claim.about,
+                    "claim": claim.text,
+                    "paper": claim.paper or None,
+                    "verdict": verdict.word,
+                    "ours": [
+                        {"at": at, "mean": value.mean, "half_width": value.half_width}
+                        for at, value in verdict.evidence
+                    ],
+                }
+                for claim, verdict in self.claims
+            ],
+        }
+
+    def systems(self) -> pd.DataFrame:
+        """Return one row for each table, figure and system: its losses, and the paper's."""
+        columns = ["about", "system", "waiting", "loss", "loss_ci", "formula", "paper"]
+        rows = [
+            {
+                "about": about,
+                "system": each.system.title,
+                "waiting": each.waiting,
+                "loss": self.outcome.loss(each).mean,
+                "loss_ci": self.outcome.loss(each).half_width,
+                "formula": exact,
+                "paper": paper,
+            }
+            for about, each, exact, paper in self._systems()
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _systems(self) -> Iterator[tuple[str, Point, float | None, float | None]]:
+        if "tables" in self.parts:
+            for clusters, row in ROWS:
+                for _, name, each, paper, _ in _cells(clusters, row):
+                    yield f"Table {3 if clusters == 4 else 4}, {name}", each, formula(each), paper
+        if "figures" in self.parts:
+            for about, group in (
+                ("Fig. 3", UNORDERED),
+                ("Fig. 4", DEPENDENT),
+                ("Section 7.1", SERVICE),
+                ("Fig. 5", FPFS),
+                ("Fig. 6", FIRST_FIT),
+            ):
+                for each in group.values():
+                    yield about, each, None, None
+        if "chain" in self.parts:
+            for tiny in TINY:
+                yield "Markov chain", tiny.point, truth(tiny)[0], None
+        for each in self._of_logs().values():
+            yield "Fig. 7", each, None, None
+
+    def _of_logs(self) -> dict[tuple[str, str], Point]:
+        paths = {log.name: log.path for log in self.logs}
+        return log_points(paths.get("CTC"), paths.get("DAS"))
+
+    def claims_table(self) -> pd.DataFrame:
+        """Return one row for each claim."""
+        return pd.DataFrame(
+            [
+                {
+                    "about": claim.about,
+                    "claim": claim.text,
+                    "paper": claim.paper,
+                    "verdict": verdict.word,
+                    "ours": "; ".join(map(told, verdict.evidence)),
+                }
+                for claim, verdict in self.claims
+            ],
+            columns=["about", "claim", "paper", "verdict", "ours"],
+        )
+
+    def write(self, folder: Path) -> None:
+        """Write all numbers, the pictures, the claims and the page.
+
+        Raises
+        ------
+        GridError
+            If the files cannot be written.
+        """
+        with new_files(folder) as new:
+            write_csv(self.systems(), new / "maxutil-systems.csv")
+            draw_pictures(self.outcome, self.parts, self.logs, new)
+            write_csv(self.claims_table(), new / "maxutil-claims.csv")
+            (new / PAGE).write_text(self.page(), encoding="utf-8")
+
+    # The page -----------------------------------------------------------------------------------
+
+    def page(self) -> str:
+        """Return the page in Markdown."""
+        return "\n".join(self._page()) + "\n"
+
+    def _page(self) -> Iterator[str]:
+        outcome = self.outcome
+        yield "# The maximal utilization of co-allocation, computed and simulated again\n"
+        yield f"```console\n{self.command}\n```\n"
+        jobs = JOBS * outcome.scale
+        yield (
+            f"made this page. Each run has {jobs:,.0f} jobs in heavy traffic, that is with another "
+            f"one always waiting ({FPFS_SHARE * jobs:,.0f} under FPFS), of which the first 5 % of "
+            f"the time do not count; runs of each system: {outcome.replications}, of different "
+            "seeds. Intervals are 95 % confidence intervals (Student's t) over them. All losses "
+            "are capacity losses, the share of the processors that is idle though jobs wait. "
+            "Components are placed Worst Fit, service is exponential and jobs go first come, first "
+            f"served on four clusters of {SIZE}, unless another is named.\n"
+        )
+        yield (
+            "Of the paper's text some digits are lost. Under FPFS a result means nothing without "
+            "the length of the queue, which is one of them: K jobs always wait here, for several "
+            "K. All departures of one instant precede any start, which matters for deterministic "
+            "service. No parameter was tuned to meet a figure.\n"
+        )
+        yield "## Claims\n"
+        yield (
+            "A comparison *holds* if the interval of every difference is on the right side, "
+            "*fails* if one is on the wrong side, and is *open* else; of many the lowest and the "
+            "highest are shown. Where a tolerance is named, a claim holds if no difference is "
+            "larger, and the largest is shown. Of claims about FPFS the verdict is *open* if it "
+            "depends on K.\n"
+        )
+        yield from _table(
+            ("", "the paper says", "its number", "verdict", "ours"),
+            (
+                (
+                    claim.about,
+                    claim.text,
+                    claim.paper or "-",
+                    f"**{verdict.word}**",
+                    "<br>".join(map(told, verdict.evidence)),
+                )
+                for claim, verdict in self.claims
+            ),
+        )
+        if "tables" in self.parts:
+            yield from self._tables()
+        if "figures" in self.parts:
+            yield from _laws()
+        if "chain" in self.parts:
+            yield from self._chain()
+        if self.logs:
+            yield from self._log_statistics()
+        elif "logs" in self.parts:
+            yield "No logs were given: Tables 1 and 2 and Figs. 1, 2 and 7 are left out.\n"
+        for name, caption in pictures(self.parts, self.logs):
+            caption += f" ({self._sources()})" if name in ("figures1-2", "figure7") else ""
+            yield f"![{caption}](maxutil-{name}.svg)\n"
+            yield f"*{caption}.*\n"
+
+    def _tables(self) -> Iterator[str]:
+        for number, clusters in ((3, 4), (4, 2)):
+            yield f"## Table {number}: {clusters} clusters of {SIZE}\n"
+            yield (
+                "For each column the paper's number, ours and the difference; simulations of ours "
+                "with their intervals.\n"
+            )
+            rows = [row for count, row in ROWS if count == clusters]
+            heads = [f"{name}, {kind}" for kind, name, *_ in _cells(clusters, rows[0])]
+            yield from _table(
+                ("sizes", *heads),
+                ((row.law, *self._cells_of(clusters, row)) for row in rows),
+            )
+
+    def _cells_of(self, clusters: int, row: Row) -> Iterator[str]:
+        for _, _, each, paper, simulated in _cells(clusters, row):
+            ours = self.outcome.loss(each) if simulated else Interval(formula(each), 0.0)
+            if paper is None:
+                yield f"{_shown(ours)}"
+            else:
+                yield f"{paper:.3f} / {_shown(ours)} / {ours.mean - paper:+.4f}"
+
+    def _chain(self) -> Iterator[str]:
+        yield "## The exact chain of tiny systems\n"
+        yield (
+            "The Markov chain of jobs in service and in a closed queue, solved in full; eq. 5 "
+            "knows first come, first served alone.\n"
+        )
+        rows = []
+        for tiny in TINY:
+            loss, states = truth(tiny)
+            fcfs = tiny.waiting == 1
+            rows.append(
+                (
+                    f"{tiny.law}, {tiny.clusters} x {tiny.size}",
+                    tiny.policy,
+                    f"{states:,}",
+                    f"{loss:.4f}",
+                    _shown(self.outcome.loss(tiny.point)),
+                    f"{formula(tiny.point):.4f}" if fcfs else "-",
+                )
+            )
+        heads = ("system", "policy", "states", "true loss", "simulated", "approximated (eq. 5)")
+        yield from _table(heads, rows)
+
+    def _sources(self) -> str:
+        named = " and ".join(f"{log.name}: {log.path.name}" for log in self.logs)
+        return f"not the paper's very logs: {named}"
+
+    def _log_statistics(self) -> Iterator[str]:
+        yield "## Tables 1 and 2: the logs at hand\n"
+        yield (
+            f"These are {self._sources()}. The paper has the largest cluster of DAS1, of 128 "
+            "processors.\n"
+        )
+        yield from _table(
+            ("", "jobs", "number", "mean", "cv"),
+            (
+                (table, jobs, f"{count:,}", f"{mean:,.2f}", f"{cv:.2f}")
+                for log in self.logs
+                for table, jobs, count, mean, cv in log.statistics()
+            ),
+        )
+        yield from _table(
+            ("Fig. 7", "unordered", "total"),
+            (
+                (
+                    log.name,
+                    *(
+                        _shown(self.outcome.loss(self._of_logs()[log.name, request]))
+                        for request in ("unordered", "total")
+                    ),
+                )
+                for log in self.logs
+            ),
+        )
+
+
+def _cells(clusters: int, row: Row) -> Iterator[tuple[str, str, Point, float | None, bool]]:
+    """Yield the columns of a row: kind, of what, the system, the paper's, whether simulated."""
+    points = of_row(clusters, row)
+    of = (
+        ("one cluster", "single", row.single_exact, row.single_simulation),
+        ("ordered", "ordered", row.ordered_exact, row.ordered_simulation),
+        ("unordered", "unordered", row.unordered_approximation, row.unordered_simulation),
+        ("total", "total", row.total_exact, None),
+    )
+    for name, key, exact, simulated in of:
+        kind = "approximated" if name == "unordered" else "exact"
+        yield kind, name, points[key], exact, False
+        yield "simulated", name, points[key], simulated, True
+
+
+def _laws() -> Iterator[str]:
+    yield "## Table 5, and eq. 2 for Fig. 3\n"
+    yield "The paper's means and coefficients of variation are among the digits that are lost.\n"
+    rows = []
+    for text in TABLE_5:
+        law = parse_sizes(text, SIZE)
+        exact = (f"{formula(point(text, request)):.4f}" for request in ("ordered", "total"))
+        rows.append((text, f"{law.mean:.3f}", f"{law.cv:.3f}", *exact))
+    yield from _table(("sizes", "mean", "cv", "loss, ordered", "loss, total"), rows)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def told(measured: Measured) -> str:
+    """Return a number of ours in words."""
+    return f"{_shown(measured.value)} ({measured.where})"
+
+
+def _shown(value: Interval) -> str:
+    if math.isnan(value.mean):
+        return "none"
+    if float(value.mean).is_integer() and not value.half_width:
+        return f"{value.mean:.0f}"
+    shown = f"{value.mean:.4f}"
+    return f"{shown} ± {value.half_width:.4f}" if value.half_width else shown

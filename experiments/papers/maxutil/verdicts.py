@@ -1,0 +1,344 @@
+"""How the claims of `maxutil` are judged by our formulas and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from experiments.papers.maxutil.examples import ORDERS, PAIR, extreme_loss, started_at_once
+from experiments.papers.maxutil.logs import Log
+from experiments.papers.maxutil.outcome import Outcome, farthest, formula, truth
+from experiments.papers.maxutil.pictures import short
+from experiments.papers.maxutil.points import (
+    DEPENDENT,
+    ENDS,
+    FIRST_FIT,
+    FPFS,
+    IMPROVED,
+    QUEUES,
+    ROWS,
+    SERVICE,
+    STUDIED,
+    TINY,
+    UNORDERED,
+    Point,
+    log_points,
+    of_row,
+    point,
+)
+from experiments.papers.maxutil.tables import SECTION_7, TABLE_5, Row
+from experiments.studies import claims as judge
+from experiments.studies.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.studies.statistics import Interval, mean_interval
+
+EXACT, APPROXIMATE, SIMULATED = 0.0005, 0.001, 0.001
+"""How near the columns of Tables 3 and 4 shall be: exact, approximate, and simulated to exact."""
+PRINTED = 0.005
+"""How near the paper's simulations lie to the truth."""
+READABLE = 0.01
+"""What can just be told apart in the paper's figures."""
+LITTLE = 0.03
+"""Percentage points / 100 that the paper calls little."""
+EXTREME, MANY = (2, 4, 16), 1000
+"""Numbers of clusters, and their size, that section 3's example is tried with."""
+
+
+def _near(measured: Sequence[Measured], most: float) -> Verdict:
+    """Judge that all differences are small; intervals may reach beyond if their middles do not."""
+    worst = farthest(measured)
+    if abs(worst.value.mean) <= most:
+        word = HOLDS
+    else:
+        apart = worst.value.low > most or worst.value.high < -most
+        word = FAILS if apart else OPEN
+    return Verdict(word, (worst,))
+
+
+def _known(where: str, value: float) -> Measured:
+    """Return a number without error."""
+    return Measured(where, Interval(value, 0.0))
+
+
+def _less(where: str, interval: Interval, value: float) -> Measured:
+    return Measured(where, Interval(interval.mean - value, interval.half_width))
+
+
+# Tables 3 and 4 ---------------------------------------------------------------------------------
+
+
+def columns(row: Row, clusters: int) -> Iterable[tuple[str, Point, float, float]]:
+    """Yield of a row the exact columns: of which kind, the system, the paper's two numbers."""
+    points = of_row(clusters, row)
+    yield "one cluster", points["single"], row.single_exact, row.single_simulation
+    yield "ordered", points["ordered"], row.ordered_exact, row.ordered_simulation
+    yield "total", points["total"], row.total_exact, row.total_exact
+
+
+def exact_columns(outcome: Outcome) -> Verdict:
+    """Judge how far eq. 2 is from the exact columns as printed."""
+    found = [
+        _known(f"ours - the paper's, {name}, {row.law}", formula(each) - exact)
+        for clusters, row in ROWS
+        for name, each, exact, _ in columns(row, clusters)
+    ]
+    return _near(found, EXACT + 1e-9)
+
+
+def approximate_column(outcome: Outcome) -> Verdict:
+    """Judge how far eq. 5 is from the approximate column as printed."""
+    found = [
+        _known(
+            f"ours - the paper's, {row.law}",
+            formula(of_row(clusters, row)["unordered"]) - row.unordered_approximation,
+        )
+        for clusters, row in ROWS
+    ]
+    return _near(found, APPROXIMATE)
+
+
+def simulated_columns(outcome: Outcome) -> Verdict:
+    """Judge how far our simulations are from what is exact."""
+    found = [
+        _less(f"simulated - exact, {name}, {row.law}", outcome.loss(each), formula(each))
+        for clusters, row in ROWS
+        for name, each, _, _ in columns(row, clusters)
+    ]
+    return _near(found, SIMULATED)
+
+
+def paper_simulations(outcome: Outcome) -> Verdict:
+    """Judge how far our simulations are from the paper's."""
+    found = []
+    for clusters, row in ROWS:
+        for name, each, _, simulated in columns(row, clusters):
+            where = f"ours - the paper's, {name}, {row.law}"
+            found.append(_less(where, outcome.loss(each), simulated))
+        unordered = of_row(clusters, row)["unordered"]
+        where = f"ours - the paper's, unordered, {row.law}"
+        found.append(_less(where, outcome.loss(unordered), row.unordered_simulation))
+    return _near(found, PRINTED)
+
+
+def approximation(outcome: Outcome) -> Verdict:
+    """Judge how far our simulations are from eq. 5."""
+    found = []
+    for clusters, row in ROWS:
+        each = of_row(clusters, row)["unordered"]
+        where = f"simulated - approximated, {clusters} clusters, {row.law}"
+        found.append(_less(where, outcome.loss(each), formula(each)))
+    return _near(found, READABLE)
+
+
+def freedom(outcome: Outcome) -> Verdict:
+    """Judge that losses fall with freedom in each row but that of which all jobs are alike."""
+    found = []
+    for clusters, row in ROWS:
+        if row.ordered_exact == row.total_exact:
+            continue
+        points = of_row(clusters, row)
+        for one, other in (("ordered", "unordered"), ("unordered", "total")):
+            where = f"{one} - {other}, {row.law}"
+            found.append(outcome.more(points[one], points[other], where))
+    return judge.all_above_zero(found)
+
+
+# Section 7 --------------------------------------------------------------------------------------
+
+
+def _of_law(outcome: Outcome, law: str, request: str) -> Interval:
+    """Return the loss for one of the five laws, by eq. 2 where that is exact."""
+    if request == "unordered":
+        return outcome.loss(UNORDERED[law])
+    return Interval(formula(point(law, request)), 0.0)
+
+
+def figure_3(outcome: Outcome) -> Verdict:
+    """Judge that losses fall from ordered to unordered to total requests for the five laws."""
+    found = []
+    for law in TABLE_5:
+        ordered, unordered, total = (
+            _of_law(outcome, law, request) for request in ("ordered", "unordered", "total")
+        )
+        for name, high, low in (
+            ("ordered - unordered", ordered, unordered),
+            ("unordered - total", unordered, total),
+        ):
+            half = max(high.half_width or 0.0, low.half_width or 0.0)
+            if outcome.replications == 1:
+                found.append(Measured(name, Interval(high.mean - low.mean, None)))
+            else:
+                where = f"{name}, {short(law)}"
+                found.append(Measured(where, Interval(high.mean - low.mean, half)))
+    return judge.all_above_zero(found)
+
+
+def halved(outcome: Outcome) -> Verdict:
+    """Judge that unordered requests lose about half of what ordered ones do."""
+    ratios = []
+    for law in TABLE_5:
+        unordered, ordered = outcome.losses(UNORDERED[law]), formula(point(law, "ordered"))
+        ratios.append(
+            Measured(f"unordered / ordered, {short(law)}", mean_interval(unordered / ordered))
+        )
+    halves = [0.4 <= each.value.mean <= 0.6 for each in ratios]
+    holds = halves.count(False) == 1 and not all(halves[2::2])
+    return Verdict(HOLDS if holds else FAILS, tuple(ratios))
+
+
+def poorer(outcome: Outcome, request: str) -> Verdict:
+    """Judge that losses rise with the spread among laws of one mean, and with the mean."""
+    of = {law: Measured(short(law), _of_law(outcome, law, request)) for law in TABLE_5}
+    verdict = judge.both(
+        judge.rises([of[law] for law in TABLE_5[:3]]), judge.rises([of[law] for law in TABLE_5[3:]])
+    )
+    of_means = judge.both(
+        judge.rises([of[TABLE_5[0]], of[TABLE_5[3]]]), judge.rises([of[TABLE_5[2]], of[TABLE_5[4]]])
+    )
+    return Verdict(judge.both(verdict, of_means).word, tuple(of.values()))
+
+
+def dependent(outcome: Outcome, laws: Sequence[str], poorer: bool) -> Verdict:
+    """Judge that dependent sizes lose more than independent ones, or less."""
+    found = []
+    for law in laws:
+        one, other = DEPENDENT[law], UNORDERED[law]
+        name = "dependent - independent" if poorer else "independent - dependent"
+        one, other = (one, other) if poorer else (other, one)
+        found.append(outcome.more(one, other, f"{name}, {short(law)}"))
+    verdict = judge.all_above_zero(found)
+    return Verdict(verdict.word, tuple(found))
+
+
+def only_the_mean(outcome: Outcome) -> Verdict:
+    """Judge that losses of dependent sizes of one mean are alike."""
+    found = []
+    for group in (TABLE_5[:3], TABLE_5[3:]):
+        for law in group[1:]:
+            where = f"{short(law)} - {short(group[0])}, dependent"
+            found.append(outcome.more(DEPENDENT[law], DEPENDENT[group[0]], where))
+    return Verdict(_near(found, READABLE).word, tuple(found))
+
+
+def service_numbers(outcome: Outcome) -> Verdict:
+    """Judge the losses that section 7.1 prints."""
+    found, off = [], []
+    for (request, service), printed in SECTION_7.items():
+        each = SERVICE[STUDIED, request, ENDS[0] if service == "deterministic" else ENDS[-1]]
+        loss = outcome.loss(each)
+        found.append(Measured(f"{request}, {service} (the paper: {printed:g})", loss))
+        off.append(_less("", loss, printed))
+    return Verdict(_near(off, PRINTED).word, tuple(found))
+
+
+def service_matters_little(outcome: Outcome, laws: Sequence[str]) -> Verdict:
+    """Judge that service times change the loss by less than a quarter."""
+    found = []
+    for law in laws:
+        for request in ("ordered", "unordered"):
+            first, *_, last = (outcome.losses(SERVICE[law, request, each]) for each in ENDS)
+            where = f"share that hyperexponential adds to deterministic, {request}, {short(law)}"
+            found.append(Measured(where, mean_interval(last / first - 1.0)))
+    ordered = sorted(found, key=lambda each: each.value.mean)
+    return Verdict(_near(found, 0.25).word, (ordered[0], ordered[-1]))
+
+
+def sizes_matter_more(outcome: Outcome, laws: Sequence[str]) -> Verdict:
+    """Judge that losses vary more among laws of sizes of one mean than among service times."""
+    found = []
+    for request in ("ordered", "unordered"):
+        by_size = [outcome.loss(SERVICE[law, request, ENDS[1]]).mean for law in TABLE_5[:3]]
+        for law in laws:
+            by_time = [outcome.loss(SERVICE[law, request, each]).mean for each in ENDS]
+            gap = (max(by_size) - min(by_size)) - (max(by_time) - min(by_time))
+            where = f"spread by sizes less that by times, {request}, {short(law)}"
+            found.append(_known(where, gap))
+    return judge.all_above_zero(found)
+
+
+def overtaking(outcome: Outcome, jumps: int, low: float, high: float) -> Verdict:
+    """Judge how much FPFS gains over FCFS, for each length of the queue; open if they differ."""
+    found, words = [], []
+    for waiting in QUEUES:
+        inside = []
+        for law in IMPROVED:
+            # Runs of FPFS are shorter, but of the same seeds.
+            where = f"{waiting:,} waiting, {short(law)}"
+            gain = outcome.more(UNORDERED[law], FPFS[law, jumps, waiting], where)
+            found.append(gain)
+            inside.append(low <= gain.value.mean <= high)
+        words.append(HOLDS if all(inside) else FAILS)
+    return Verdict(judge.joint(words), tuple(found))
+
+
+def placement(outcome: Outcome) -> Verdict:
+    """Judge that the two placements lose about as much."""
+    found = [
+        outcome.more(FIRST_FIT[law], UNORDERED[law], f"First Fit - Worst Fit, {short(law)}")
+        for law in TABLE_5
+    ]
+    return Verdict(_near(found, LITTLE).word, tuple(found))
+
+
+def coallocation(outcome: Outcome) -> Verdict:
+    """Judge that jobs in one component lose more than in four."""
+    found = outcome.more(DEPENDENT[STUDIED], UNORDERED[STUDIED], "without - with co-allocation")
+    return judge.all_above_zero([found])
+
+
+def large(outcome: Outcome) -> Verdict:
+    """Judge that co-allocation may lose more than half."""
+    found = [_known(f"ordered, {short(law)}", formula(point(law, "ordered"))) for law in TABLE_5]
+    worst = farthest(found)
+    return Verdict(HOLDS if worst.value.mean > 0.5 else FAILS, (worst,))
+
+
+# The examples of the text -----------------------------------------------------------------------
+
+
+def extreme(outcome: Outcome) -> Verdict:
+    """Judge the limit of section 3's example."""
+    found, off = [], []
+    for clusters in EXTREME:
+        loss = extreme_loss(clusters, MANY)
+        found.append(_known(f"loss, {clusters} clusters of {MANY:,}", loss))
+        off.append(_known("", loss - (clusters - 0.5) / clusters))
+    return Verdict(_near(off, READABLE).word, tuple(found))
+
+
+def order_matters(outcome: Outcome) -> Verdict:
+    """Judge that the order of section 4.2's example decides what runs together."""
+    found = [
+        _known(f"jobs at once, {' '.join(map(str, order))}", started_at_once(order, PAIR))
+        for order in ORDERS
+    ]
+    holds = [each.value.mean for each in found] == [3, 2]
+    return Verdict(HOLDS if holds else FAILS, tuple(found))
+
+
+# The Markov chain -------------------------------------------------------------------------------
+
+
+def against_truth(outcome: Outcome) -> Verdict:
+    """Judge how far our simulations are from the Markov chain."""
+    found = []
+    for tiny in TINY:
+        where = f"simulated - true, {tiny.law}, {tiny.clusters} x {tiny.size}, {tiny.policy}"
+        found.append(_less(where, outcome.loss(tiny.point), truth(tiny)[0]))
+    return _near(found, SIMULATED)
+
+
+# Logs -------------------------------------------------------------------------------------------
+
+
+def logs_alike(logs: Sequence[Log]) -> Callable[[Outcome], Verdict]:
+    """Return what judges that losses for the two logs are alike."""
+    paths = {log.name: log.path for log in logs}
+
+    def judged(outcome: Outcome) -> Verdict:
+        points = log_points(paths["CTC"], paths["DAS"])
+        found = [
+            outcome.more(points["CTC", request], points["DAS", request], f"CTC - DAS, {request}")
+            for request in ("unordered", "total")
+        ]
+        return Verdict(_near(found, 0.05).word, tuple(found))
+
+    return judged
