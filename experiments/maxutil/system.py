@@ -213,7 +213,7 @@ class System:
             local_scheduler("fcfs"),
             interval=interval,
             seed=seed,
-            coallocation=CoallocationSettings(selection=self.policy, max_jumps=jumps),
+            settings=[CoallocationSettings(selection=self.policy, max_jumps=jumps)],
         )
 
     def to_dict(self) -> dict[str, Any]:

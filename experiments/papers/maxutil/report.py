@@ -16,6 +16,7 @@ from experiments.papers.maxutil.outcome import Outcome, formula, truth
 from experiments.papers.maxutil.pictures import draw_pictures, pictures
 from experiments.papers.maxutil.points import (
     DEPENDENT,
+    ENDS,
     FIRST_FIT,
     FPFS,
     FPFS_SHARE,
@@ -175,6 +176,8 @@ class Report:
             f"served on four clusters of {SIZE}, unless another is named.\n"
         )
         yield (
+            "The paper found some of its columns by simulating the full queue with Poisson "
+            "arrivals; `metasched maxutil simulate --method poisson` does that for any system. "
             "Of the paper's text some digits are lost. Under FPFS a result means nothing without "
             "the length of the queue, which is one of them: K jobs always wait here, for several "
             "K. All departures of one instant precede any start, which matters for deterministic "
@@ -205,6 +208,7 @@ class Report:
             yield from self._tables()
         if "figures" in self.parts:
             yield from _laws()
+            yield from self._service_times()
         if "chain" in self.parts:
             yield from self._chain()
         if self.logs:
@@ -212,7 +216,7 @@ class Report:
         elif "logs" in self.parts:
             yield "No logs were given: Tables 1 and 2 and Figs. 1, 2 and 7 are left out.\n"
         for name, caption in pictures(self.parts, self.logs):
-            caption += f" ({self._sources()})" if name in ("figures1-2", "figure7") else ""
+            caption += f": {self._sources()}" if name in ("figures1-2", "figure7") else ""
             yield f"![{caption}](maxutil-{name}.svg)\n"
             yield f"*{caption}.*\n"
 
@@ -236,7 +240,18 @@ class Report:
             if paper is None:
                 yield f"{_shown(ours)}"
             else:
-                yield f"{paper:.3f} / {_shown(ours)} / {ours.mean - paper:+.4f}"
+                apart = round(ours.mean - paper, 4) + 0.0  # no negative zero
+                yield f"{paper:.3f} / {_shown(ours)} / {apart:+.4f}"
+
+    def _service_times(self) -> Iterator[str]:
+        yield "## Service times (section 7.1)\n"
+        cells = []
+        for law in TABLE_5:
+            for request in ("ordered", "unordered"):
+                losses = (self.outcome.loss(SERVICE[law, request, each]) for each in ENDS)
+                cells.append((law, request, *map(_shown, losses)))
+        heads = (f"{service}, cv {cv:g}" for service, cv in ENDS)
+        yield from _table(("sizes", "requests", *heads), cells)
 
     def _chain(self) -> Iterator[str]:
         yield "## The exact chain of tiny systems\n"
@@ -262,14 +277,14 @@ class Report:
         yield from _table(heads, rows)
 
     def _sources(self) -> str:
-        named = " and ".join(f"{log.name}: {log.path.name}" for log in self.logs)
-        return f"not the paper's very logs: {named}"
+        named = " and ".join(f"{log.path.name} for the {log.name}" for log in self.logs)
+        return f"not the paper's very logs, but {named}"
 
     def _log_statistics(self) -> Iterator[str]:
         yield "## Tables 1 and 2: the logs at hand\n"
         yield (
-            f"These are {self._sources()}. The paper has the largest cluster of DAS1, of 128 "
-            "processors.\n"
+            f"These are {self._sources()}. The paper's DAS is the largest cluster of DAS1, of 128 "
+            "processors. Jobs of more than 128 processors are left out of Fig. 7.\n"
         )
         yield from _table(
             ("", "jobs", "number", "mean", "cv"),
@@ -339,4 +354,6 @@ def _shown(value: Interval) -> str:
     if float(value.mean).is_integer() and not value.half_width:
         return f"{value.mean:.0f}"
     shown = f"{value.mean:.4f}"
-    return f"{shown} ± {value.half_width:.4f}" if value.half_width else shown
+    if not value.half_width:
+        return shown
+    return f"{shown} ± {math.ceil(value.half_width * 1e4) / 1e4:.4f}"

@@ -155,19 +155,12 @@ def figure_3(outcome: Outcome) -> Verdict:
     """Judge that losses fall from ordered to unordered to total requests for the five laws."""
     found = []
     for law in TABLE_5:
-        ordered, unordered, total = (
-            _of_law(outcome, law, request) for request in ("ordered", "unordered", "total")
-        )
-        for name, high, low in (
-            ("ordered - unordered", ordered, unordered),
-            ("unordered - total", unordered, total),
+        unordered = outcome.losses(UNORDERED[law])
+        for where, more in (
+            ("ordered - unordered", formula(point(law, "ordered")) - unordered),
+            ("unordered - total", unordered - formula(point(law, "total"))),
         ):
-            half = max(high.half_width or 0.0, low.half_width or 0.0)
-            if outcome.replications == 1:
-                found.append(Measured(name, Interval(high.mean - low.mean, None)))
-            else:
-                where = f"{name}, {short(law)}"
-                found.append(Measured(where, Interval(high.mean - low.mean, half)))
+            found.append(Measured(f"{where}, {short(law)}", mean_interval(more)))
     return judge.all_above_zero(found)
 
 
