@@ -26,8 +26,8 @@ FPFS_SHARE = 0.1
 """Of the jobs of a run, those of one under FPFS, which searches its queue."""
 FEWEST = 1000
 """Jobs of a run at least."""
-PROBE = 20_000
-"""Jobs of a run that tells how long others take."""
+PROBE = 100_000
+"""Jobs at most of a run that tells how long others take."""
 
 PARTS = ("tables", "figures", "chain", "logs")
 
@@ -204,4 +204,4 @@ def run(point: Point, scale: float, seed: int) -> Run:
         system.law if system.law.startswith(LOG) else "",
     )
     whole = HeavyTraffic(system, jobs, point.waiting)
-    return Run(whole, seed, kind, whole.cut(PROBE))
+    return Run(whole, seed, kind, whole.cut(math.ceil(PROBE * share)))
