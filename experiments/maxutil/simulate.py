@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from experiments.compiling import saying_when_compiling
@@ -89,6 +90,11 @@ def simulated(
                 f"Poisson arrivals at load {lasted.load:.5f}: a queue of {start:,} reached neither "
                 f"0 nor {bound:,} for {lasted.arrivals:,} of {jobs:,}"
             )
+    if math.isnan(utilization.mean):
+        raise GridError(
+            f"--jobs: found {jobs}, too few to tell anything by ({words}); accepted: more, or "
+            "another length of the queue"
+        )
     per_job = system.processors / system.job_size
     half = utilization.half_width
     return Answer(

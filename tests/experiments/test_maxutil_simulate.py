@@ -203,6 +203,7 @@ def test_what_is_told_to_people():
         (["--dist", "U[1,4]", "--size", "8,9", "--clusters", 3], "--size: found 2 sizes"),
         (["--dist", "U[1,4]", "--jobs", 10], "--jobs: found '10'; accepted"),
         (["--dist", "U[1,4]", "--waiting", 0], "--waiting: found '0'"),
+        (["--dist", "U[1,4]", "--waiting", 1000, "--jobs", 1000], "--jobs: found 1000, too few"),
         (
             ["--dist", "U[1,4]", "--policy", "fpfs", "--method", "poisson", "--bound", 5],
             "--start: found 1000 and --bound 5",

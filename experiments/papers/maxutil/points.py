@@ -25,7 +25,7 @@ JOBS = 4_000_000
 FPFS_SHARE = 0.1
 """Of the jobs of a run, those of one under FPFS, which searches its queue."""
 FEWEST = 1000
-"""Jobs of a run at least."""
+"""Jobs of a run at least, beside three times those that wait."""
 PROBE = 100_000
 """Jobs at most of a run that tells how long others take."""
 
@@ -192,7 +192,7 @@ def run(point: Point, scale: float, seed: int) -> Run:
     """Return a run of a system."""
     system = point.system
     share = FPFS_SHARE if system.policy == "fpfs" else 1.0
-    jobs = max(FEWEST, math.floor(JOBS * scale * share + 0.5))
+    jobs = max(FEWEST, 3 * point.waiting, math.floor(JOBS * scale * share + 0.5))
     kind = (
         system.request,
         system.placement,
@@ -204,4 +204,4 @@ def run(point: Point, scale: float, seed: int) -> Run:
         system.law if system.law.startswith(LOG) else "",
     )
     whole = HeavyTraffic(system, jobs, point.waiting)
-    return Run(whole, seed, kind, whole.cut(math.ceil(PROBE * share)))
+    return Run(whole, seed, kind, whole.cut(max(math.ceil(PROBE * share), 3 * point.waiting)))

@@ -1,0 +1,247 @@
+"""`metasched reproduce maxutil`: the whole path on a tiny scale, its points, claims and tables."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli import main
+from experiments.maxutil.heavy_traffic import observe, stepped
+from experiments.papers.maxutil import verdicts
+from experiments.papers.maxutil.claims import CLAIMS
+from experiments.papers.maxutil.examples import extreme_loss
+from experiments.papers.maxutil.logs import Log
+from experiments.papers.maxutil.outcome import Outcome, formula, truth
+from experiments.papers.maxutil.points import (
+    DEPENDENT,
+    FPFS,
+    JOBS,
+    PARTS,
+    ROWS,
+    SERVICE,
+    TINY,
+    UNORDERED,
+    Point,
+    log_points,
+    of_row,
+    points_of,
+    run,
+)
+from experiments.papers.maxutil.tables import TABLE_5
+from experiments.studies.kept import RUNS
+
+TINIEST = ["--scale", "0.0003", "--replications", "2", "--workers", "2"]
+
+
+def call(*words):
+    return CliRunner().invoke(main, ["reproduce", "maxutil", *(str(word) for word in words)])
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "some.swf"
+    rows = [(1, 5), (2, 900), (8, 20), (100, 50), (200, 70)]
+    path.write_text(
+        "\n".join(
+            f"{n} {n} -1 {time} {size}" + " -1" * 13 for n, (size, time) in enumerate(rows, 1)
+        )
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory, log):
+    folder = tmp_path_factory.mktemp("tiny")
+    result = call(*TINIEST, "--out", folder, "--ctc", log, "--das", log, "--json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    return folder, result
+
+
+def test_what_is_left_behind(tiny, log):
+    folder, result = tiny
+    told = json.loads(result.stdout)
+    assert told["parts"] == list(PARTS)
+    assert {"scale", "replications", "systems", "claims"} <= set(told)
+    assert len(told["claims"]) == len(CLAIMS) + 1
+    words = {each["claim"]: each["verdict"] for each in told["claims"]}
+    assert words["The exact columns, to 0.0005"] == "holds"
+    assert words["The approximation, to 0.001"] == "holds"
+    table = pd.read_csv(folder / "maxutil-systems.csv")
+    assert len(table) == len(told["systems"]) == 160 + 5 + 5 + 34 + 12 + 5 + len(TINY) + 4
+    assert table.loss.between(0, 1).all()
+    pictures = {path.stem for path in folder.glob("*.svg")}
+    assert pictures == {path.stem for path in folder.glob("*.png")}
+    assert pictures == {
+        f"maxutil-{name}"
+        for name in ("figures1-2", "figures3-4", "service", "figure5", "figures6-8", "figure7")
+    }
+    page = (folder / "maxutil.md").read_text()
+    for words in (
+        "--scale 0.0003 --replications 2 --ctc some.swf --das some.swf",
+        "not the paper's very logs, but some.swf for the CTC and some.swf for the DAS",
+        "| sizes | CTC: up to 128 processors | 4 | 27.75 |",
+        "| D(0.9)[1,8] | 3.996 | 0.570 |",
+        "| U[1,3], 2 x 6 | FCFS | 591 | 0.1799 |",
+    ):
+        assert words in page, words
+    assert page.count("\n| U[") + page.count("\n| D(") == 20 + 5 + 10 + len(TINY)
+
+
+def test_the_same_command_goes_on_and_changes_nothing(tiny, log):
+    folder, _ = tiny
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != RUNS}
+    again = call(*TINIEST, "--out", folder, "--ctc", log, "--das", log)
+    assert again.exit_code == 0
+    assert "0 runs to do" in again.stderr
+    assert "maxutil.md" in again.stdout
+    for name, content in before.items():
+        assert (folder / name).read_bytes() == content, name
+
+
+def test_without_logs_that_is_said(tmp_path):
+    result = call(*TINIEST, "--part", "logs", "--part", "chain", "--out", tmp_path)
+    assert result.exit_code == 0
+    assert "no logs given (--ctc, --das)" in result.stdout
+    assert "No logs were given" in (tmp_path / "maxutil.md").read_text()
+    assert not list(tmp_path.glob("*.svg"))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--part", "x"], "--part"),
+        (["--scale", "0"], "scale: found '0'; accepted: a number above 0"),
+        (["--replications", "0"], "replications: found '0'"),
+        (["--ctc", "none.swf"], "none.swf"),
+    ],
+)
+def test_bad_input(words, says, tmp_path):
+    result = call(*words, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+# Points -----------------------------------------------------------------------------------------
+
+
+def test_points_are_those_of_the_paper():
+    assert len(ROWS) == 20
+    for clusters, row in ROWS:
+        points = of_row(clusters, row)
+        assert {name: sum(each.system.sizes) for name, each in points.items()} == {
+            "single": 32, "ordered": 32 * clusters, "unordered": 32 * clusters,
+            "total": 32 * clusters,
+        }  # fmt: skip
+    assert {each.system.service for each in SERVICE.values()} == {
+        "exponential", "deterministic", "hyperexponential",
+    }  # fmt: skip
+    assert {(jumps, waiting) for _, jumps, waiting in FPFS} >= {(5, 10), (50, 1000)}
+    assert all(each.system.largest is None for each in UNORDERED.values())
+    # Jobs of Fig. 8 fit on one cluster, whether they are split or not.
+    assert DEPENDENT[TABLE_5[1]].system.whole.maximum == 32
+    whole = run(UNORDERED[TABLE_5[0]], 1.0, 3)
+    assert (whole.scenario.jobs, whole.seed) == (JOBS, 3)
+    assert run(FPFS[TABLE_5[3], 5, 10], 1.0, 0).scenario.jobs == JOBS / 10
+    keys = {run(each, 1.0, 0).key for part in PARTS for each in points_of(part)}
+    assert len(keys) == len({each for part in PARTS for each in points_of(part)})
+
+
+def test_jobs_of_logs_are_drawn_as_the_paper_does(log):
+    points = log_points(log, log)
+    assert points["CTC", "total"].system.sample.left_out == 1
+    assert points["CTC", "unordered"].system.together
+    assert points["DAS", "unordered"].system.sample is None
+    assert points["DAS", "unordered"].system.mix()["largest_component"] == 32
+    assert points["DAS", "total"].system.whole.mean == pytest.approx(111 / 4)
+    assert points["DAS", "total"].system.runtimes.mean == pytest.approx(975 / 4)
+    assert log_points(None, None) == {}
+
+
+def test_statistics_of_a_log(log):
+    rows = {(table, jobs): rest for table, jobs, *rest in Log.read("DAS", log).statistics()}
+    assert rows["sizes", "DAS: all"][:2] == [5, pytest.approx(311 / 5)]
+    count, mean, cv = rows["service times, s", "DAS: all"]
+    assert (count, mean) == (5, pytest.approx(1045 / 5))
+    assert cv == pytest.approx(np.std([5, 900, 20, 50, 70]) / 209)
+    assert rows["service times, s", "DAS: up to 900 s"][0] == 5
+    sizes, shares = Log.read("DAS", log).size_density()
+    assert dict(zip(sizes, shares, strict=True))[100] == 0.2
+    assert shares.sum() == pytest.approx(0.8)
+    times, shares = Log.read("DAS", log).runtime_density()
+    assert times[shares > 0].tolist() == [5.0, 25.0, 55.0, 75.0, 895.0]
+
+
+def test_examples_of_the_text():
+    assert extreme_loss(4, 32) == pytest.approx(1 - 20 / 128)
+    for clusters in (2, 3, 8):
+        assert extreme_loss(clusters, 10_000) == pytest.approx(
+            (clusters - 0.5) / clusters, abs=1e-3
+        )
+
+
+# Verdicts ---------------------------------------------------------------------------------------
+
+
+class Given(Outcome):
+    """An outcome in which everything comes to what a test says."""
+
+    def __init__(self, loss):
+        super().__init__(1.0, 3)
+        self._loss = loss
+
+    def losses(self, point: Point):
+        return self._loss(point) + np.array([-1e-5, 0.0, 1e-5])
+
+
+def test_verdicts_follow_the_numbers():
+    true = Given(lambda point: formula(point))
+    assert verdicts.simulated_columns(true).word == "holds"
+    assert verdicts.approximation(true).word == "holds"
+    assert verdicts.paper_simulations(true).word == "fails"  # eq. 5 is that far from the truth
+    off = Given(lambda point: formula(point) + 0.002)
+    assert verdicts.simulated_columns(off).word == "fails"
+    chain = {tiny.point: truth(tiny)[0] for tiny in TINY}
+    assert verdicts.against_truth(Given(chain.get)).word == "holds"
+    assert verdicts.against_truth(Given(lambda point: chain[point] - 0.01)).word == "fails"
+
+
+def test_verdicts_about_policies_depend_on_the_queue():
+    gains = {50: 0.1, 5: 0.02}
+
+    def loss(point):
+        system = point.system
+        if system.policy == "fcfs":
+            return 0.4
+        late = 0.3 if point.waiting == 1000 else 0.0
+        return 0.4 - gains[system.max_jumps] + late
+
+    few = verdicts.overtaking(Given(loss), 5, -0.03, 0.03)
+    assert few.word == "open"
+    assert len(few.evidence) == 6
+    steady = Given(lambda point: 0.4 if point.system.policy == "fcfs" else 0.3)
+    assert verdicts.overtaking(steady, 50, 0.06, 0.14).word == "holds"
+    assert verdicts.overtaking(steady, 5, -0.03, 0.03).word == "fails"
+
+
+def test_placement_and_dependence_are_judged():
+    placed = Given(lambda point: 0.2 if point.system.placement == "ff" else 0.19)
+    assert verdicts.placement(placed).word == "holds"
+    apart = Given(lambda point: 0.3 if point.system.placement == "ff" else 0.19)
+    assert verdicts.placement(apart).word == "fails"
+    split = Given(lambda point: 0.3 if point.system.dependent else 0.19)
+    assert verdicts.dependent(split, TABLE_5[:4], poorer=True).word == "holds"
+    assert verdicts.dependent(split, TABLE_5[4:], poorer=False).word == "fails"
+    assert verdicts.only_the_mean(split).word == "holds"
+    assert verdicts.coallocation(split).word == "holds"
+
+
+def test_what_is_kept_is_the_utilization():
+    each = run(UNORDERED[TABLE_5[0]], 0.005, 0)
+    model = each.scenario.model(each.seed)
+    (found,) = observe(model, stepped(model))["utilization"]
+    assert found == pytest.approx(1 - 0.0984, abs=0.01)
