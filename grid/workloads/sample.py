@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import WorkloadError
+from grid.jobs import JobArray
+from grid.kernel.compile import compiled
+from grid.streams import Stream, below
 from grid.workloads.swf import read_swf
 
 
@@ -55,3 +58,20 @@ class JobSample:
             )
         sizes, runtimes = (np.ascontiguousarray(kept[name]) for name in ("size", "runtime"))
         return cls(sizes, runtimes, len(jobs) - len(kept))
+
+    def fill(self, jobs: JobArray, draws: Stream) -> None:
+        """Draw the size and the run time of jobs."""
+        _fill(jobs, self.sizes, self.runtimes, draws)
+
+
+@compiled()
+def _fill(
+    jobs: JobArray,
+    sizes: npt.NDArray[np.int64],
+    runtimes: npt.NDArray[np.float64],
+    draws: Stream,
+) -> None:
+    for row in range(len(jobs)):
+        drawn = below(draws, len(sizes))
+        jobs[row].size = sizes[drawn]
+        jobs[row].runtime = runtimes[drawn]

@@ -24,7 +24,7 @@ from grid.distributions import (
 )
 from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, WIDEST, JobArray, job_table
 from grid.kernel.compile import compiled, inlined
-from grid.streams import Stream, below, stream, uniform
+from grid.streams import Stream, stream, uniform
 from grid.workloads.components import check_composition, fill_components, scatter, split
 from grid.workloads.deadlines import ServiceClass, class_table, fill_deadlines
 from grid.workloads.origins import cumulative_shares, fill_origins
@@ -192,7 +192,7 @@ class JobDraws:
             if sample is None:
                 _fill_sizes(jobs, *law)
             else:
-                _fill_from(jobs, sample.sizes, sample.runtimes, streams["sizes"])
+                sample.fill(jobs, streams["sizes"])
             if self.mix.largest_component:
                 split(jobs, self.mix.largest_component)
                 jobs["request"] = REQUEST_KINDS.index(self.mix.request)
@@ -355,19 +355,6 @@ def _fill_sizes(
 ) -> None:
     for row in range(len(jobs)):
         jobs[row].size = size_at(cumulative, first, minimum, uniform(draws))
-
-
-@compiled()
-def _fill_from(
-    jobs: JobArray,
-    sizes: npt.NDArray[np.int64],
-    runtimes: npt.NDArray[np.float64],
-    draws: Stream,
-) -> None:
-    for row in range(len(jobs)):
-        drawn = below(draws, len(sizes))
-        jobs[row].size = sizes[drawn]
-        jobs[row].runtime = runtimes[drawn]
 
 
 @compiled()

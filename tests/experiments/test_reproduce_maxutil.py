@@ -34,7 +34,7 @@ from experiments.papers.maxutil.points import (
 from experiments.papers.maxutil.tables import TABLE_5
 from experiments.studies.kept import RUNS
 
-TINIEST = ["--scale", "0.0003", "--replications", "2", "--workers", "2"]
+TINIEST = ["--scale", "0.0003", "--replications", "1", "--workers", "1"]
 
 
 def call(*words):
@@ -81,7 +81,7 @@ def test_what_is_left_behind(tiny, log):
     }
     page = (folder / "maxutil.md").read_text()
     for words in (
-        "--scale 0.0003 --replications 2 --ctc some.swf --das some.swf",
+        "--scale 0.0003 --replications 1 --ctc some.swf --das some.swf",
         "not the paper's very logs, but some.swf for the CTC and some.swf for the DAS",
         "| sizes | CTC: up to 128 processors | 4 | 27.75 |",
         "| D(0.9)[1,8] | 3.996 | 0.570 |",
