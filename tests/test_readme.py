@@ -22,6 +22,12 @@ BLOCKS = [
     for number, (language, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
 ]
 SHORTER = ["--set", "jobs=60", "--set", "jobs_per_cluster=20"]
+LITTLE = {
+    "muscle": ["--figure", "6"],
+    "beosim": ["--figure", "13"],
+    "maxutil": ["--part", "logs", "--replications", "1"],
+}
+"""A part of each paper's experiments that does not take long."""
 WARMUP = re.compile(r"^warmup=\d+$")
 
 
@@ -39,7 +45,11 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / log).write_text("\n".join(lines))
     import gzip
 
-    (tmp_path / "my_log.swf.gz").write_bytes(gzip.compress((tmp_path / "my_log.swf").read_bytes()))
+    zipped = gzip.compress((tmp_path / "my_log.swf").read_bytes())
+    (tmp_path / "my_log.swf.gz").write_bytes(zipped)
+    for _, code in (block.values for block in BLOCKS):
+        for named in re.findall(r"--(?:ctc|das) (\S+\.gz)", code):
+            (tmp_path / named).write_bytes(zipped)
     (tmp_path / "my_site.toml").write_text('[[clusters]]\nname = "C1"\nsize = 8\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -66,8 +76,7 @@ def test_block_runs(language, code, folder):
                 if words[0] == "saturation":
                     words += ["--set", "jobs=1000", "--width", "0.2"]
                 if words[0] == "reproduce":
-                    figure = "6" if words[1] == "muscle" else "13"
-                    words += ["--figure", figure, "--scale", "0.0005"]
+                    words += ["--scale", "0.0005", *LITTLE[words[1]]]
                 result = CliRunner().invoke(main, words)
                 assert result.exit_code == 0, (line, result.output, result.exception)
     else:
