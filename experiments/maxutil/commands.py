@@ -19,6 +19,38 @@ def maxutil() -> None:
     """
 
 
+_CLUSTERS = click.option("--clusters", type=Number(1), metavar="C", help="(default: 4)")
+_SIZES = click.option(
+    "--size",
+    "sizes",
+    type=Numbers(1),
+    default="32",
+    show_default=True,
+    metavar="N[,N...]",
+    help="Processors of each cluster, or of one after the other.",
+)
+_ZERO = click.option(
+    "--zero",
+    type=Number(0, whole=False),
+    default=0.0,
+    metavar="P",
+    help="Probability that a component is not there (default: 0).",
+)
+_DEPENDENT = click.option(
+    "--dependent",
+    is_flag=True,
+    help="Split the sum of the draws evenly, into as few components as fit.",
+)
+_DRAWS = click.option(
+    "--draws",
+    type=Number(1),
+    metavar="K",
+    help="Draws of LAW that a job's size is the sum of, where that is split or total "
+    "(default: one for each cluster).",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+
+
 def _options(dependent: bool) -> Callable[..., Any]:
     """Return what adds the options that describe jobs and clusters."""
     options = [
@@ -30,44 +62,15 @@ def _options(dependent: bool) -> Callable[..., Any]:
             metavar="LAW",
             help="Sizes of a component: U[a,b], D(q)[a,b] or swf:FILE.",
         ),
-        click.option("--clusters", type=Number(1), metavar="C", help="(default: 4)"),
-        click.option(
-            "--size",
-            "sizes",
-            type=Numbers(1),
-            default="32",
-            show_default=True,
-            metavar="N[,N...]",
-            help="Processors of each cluster, or of one after the other.",
-        ),
-        click.option(
-            "--zero",
-            type=Number(0, whole=False),
-            default=0.0,
-            metavar="P",
-            help="Probability that a component is not there (default: 0).",
-        ),
-    ]
-    if dependent:
-        options.append(
-            click.option(
-                "--dependent",
-                is_flag=True,
-                help="Split the sum of the draws evenly, into as few components as fit.",
-            )
-        )
-    options += [
-        click.option(
-            "--draws",
-            type=Number(1),
-            metavar="K",
-            help="Draws of LAW that a job's size is the sum of, where that is split or total "
-            "(default: one for each cluster).",
-        ),
+        _CLUSTERS,
+        _SIZES,
+        _ZERO,
+        *([_DEPENDENT] if dependent else []),
+        _DRAWS,
         click.option(
             "--slotted", is_flag=True, help="Deterministic service, all jobs in step (eq. 4)."
         ),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout."),
+        _JSON,
     ]
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,10 +108,17 @@ def unordered(as_json: bool, **options: Any) -> None:
 
 @maxutil.command(short_help="Any of them, also FPFS and other service times: simulated.")
 @click.option(
-    "--dist", "law", required=True, metavar="LAW", help="Sizes of a component, as for formulas."
+    "--dist",
+    "law",
+    required=True,
+    metavar="LAW",
+    help="Sizes of a component: U[a,b], D(q)[a,b] or swf:FILE.",
 )
 @click.option(
-    "--request", type=click.Choice(["unordered", "ordered", "total"]), default="unordered"
+    "--request",
+    type=click.Choice(["unordered", "ordered", "total"]),
+    default="unordered",
+    help="(default: unordered)",
 )
 @click.option(
     "--placement",
@@ -142,11 +152,11 @@ def unordered(as_json: bool, **options: Any) -> None:
     default=10.0,
     help="Coefficient of variation of hyperexponential service (default: 10).",
 )
-@click.option("--clusters", type=Number(1), metavar="C", help="(default: 4)")
-@click.option("--size", "sizes", type=Numbers(1), default="32", metavar="N[,N...]")
-@click.option("--zero", type=Number(0, whole=False), default=0.0, metavar="P")
-@click.option("--dependent", is_flag=True)
-@click.option("--draws", type=Number(1), metavar="K")
+@_CLUSTERS
+@_SIZES
+@_ZERO
+@_DEPENDENT
+@_DRAWS
 @click.option(
     "--together",
     is_flag=True,
@@ -187,7 +197,7 @@ def unordered(as_json: bool, **options: Any) -> None:
     help="FPFS, poisson: the queue shall reach neither 0 nor this (default: 2000).",
 )
 @click.option("--seed", type=Number(0), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+@_JSON
 def simulate(
     as_json: bool,
     clusters: int | None,
@@ -201,10 +211,7 @@ def simulate(
     seed: int,
     **options: Any,
 ) -> None:
-    """Simulate how much can be used, with a 95 % confidence interval (batch means).
-
-    Options of the same names are as for the formulas.
-    """
+    """Simulate how much can be used, with a 95 % confidence interval (batch means)."""
     from experiments.maxutil.formulas import each_size
     from experiments.maxutil.simulate import simulated
     from experiments.maxutil.system import System

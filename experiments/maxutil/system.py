@@ -119,13 +119,19 @@ class System:
         return JobSample.of_log(self.law.removeprefix(LOG), self._limit(self.processors))
 
     @cached_property
+    def service_log(self) -> JobSample | None:
+        """The jobs of a log of which the run time alone is drawn."""
+        if self.together or not self.service.startswith(LOG):
+            return None
+        return JobSample.of_log(self.service.removeprefix(LOG), self._limit(self.processors))
+
+    @cached_property
     def runtimes(self) -> RuntimeDistribution:
         """The law of run times, s."""
         if self.sample is not None:
             return Empirical(tuple(self.sample.runtimes.tolist()))
-        if self.service.startswith(LOG):
-            log = JobSample.of_log(self.service.removeprefix(LOG), self._limit(self.processors))
-            return Empirical(tuple(log.runtimes.tolist()))
+        if self.service_log is not None:
+            return Empirical(tuple(self.service_log.runtimes.tolist()))
         if self.service not in SERVICES:
             accepted = f"{', '.join(SERVICES)} or {LOG}FILE"
             raise GridError(f"--service: found {self.service!r}; accepted: {accepted}")
@@ -183,11 +189,13 @@ class System:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """Of each log of sizes: how many of its jobs were too large to count."""
-        law = self.component
-        if not (isinstance(law, TabulatedSizes) and self.law.startswith(LOG)):
-            return {}
-        return {self.law.removeprefix(LOG): law.left_out}
+        """Of each log: how many of its jobs were too large to count."""
+        found = {}
+        if self.service_log is not None:
+            found[self.service.removeprefix(LOG)] = self.service_log.left_out
+        if self.law.startswith(LOG) and isinstance(self.component, TabulatedSizes):
+            found[self.law.removeprefix(LOG)] = self.component.left_out
+        return found
 
     def mix(self) -> dict[str, Any]:
         """Return what the jobs are like, as parameters of a `JobMix`."""
