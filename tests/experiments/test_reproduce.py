@@ -102,7 +102,7 @@ def test_whole_path(tiny):
 
 def test_the_help_of_the_papers_is_not_cut_at_an_abbreviation():
     listed = CliRunner().invoke(main, ["reproduce", "--help"]).stdout
-    assert "muscle  Run Figs. 4 to 7 of `muscle` again" in listed
+    assert "muscle   Run Figs. 4 to 7 of `muscle` again" in listed
 
 
 def test_workers_change_nothing(tiny, tmp_path):
