@@ -285,7 +285,7 @@ def draw_bars(charts: Sequence[Chart], y_label: str, columns: int, stem: Path) -
     """Draw bar charts, so many in a row, as `draw` does panels."""
     columns = min(columns, len(charts))
     rows = -(-len(charts) // columns)
-    with _figure(columns, rows, stem) as figure:
+    with figure_of(columns, rows, stem) as figure:
         grid = figure.subplots(rows, columns, squeeze=False)
         for axes in grid.flat[len(charts) :]:
             axes.set_visible(False)

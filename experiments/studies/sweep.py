@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from multiprocessing import resource_tracker
 from multiprocessing.synchronize import Event
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import mesa
 
@@ -26,6 +26,9 @@ from agents.model import GridModel
 from experiments.compiling import saying_when_compiling
 from experiments.studies.kept import Kept
 from grid.errors import GridError
+
+if TYPE_CHECKING:
+    from experiments.scenario import Scenario
 
 ENOUGH = 50
 """Jobs that have everything compiled: local schedulers are quick about a handful."""
