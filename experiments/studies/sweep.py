@@ -214,6 +214,7 @@ def worker_pool(workers: int, first: Runnable) -> Iterator[Executor]:
     stopping = processes.Event()
     pool = ProcessPoolExecutor(workers, processes, _begin, (stopping, first))
     try:
+        _start(pool)
         yield pool
     except BrokenProcessPool:
         raise GridError(
@@ -223,6 +224,18 @@ def worker_pool(workers: int, first: Runnable) -> Iterator[Executor]:
     finally:
         stopping.set()
         pool.shutdown(cancel_futures=True)
+
+
+def _start(pool: Executor) -> None:
+    """Start all workers, deaf to Ctrl-C from their first instruction on: it is for their parent.
+
+    They inherit that it is blocked; here it is not lost, but comes once they are started.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        pool.submit(os.getpid)  # with the first task all of them are spawned
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _quiet_tracker() -> None:
@@ -238,10 +251,9 @@ _stopping: Event
 
 
 def _begin(stopping: Event, first: Runnable) -> None:
-    """Begin a worker: it leaves Ctrl-C to its parent, ends with it, and has its code loaded."""
+    """Begin a worker: it ends with its parent, and has its code loaded."""
     global _stopping
     _stopping = stopping
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try_out(first)
 

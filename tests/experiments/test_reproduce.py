@@ -151,6 +151,19 @@ def test_ctrl_c_ends_in_order(start, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [RUNS]
 
 
+def test_ctrl_c_while_workers_start_ends_in_order(start, tmp_path):
+    words = ("--figure", 6, "--scale", 0.1, "--workers", 1, "--out", tmp_path)
+    program = start("reproduce", "muscle", *words, start_new_session=True)
+    while "measuring" not in program.stderr.readline():
+        assert program.poll() is None
+    time.sleep(0.5)  # a worker has begun to import what it needs
+    os.killpg(program.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
+    stdout, stderr = program.communicate(timeout=60)
+    assert (program.returncode, stdout) == (130, "")
+    assert stderr.splitlines()[-1] == "metasched: interrupted"
+    assert "Traceback" not in stderr
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
