@@ -76,7 +76,7 @@ def metrics_of(
     numbers["metrics/utilization"] = _utilization(ran, None, processors, period), 0.0
     split = [job for job in done if len(job.placement) > 1]
     timed = [job for job in split if job.dedicated > 0]
-    penalties = [(job.finish - job.start - job.staging) / job.dedicated for job in timed]
+    penalties = [max(1.0, (job.finish - job.start - job.staging) / job.dedicated) for job in timed]
     numbers["metrics/coallocated"] = len(split) / len(done) if done else None, 0.0
     numbers["metrics/mean_penalty"] = _mean(penalties) or 1.0, 0.0
     settled = [job for job in done if job.origin is not None]

@@ -163,4 +163,5 @@ def add_job(sums: Any, job: Any, start: float, finish: float, split: bool) -> No
         dedicated = job.execution_time - job.staging
         if dedicated > 0.0:
             sums.penalised += 1
-            sums.penalty += (finish - start - job.staging) / dedicated
+            # late in a long run the difference of two times is rounded, and may be a trace short
+            sums.penalty += max(1.0, (finish - start - job.staging) / dedicated)

@@ -120,6 +120,14 @@ def test_the_penalty_is_a_mean_of_ratios_over_split_jobs():
     assert metrics["coallocated"] == 3 / 4
 
 
+def test_no_rounding_makes_the_penalty_less_than_none():
+    late = record(1, 0.0, 1e8, 1e8 + 0.1, (2, 1, 0))
+    records = together(late)
+    records["execution_time"][:] = 0.1
+    assert late.rows["finish"][0] - late.rows["start"][0] < 0.1
+    assert job_metrics(tally(records))["mean_penalty"] == 1.0
+
+
 def test_staging_is_apart_from_the_penalty():
     records = together(
         record(1, 0.0, 0.0, 12.0, (2, 1, 0), origin=0),

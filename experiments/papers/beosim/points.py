@@ -228,7 +228,7 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     return {
         "turnaround": [found.mean_turnaround or 0.0],
         "wait": [found.mean_wait or 0.0],
-        "penalty": [max(1.0, found.mean_penalty)],  # rounding may leave it a trace below
+        "penalty": [found.mean_penalty],
         "coallocated": [found.coallocated or 0.0],
         "saturation": [saturation],
         "stable": [float(found.stable is not False)],
