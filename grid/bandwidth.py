@@ -45,9 +45,9 @@ def link_demand(
     >>> link_demand([3, 2, 1], 10.0, np.eye(3, dtype=bool)).tolist()
     [18.0, 16.0, 10.0]
     """
-    nodes = np.asarray(counts, np.int64)
+    nodes = np.asarray(counts, np.float64)  # whose products, unlike those of integers, never wrap
     total = nodes.sum(axis=-1, keepdims=True)
-    far = nodes @ np.asarray(side, np.int64).T
+    far = nodes @ np.asarray(side, np.float64).T
     others = np.maximum(total - 1, 1)  # a job of one node has none, and sends nothing
     demand: FloatArray = far * (total - far) / others * np.asarray(ppbw)[..., np.newaxis]
     return demand

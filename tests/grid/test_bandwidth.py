@@ -205,6 +205,10 @@ def test_allotments_are_those_of_linear_programs(seed):
     assert (ratios[alone] == 1).all()
 
 
+def test_a_job_of_very_many_nodes_still_loads_its_links():
+    assert link_demand([2**40, 2**40], 1.0, STAR[:2, :2]) == pytest.approx([2.0**39] * 2)
+
+
 def test_allotments_take_one_number_for_all():
     nodes = [[2, 2], [1, 3], [4, 0]]
     ratios = allotment_ratios(nodes, 30.0, 35.0)
