@@ -70,10 +70,10 @@ class Report:
             "holds both (the paper then shows the total alone).\n"
         )
         yield (
-            "**SAT**: in at least one run the queues grew as long as jobs came, and a mean would "
-            "only tell how long the run was. In numbers that is ∞; a comparison with a saturated "
-            "policy counts as won by the other, and one of two such policies is left out. Such "
-            "runs end early.\n"
+            "**SAT**: in half of the runs or more the queues grew as long as jobs came, and a mean "
+            "would only tell how long runs were. In numbers that is ∞; a comparison with a "
+            "saturated policy counts as won by the other, and one of two such policies is left "
+            "out. Runs whose queues are long and grow end early, and count as far as they went.\n"
         )
         yield "## Utilizations\n"
         yield (
