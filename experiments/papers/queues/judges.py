@@ -156,16 +156,22 @@ def is_same(outcome: Outcome, pairs: Pairs) -> Verdict:
     return Verdict(HOLDS if apart == 0 else FAILS, (Measured(where, Interval(100 * apart, 0.0)),))
 
 
-def is_saturated(outcome: Outcome, points: Sequence[Point]) -> Verdict:
-    """Judge that points are saturated; the numbers are shares of their runs, percent."""
+def is_saturated(outcome: Outcome, points: Sequence[Point], others: Sequence[Point]) -> Verdict:
+    """Judge that points are saturated first; the numbers are shares of their runs, percent.
+
+    It fails if one of them is not though one of the others is, and is open if none is: the load is
+    ours.
+    """
     evidence = tuple(
         Measured(
             f"saturated, {point.name}, {point.where}",
             Interval(100 * float((outcome.values(point, "stable") == 0).mean()), 0.0),
         )
-        for point in points
+        for point in (*points, *others)
     )
-    return Verdict(HOLDS if not any(outcome.stable(point) for point in points) else FAILS, evidence)
+    if not any(map(outcome.stable, points)):
+        return Verdict(HOLDS, evidence)
+    return Verdict(OPEN if all(map(outcome.stable, others)) else FAILS, evidence)
 
 
 def is_wider(

@@ -61,9 +61,10 @@ OF_POLICIES = (
     above((9,), "LQ is second worst", against(charts(9), [LQ], [GS, LS_DO, LP_GF, EQ_GF])),
     claim(
         (9,),
-        "At the second utilization GS and LQ are saturated",
+        "At the second utilization GS and LQ are saturated (LS, LP and EQ are not)",
         judges.is_saturated,
         points=[charts(9)[1](each) for each in (GS, LQ)],
+        others=[charts(9)[1](each) for each in (LS_DO, LP_GF, EQ_GF)],
     ),
     above((9,), "GP is best for the global queue", against([chart(9)], SEPARATE, [GP]), "global"),
     much_above(
