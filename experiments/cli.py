@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from experiments.checks.commands import check, verify
 from experiments.maxutil.commands import maxutil
-from experiments.options import Number
+from experiments.options import Number, chosen_workload
 from experiments.papers.commands import reproduce
 from experiments.process import FAILED, INTERRUPTED, Program, stdout_kept, users_code
 from grid.errors import GridError
@@ -68,7 +69,7 @@ def chosen_scenario(
 
     changes: dict[str, Any] = {}
     if workload:
-        changes["workload"] = _chosen_workload(workload)
+        changes["workload"] = chosen_workload(workload)
     if platform is not None:
         changes["platform"] = Platform.from_toml(platform)
     if global_ is not None:
@@ -76,19 +77,6 @@ def chosen_scenario(
     if local is not None:
         changes["local_scheduler"] = local
     return Scenario.load(scenario).changed(settings, **changes)
-
-
-def _chosen_workload(given: tuple[str, ...]) -> str | tuple[str, ...] | None:
-    """Return one log, or one for each site as they were given, or None for none."""
-    if not given:
-        return None
-    return given[0] if len(given) == 1 and not _is_site_log(given[0]) else given
-
-
-def _is_site_log(entry: str) -> bool:
-    from pathlib import Path
-
-    return "=" in entry and not Path(entry).is_file()
 
 
 def _tell_notes(scenario: Scenario) -> None:
@@ -265,50 +253,6 @@ def validate(seed: int, scenario: str, **options: Any) -> None:
 
 
 @main.command()
-@click.argument("scheduler", metavar="SCHEDULER")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-def check(scheduler: str, as_json: bool) -> None:
-    """Try SCHEDULER in small grids, and say what is wrong.
-
-    SCHEDULER is module:Class, or a built-in name, global or local. Exit status 1 if a check fails.
-    """
-    from experiments.checks.check import check as check_scheduler
-    from experiments.checks.telling import telling
-    from experiments.checks.verdicts import print_verdicts
-    from experiments.compiling import saying_when_compiling
-
-    with stdout_kept() as stdout:
-        with users_code(), saying_when_compiling(always=False), telling() as tell:
-            verdicts = check_scheduler(scheduler, tell)
-        print_verdicts(scheduler, verdicts, as_json, stdout)
-    if not all(verdict.holds for verdict in verdicts):
-        sys.exit(FAILED)
-
-
-@main.command()
-@click.argument("result", metavar="RESULT")
-@click.option(
-    "--workload",
-    multiple=True,
-    metavar="FILE",
-    help="Where the workload is now, if not where the run found it; CLUSTER=FILE for each site.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
-    """Check RESULT against its platform and workload.
-
-    RESULT is a folder that `metasched run --out` wrote. Exit status 1 if a check fails.
-    """
-    from experiments.checks.verdicts import print_verdicts
-    from experiments.checks.verify import verify as verify_result
-
-    verdicts = verify_result(result, _chosen_workload(workload))
-    print_verdicts(result, verdicts, as_json)
-    if not all(verdict.holds for verdict in verdicts):
-        sys.exit(FAILED)
-
-
-@main.command()
 @click.argument("result", metavar="RESULT")
 @click.argument("job", type=Number())
 @click.option(
@@ -344,8 +288,8 @@ def policies(as_json: bool) -> None:
     print_table(list_policies(), as_json)
 
 
-main.add_command(reproduce)
-main.add_command(maxutil)
+for each in (check, verify, reproduce, maxutil):
+    main.add_command(each)
 
 
 @main.command()

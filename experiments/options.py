@@ -100,3 +100,16 @@ class Figures(click.ParamType):  # type: ignore[type-arg]  # plain before click 
             first, last = int(ends[0]), int(ends[-1])
             found |= {first, last} | set(range(first, min(last, 100)))
         return tuple(sorted(found))
+
+
+def chosen_workload(given: tuple[str, ...]) -> str | tuple[str, ...] | None:
+    """Return one log, or one for each site as they were given, or None for none."""
+    if not given:
+        return None
+    return given[0] if len(given) == 1 and not _is_site_log(given[0]) else given
+
+
+def _is_site_log(entry: str) -> bool:
+    from pathlib import Path
+
+    return "=" in entry and not Path(entry).is_file()
