@@ -65,7 +65,8 @@ def join_line(state: Any, slots: Any, job: int) -> None:
         state.line_last[line] = job
     else:
         slots[slot.next].previous = job
-    state.lines = max(state.lines, line + 1)
+    state.lines_begin = min(state.lines_begin, line)
+    state.lines_end = max(state.lines_end, line + 1)
     _count_waiting(state, line, 1)
 
 
@@ -80,6 +81,8 @@ def leave_line(state: Any, slots: Any, job: int) -> None:
         slots[slot.previous].jumps += slot.jumps
     if slot.previous == NONE:
         _set_first(state, slots, line, slot.next)
+        if slot.next == NONE and line == state.lines_begin:
+            state.lines_begin += 1
     else:
         slots[slot.previous].next = slot.next
     if slot.next == NONE:
@@ -102,11 +105,11 @@ def overtake(state: Any, slots: Any, job: int) -> None:
 
 
 @unchecked
-def _first_turn(turns: Any, end: int) -> int:
-    """Return the least of the turns before `end`, which stays below the number of lines."""
+def _first_turn(turns: Any) -> int:
+    """Return the least of some turns."""
     least = NOBODY
-    for line in range(end):
-        least = min(least, turns[line])
+    for index in range(len(turns)):
+        least = min(least, turns[index])
     return least
 
 
@@ -138,9 +141,15 @@ def first_offered(state: Any, slots: Any, memory: Any) -> int:
         return ASK
     if state.by_size == 0:
         return _first_willing(state, slots, state.line_first[0], memory)
-    end = min(state.lines, state.refused_size, _largest(state, memory) + 1)
-    turn = _first_turn(state.line_turn, end)
-    return NONE if turn == NOBODY else int(state.line_first[turn % LINES])
+    end = min(state.lines_end, state.refused_size)
+    if end <= state.lines_begin:
+        return NONE
+    end = min(end, _largest(state, memory) + 1)
+    turn = _first_turn(state.line_turn[state.lines_begin : end])
+    if turn == NOBODY:
+        state.lines_begin = max(state.lines_begin, end)
+        return NONE
+    return int(state.line_first[turn % LINES])
 
 
 @inlined

@@ -311,7 +311,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("root", np.int64, clusters),
             ("waiting", np.int64, queues),  # jobs
             # the global queue in lines: one for each size of job, or line 0 for all
-            ("lines", np.int64),  # lines from here on were always empty
+            ("lines_begin", np.int64),  # all lines before are empty
+            ("lines_end", np.int64),  # lines from here on were always empty
             ("line_first", np.int64, (LINES,)),  # slot
             ("line_last", np.int64, (LINES,)),
             ("line_turn", np.int64, (LINES,)),  # serial of the first * LINES + line, or NOBODY
