@@ -35,8 +35,14 @@ class LoadBalancingScheduler(MetaScheduler):
             return WAIT
         left = job.size
         while left > 0:
+            # Turns that all clusters with nodes left can take part in are taken at once.
+            having = 0
             for cluster in range(known.clusters):
-                if left > 0 and known.take[cluster] < usable(known, cluster, lslt):
-                    known.take[cluster] += 1
-                    left -= 1
+                having += known.take[cluster] < usable(known, cluster, lslt)
+            turns = max(left // having, 1)
+            for cluster in range(known.clusters):
+                more = usable(known, cluster, lslt) - known.take[cluster]
+                more = min(more, turns, left)
+                known.take[cluster] += more
+                left -= more
         return START

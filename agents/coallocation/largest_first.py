@@ -11,12 +11,10 @@ from agents.coallocation.modules import (
     CHUNK,
     LSLT,
     MetaScheduler,
-    all_usable,
     allocated_locally,
     enough,
     largest_split,
     migrated,
-    most_free,
     usable,
 )
 from grid.kernel.compile import compiled, inlined
@@ -58,10 +56,11 @@ class LargestFreeFirstScheduler(MetaScheduler):
         if 100 * known.free[cluster] < memory[CHUNK] * job.size:
             return WAIT
         left = job.size
-        while left > 0:
-            known.take[cluster] = min(left, known.free[cluster])
-            left -= known.take[cluster]
+        while left > known.free[cluster]:
+            known.take[cluster] = known.free[cluster]
+            left -= known.free[cluster]
             cluster = _largest(known, lslt)
+        known.take[cluster] = left
         return START
 
 
@@ -73,13 +72,16 @@ class ChunkingScheduler(LargestFreeFirstScheduler):
     @compiled()
     def largest(known: Any, memory: Any) -> int:  # noqa: N805
         """Return the size of the largest job of which a chunk fits, or one size more."""
-        lslt, chunk, most = memory[LSLT], memory[CHUNK], 0
+        lslt, chunk = memory[LSLT], memory[CHUNK]
+        whole, most, total = 0, 0, 0
         for cluster in range(known.clusters):
-            most = max(most, usable(known, cluster, lslt))
-        total = all_usable(known, lslt)
+            nodes = usable(known, cluster, lslt)
+            whole = max(whole, known.free[cluster])
+            most = max(most, nodes)
+            total += nodes
         if chunk > 0.0:
             total = min(total, int(100 * most / chunk) + 1)
-        return max(most_free(known), total)
+        return max(whole, total)
 
     def largest_job(self) -> int:
         """Return the size of the largest job of which a chunk fits on an empty cluster."""

@@ -110,7 +110,11 @@ def largest_whole(known: Any, memory: Any) -> int:
 @compiled()
 def largest_split(known: Any, memory: Any) -> int:
     """Return the size of the largest job that fits whole or where links are within LSLT."""
-    return max(most_free(known), all_usable(known, memory[LSLT]))
+    most, total = 0, 0
+    for cluster in range(known.clusters):
+        most = max(most, known.free[cluster])
+        total += usable(known, cluster, memory[LSLT])
+    return max(most, total)
 
 
 @inlined
