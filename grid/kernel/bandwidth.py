@@ -99,6 +99,39 @@ def _allot(state: Any, sliding: Any) -> None:
             state.unconstrained[link] = unconstrained
 
 
+@inlined
+def _comes_first(state: Any, sliding: Any, index: int) -> bool:
+    """Tell whether a row ends before all that were looked at; equal ends go in order of start."""
+    row = sliding[index]
+    if row.end != state.sliding_end:
+        return bool(row.end < state.sliding_end)
+    return bool(row.end < np.inf and row.turn < sliding[state.sliding_first].turn)
+
+
+@inlined
+def _look_at(state: Any, sliding: Any, index: int) -> None:
+    """Note a row if it is the one that ends first."""
+    if _comes_first(state, sliding, index):
+        state.sliding_end = sliding[index].end
+        state.sliding_first = index
+
+
+@inlined
+def _move_end(state: Any, slots: Any, row: Any) -> None:
+    """Move the end of a job whose share of the links has changed, or that has none yet."""
+    left = row.computation_left + row.communication_left
+    begun = max(state.now, row.since)  # later while its data are being staged
+    past = (begun - row.since) / left if left > 0.0 else 0.0
+    row.computation_left -= past * row.computation_left
+    row.communication_left -= past * row.communication_left
+    # Residual communication is in stretched time: back by the old ratio, then the new.
+    row.communication_left *= row.ratio / row.allotted
+    row.ratio = row.allotted
+    row.since = begun
+    row.end = begun + row.computation_left + row.communication_left
+    slots[row.job].end = row.end
+
+
 @part
 def slide(state: Any, slots: Any, sliding: Any, started: bool) -> None:
     """Share the links afresh and move the ends of the jobs whose share changed (eqs. 5-7).
@@ -114,26 +147,19 @@ def slide(state: Any, slots: Any, sliding: Any, started: bool) -> None:
     else:
         _sum_demand(state, sliding)
     saturated = _is_any_saturated(state)
-    alone = started and not saturated and state.overloaded == 0
     if saturated or state.overloaded == 1:
         _allot(state, sliding)
         state.overloaded = int(saturated)
-    if not alone:
         state.sliding_end = np.inf
-    for index in range(last if alone else 0, last + 1):
-        row = sliding[index]
-        if row.allotted != row.ratio or row.end == np.inf:
-            left = row.computation_left + row.communication_left
-            begun = max(state.now, row.since)  # later while its data are being staged
-            past = (begun - row.since) / left if left > 0.0 else 0.0
-            row.computation_left -= past * row.computation_left
-            row.communication_left -= past * row.communication_left
-            # Residual communication is in stretched time: back by the old ratio, then the new.
-            row.communication_left *= row.ratio / row.allotted
-            row.ratio = row.allotted
-            row.since = begun
-            row.end = begun + row.computation_left + row.communication_left
-            slots[row.job].end = row.end
-        if row.end < state.sliding_end:  # the first started of equals
-            state.sliding_end = row.end
-            state.sliding_first = index
+        for index in range(state.sliding):
+            row = sliding[index]
+            if row.allotted != row.ratio or row.end == np.inf:
+                _move_end(state, slots, row)
+            _look_at(state, sliding, index)
+    elif started:
+        _move_end(state, slots, sliding[last])
+        _look_at(state, sliding, last)
+    else:
+        state.sliding_end = np.inf
+        for index in range(state.sliding):
+            _look_at(state, sliding, index)

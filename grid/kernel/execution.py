@@ -101,6 +101,7 @@ def start_as_taken(
     slot.cluster = NONE
     slot.start = state.now
     row.job = job
+    row.turn = state.started
     row.since = state.now + slot.staging
     row.ratio = row.allotted = 1.0
     row.end = np.inf
@@ -177,14 +178,9 @@ def take_off(
             if take[cluster] > 0:
                 _leave_cluster(state, slots, processors, turns, cluster, job, take[cluster], False)
         state.sliding -= 1
-        if state.penalty > 0.0:
-            sliding[slot.sliding] = sliding[state.sliding]
-            slots[sliding[slot.sliding].job].sliding = slot.sliding
-        else:
-            # Rows stay in order of start, which settles ties.
-            for index in range(slot.sliding, state.sliding):
-                sliding[index] = sliding[index + 1]
-                slots[sliding[index].job].sliding = index
+        sliding[slot.sliding] = sliding[state.sliding]
+        slots[sliding[slot.sliding].job].sliding = slot.sliding
+        if state.penalty == 0.0:
             slide(state, slots, sliding, False)
 
 

@@ -393,6 +393,7 @@ def sliding_dtype(capacity: int) -> np.dtype[np.void]:
     return np.dtype(
         [
             ("job", np.int64),  # slot
+            ("turn", np.int64),  # order of start, which settles which of equal ends comes first
             ("computation_left", np.float64),  # s
             ("communication_left", np.float64),  # s, stretched by the ratio (`beosim`, eq. 6)
             ("ratio", np.float64),  # allotted over required bandwidth (`beosim`, eq. 5)
