@@ -13,7 +13,7 @@ PARETO = ("min_runtime", "max_runtime", "pareto_exponent")
 RATIOS = ("min_deadline_ratio", "max_deadline_ratio")
 PER_CLUSTER = ("jobs_per_cluster", "interarrival")
 SYNTHETIC = (
-    *("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime"),
+    *("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime", "runtime_cv"),
     *("computation_fraction", "bsbw", "q", "composition", "request", *PER_CLUSTER),
 )
 STAGING = ("staging_time", "staging_data")
@@ -52,6 +52,11 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
         PARETO,
         "runtimes is not bounded-pareto",
         lambda p, log: not log and p.runtimes != "bounded-pareto",
+    ),
+    (
+        ("runtime_cv",),
+        "runtimes is not hyperexponential",
+        lambda p, log: not log and p.runtimes != "hyperexponential",
     ),
     (
         ("mean_runtime",),

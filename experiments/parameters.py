@@ -142,7 +142,9 @@ class Parameters(BaseModel):
     """Smallest job, processors; size_low, too, is a name of it."""
     max_size: Size = 10
     """Largest job, processors; size_high, too, is a name of it."""
-    runtimes: Literal["bounded-pareto", "exponential", "deterministic"] = "bounded-pareto"
+    runtimes: Literal["bounded-pareto", "exponential", "deterministic", "hyperexponential"] = (
+        "bounded-pareto"
+    )
     """Distribution of run times on a cluster of rate 1."""
     min_runtime: Positive = 5.0
     """Lower limit of the bounded Pareto distribution, s."""
@@ -151,8 +153,11 @@ class Parameters(BaseModel):
     pareto_exponent: Factor = 1.0
     """Exponent of the bounded Pareto distribution."""
     mean_runtime: Positive = 16.0
-    """Mean of the exponential distribution, or the deterministic run time, s; runtime, too, is a
-    name of it."""
+    """Mean of the exponential and the hyperexponential distribution, or the deterministic run time,
+    s; runtime, too, is a name of it."""
+    runtime_cv: Annotated[float, Field(ge=1, lt=1e6, strict=True)] = 2.0
+    """Coefficient of variation of the hyperexponential distribution, of two phases with balanced
+    means."""
     computation_fraction: Share = 1.0
     """Share of the run time of synthetic jobs that is computation where links are not shared."""
     bsbw: Bandwidth = 0.0

@@ -15,6 +15,7 @@ from grid.distributions import (
     BoundedPareto,
     Deterministic,
     Exponential,
+    Hyperexponential,
     LogUniformSizes,
     NormalSizes,
     RuntimeDistribution,
@@ -196,6 +197,8 @@ def _sizes(parameters: Parameters) -> SizeDistribution:
 def _runtimes(parameters: Parameters) -> RuntimeDistribution:
     if parameters.runtimes == "exponential":
         return Exponential(parameters.mean_runtime)
+    if parameters.runtimes == "hyperexponential":
+        return Hyperexponential(parameters.mean_runtime, parameters.runtime_cv)
     if parameters.runtimes == "deterministic":
         return Deterministic(parameters.mean_runtime)
     return BoundedPareto(parameters.min_runtime, parameters.max_runtime, parameters.pareto_exponent)

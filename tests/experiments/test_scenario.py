@@ -353,7 +353,7 @@ def test_an_automatic_step_makes_a_few_hundred_and_changes_no_result(mode):
 def test_the_offered_load_is_the_load_asked_for():
     platform = Platform.star([30, 20], [1.0, 2.0])
     for sizes in ("uniform", "normal", "log-uniform"):
-        for runtimes in ("bounded-pareto", "exponential", "deterministic"):
+        for runtimes in ("bounded-pareto", "exponential", "deterministic", "hyperexponential"):
             scenario = Scenario("mine", platform, {
                 "mode": "open", "jobs": 20_000, "load": 0.6, "sizes": sizes, "runtimes": runtimes,
             }, "round-robin", "fcfs")  # fmt: skip
@@ -361,6 +361,37 @@ def test_the_offered_load_is_the_load_asked_for():
             work = (jobs["size"] * jobs["runtime"]).sum()
             assert work / (70 * jobs["arrival"].max()) == pytest.approx(0.6, rel=0.05)
             assert (jobs["deadline"] > jobs["arrival"]).all()
+
+
+def test_the_offered_load_counts_all_components():
+    scenario = Scenario.load("queues").changed(["jobs=40000", "load=0.7", "composition=40,0,0,60"])
+    jobs = np.concatenate(list(scenario.model().workload.chunks()))
+    work = (jobs["size"] * jobs["runtime"]).sum()
+    assert work / (128 * jobs["arrival"].max()) == pytest.approx(0.7, rel=0.03)
+    assert np.bincount(jobs["origin"]) / 40000 == pytest.approx(0.25, abs=0.01)
+    uneven = scenario.changed(["queue_shares=40,20,20,20"])
+    jobs = np.concatenate(list(uneven.model().workload.chunks()))
+    assert np.bincount(jobs["origin"]) / 40000 == pytest.approx([0.4, 0.2, 0.2, 0.2], abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("composition=25,25,25", "composition: found '25,25,25'; sum is 75; accepted: 100"),
+        ("composition=a,b", "accepted: Percent of synthetic jobs with 1, 2, ... components"),
+        ("composition=0,0,0,0,100", "composition: found 'jobs of 5 components'; accepted: at most"),
+        ("queue_shares=50,50", "queue_shares: found '2 percentages'; accepted: 4"),
+        ("queue_shares=50,50,10,0", "queue_shares: found '50,50,10,0'; sum is 110"),
+        ("size_high=33", "max_size: found 33; accepted: at most 32"),
+        ("q=0", "q: found 0"),
+        ("q=1.1", "q: found 1.1"),
+        ("aging=-1", "aging: found -1"),
+    ],
+)
+def test_queues_that_cannot_be(setting, words):
+    with pytest.raises(GridError) as error:
+        Scenario.load("queues").changed([setting]).model()
+    assert words in str(error.value)
 
 
 def test_deadlines_and_origins_of_synthetic_jobs():
