@@ -26,6 +26,7 @@ LITTLE = {
     "muscle": ["--figure", "6"],
     "beosim": ["--figure", "13"],
     "maxutil": ["--part", "logs", "--replications", "1"],
+    "queues": ["--figure", "15", "--replications", "1"],
 }
 """A part of each paper's experiments that does not take long."""
 WARMUP = re.compile(r"^warmup=\d+$")
