@@ -60,7 +60,7 @@ class Tables:
         What advertisements on their way say (`grid.kernel.state.NEWS`).
     known : dict of str to array
         What the global scheduler knows of each cluster and link
-        (`grid.kernel.state.known_dtype`).
+        (`grid.kernel.known.known_dtype`).
     told : record
         The same, whole, and what happened to the queues that it visits.
     take : array of int64, shape (capacity,)

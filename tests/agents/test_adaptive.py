@@ -13,7 +13,7 @@ from agents.registry import global_scheduler, local_scheduler
 from grid.jobs import job_table
 from grid.kernel.compile import compiled
 from grid.kernel.decisions import ReadOnlyRecord
-from grid.kernel.state import known_dtype
+from grid.kernel.known import known_dtype
 from grid.platform import Platform
 from grid.workloads.table import Table
 
