@@ -55,6 +55,35 @@ def study_options(paper: str, unit: str, replications: int) -> Callable[..., Any
     return add
 
 
+def _carry_out(
+    reproduce_: Callable[..., Any],
+    out: str,
+    as_json: bool,
+    show: Callable[[Any, Any], None],
+) -> None:
+    """Run a paper's experiments in a folder, and leave and tell what they came to."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from experiments.studies.progress import SweepProgress
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with SweepProgress(Console(stderr=True)) as progress:
+            report = reproduce_(Path(out), progress)
+        report.write(Path(out))
+        if as_json:
+            click.echo(json.dumps(report.summary(), allow_nan=False), file=stdout)
+        else:
+            show(report, Console())
+
+
+def _workers(given: int | None) -> int:
+    from experiments.studies.sweep import cores
+
+    return cores() if given is None else given
+
+
 @reproduce.command(
     "muscle", short_help="Run Figs. 4 to 7 of `muscle` again, with a verdict on each claim."
 )
@@ -69,30 +98,22 @@ def reproduce_muscle(
     as_json: bool,
 ) -> None:
     """Run Figs. 4 to 7 of `muscle` again: tables, pictures and a verdict on each claim."""
-    from pathlib import Path
-
-    from rich.console import Console
-
-    from experiments.papers.muscle import FIGURES, REPLICATIONS, reproduce
+    from experiments.papers import muscle
     from experiments.papers.muscle.listing import print_claims
-    from experiments.studies.progress import SweepProgress
-    from experiments.studies.sweep import cores
 
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        with SweepProgress(Console(stderr=True)) as progress:
-            report = reproduce(
-                Path(out),
-                progress,
-                FIGURES if figure is None else (figure,),
-                scale,
-                REPLICATIONS if replications is None else replications,
-                cores() if workers is None else workers,
-            )
-        report.write(Path(out))
-        if as_json:
-            click.echo(json.dumps(report.summary(), allow_nan=False), file=stdout)
-        else:
-            print_claims(report, out, Console())
+    _carry_out(
+        lambda folder, progress: muscle.reproduce(
+            folder,
+            progress,
+            muscle.FIGURES if figure is None else (figure,),
+            scale,
+            muscle.REPLICATIONS if replications is None else replications,
+            _workers(workers),
+        ),
+        out,
+        as_json,
+        lambda report, console: print_claims(report, out, console),
+    )
 
 
 @reproduce.command(
@@ -121,20 +142,41 @@ def reproduce_beosim(
     as_json: bool,
 ) -> None:
     """Run Figs. 9 to 27 of `beosim` again: tables, pictures and a verdict on each claim."""
+    from experiments.papers import beosim
+    from experiments.papers.beosim.report import PAGE
+    from experiments.studies.judged import print_claims, told
+    from grid.errors import GridError
+
+    if table is not None and figures is not None:
+        raise GridError("--figure: found with --table; accepted: one of them")
+    amounts = (
+        scale,
+        beosim.REPLICATIONS if replications is None else replications,
+        _workers(workers),
+    )
+    if table is not None:
+        _show_table(table, out, amounts, as_json)
+        return
+    _carry_out(
+        lambda folder, progress: beosim.reproduce(
+            folder, progress, beosim.FIGURES if figures is None else figures, *amounts
+        ),
+        out,
+        as_json,
+        lambda report, console: print_claims(report.claims, f"{out}/{PAGE}", console, told),
+    )
+
+
+def _show_table(table: str, out: str, amounts: tuple[float, int, int], as_json: bool) -> None:
+    """Tell one of the tables of `beosim` that stand by themselves."""
     from pathlib import Path
 
     from rich.console import Console
 
     from experiments.papers import beosim
     from experiments.papers.beosim import listing
-    from experiments.papers.beosim.report import PAGE
-    from experiments.studies.judged import print_claims
     from experiments.studies.progress import SweepProgress
-    from experiments.studies.sweep import cores
-    from grid.errors import GridError
 
-    if table is not None and figures is not None:
-        raise GridError("--figure: found with --table; accepted: one of them")
     found: Any
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         if table == "decisions":
@@ -145,29 +187,15 @@ def reproduce_beosim(
             if not as_json:
                 listing.print_decisions(measured, Console())
         else:
-            amounts = (
-                scale,
-                beosim.REPLICATIONS if replications is None else replications,
-                cores() if workers is None else workers,
-            )
             with SweepProgress(Console(stderr=True)) as progress:
                 if table == "anchors":
                     found = beosim.reproduce_anchors(Path(out), progress, *amounts)
-                elif table == "adaptive":
-                    found = beosim.compare_adaptive(Path(out), progress, *amounts)
                 else:
-                    chosen = beosim.FIGURES if figures is None else figures
-                    report = beosim.reproduce(Path(out), progress, chosen, *amounts)
-            if table is not None:
-                if not as_json and table == "anchors":
-                    listing.print_anchors(found, Console())
-                elif not as_json:
-                    listing.print_adaptive(found, Console())
-            else:
-                report.write(Path(out))
-                found = report.summary()
-                if not as_json:
-                    print_claims(report.claims, f"{out}/{PAGE}", Console())
+                    found = beosim.compare_adaptive(Path(out), progress, *amounts)
+            if not as_json and table == "anchors":
+                listing.print_anchors(found, Console())
+            elif not as_json:
+                listing.print_adaptive(found, Console())
         if as_json:
             click.echo(json.dumps(found, allow_nan=False), file=stdout)
 
@@ -192,31 +220,23 @@ def reproduce_queues(
     as_json: bool,
 ) -> None:
     """Run Figs. 3 to 18 of `queues` again: tables, pictures and a verdict on each claim."""
-    from pathlib import Path
-
-    from rich.console import Console
-
     from experiments.papers import queues
-    from experiments.papers.queues.report import PAGE, UNIT
+    from experiments.papers.queues.report import PAGE, TELL
     from experiments.studies.judged import print_claims
-    from experiments.studies.progress import SweepProgress
-    from experiments.studies.sweep import cores
 
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        with SweepProgress(Console(stderr=True)) as progress:
-            report = queues.reproduce(
-                Path(out),
-                progress,
-                queues.FIGURES if figures is None else figures,
-                scale,
-                queues.REPLICATIONS if replications is None else replications,
-                cores() if workers is None else workers,
-            )
-        report.write(Path(out))
-        if as_json:
-            click.echo(json.dumps(report.summary(), allow_nan=False), file=stdout)
-        else:
-            print_claims(report.claims, f"{out}/{PAGE}", Console(), UNIT)
+    _carry_out(
+        lambda folder, progress: queues.reproduce(
+            folder,
+            progress,
+            queues.FIGURES if figures is None else figures,
+            scale,
+            queues.REPLICATIONS if replications is None else replications,
+            _workers(workers),
+        ),
+        out,
+        as_json,
+        lambda report, console: print_claims(report.claims, f"{out}/{PAGE}", console, TELL),
+    )
 
 
 @reproduce.command(
@@ -246,27 +266,27 @@ def reproduce_maxutil(
     """Run sections 3 to 7 of `maxutil` again: tables, pictures and a verdict on each claim."""
     from pathlib import Path
 
-    from rich.console import Console
-
     from experiments.papers import maxutil
-    from experiments.papers.maxutil.listing import print_claims
-    from experiments.studies.progress import SweepProgress
-    from experiments.studies.sweep import cores
+    from experiments.papers.maxutil.report import PAGE, told
+    from experiments.studies.judged import print_claims
 
-    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        with SweepProgress(Console(stderr=True)) as progress:
-            report = maxutil.reproduce(
-                Path(out),
-                progress,
-                tuple(part for part in maxutil.PARTS if not parts or part in parts),
-                scale,
-                maxutil.REPLICATIONS if replications is None else replications,
-                cores() if workers is None else workers,
-                None if ctc is None else Path(ctc),
-                None if das is None else Path(das),
-            )
-        report.write(Path(out))
-        if as_json:
-            click.echo(json.dumps(report.summary(), allow_nan=False), file=stdout)
-        else:
-            print_claims(report, out, Console())
+    def show(report: maxutil.Report, console: Any) -> None:
+        print_claims(report.claims, f"{out}/{PAGE}", console, told, head="")
+        if "logs" in report.parts and not report.logs:
+            console.print("no logs given (--ctc, --das): Tables 1 and 2, Figs. 1, 2 and 7 left out")
+
+    _carry_out(
+        lambda folder, progress: maxutil.reproduce(
+            folder,
+            progress,
+            tuple(part for part in maxutil.PARTS if not parts or part in parts),
+            scale,
+            maxutil.REPLICATIONS if replications is None else replications,
+            _workers(workers),
+            None if ctc is None else Path(ctc),
+            None if das is None else Path(das),
+        ),
+        out,
+        as_json,
+        show,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 from rich.console import Console
@@ -37,8 +37,32 @@ class Claim:
     paper: str
     judge: Callable[[Any], Verdict]
 
+    @property
+    def about(self) -> str:
+        """What it is about, in words."""
+        return spans(self.figures)
+
 
 Judged = Sequence[tuple[Claim, Verdict]]
+
+
+class Said(Protocol):
+    """What any claim has, whatever it is about."""
+
+    @property
+    def about(self) -> str:
+        """What it is about, in words."""
+
+    @property
+    def text(self) -> str:
+        """What is claimed, in our words."""
+
+    @property
+    def paper(self) -> str:
+        """The number that the paper prints, if any."""
+
+
+Tell = Callable[[Measured], str]
 
 
 def plain_claims(claims: Judged) -> list[dict[str, Any]]:
@@ -78,29 +102,37 @@ def claims_table(claims: Judged, unit: str = "") -> pd.DataFrame:
     )
 
 
-def claims_page(claims: Judged, unit: str = "") -> Iterator[str]:
-    """Yield the lines of a table in Markdown."""
-    yield "| Fig. | the paper says | its number | verdict | ours |"
+def claims_page(
+    claims: Sequence[tuple[Said, Verdict]], tell: Tell, head: str = "Fig."
+) -> Iterator[str]:
+    """Yield the lines of a table in Markdown, of which the first column has a head."""
+    yield f"| {head} | the paper says | its number | verdict | ours |"
     yield "|---|---|---|---|---|"
     for claim, verdict in claims:
-        ours = "<br>".join(told(each, unit) for each in verdict.evidence)
-        cells = spans(claim.figures), claim.text, claim.paper or "-", f"**{verdict.word}**"
+        ours = "<br>".join(map(tell, verdict.evidence))
+        cells = claim.about, claim.text, claim.paper or "-", f"**{verdict.word}**"
         yield f"| {' | '.join(cells)} | {ours} |"
     yield ""
 
 
-def print_claims(claims: Judged, page: str, console: Console, unit: str = "") -> None:
+def print_claims(
+    claims: Sequence[tuple[Said, Verdict]],
+    page: str,
+    console: Console,
+    tell: Tell,
+    head: str = "fig.",
+) -> None:
     """Print each claim, its verdict and its numbers; then where the rest is: the path of a page."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for column in ("fig.", "the paper says", "verdict", "ours"):
+    for column in (head, "the paper says", "verdict", "ours"):
         table.add_column(column)
     for claim, verdict in claims:
         number = f" [{claim.paper}]" if claim.paper else ""
         table.add_row(
-            spans(claim.figures),
+            claim.about,
             Text(claim.text + number),
             Text(verdict.word, "bold"),
-            Text("\n".join(told(each, unit) for each in verdict.evidence)),
+            Text("\n".join(map(tell, verdict.evidence))),
         )
     console.print(table)
     console.print(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grid.errors import GridError
+from grid.kernel.compile import sources_digest
 
 RUNS = "runs.sqlite"
 """The file in the folder."""
@@ -79,3 +80,12 @@ class Kept:
 
     def _unusable(self, why: str) -> GridError:
         return GridError(f"{self._path}: {why}; accepted: a folder that can be written to")
+
+
+def kept_of_paper(folder: Path, paper: str, **parameters: Any) -> Kept:
+    """Return the runs of a paper's experiments in a folder, made by the code as it is now.
+
+    Parameters are as of `Kept`; another version of the code needs another folder.
+    """
+    digest = sources_digest(Path(__file__).resolve().parents[2])
+    return Kept(folder, {"paper": paper, **parameters, "code digest": digest})

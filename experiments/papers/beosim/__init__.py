@@ -14,10 +14,9 @@ from experiments.papers.beosim.points import FIGURES, FIXED, Point, curves, obse
 from experiments.papers.beosim.report import Report, anchors
 from experiments.studies.checks import check_amounts
 from experiments.studies.judged import spans
-from experiments.studies.kept import Kept
+from experiments.studies.kept import kept_of_paper
 from experiments.studies.sweep import Run, Watch, sweep
 from grid.errors import GridError
-from grid.kernel.compile import sources_digest
 
 __all__ = [
     "FIGURES",
@@ -114,14 +113,7 @@ def _run(
     workers: int,
 ) -> Outcome:
     check_amounts(scale, replications, workers)
-    kept = Kept(
-        folder,
-        {
-            "paper": "beosim",
-            "scale": scale,
-            "code digest": sources_digest(Path(__file__).resolve().parents[3]),
-        },
-    )
+    kept = kept_of_paper(folder, "beosim", scale=scale)
 
     def carry_out(runs: list[Run]) -> Observations:
         return sweep(runs, observe, kept, workers, watch)

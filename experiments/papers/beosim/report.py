@@ -14,7 +14,7 @@ from experiments.papers.beosim.pictures import draw_pictures, pictures
 from experiments.papers.beosim.points import JOBS, STEPS, WARM_UP, Point, jobs_per_cluster
 from experiments.studies.claims import Verdict
 from experiments.studies.files import new_files, plain, write_csv
-from experiments.studies.judged import Claim, claims_page, claims_table, plain_claims
+from experiments.studies.judged import Claim, claims_page, claims_table, plain_claims, told
 from experiments.studies.statistics import mean_interval
 
 PAGE = "beosim.md"
@@ -95,7 +95,7 @@ class Report:
             "anchors are single runs: they *hold* if they lie where one more run of ours would, "
             f"with 95 %, and that is within ±5 %. Links are looked at {STEPS} times a run.\n"
         )
-        yield from claims_page(self.claims)
+        yield from claims_page(self.claims, told)
         for name, _, caption in pictures(list(self.points)):
             yield f"![{caption}](beosim-{name}.svg)\n"
             yield f"*{caption}. Bars: 95 % confidence intervals; arrows: no steady state.*\n"

@@ -12,9 +12,8 @@ from experiments.papers.maxutil.outcome import Outcome
 from experiments.papers.maxutil.points import PARTS, log_points, points_of
 from experiments.papers.maxutil.report import Report
 from experiments.studies.checks import check_amounts
-from experiments.studies.kept import Kept
+from experiments.studies.kept import kept_of_paper
 from experiments.studies.sweep import Run, Watch, sweep
-from grid.kernel.compile import sources_digest
 
 __all__ = ["PARTS", "REPLICATIONS", "Report", "reproduce"]
 
@@ -60,14 +59,7 @@ def reproduce(
     check_amounts(scale, replications, workers)
     given = {"CTC": ctc, "DAS": das} if "logs" in parts else {}
     logs = [Log.read(name, path) for name, path in given.items() if path is not None]
-    kept = Kept(
-        folder,
-        {
-            "paper": "maxutil",
-            "scale": scale,
-            "code digest": sources_digest(Path(__file__).resolve().parents[3]),
-        },
-    )
+    kept = kept_of_paper(folder, "maxutil", scale=scale)
 
     def carry_out(runs: list[Run]) -> dict[str, dict[str, list[float]]]:
         return sweep(runs, observe, kept, workers, watch)

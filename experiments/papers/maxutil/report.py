@@ -33,6 +33,7 @@ from experiments.papers.maxutil.points import (
 from experiments.papers.maxutil.tables import SIZE, TABLE_5, Row
 from experiments.studies.claims import Measured, Verdict
 from experiments.studies.files import new_files, plain, write_csv
+from experiments.studies.judged import claims_page
 from experiments.studies.statistics import Interval
 from grid.component_sizes import parse_sizes
 
@@ -191,19 +192,7 @@ class Report:
             "larger, and the largest is shown. Of claims about FPFS the verdict is *open* if it "
             "depends on K.\n"
         )
-        yield from _table(
-            ("", "the paper says", "its number", "verdict", "ours"),
-            (
-                (
-                    claim.about,
-                    claim.text,
-                    claim.paper or "-",
-                    f"**{verdict.word}**",
-                    "<br>".join(map(told, verdict.evidence)),
-                )
-                for claim, verdict in self.claims
-            ),
-        )
+        yield from claims_page(self.claims, told, head="")
         if "tables" in self.parts:
             yield from self._tables()
         if "figures" in self.parts:

@@ -11,10 +11,9 @@ from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.points import FIGURES, JOBS, observe, points
 from experiments.papers.muscle.report import Report
 from experiments.studies.checks import check_amounts
-from experiments.studies.kept import Kept
+from experiments.studies.kept import kept_of_paper
 from experiments.studies.sweep import Watch, sweep
 from grid.errors import GridError
-from grid.kernel.compile import sources_digest
 
 __all__ = ["FIGURES", "REPLICATIONS", "Report", "reproduce"]
 
@@ -58,15 +57,8 @@ def reproduce(
             raise GridError(f"figure: found {figure!r}; accepted: 4, 5, 6, 7")
     jobs = max(1, math.floor(JOBS * scale + 0.5))
     outcome = Outcome(points(figures), jobs, replications)
-    kept = Kept(
-        folder,
-        {
-            "paper": "muscle",
-            "figures": list(figures),
-            "scale": scale,
-            "replications": replications,
-            "code digest": sources_digest(Path(__file__).resolve().parents[3]),
-        },
+    kept = kept_of_paper(
+        folder, "muscle", figures=list(figures), scale=scale, replications=replications
     )
     outcome.fill(sweep(outcome.runs, observe, kept, workers, watch))
     command = ["metasched reproduce muscle"]

@@ -11,10 +11,9 @@ from experiments.papers.queues.points import FIGURES, observe, points
 from experiments.papers.queues.report import Report
 from experiments.studies.checks import check_amounts
 from experiments.studies.judged import spans
-from experiments.studies.kept import Kept
+from experiments.studies.kept import kept_of_paper
 from experiments.studies.sweep import Observation, Run, Watch, sweep
 from grid.errors import GridError
-from grid.kernel.compile import sources_digest
 
 __all__ = ["FIGURES", "REPLICATIONS", "Report", "reproduce"]
 
@@ -56,14 +55,7 @@ def reproduce(
         if figure not in FIGURES:
             raise GridError(f"figure: found {figure!r}; accepted: {spans(FIGURES)}")
     check_amounts(scale, replications, workers)
-    kept = Kept(
-        folder,
-        {
-            "paper": "queues",
-            "scale": scale,
-            "code digest": sources_digest(Path(__file__).resolve().parents[3]),
-        },
-    )
+    kept = kept_of_paper(folder, "queues", scale=scale)
 
     def carry_out(runs: list[Run]) -> Mapping[str, Observation]:
         return sweep(runs, observe, kept, workers, watch)

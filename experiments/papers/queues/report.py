@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from experiments.papers.queues.points import CASES, CLOSE, CLOSER, COMMON, WARM_
 from experiments.papers.queues.saturation import POLICIES, SATURATION
 from experiments.studies.claims import Verdict
 from experiments.studies.files import new_files, plain, write_csv
-from experiments.studies.judged import Claim, claims_page, claims_table, plain_claims
+from experiments.studies.judged import Claim, claims_page, claims_table, plain_claims, told
 
 PAGE = "queues.md"
 UNIT = " %"
 """Of the numbers that decide."""
+TELL = partial(told, unit=UNIT)
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class Report:
             f"the wrong side, and is *open* else. *A little* and *close* are up to {LITTLE:g} %, "
             "*much* is more. What holds *mostly* holds in more than half of the cases.\n"
         )
-        yield from claims_page(self.claims, UNIT)
+        yield from claims_page(self.claims, TELL)
         yield (
             "Not judged: why policies differ (backfilling over several queues, how well components "
             "fit, how fair an order of queues is), how even the lengths of queues are at an "
