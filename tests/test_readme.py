@@ -30,6 +30,8 @@ LITTLE = {
 }
 """A part of each paper's experiments that does not take long."""
 WARMUP = re.compile(r"^warmup=\d+$")
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
+"""A link to a file of the repository, and to a heading in it."""
 
 
 @pytest.fixture
@@ -82,6 +84,25 @@ def test_block_runs(language, code, folder):
                 assert result.exit_code == 0, (line, result.output, result.exception)
     else:
         raise AssertionError(f"a block in {language!r} that nothing runs")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page):
+    for name, heading in LINK.findall(page.read_text(encoding="utf-8")):
+        target = page.parent / name if name else page
+        assert target.is_file(), name
+        if heading:
+            lines = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in [
+                re.sub(r"[^\w -]", "", line).lower().replace(" ", "-") for line in lines
+            ]
+
+
+def test_the_readme_leads_to_every_page():
+    readme, *pages = PAGES
+    named = {readme.parent / name for name, _ in LINK.findall(readme.read_text(encoding="utf-8"))}
+    assert len(pages) > 10
+    assert named >= set(pages)
 
 
 def test_install_commands_are_there():
