@@ -148,7 +148,7 @@ OTHER = model_of("dll", "fcfs")
         KnownCluster,
         OTHER.clusters[0],
     ],
-    ids=str,
+    ids=lambda answer: str(answer).split(" object at ")[0],
 )
 def test_an_impossible_placement_is_one_line_naming_agent_and_time(answer):
     class Wrong(GlobalScheduler):
