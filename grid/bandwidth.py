@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import GridError
+from grid.kernel.statistics import TOLERANCE
 
 FloatArray = npt.NDArray[np.float64]
-
-TIE = 1e-9
-"""Links whose saturation differs by less than this, relative, are equally saturated."""
 
 
 def link_demand(
@@ -97,9 +95,9 @@ def bandwidth_shares(demands: npt.ArrayLike, capacities: npt.ArrayLike) -> Float
         np.divide(capacity - taken, required, out=saturation, where=required > 0)  # eq. 4
         # Levels only rise; rounding on a nearly full link must not make one fall, below 0 even.
         level = max(level, saturation.min(initial=np.inf))
-        if level >= 1 - TIE:
+        if level >= 1 - TOLERANCE:
             return ratios
-        bottlenecks = saturation <= level * (1 + TIE)
+        bottlenecks = saturation <= level * (1 + TOLERANCE)
         slowed = unconstrained & (demand[:, bottlenecks] > 0).any(axis=1)
         ratios[slowed] = level
         unconstrained &= ~slowed

@@ -22,7 +22,7 @@ from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE, START, WAIT
 
 SCRATCH = LENGTH
-"""Where the memory's three columns over links begin: bounds, parts, and nodes beyond."""
+"""Where the memory's three columns over links begin: bounds, spare nodes, nodes below."""
 
 
 @inlined
@@ -48,7 +48,7 @@ def _is_narrow(size: int, bounds: Any, link: int) -> bool:
 
 
 @inlined
-def _part(known: Any, size: int, bounds: Any, cluster: int) -> int:
+def _spare_nodes(known: Any, size: int, bounds: Any, cluster: int) -> int:
     """Return how many nodes a cluster can give to a job whose large chunk is elsewhere."""
     nodes, link = known.free[cluster], cluster
     while link != NONE:
@@ -59,62 +59,62 @@ def _part(known: Any, size: int, bounds: Any, cluster: int) -> int:
 
 
 @inlined
-def _chunk(known: Any, size: int, bounds: Any, parts: Any, cluster: int) -> int:
+def _chunk(known: Any, size: int, bounds: Any, spare: Any, cluster: int) -> int:
     """Return how large a chunk a cluster can take: all that is free, if its links can bear that."""
     link = cluster
     while link != NONE:
         if _is_narrow(size, bounds, link) and size - known.free[cluster] > bounds[link]:
-            return int(parts[cluster])
+            return int(spare[cluster])
         link = known.parent[link]
     return int(known.free[cluster])
 
 
 @inlined
-def _suits(known: Any, parts: Any, left: int, cluster: int, other: int) -> bool:
+def _suits(known: Any, spare: Any, left: int, cluster: int, other: int) -> bool:
     """Tell whether a cluster suits what is left of a job better than another."""
-    if (parts[cluster] >= left) != (parts[other] >= left):
-        return bool(parts[cluster] >= left)
-    if parts[cluster] >= left:
+    if (spare[cluster] >= left) != (spare[other] >= left):
+        return bool(spare[cluster] >= left)
+    if spare[cluster] >= left:
         return bool(known.free[cluster] < known.free[other])
-    return bool(parts[cluster] > parts[other])
+    return bool(spare[cluster] > spare[other])
 
 
 @inlined
-def _split(known: Any, size: int, bounds: Any, parts: Any, main: int) -> bool:
+def _split(known: Any, size: int, bounds: Any, spare: Any, main: int) -> bool:
     """Split a job around a large chunk on a cluster, if the others can give what is left."""
     for cluster in range(known.clusters):
         known.take[cluster] = 0
-    known.take[main] = _chunk(known, size, bounds, parts, main)
+    known.take[main] = _chunk(known, size, bounds, spare, main)
     left = size - known.take[main]
     while left > 0:
         best = NONE
         for cluster in range(known.clusters):
-            usable = known.take[cluster] == 0 and parts[cluster] > 0
-            if usable and (best == NONE or _suits(known, parts, left, cluster, best)):
+            usable = known.take[cluster] == 0 and spare[cluster] > 0
+            if usable and (best == NONE or _suits(known, spare, left, cluster, best)):
                 best = cluster
         if best == NONE:
             return False
-        known.take[best] = min(left, int(parts[best]))
+        known.take[best] = min(left, int(spare[best]))
         left -= known.take[best]
     return True
 
 
 @inlined
-def _parted(known: Any, size: int, bounds: Any, beyond: Any) -> int:
-    """Return the pairs of nodes that links part, added over links; NONE if one cannot bear it."""
+def _pairs_across(known: Any, size: int, bounds: Any, below: Any) -> int:
+    """Return the pairs of nodes on two sides of a link, over all links; NONE if one bears less."""
     for link in range(known.links):
-        beyond[link] = 0.0
+        below[link] = 0.0
     for cluster in range(known.clusters):
         link = cluster
         while link != NONE:
-            beyond[link] += known.take[cluster]
+            below[link] += known.take[cluster]
             link = known.parent[link]
     pairs = 0
     for link in range(known.links):
-        there = int(beyond[link])
-        if _is_narrow(size, bounds, link) and min(there, size - there) > bounds[link]:
+        side = int(below[link])
+        if _is_narrow(size, bounds, link) and min(side, size - side) > bounds[link]:
             return NONE
-        pairs += there * (size - there)
+        pairs += side * (size - side)
     return pairs
 
 
@@ -135,24 +135,24 @@ class AdaptiveScheduler(MetaScheduler):
             return WAIT
         size, links = job.size, known.links
         bounds = memory[SCRATCH : SCRATCH + links]
-        parts = memory[SCRATCH + links : SCRATCH + 2 * links]
-        beyond = memory[SCRATCH + 2 * links : SCRATCH + 3 * links]
+        spare = memory[SCRATCH + links : SCRATCH + 2 * links]
+        below = memory[SCRATCH + 2 * links : SCRATCH + 3 * links]
         ppbw = _bandwidth(known, memory, size) * 4.0 * (size - 1) / (float(size) * size)  # eq. 8
         for link in range(links):
             bounds[link] = bound(known, size, ppbw, link, memory[LSLT])
         for cluster in range(known.clusters):
-            parts[cluster] = _part(known, size, bounds, cluster)
+            spare[cluster] = _spare_nodes(known, size, bounds, cluster)
         best, fewest = NONE, NONE
         for main in range(known.clusters):
-            if _split(known, size, bounds, parts, main):
-                pairs = _parted(known, size, bounds, beyond)
+            if _split(known, size, bounds, spare, main):
+                pairs = _pairs_across(known, size, bounds, below)
                 if pairs != NONE and (best == NONE or pairs < fewest):
                     best, fewest = main, pairs
         if best == NONE:
             for cluster in range(known.clusters):
                 known.take[cluster] = 0
             return WAIT
-        _split(known, size, bounds, parts, best)
+        _split(known, size, bounds, spare, best)
         look_out(known, memory, size, fewest)
         return START
 

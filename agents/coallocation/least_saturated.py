@@ -8,7 +8,6 @@ import numpy as np
 
 from agents.coallocation.modules import (
     LSLT,
-    TIE,
     MetaScheduler,
     allocated_locally,
     enough,
@@ -18,6 +17,7 @@ from agents.coallocation.modules import (
 )
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE, START, WAIT
+from grid.kernel.statistics import TOLERANCE
 
 
 @inlined
@@ -52,7 +52,7 @@ class LeastSaturatedFirstScheduler(MetaScheduler):
             for cluster in range(known.clusters):
                 if known.take[cluster] == 0 and usable(known, cluster, lslt) > 0:
                     saturation = _saturation(known, cluster)
-                    if saturation < least - TIE:
+                    if saturation < least - TOLERANCE:
                         best, least = cluster, saturation
             known.take[best] = min(left, known.free[best])
             left -= known.take[best]

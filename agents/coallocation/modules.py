@@ -12,15 +12,13 @@ from agents.schedulers import GlobalScheduler
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE
+from grid.kernel.statistics import TOLERANCE
 
 if TYPE_CHECKING:
     from agents.model import GridModel
 
 LSLT, CHUNK = 0, 1
 """Where a policy's memory holds the threshold of links (1 is their capacity) and B3's (percent)."""
-
-TIE = 1e-9
-"""Rounding of demands, relative to a link's capacity."""
 
 
 class MetaScheduler(GlobalScheduler):
@@ -69,7 +67,7 @@ def migrated(known: Any, job: Any) -> bool:
 @inlined
 def limit(known: Any, link: int, lslt: float) -> float:
     """Return the demand (Mbit/s) up to which a link is not saturated; just at LSLT it is not."""
-    return lslt * known.capacity[link] * (1.0 + TIE)
+    return lslt * known.capacity[link] * (1.0 + TOLERANCE)
 
 
 @inlined
