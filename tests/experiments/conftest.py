@@ -59,3 +59,15 @@ def result():
     model = plain(seed=3)
     model.run()
     return result_of(model, "three jobs", 0.5)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Return a function that writes a scenario and gives its path."""
+
+    def write(text, name="mine.toml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return write

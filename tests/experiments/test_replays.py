@@ -1,0 +1,114 @@
+"""Scenarios that replay logs and tables of jobs."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+from experiments.scenario import Scenario
+from grid.errors import GridError, WorkloadError
+from grid.platform import Platform
+from grid.workloads.cleaning import OUTSIDE
+
+from .scenario_files import SITE, run_of
+
+LOG = [(j, 100 * j, 5 + j % 7, 1 + j % 4) for j in range(1, 41)]
+
+
+def swf(rows):
+    lines = [f"{j} {t} 0 {run} {size} -1 -1 {size} 60 " + "-1 " * 9 for j, t, run, size in rows]
+    return "; a log\n" + "\n".join(lines) + "\n"
+
+
+def test_a_log_is_replayed(written, tmp_path):
+    written(swf(LOG), "log.swf")
+    path = written(SITE + "\n[parameters]\nmode = 'open'", "mine.toml")
+    text = (tmp_path / "mine.toml").read_text().replace("title", 'workload = "log.swf"\ntitle', 1)
+    scenario = Scenario.load(written(text))
+    assert path == str(tmp_path / "mine.toml")
+    _, records = run_of(scenario)
+    assert records["number"].tolist() == [row[0] for row in LOG]
+    assert np.diff(records["arrival"]).tolist() == [100.0] * 39
+    assert records["size"].tolist() == [row[3] for row in LOG]
+    assert records["runtime"].tolist() == [float(row[2]) for row in LOG]
+    assert np.isfinite(records["deadline"]).all()
+
+
+def test_a_packed_log_is_the_same(written, tmp_path):
+    platform = Platform.star([8, 4])
+    plain = Scenario("mine", platform, workload=written(swf(LOG), "log.swf"))
+    (tmp_path / "log.swf.gz").write_bytes(gzip.compress(swf(LOG).encode()))
+    packed = Scenario("mine", platform, workload=str(tmp_path / "log.swf.gz"))
+    assert run_of(plain)[1].tobytes() == run_of(packed)[1].tobytes()
+
+
+def test_window_load_deadlines_and_origins_of_a_log(written):
+    platform = Platform.star([8, 4])
+    scenario = Scenario("mine", platform, workload=written(swf(LOG), "log.swf"))
+    model, records = run_of(scenario.changed(["window_start=500", "window_end=1500"]))
+    assert records["number"].tolist() == list(range(6, 16))
+    cleaning = model.workload.cleaning
+    assert (cleaning.records, cleaning.dropped, cleaning.rules) == (40, 0, {OUTSIDE: 30})
+    _, records = run_of(scenario.changed(["load_factor=4"]))
+    assert np.diff(records["arrival"]).tolist() == [25.0] * 39
+    assert records["runtime"].tolist() == [float(row[2]) for row in LOG]
+    _, records = run_of(scenario.changed(["local_share=1", "latency=0.5"]))
+    assert set(records["origin"].tolist()) == {0, 1}
+    _, records = run_of(scenario.changed(["assign_deadlines=false"]))
+    assert np.isinf(records["deadline"]).all()
+    _, records = run_of(scenario.changed(["min_deadline_ratio=3", "max_deadline_ratio=3"]))
+    assert records["deadline"] == pytest.approx(records["arrival"] + 4 * records["runtime"])
+    with pytest.raises(WorkloadError, match="empty") as caught:
+        scenario.changed(["window_start=1e9"]).model()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_window_that_ends_before_it_starts_is_refused(written):
+    scenario = Scenario("mine", Platform.star([8]), workload=written(swf(LOG), "log.swf"))
+    with pytest.raises(GridError, match="window"):
+        scenario.changed(["window_start=50", "window_end=20"]).model()
+
+
+def test_one_log_a_site(written):
+    platform = Platform.star([8, 4])
+    first, second = written(swf(LOG), "first.swf"), written(swf(LOG[5:25]), "second.swf")
+    scenario = Scenario(
+        "mine", platform, {"latency": 1.0}, workload=[f"C1={first}", f"C2={second}"]
+    )
+    _, records = run_of(scenario)
+    assert len(records) == 60
+    assert np.bincount(records["origin"]).tolist() == [40, 20]
+    for origin in (0, 1):
+        mine = records[records["origin"] == origin]
+        assert mine["arrival"].min() == 0.0  # aligned at the first submission
+    again = scenario.changed(["local_share=0.5"])  # origins that logs bring stay
+    assert np.bincount(run_of(again)[1]["origin"]).tolist() == [40, 20]
+    for entry, words in (
+        (first, "accepted: cluster=file for each of several logs"),
+        ("C2=", "workload C2=: accepted: cluster=file"),
+        (f"C9={first}", "unknown cluster; accepted: C1, C2"),
+    ):
+        with pytest.raises(WorkloadError, match=words):
+            Scenario("mine", platform, workload=[f"C1={first}", entry]).model()
+    with pytest.raises(WorkloadError, match="a second log of C1"):
+        Scenario("mine", platform, workload=[f"C1={first}", f"C1={second}"]).model()
+    with pytest.raises(WorkloadError, match=r"gone\.swf"):
+        Scenario("mine", platform, workload=["C1=gone.swf"]).model()
+
+
+def test_deadlines_that_a_table_brings_stay(written):
+    text = "arrival,size,runtime,deadline,origin\n0,1,5,9,C2\n1,2,5,,\n"
+    scenario = Scenario("mine", Platform.star([8, 4]), workload=written(text, "jobs.csv"))
+    _, records = run_of(scenario)
+    assert records["deadline"][0] == 9.0
+    assert np.isfinite(records["deadline"][1])
+    assert records["origin"].tolist() == [1, -1]
+
+
+def test_a_log_that_ends_when_it_begins_has_a_step():
+    model = Scenario.load("muscle-case-study").changed(["step=auto"]).model()
+    assert model.interval > 0
+    model.run()
+    assert model.world.count("completed") == 6
