@@ -18,6 +18,8 @@ SIZES, RATES = (8, 6, 4), (1.0, 1.3, 0.7)
 PLATFORM = Platform.star(SIZES, RATES)
 LINKS = (0.1, 0.2, 0.4)
 FAR = Platform.star(SIZES, RATES, latency=LINKS)
+ONE = Platform.star([4])
+PAIR = Platform.star([4, 4])
 FAST = Settings(population=8, patience=8)
 
 OUTCOME = ("number", "start", "finish", "cluster", "execution_time", "restarts")

@@ -5,19 +5,15 @@ from __future__ import annotations
 import io
 import json
 import os
-import signal
-import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from agents.messages import Message
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from experiments.cli import main
 from experiments.events.log import EventLog
 from grid.brokers import Advertising
 from grid.errors import GridError
@@ -25,7 +21,6 @@ from tests.agents.small_grids import FAR, PLATFORM, model_of, table, workload
 from tests.agents.test_discovery import tree
 from tests.experiments.watched import Splits
 
-ROOT = Path(__file__).resolve().parents[2]
 WAY = ["submitted", "known", "sent", "landed", "started", "finished"]
 
 
@@ -342,45 +337,6 @@ def test_messages_of_users_are_logged_and_delivered_in_time(latency):
     assert events[0]["table"]["job"].startswith("Job(")
 
 
-# The command ----------------------------------------------------------------------------------
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
-def test_run_writes_events_beside_its_result(tmp_path):
-    logs = []
-    for options in ([], ["--live"], ["--set", "step=3"]):
-        out = tmp_path / f"{len(logs)}"
-        words = "run", "quickstart", "--set", "jobs=40", "--seed", 3, *options
-        got = call(*words, "--out", out, "--events", out / "events.jsonl")
-        assert got.exit_code == 0, got.output
-        logs.append((out / "events.jsonl").read_bytes())
-    assert logs[0] == logs[1] == logs[2]
-    first, *_, last = map(json.loads, logs[0].splitlines())
-    assert first == {
-        "serial": 1, "time": 0.0, "event": "begun", "scenario": "quickstart", "seed": 3
-    }  # fmt: skip
-    assert (last["event"], last["interrupted"]) == ("ended", False)
-
-
-def test_events_that_cannot_be_written_are_told_before_the_run(tmp_path):
-    (tmp_path / "file").write_text("mine")
-    for path in (tmp_path, tmp_path / "file" / "events.jsonl", ""):
-        got = call("run", "quickstart", "--events", path)
-        assert got.exit_code == 2
-        assert got.stderr.count("\n") == 1
-        assert "cannot write events" in got.stderr
-    assert (tmp_path / "file").read_text() == "mine"
-
-
-def test_a_bad_scenario_leaves_an_old_log_alone(tmp_path):
-    (tmp_path / "old").write_text("mine")
-    assert call("run", "quickstart", "--set", "jobs=0", "--events", tmp_path / "old").exit_code == 2
-    assert (tmp_path / "old").read_text() == "mine"
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
 def test_a_full_disk_is_told_in_a_line():
     model = made(MODELS["at once"])
@@ -390,19 +346,3 @@ def test_a_full_disk_is_told_in_a_line():
         with pytest.raises(GridError, match="cannot write events"):
             log.close()
         os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
-
-
-def test_ctrl_c_closes_the_log_in_order(start, tmp_path):
-    path = tmp_path / "events.jsonl"
-    words = "run", "muscle", "--set", "jobs=1000000", "--no-live", "--events", path
-    process = start(*words)
-    while not path.exists() or path.stat().st_size < 1_000_000:
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert process.returncode == 130
-    lines = path.read_text().splitlines()
-    assert json.loads(lines[-1])["event"] == "ended"
-    assert json.loads(lines[-1])["interrupted"]
-    assert [json.loads(line)["serial"] for line in lines] == [*range(1, len(lines) + 1)]
