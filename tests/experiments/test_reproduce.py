@@ -138,7 +138,7 @@ def test_killed_and_taken_up_again(start, tiny, tmp_path):
 
 def test_ctrl_c_ends_in_order(start, tmp_path):
     program = start(
-        "reproduce", "muscle", "--figure", 6, "--scale", 0.1, "--workers", 1, "--out", tmp_path
+        "reproduce", "muscle", "--figure", 6, "--scale", 0.02, "--workers", 1, "--out", tmp_path
     )
     wait_for_runs(tmp_path, program, 1)
     program.send_signal(signal.SIGINT)

@@ -68,7 +68,7 @@ def test_any_scenario_of_mode_open():
 
 
 def test_the_command_tells_what_it_finds():
-    words = ["saturation", "queues", "--global", "gs", "--set", "jobs=3000", "--width", "0.2"]
+    words = ["saturation", "queues", "--global", "gs", "--set", "jobs=1000", "--width", "0.2"]
     result = CliRunner().invoke(main, [*words, "--json"])
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
