@@ -21,10 +21,11 @@ from experiments.papers.beosim.points import (
     MIGRATION_6,
     SURFACES,
     Point,
-    curves,
     grid,
+    lines,
     observe,
     over_chunks,
+    points_of,
     run,
     scenario,
 )
@@ -66,7 +67,7 @@ def tiny(tmp_path_factory):
 def test_whole_path(tiny):
     folder, result = tiny
     told = json.loads(result.stdout)
-    points = {point for curve in curves(9) for point in curve}
+    points = set(points_of(9))
     assert (told["paper"], told["figures"], told["replications"]) == ("beosim", [9], 2)
     assert len(told["points"]) == len(points)
     assert {each["verdict"] for each in told["claims"]} <= {"holds", "fails", "open"}
@@ -196,8 +197,8 @@ def test_workloads_are_those_of_the_paper():
 
 
 def test_baselines_of_figures_are_run_once():
-    assert run(Point(4, 4, "ideal"), 0.001, 0).key == run(curves(13)[1][0], 0.001, 0).key
-    assert set(map(Point.__hash__, curves(10)[3])) >= set(map(Point.__hash__, curves(13)[2]))
+    assert run(Point(4, 4, "ideal"), 0.001, 0).key == run(lines(13)[1].points[0], 0.001, 0).key
+    assert set(lines(10)[3].points) >= set(lines(13)[2].points)
 
 
 def test_what_is_kept_is_what_the_result_says():
@@ -233,7 +234,7 @@ def test_a_lost_run_ends_early_and_has_no_mean():
 
 def test_b3_is_b1_without_a_chunk_and_migration_with_a_whole_one():
     outcome = Outcome(0.002, 2)
-    points = [each for figure in (26, 27) for curve in curves(figure) for each in curve]
+    points = [point for figure in (26, 27) for point in points_of(figure)]
     outcome.run(points, carried_out)
     ((_, verdict),) = judged(outcome, (26, 27))
     assert [each.value.mean for each in verdict.evidence if "apart" in each.where] == [0.0] * 4

@@ -10,7 +10,7 @@ from experiments.papers.beosim import adaptive
 from experiments.papers.beosim.claims import ANCHORS, judged
 from experiments.papers.beosim.decision_times import decision_times
 from experiments.papers.beosim.outcome import Observations, Outcome
-from experiments.papers.beosim.points import FIGURES, FIXED, Point, curves, observe
+from experiments.papers.beosim.points import FIGURES, FIXED, Point, observe, points_of
 from experiments.papers.beosim.report import Report, anchors
 from experiments.studies.checks import check_amounts
 from experiments.studies.judged import spans
@@ -65,7 +65,7 @@ def reproduce(
     for figure in figures:
         if figure not in FIGURES:
             raise GridError(f"figure: found {figure!r}; accepted: {spans(FIGURES)}")
-    points = {figure: [point for curve in curves(figure) for point in curve] for figure in figures}
+    points = {figure: points_of(figure) for figure in figures}
     outcome = _run(
         [point for of_figure in points.values() for point in of_figure],
         folder,

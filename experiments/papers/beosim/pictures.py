@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 from experiments.papers.beosim.outcome import Outcome
@@ -19,21 +20,21 @@ from experiments.papers.beosim.points import (
     CLUSTERS,
     FIRST_FIT,
     FIXED,
-    HIGH,
     IDEAL,
-    LOW,
+    LEVELS_6,
     LSLT,
     MIGRATION,
+    NAMES,
     NO_SHARE,
     OURS,
     SURFACES,
+    Line,
     Point,
-    curves,
     grid,
-    over_chunks,
+    lines,
+    lines_of_chunks,
 )
 from experiments.studies.plots import Curve, HeatMap, Panel, Style, draw, draw_heat_maps
-from experiments.studies.statistics import Interval
 
 _STYLES = {
     NO_SHARE: Style("0.55", "", ":"),
@@ -97,38 +98,39 @@ def draw_pictures(outcome: Outcome, figures: Sequence[int], folder: Path) -> Non
         elif name == "figures9-11":
             draw([_models(outcome, figure) for figure in shown], stem, share_x=False)
         elif name == "chunks":
-            draw([[_chunks(outcome, LOW if each == 26 else HIGH) for each in shown]], stem)
+            draw([[_chunks(outcome, figure) for figure in shown]], stem)
         else:
             draw([[_lines(outcome, figure) for figure in shown]], stem)
 
 
 def _curve(
     outcome: Outcome,
-    points: Sequence[Point],
+    line: Line,
     x: Callable[[Point], float],
     ends: tuple[float, float],
     style: Style | None = None,
 ) -> Curve:
-    """Return a curve; of one point, a level line from end to end."""
-    first = points[0]
+    """Return a curve; of a level line, from end to end."""
+    first = line.points[0]
     if style is None:
         style = _CHUNK_STYLES[first.chunk] if first.policy == B3 else _STYLES[first.policy]
-    y = [outcome.mean(point) for point in points]
-    if len(points) == 1:
+    y = [outcome.mean(point) for point in line.points]
+    if line.over is None:
         return Curve(first.name, ends, [*y, *y], replace(style, marker=""))
-    return Curve(first.name, [x(point) for point in points], y, style)
+    return Curve(first.name, [x(point) for point in line.points], y, style)
 
 
-def _span(outcome: Outcome, levels: Sequence[Point], over: float) -> tuple[float, float] | None:
-    """Return what reaches from just below some levels to their highest times a factor."""
+def _span(outcome: Outcome, of: Sequence[Line], over: float) -> tuple[float, float] | None:
+    """Return what reaches from just below the level lines to the highest times a factor."""
+    levels = [line.points[0] for line in of if line.over is None]
     means = [outcome.mean(point).mean for point in levels if outcome.stable(point)]
     return (0.85 * min(means), over * max(means)) if means else None
 
 
 def _models(outcome: Outcome, figure: int) -> list[Panel]:
     """Return a row of Figs. 9 to 11: against the penalty, and against the bandwidth."""
-    of = curves(figure)
-    levels, (dynamic, _) = of[:3], of[3:]
+    of = lines(figure)
+    (dynamic,) = (line.points for line in of if line.points[0].policy == FIRST_FIT)
 
     def penalty(point: Point) -> float:
         return float(outcome.values(dynamic[_index(point, dynamic)], "penalty").mean())
@@ -144,10 +146,10 @@ def _models(outcome: Outcome, figure: int) -> list[Panel]:
                 f"Fig. {figure}: {CLUSTERS[figure]} clusters",
                 label,
                 _TURNAROUND,
-                [_curve(outcome, points, x, (xs[0], xs[-1])) for points in of],
+                [_curve(outcome, line, x, (xs[0], xs[-1])) for line in of],
                 log=True,
                 few=False,
-                span=_span(outcome, [points[0] for points in levels], 2.0),
+                span=_span(outcome, of, 2.0),
             )
         )
     return panels
@@ -159,42 +161,36 @@ def _index(point: Point, curve: Sequence[Point]) -> int:
 
 def _lines(outcome: Outcome, figure: int) -> Panel:
     """Return Fig. 13, or one of Figs. 22 to 27."""
-    of = [points for points in curves(figure) if not _is_of_chunks(points)]
-    over_lslt = figure >= 24
-    ends = (LSLT[0], LSLT[-1]) if over_lslt else (of[-1][0].bsbw, of[-1][-1].bsbw)
-
-    def x(point: Point) -> float:
-        return point.lslt if over_lslt else point.bsbw
-
+    of = lines(figure)
+    last = of[-1]
+    assert last.over is not None
+    x = attrgetter(last.over)
+    ends = x(last.points[0]), x(last.points[-1])
+    over_lslt = last.over == "lslt"
     title = f"Fig. {figure}"
-    title += f": BSBW {of[-1][0].bsbw:g} Mbit/s" if over_lslt else ": LSLT 100 %"
-    lines = [
-        _curve(outcome, points, x, ends, _FIRST_FIT_OF_13 if _is_first_fit(points) else None)
-        for points in of
+    title += f": BSBW {last.points[0].bsbw:g} Mbit/s" if over_lslt else ": LSLT 100 %"
+    curves = [
+        _curve(outcome, line, x, ends, _FIRST_FIT_OF_13 if _is_first_fit(line) else None)
+        for line in of
     ]
-    span = _span(outcome, [points[0] for points in of if len(points) == 1], 1.25)
-    return Panel(title, _LSLT if over_lslt else _BSBW, _TURNAROUND, lines, span=span)
+    label = _LSLT if over_lslt else _BSBW
+    return Panel(title, label, _TURNAROUND, curves, span=_span(outcome, of, 1.25))
 
 
-def _is_of_chunks(points: Sequence[Point]) -> bool:
-    return len(points) == len(ALL_CHUNKS) or (points[0].policy == B1 and len(points) == 1)
+def _is_first_fit(line: Line) -> bool:
+    return line.points[0].policy == FIRST_FIT
 
 
-def _is_first_fit(points: Sequence[Point]) -> bool:
-    return points[0].policy == FIRST_FIT
-
-
-def _chunks(outcome: Outcome, bsbw: float) -> Panel:
+def _chunks(outcome: Outcome, figure: int) -> Panel:
     """Return B3 over its chunk, between B1 and Migration Only."""
-    of = {figure: curves(figure) for figure in (26, 27)}[26 if bsbw == LOW else 27]
-    levels = [points for points in of if len(points) == 1]
+    b1, b3 = lines_of_chunks(figure)
+    x = attrgetter("chunk")
     ends = (ALL_CHUNKS[0], ALL_CHUNKS[-1])
-    lines = [_curve(outcome, points, lambda point: point.lslt, ends) for points in levels]
-    b3 = over_chunks(bsbw)
-    y: list[Interval] = [outcome.mean(point) for point in b3]
-    lines.append(Curve("B3", list(map(float, ALL_CHUNKS)), y, _CHUNK_STYLES[85]))
-    label = "chunk size threshold, percent"
-    return Panel(f"BSBW {bsbw:g} Mbit/s", label, _TURNAROUND, lines, few=False)
+    curves = [_curve(outcome, line, x, ends) for line in (*LEVELS_6, b1)]
+    of_b3 = _curve(outcome, b3, x, ends, _CHUNK_STYLES[85])
+    curves.append(replace(of_b3, label=NAMES[B3]))
+    label, bsbw = "chunk size threshold, percent", b1.points[0].bsbw
+    return Panel(f"BSBW {bsbw:g} Mbit/s", label, _TURNAROUND, curves, few=False)
 
 
 def _draw_surfaces(outcome: Outcome, figures: Sequence[int], stem: Path) -> None:

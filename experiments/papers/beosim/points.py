@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Literal
 
 from agents.model import GridModel
 from experiments.parameters import Parameters
@@ -139,35 +140,63 @@ def over_chunks(bsbw: float) -> list[Point]:
     return [replace(SURFACES[18], bsbw=float(bsbw), chunk=chunk) for chunk in ALL_CHUNKS]
 
 
-def curves(figure: int) -> list[list[Point]]:
-    """Return the curves of a figure, or the points of a surface; a curve of one point is level."""
+@dataclass(frozen=True)
+class Line:
+    """Points of one meta-scheduler in a figure.
+
+    Attributes
+    ----------
+    points : list of Point
+    over : str, optional
+        The attribute of points that grows along the line; None for a level line, of one point.
+    """
+
+    points: list[Point]
+    over: Literal["bsbw", "lslt", "chunk"] | None = None
+
+
+LEVELS_6 = [Line([MIGRATION_6]), Line([IDEAL_6])]
+
+
+def lines(figure: int) -> list[Line]:
+    """Return the lines of Figs. 9 to 11, 13 and 22 to 27."""
     if figure in CLUSTERS:
         clusters = CLUSTERS[figure]
         bandwidths = BSBW_OF_CLUSTERS[clusters]
         return [
-            *([Point(4, clusters, policy)] for policy in (NO_SHARE, MIGRATION, IDEAL)),
-            *(over_bandwidth(Point(4, clusters, each), bandwidths) for each in (FIRST_FIT, FIXED)),
+            *(Line([Point(4, clusters, policy)]) for policy in (NO_SHARE, MIGRATION, IDEAL)),
+            *(
+                Line(over_bandwidth(Point(4, clusters, policy), bandwidths), "bsbw")
+                for policy in (FIRST_FIT, FIXED)
+            ),
         ]
     if figure == 13:
         return [
-            *([Point(4, 4, policy)] for policy in (MIGRATION, IDEAL)),
+            *(Line([Point(4, 4, policy)]) for policy in (MIGRATION, IDEAL)),
             *(
-                over_bandwidth(Point(4, 4, policy), BSBW_13)
+                Line(over_bandwidth(Point(4, 4, policy), BSBW_13), "bsbw")
                 for policy in (FIRST_FIT, A1, B1, ADAPTIVE)
             ),
         ]
-    if figure in SURFACES:
-        return [grid(SURFACES[figure]), grid(OURS)]
     of = OF_22 if figure in (22, 24, 25) else OF_23
-    levels = [[MIGRATION_6], [IDEAL_6]]
     if figure in (22, 23):
-        return [*levels, *(over_bandwidth(each) for each in of)]
+        return [*LEVELS_6, *(Line(over_bandwidth(each), "bsbw") for each in of)]
     bsbw = LOW if figure in (24, 26) else HIGH
-    lines = [*levels, *(over_threshold(each, bsbw) for each in of)]
-    if figure in (26, 27):
-        b1 = replace(SURFACES[15], bsbw=float(bsbw))
-        lines += [over_chunks(bsbw), [b1]]
-    return lines
+    return [*LEVELS_6, *(Line(over_threshold(each, bsbw), "lslt") for each in of)]
+
+
+def lines_of_chunks(figure: int) -> list[Line]:
+    """Return, with the bandwidth of Fig. 26 or 27, B1 and B3 over its chunk size threshold."""
+    bsbw = LOW if figure == 26 else HIGH
+    return [Line([replace(SURFACES[15], bsbw=float(bsbw))]), Line(over_chunks(bsbw), "chunk")]
+
+
+def points_of(figure: int) -> list[Point]:
+    """Return all points that a figure, or a picture beside it, shows."""
+    if figure in SURFACES:
+        return [*grid(SURFACES[figure]), *grid(OURS)]
+    shown = lines(figure) + (lines_of_chunks(figure) if figure in (26, 27) else [])
+    return [point for line in shown for point in line.points]
 
 
 FIGURES = (*CLUSTERS, 13, *SURFACES, *range(22, 28))
