@@ -306,9 +306,9 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         if message.due < np.inf:
             self.world.hasten(message.due)
 
-    def remind(self, scheduler: LocalScheduler, time: float, booking: int) -> None:
-        """Have a scheduler reminded of its last booking at a time, s; infinity: never."""
-        name, now = scheduler.cluster.name, self.now
+    def remind(self, name: str, time: float, booking: int) -> None:
+        """Have who is called so reminded of the last booking at a time, s; infinity: never."""
+        now = self.now
         self.post(Reminder(sender=name, receiver=name, sent=now, due=time, booking=booking))
 
     def transfer(
@@ -353,7 +353,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         jobs = self.world.jobs
         slots = self.world.collected()
         new = slots[jobs["serial"][slots] > self._collected_serial]
-        self._collected_serial = int(jobs["serial"][slots].max())
+        self._collected_serial = max(self._collected_serial, int(jobs["serial"][slots].max()))
         for message in announcements(self, new):
             self._mail.note(message)
             self.told_by(self.scheduler, self.scheduler.receive, message)

@@ -16,11 +16,13 @@ import numpy.typing as npt
 
 from agents.allocation import Allocation, allocate
 from agents.booking import Booked
+from agents.coallocation.settings import CoallocationSettings
 from agents.composition import checked_sizes
 from agents.messages import Message, ScheduleReport, SeedSchedule, Space
 from agents.packing import Floats
 from agents.schedule import Placement
 from agents.schedulers import GlobalScheduler
+from agents.wide_jobs import booked_with, enough_at, largest_first, room, within
 from grid.errors import PlatformError, WorkloadError
 from grid.streams import stream
 
@@ -143,6 +145,11 @@ class MuscleScheduler(GlobalScheduler):
     step 1). Until a TITAN has answered a seed schedule, MUSCLE takes its cluster to be booked as
     that schedule says.
 
+    Where the paper is silent: a job larger than any cluster is rejected or, if `coallocate` is set,
+    split over several. Such a wide job waits for its turn: the rounds of those before it come
+    first, and no round with those behind it begins until it has started, at once on all its
+    processors, of those that no seed schedule has promised to others.
+
     Attributes
     ----------
     round : int
@@ -162,6 +169,9 @@ class MuscleScheduler(GlobalScheduler):
         self.booked = [Booked.nothing(int(up)) for up in model.world.known["up"]]
         self.left = [0.0] * len(self.clusters)
         self._heard = np.zeros(len(self.clusters))  # as of when, s
+        self.coallocation = model.settings(CoallocationSettings)
+        self.spans = self.coallocation.coallocate
+        self._bookings = 0  # serial of the last reminder
 
     def receive(self, message: Message) -> None:
         """Note what a TITAN reports, unless it answers an older round than the last."""
@@ -194,17 +204,61 @@ class MuscleScheduler(GlobalScheduler):
         known = self.model.world.known
         for cluster, (up, at) in enumerate(zip(known["up"], known["at"], strict=True)):
             self._resize(cluster, int(up), float(at))  # as its broker has told
-        jobs = self.model.world.collected()
-        sizes = self.model.world.jobs["size"][jobs]
+        world = self.model.world
+        jobs = world.collected()
+        sizes = world.jobs["size"][jobs]
         up = [len(booked.release) for booked in self.booked]
-        # A job larger than what any TITAN has told to be up waits for repairs.
-        jobs = jobs[sizes <= max(up)]
-        if not len(jobs):
-            return
-        smallest = sizes.min()
+        # A job larger than what any TITAN has told to be up waits for repairs, but for a wide one.
+        wide = sizes > world.platform.sizes.max()
+        able = wide | (sizes <= max(up))
+        jobs, sizes, wide = jobs[able], sizes[able], wide[able]
+        first = 0
+        for at in [*np.flatnonzero(wide).tolist(), len(jobs)]:
+            if first < at and not self._dispatch_if_due(jobs[first:at], sizes[first:at].min(), up):
+                return
+            if at < len(jobs) and not self._start_wide(jobs[at]):
+                return
+            first = at + 1
+
+    def _dispatch_if_due(
+        self, jobs: npt.NDArray[np.int64], smallest: int, up: Sequence[int]
+    ) -> bool:
+        """Start a round with these jobs, if a cluster that can hold one is about to run dry."""
         left = min(left for left, n in zip(self.left, up, strict=True) if n >= smallest)
-        if left <= self.model.round_threshold:
+        due = left <= self.model.round_threshold
+        if due:
             self.dispatch(jobs)
+        return due
+
+    def _start_wide(self, slot: int) -> bool:
+        """Start a job larger than any cluster now, if there is room for it; return whether.
+
+        Of clusters whose links to the centre are over the threshold, it takes nothing. If there
+        shall be room later, it is tried then; if others end at other times than predicted, TITANs
+        say so.
+        """
+        now, jobs, lslt = self.model.now, self.model.world.jobs, self.coallocation.lslt / 100.0
+        size = jobs["size"].item(slot)
+        take = largest_first(
+            size,
+            [
+                room(booked, now) if within(cluster.links, lslt) else 0
+                for cluster, booked in zip(self.clusters, self.booked, strict=True)
+            ],
+        )
+        if take is None or not self.model.world.start(slot, take):
+            later = enough_at(size, self.booked)
+            self._bookings += 1
+            self.model.remind(self.name, later if later > now else np.inf, self._bookings)
+            return False
+        time = jobs["predicted_time"].item(slot)
+        slack = jobs["deadline"].item(slot) - jobs["arrival"].item(slot) - time
+        for cluster in np.flatnonzero(take).tolist():
+            self.booked[cluster] = booked = booked_with(
+                self.booked[cluster], int(take[cluster]), now + time, time, slack
+            )
+            self.left[cluster] = booked.makespan(now)
+        return True
 
     def dispatch(self, slots: npt.NDArray[np.int64]) -> None:
         """Allocate jobs to the clusters and send them there, with a seed schedule each."""

@@ -93,8 +93,8 @@ class GlobalScheduler(Scheduler):
     all jobs; "local", that of the cluster of origin; "by-components", the local one for jobs of a
     single component and the global one for others."""
 
-    spans: ClassVar[bool] = False
-    """Jobs larger than any cluster are accepted, since `place` will split them."""
+    spans: bool = False
+    """Jobs larger than any cluster are accepted, since the scheduler will split them."""
 
     penalty: float = 0.0
     """Factor on the execution time of a job that is split, whatever its links; 0: links decide."""
@@ -320,7 +320,7 @@ class LocalScheduler(Scheduler):
         )
         dry = booked.down_to(self.model.round_threshold)
         wanted = dry > now and not booked.overdue
-        self.model.remind(self, dry if wanted else np.inf, booked.serial)
+        self.model.remind(self.cluster.name, dry if wanted else np.inf, booked.serial)
         self.cluster.broker.send(
             ScheduleReport,
             self.model.broker,

@@ -220,6 +220,9 @@ class Parameters(BaseModel):
     max_jumps: Jumps | Literal["any"] = "any"
     """How often the others may overtake a waiting job under fpfs."""
 
+    coallocate: bool = False
+    """MUSCLE: split jobs larger than any cluster over several, instead of rejecting them."""
+
     aging: NonNegative = 0.0
     """Policies that visit queues: time after which the head of one goes before all others, s; 0:
     never."""

@@ -35,7 +35,15 @@ SUFFIXES = (".toml", ".py")
 
 SETTINGS = {
     Settings: ("coding", "population", "patience", "threshold", "start"),
-    CoallocationSettings: ("lslt", "chunk", "penalty", "solution", "selection", "max_jumps"),
+    CoallocationSettings: (
+        "lslt",
+        "chunk",
+        "penalty",
+        "solution",
+        "selection",
+        "max_jumps",
+        "coallocate",
+    ),
     DistanceCosts: ("message_rate", "staging_time", "staging_data"),
     QueueSettings: ("aging",),
 }
@@ -199,7 +207,9 @@ class Scenario:
     def largest_job(self) -> int:
         """Processors of the largest job that can ever run."""
         sizes = self.platform.sizes
-        spans = _class(self.global_scheduler, global_scheduler).spans
+        policy = _class(self.global_scheduler, global_scheduler)
+        assert isinstance(self.parameters, Parameters)
+        spans = policy.spans or (policy.collects and self.parameters.coallocate)
         return int(sizes.sum() if spans else sizes.max())
 
     def to_dict(self) -> dict[str, Any]:

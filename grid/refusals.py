@@ -105,12 +105,19 @@ def check_jobs(jobs: JobArray, clusters: int) -> None:
         raise WorkloadError("workload: accepted: jobs in order of arrival")
 
 
+def check_waits(world: World, slot: int) -> None:
+    """Raise `PlacementError` unless a slot holds a job that waits globally."""
+    status = world.jobs["status"]
+    if not (0 <= slot < len(status) and status[slot] == k.GLOBAL):
+        raise PlacementError(f"slot {slot}: accepted: jobs of the global queue, each once")
+
+
 def checked_sending(world: World, jobs: Indices, clusters: Indices) -> None:
     """Raise `PlacementError` unless each job waits globally and fits its cluster."""
-    status, sizes = world.jobs["status"], world.jobs["size"]
+    sizes = world.jobs["size"]
     for index, (job, cluster) in enumerate(zip(jobs.tolist(), clusters.tolist(), strict=True)):
-        known = 0 <= job < len(status) and status[job] == k.GLOBAL
-        if not known or job in jobs[:index]:
+        check_waits(world, job)
+        if job in jobs[:index]:
             raise PlacementError(f"slot {job}: accepted: jobs of the global queue, each once")
         if not 0 <= cluster < world.clusters or sizes[job] > world.columns["size"][cluster]:
             raise PlacementError(broken_answer(world, job, cluster))

@@ -20,12 +20,14 @@ from grid.kernel import access
 from grid.kernel import state as k
 from grid.kernel.advance import loop
 from grid.kernel.carried import LISTENER
+from grid.kernel.placing import IMPOSSIBLE
 from grid.kernel.processors import set_plan
 from grid.platform import Platform
 from grid.refusals import (
     broken_answer,
     check_jobs,
     check_memory,
+    check_waits,
     checked_failure,
     checked_plan,
     checked_sending,
@@ -161,8 +163,8 @@ class World(Contents):
         # Only who knows all at once can rely on what it found before, and is never refused a start.
         relies = larger_wait and free and bool(self.columns["at_once"].all())
         self._box["by_size"] = int(relies and self._box["largest"][0] < k.LINES)
-        # Who collects jobs from the beginning never starts one itself.
-        self._offering = not collect or self.count("submitted") > 0
+        # Who collects jobs from the beginning, and splits none, never starts one itself.
+        self._offering = not collect or spans or self.count("submitted") > 0
         self._arguments = None
         self._box["visits"], self._box["visit_at"] = int(queues != ""), visit
         self._box["queues"] = k.QUEUES[queues]
@@ -335,6 +337,40 @@ class World(Contents):
         """
         checked_sending(self, jobs, clusters)
         access.send_all(self._box, self.slots, self._events, jobs, clusters)
+
+    def start(self, job: int, take: Sequence[int] | Indices) -> bool:
+        """Start a job of the global queue now, on processors of several clusters or of one.
+
+        For a global scheduler that collects jobs, and `spans`.
+
+        Parameters
+        ----------
+        job : int
+            Its slot.
+        take : sequence of int, shape (clusters,)
+            Processors on each cluster.
+
+        Returns
+        -------
+        bool
+            Whether it started: clusters refuse if they are not as free as that.
+
+        Raises
+        ------
+        PlacementError
+            If the job does not wait there, or the processors are not as many as it needs, or a
+            cluster never has as many.
+        """
+        check_waits(self, job)
+        if self.count("sliding") == len(self._sliding):
+            self._grow()
+        self.take[: self.clusters] = take
+        taken = access.start_split(
+            self._box, self.slots, self._events, self._processors, self._turns, self._sliding, job
+        )
+        if taken == IMPOSSIBLE:
+            raise PlacementError(broken_answer(self, job, k.START))
+        return taken > 0
 
     def wanting_plans(self) -> Indices:
         """Return the clusters whose planners are wanted, and forget that they are."""

@@ -29,6 +29,9 @@ class CoallocationSettings:
         Job selection: the first job that fits, or the head of the queue alone.
     max_jumps : float
         How often a waiting job may be overtaken under FPFS, from 0 (`maxutil`, section 2.4).
+    coallocate : bool
+        Policies that work in rounds split jobs larger than any cluster, which are rejected
+        otherwise; those of `beosim` are what they are.
 
     Raises
     ------
@@ -42,6 +45,7 @@ class CoallocationSettings:
     solution: str = "first"
     selection: str = "fpfs"
     max_jumps: float = math.inf
+    coallocate: bool = False
 
     def __post_init__(self) -> None:
         for name, accepted, valid in (

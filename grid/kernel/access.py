@@ -7,6 +7,8 @@ from typing import Any
 from grid.kernel.arrival import send
 from grid.kernel.compile import compiled
 from grid.kernel.events import plan_failure, schedule
+from grid.kernel.execution import start_as_taken
+from grid.kernel.placing import REFUSED_START, clear_take, taken_for
 from grid.kernel.queues import after, first
 from grid.kernel.state import BREAK, NONE
 
@@ -45,6 +47,22 @@ def send_all(box: Any, slots: Any, events: Any, jobs: Any, clusters: Any) -> Non
     state = box[0]
     for index in range(len(jobs)):
         send(state, slots, events, jobs[index], clusters[index])
+
+
+@compiled()
+def start_split(
+    box: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, job: int
+) -> int:
+    """Start a job of the global queue as `known.take` says; return what `taken_for` does."""
+    state = box[0]
+    taken = taken_for(state, slots[job].size, True)
+    if taken > 0:
+        start_as_taken(state, slots, events, processors, turns, sliding, job)
+        clear_take(state)
+    elif taken == REFUSED_START:
+        state.refused += 1
+        clear_take(state)
+    return int(taken)
 
 
 @compiled()

@@ -212,7 +212,9 @@ def complete(
         take = sliding[slot.sliding].take
         for cluster in range(state.clusters):
             if take[cluster] > 0:
+                state.mispredicted[cluster] = 1  # no plan knows of it
                 _known_at_once(state, slots, cluster)
+        state.mispredicted_any = state.notify
         if state.recording == 1:
             split = state.splits
             state.splits += 1

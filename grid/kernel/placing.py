@@ -13,34 +13,37 @@ from grid.kernel.leaving import reject
 from grid.kernel.state import BROKEN, DRAIN, FULL, GO_ON, NONE, PLACE, REJECT, START, VISIT, WAIT
 from grid.kernel.visiting import nothing_happened, tell_outcome
 
-_REFUSED, _IMPOSSIBLE = -1, -2
+REFUSED_START, IMPOSSIBLE = -1, -2
+"""What may be wrong with a start: clusters are not as free as told, or it can never be had."""
 
 
 @inlined
-def _taken(state: Any, size: int) -> int:
+def taken_for(state: Any, size: int, excused: bool) -> int:
     """Return how many processors `known.take` names, if they are the job's and can be had.
 
     Clusters refuse a start for which they are not as free as brokers had told; who knows all at
-    once has no excuse for asking for what is not free. Where there is no cluster, its size is 0.
+    once has no excuse for asking for what is not free, unless excused. Where there is no cluster,
+    its size is 0.
     """
     taken, refused = 0, False
     for cluster in range(len(state.free)):
         count = state.known.take[cluster]
         if count != 0:
             if count < 0 or count > state.size[cluster]:
-                return _IMPOSSIBLE
+                return IMPOSSIBLE
             if count > state.free[cluster]:
-                if state.at_once[cluster] == 1:
-                    return _IMPOSSIBLE
+                if state.at_once[cluster] == 1 and not excused:
+                    return IMPOSSIBLE
                 refused = True
             taken += count
     if taken != size:
-        return _IMPOSSIBLE
-    return _REFUSED if refused else taken
+        return IMPOSSIBLE
+    return REFUSED_START if refused else taken
 
 
 @inlined
-def _clear_take(state: Any) -> None:
+def clear_take(state: Any) -> None:
+    """Forget what the last start took."""
     for cluster in range(state.clusters):
         state.known.take[cluster] = 0
 
@@ -106,10 +109,10 @@ def place_jobs(
             return PLACE
         following, size, queue = slots[job].next, slots[job].size, slots[job].queue
         if answer == START:
-            taken = _taken(state, size)
-            if taken == _IMPOSSIBLE:
+            taken = taken_for(state, size, False)
+            if taken == IMPOSSIBLE:
                 return _broken(state, job, answer)
-            if taken == _REFUSED:
+            if taken == REFUSED_START:
                 state.refused += 1
                 answer = WAIT
             elif state.sliding == len(sliding):
@@ -118,7 +121,7 @@ def place_jobs(
                 return FULL
             else:
                 start_as_taken(state, slots, events, processors, turns, sliding, job)
-            _clear_take(state)
+            clear_take(state)
         elif 0 <= answer < state.clusters and size <= state.size[answer]:
             send(state, slots, events, job, answer)
         elif answer == REJECT:
