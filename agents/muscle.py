@@ -212,11 +212,13 @@ class MuscleScheduler(GlobalScheduler):
         wide = sizes > world.platform.sizes.max()
         able = wide | (sizes <= max(up))
         jobs, sizes, wide = jobs[able], sizes[able], wide[able]
+        world.await_room(False)
         first = 0
         for at in [*np.flatnonzero(wide).tolist(), len(jobs)]:
             if first < at and not self._dispatch_if_due(jobs[first:at], sizes[first:at].min(), up):
                 return
             if at < len(jobs) and not self._start_wide(jobs[at]):
+                world.await_room(True)
                 return
             first = at + 1
 
@@ -233,9 +235,8 @@ class MuscleScheduler(GlobalScheduler):
     def _start_wide(self, slot: int) -> bool:
         """Start a job larger than any cluster now, if there is room for it; return whether.
 
-        Of clusters whose links to the centre are over the threshold, it takes nothing. If there
-        shall be room later, it is tried then; if others end at other times than predicted, TITANs
-        say so.
+        Of clusters whose links to the centre are over the threshold, it takes nothing. It is tried
+        again when there shall be room, and whenever brokers or TITANs tell that it is otherwise.
         """
         now, jobs, lslt = self.model.now, self.model.world.jobs, self.coallocation.lslt / 100.0
         size = jobs["size"].item(slot)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.changing import plan_changes, plan_failures
-from grid.contents import Contents
+from grid.deciders import Deciders
 from grid.errors import PlacementError
 from grid.jobs import JobArray
 from grid.kernel import access
@@ -26,7 +26,6 @@ from grid.platform import Platform
 from grid.refusals import (
     broken_answer,
     check_jobs,
-    check_memory,
     check_waits,
     checked_failure,
     checked_plan,
@@ -38,7 +37,7 @@ from grid.watcher import Watcher
 Indices = npt.NDArray[np.int64]
 
 
-class World(Contents):
+class World(Deciders):
     """A multicluster in motion.
 
     Parameters
@@ -82,15 +81,13 @@ class World(Contents):
         visit: Callable[[], float] | None = None,
     ) -> None:
         tracked = tracked or bool(platform.changes) or failures is not None
-        super().__init__(platform, latency, tracked, advertising or Advertising())
+        super().__init__(
+            platform, latency, tracked, advertising or Advertising(), place, rank, visit
+        )
         self._box["loss_stream"] = stream(seed, "loss")
         plan_changes(self)
         if failures is not None:
             self._events = plan_failures(self, failures, seed)
-        self._place = place
-        self._rank = rank
-        self._visit = visit
-        self._predict: Callable[[np.void], float] | None = None
         self._source: Iterator[JobArray] = iter(())
         self._until = self._end = np.inf
         self._listener: Any = None
@@ -105,100 +102,6 @@ class World(Contents):
         self._watcher = watcher
         self._listener = None if watcher is None else LISTENER(watcher.carried)
         self._box["listener_at"] = ctypes.cast(self._listener, ctypes.c_void_p).value or 0
-
-    # What decides -------------------------------------------------------------------------------
-
-    def set_global(
-        self,
-        address: int = 0,
-        memory: npt.NDArray[np.float64] | None = None,
-        stream: npt.NDArray[np.uint64] | None = None,
-        collect: bool = False,
-        max_jumps: float = np.inf,
-        spans: bool = False,
-        penalty: float = 0.0,
-        larger_wait: bool = False,
-        largest: int = 0,
-        queues: str = "",
-        visit: int = 0,
-    ) -> None:
-        """Say how the global scheduler decides.
-
-        Parameters
-        ----------
-        address : int
-            Address of a compiled `place`, or 0 for the Python one.
-        memory : array of float64, optional
-            What a compiled `place` gets as its memory.
-        stream : array of uint64, shape (4,), optional
-            Random stream that a compiled `place` finds in ``known.stream``.
-        collect : bool
-            Collect jobs for rounds instead of offering them one by one.
-        max_jumps : float
-            How often a waiting job may be overtaken, from 0 (FCFS).
-        spans : bool
-            Jobs may be split across clusters, so that one larger than any cluster is accepted.
-        penalty : float
-            Factor on the execution time of a job that is split, whatever its links; 0: the links
-            that it shares decide.
-        larger_wait : bool
-            When a job must wait, so must all that are as large or larger, so that they need not be
-            asked about. What happens is the same, sooner computed.
-        largest : int
-            Address of a compiled `largest`, or 0.
-        queues : str
-            Which queues the scheduler visits, a key of `grid.kernel.state.QUEUES`; none: jobs are
-            offered to it in order of arrival.
-        visit : int
-            Address of a compiled `visit`, or 0 for the Python one.
-        """
-        self._box["place_at"] = address
-        free = max_jumps == np.inf  # else a large job blocks those behind it, now or later
-        self._box["largest_at"] = largest if free else 0
-        self._box["collect"] = int(collect)
-        self._box["max_jumps"] = k.NOBODY if free else int(max_jumps)
-        self._box["penalty"] = penalty
-        sizes = self.columns["size"]
-        self._box["largest"] = sizes.sum() if spans else sizes.max()
-        # Only who knows all at once can rely on what it found before, and is never refused a start.
-        relies = larger_wait and free and bool(self.columns["at_once"].all())
-        self._box["by_size"] = int(relies and self._box["largest"][0] < k.LINES)
-        # Who collects jobs from the beginning, and splits none, never starts one itself.
-        self._offering = not collect or spans or self.count("submitted") > 0
-        self._arguments = None
-        self._box["visits"], self._box["visit_at"] = int(queues != ""), visit
-        self._box["queues"] = k.QUEUES[queues]
-        if memory is not None:
-            check_memory(memory)
-            self.memory = memory
-        if stream is not None:
-            self._box["known"]["stream"] = stream
-
-    def set_local(self, cluster: int, address: int = 0, planned: bool = False) -> None:
-        """Say how a cluster serves its queue: a compiled or Python rank, or plans."""
-        self.columns["priority_at"][cluster] = address
-        self.columns["planned"][cluster] = int(planned)
-
-    def notify(self, wanted: bool) -> None:
-        """Have `advance` return when jobs were collected or ended unexpectedly, or not."""
-        self._box["notify"] = int(wanted)
-
-    def set_prediction(
-        self, rates: npt.NDArray[np.float64], predict: Callable[[np.void], float] | None = None
-    ) -> None:
-        """Say what those who decide expect of execution times, instead of the truth.
-
-        Parameters
-        ----------
-        rates : array, shape (clusters,)
-            Speed of each cluster relative to rate 1 that they expect.
-        predict : callable, optional
-            Takes the row of a job that arrives and returns the run time on a cluster of rate 1
-            that they expect, s. Called once a job, in order of arrival.
-        """
-        self.known["rate"][:] = rates
-        self._box["predicting"] = int(predict is not None)
-        self._predict = predict
 
     # Jobs in ------------------------------------------------------------------------------------
 

@@ -177,6 +177,8 @@ def take_off(
         for cluster in range(state.clusters):
             if take[cluster] > 0:
                 _leave_cluster(state, slots, processors, turns, cluster, job, take[cluster], False)
+                state.mispredicted[cluster] = 1  # no plan knew of it
+        state.mispredicted_any = state.notify
         state.sliding -= 1
         sliding[slot.sliding] = sliding[state.sliding]
         slots[sliding[slot.sliding].job].sliding = slot.sliding
@@ -212,9 +214,7 @@ def complete(
         take = sliding[slot.sliding].take
         for cluster in range(state.clusters):
             if take[cluster] > 0:
-                state.mispredicted[cluster] = 1  # no plan knows of it
                 _known_at_once(state, slots, cluster)
-        state.mispredicted_any = state.notify
         if state.recording == 1:
             split = state.splits
             state.splits += 1

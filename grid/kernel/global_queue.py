@@ -184,10 +184,16 @@ def offer(state: Any, slots: Any, job: int) -> None:
 
 @inlined
 def offer_again(state: Any) -> None:
-    """Have every job that waits globally offered again, from the head of the queue."""
+    """Have every job that waits globally offered again, from the head of the queue.
+
+    A scheduler that works in rounds looks at them again, if it awaits room for one.
+    """
     if state.visits == 1:
         tell_departure(state)
         return
     state.refused_size = NOBODY
     state.cursor = NONE
-    state.offering_all = int(state.collect == 0 and state.waiting[len(state.free)] > 0)
+    if state.collect == 0:
+        state.offering_all = int(state.waiting[len(state.free)] > 0)
+    elif state.waiting[len(state.free)] > 0:
+        state.collected += state.awaits_room

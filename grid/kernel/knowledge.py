@@ -148,6 +148,7 @@ def tick_again(state: Any, events: Any) -> None:
 def is_news_out(state: Any, beliefs: Any) -> bool:
     """Tell whether some broker has not heard of the last change of a cluster."""
     for row in range(len(beliefs)):
-        if beliefs[row].at < state.touched_at[beliefs[row].cluster]:
+        cluster = beliefs[row].cluster
+        if state.at_once[cluster] == 0 and beliefs[row].at < state.touched_at[cluster]:
             return True
     return False

@@ -226,6 +226,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("collect", np.int64),  # 1: jobs are collected for rounds, never offered one by one
             ("notify", np.int64),  # 1: return when jobs were collected
             ("collected", np.int64),  # jobs collected since the scheduler was told
+            ("awaits_room", np.int64),  # 1: who collects is told of processors that are free, too
             # times that a job may be overtaken, and that the head of its queue has been (`maxutil`,
             # section 2.4): of each job, `jumps` says how often more than those behind it
             ("max_jumps", np.int64),

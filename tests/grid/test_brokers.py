@@ -155,6 +155,13 @@ def test_mean_age_of_periodic_news_is_its_closed_form(loss, latency, period):
         assert world.count("lost") == 0
 
 
+@pytest.mark.parametrize("loss", [0.0, 0.4])
+def test_brokers_that_tell_at_once_and_periodically_come_to_an_end(loss):
+    world = world_of(tree(), 0.0, Advertising("both", 7.0, loss), jobs=50)
+    assert world.advance(1e9) == k.OVER
+    assert world.count("completed") == 50
+
+
 @pytest.mark.parametrize("when", ["change", "periodic", "both"])
 def test_nothing_but_advertisements_is_lost_for_good(when):
     world = world_of(tree(), 0.5, Advertising(when, 7.0, 0.4), jobs=300)
