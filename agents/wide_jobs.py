@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.booking import Booked
-from agents.coallocation.modules import TIE
 from agents.view import KnownLink
+from grid.kernel.statistics import TOLERANCE
 
 Indices = npt.NDArray[np.int64]
 
@@ -28,7 +28,7 @@ def enough_at(size: int, booked: Iterable[Booked]) -> float:
 
 def within(links: Iterable[KnownLink], lslt: float) -> bool:
     """Tell whether no link is over a threshold, of which 1 is its capacity (LSLT, `beosim`)."""
-    return all(link.demand <= lslt * link.capacity * (1.0 + TIE) for link in links)
+    return all(link.demand <= lslt * link.capacity * (1.0 + TOLERANCE) for link in links)
 
 
 def largest_first(size: int, rooms: Sequence[int]) -> Indices | None:
