@@ -8,12 +8,13 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from grid.jobs import JobArray
-from grid.workloads.source import Cleaning
+from grid.jobs import JobArray, job_table
+from grid.workloads.source import DROPPED, Cleaning
 
-NO_SUBMIT = "no submit time: dropped"
-NO_SIZE = "no size: dropped"
-NO_RUNTIME = "no run time: dropped"
+CUT_OFF = f"record cut off or garbled{DROPPED}"
+NO_SUBMIT = f"no submit time{DROPPED}"
+NO_SIZE = f"no size{DROPPED}"
+NO_RUNTIME = f"no run time{DROPPED}"
 REQUESTED_SIZE = "no allocated processors: requested processors taken"
 ZERO_RUNTIME = "run time 0: counted as 1 s"
 LOW_REQUEST = "requested time below the run time: raised to it"
@@ -25,7 +26,9 @@ OUTSIDE = "outside the window: left out"
 def clean(
     records: JobArray, requested_size: npt.NDArray[np.int64] | None = None
 ) -> tuple[JobArray, Cleaning]:
-    """Return the usable records as jobs, and what each rule did.
+    """Return the usable records as jobs in order of arrival, and what each rule did.
+
+    Those of one instant keep their order.
 
     A record that is dropped counts under one rule only, the first that applies of no submit time,
     no size and no run time; the rules that change a record count only records that are kept.
@@ -34,7 +37,7 @@ def clean(
     ----------
     records : JobArray
         Records in which a negative arrival or run time, or a size of 0 or less, means unknown. A
-        requested time is inf where unknown.
+        requested time is inf where unknown. Columns of jobs that are not there stay neutral.
     requested_size : int array, optional
         Size of a record whose own is unknown, likewise; shape of `records`.
     """
@@ -56,9 +59,13 @@ def clean(
         count(rule, usable & ~known)
         usable &= known
 
-    jobs = records[usable]
+    kept = np.flatnonzero(usable)
+    kept = kept[np.argsort(records["arrival"][kept], kind="stable")]
+    jobs = job_table(len(kept))
+    for name in records.dtype.names or ():
+        jobs[name] = records[name][kept]
     count(REQUESTED_SIZE, jobs["size"] <= 0)
-    jobs["size"] = size[usable]
+    jobs["size"] = size[kept]
     zero = jobs["runtime"] == 0
     count(ZERO_RUNTIME, zero)
     jobs["runtime"][zero] = 1.0

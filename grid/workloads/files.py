@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
+import lzma
 import math
 import re
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, BinaryIO, TextIO
 
 from grid.errors import WorkloadError
 from grid.jobs import LONGEST
@@ -15,29 +21,86 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 LARGEST_WHOLE = 2**53
 """Floats hold every whole number below exactly."""
 
+PACKED: dict[str, tuple[bytes, Callable[..., Any], str]] = {
+    ".gz": (b"\x1f\x8b", gzip.open, "gzip"),
+    ".bz2": (b"BZh", bz2.open, "bzip2"),
+    ".xz": (b"\xfd7zXZ\x00", lzma.open, "xz"),
+}
+"""Ways to pack a file, by the end of its name: its first bytes, what opens it, its own name."""
 
-def read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file, unpacked if its name ends in ``.gz``.
+
+def bare_name(path: Path) -> str:
+    """Return the name of a file in small letters, without the suffix that says it is packed.
+
+    Examples
+    --------
+    >>> bare_name(Path("logs/KTH.SWF.gz"))
+    'kth.swf'
+    """
+    name = path.name.lower()
+    suffix = Path(name).suffix
+    return name.removesuffix(suffix) if suffix in PACKED else name
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to read its bytes, unpacked if its name or its first bytes say that it is packed.
+
+    Raises
+    ------
+    WorkloadError
+        If the file is missing, not readable or not a whole packed file, also while it is read.
+    """
+    kind = "file"
+    try:
+        with open(path, "rb") as raw:
+            head = raw.peek(8)
+            for suffix, (magic, opener, name) in PACKED.items():
+                if head.startswith(magic) or path.suffix.lower() == suffix:
+                    kind = name
+                    with opener(raw) as file:
+                        yield file
+                    return
+            yield raw
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise _not_whole(path, kind, error) from error
+    except OSError as error:
+        if error.strerror is None:  # how bzip2 says that something is wrong with the data
+            raise _not_whole(path, kind, error) from error
+        raise WorkloadError(
+            f"{path}: cannot be read ({error.strerror}); accepted: a readable file"
+        ) from error
+
+
+def _not_whole(path: Path, kind: str, error: Exception) -> WorkloadError:
+    return WorkloadError(
+        f"{path}: not a whole {kind} file ({error}); accepted: plain text, or whole gzip, bzip2 "
+        "or xz"
+    )
+
+
+@contextmanager
+def opened_text(path: Path) -> Iterator[TextIO]:
+    """Open a text file to read, unpacked as by `opened`.
 
     Bytes that are not UTF-8 do no harm in comments, so they are replaced and never refused here.
 
     Raises
     ------
     WorkloadError
-        If the file is missing, not readable or not a whole gzip file.
+        As `opened`.
     """
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
-    try:
-        with opener(path, "rt", encoding="utf-8-sig", errors="replace") as file:
-            return list(file)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise WorkloadError(
-            f"{path}: not a whole gzip file ({error}); accepted: gzip or plain text"
-        ) from error
-    except OSError as error:
-        raise WorkloadError(
-            f"{path}: cannot be read ({error.strerror}); accepted: a readable file"
-        ) from error
+    with (
+        opened(path) as file,
+        io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace") as text,
+    ):
+        yield text
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a text file, opened by `opened_text`."""
+    with opened_text(path) as file:
+        return list(file)
 
 
 def number(text: str) -> float:

@@ -1,4 +1,4 @@
-"""Reading logs by the names of their files."""
+"""Logs as the jobs of a run, one file or one for each site."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from pathlib import Path
 from grid.errors import WorkloadError
 from grid.workloads.cleaning import NUMBER_SHARED, combined
 from grid.workloads.files import quoted
-from grid.workloads.job_csv import read_csv
+from grid.workloads.formats import read
 from grid.workloads.sites import merge_sites
-from grid.workloads.swf import read_swf
 from grid.workloads.table import Table
 
 
-def read_log(path: str | os.PathLike[str], clusters: Sequence[str]) -> Table:
-    """Read a workload file: ``.swf`` or ``.csv``, either also with ``.gz``.
+def read_log(
+    path: str | os.PathLike[str], clusters: Sequence[str], speed: float | None = None
+) -> Table:
+    """Read a workload file of any of the formats that `grid.workloads.formats` knows.
 
     Parameters
     ----------
     path : path
-        The file.
+        The file, plain or packed.
     clusters : sequence of str
         Names of the clusters of the platform.
+    speed : float, optional
+        Speed of a processor of rate 1, flop/s, for workloads that say what jobs compute.
 
     Raises
     ------
     WorkloadError
-        If the name ends otherwise or the file cannot be used.
+        If neither the name nor the content tells a format, or the file cannot be used.
     """
-    name = Path(path).name.lower().removesuffix(".gz")
-    if name.endswith(".swf"):
-        return read_swf(path)
-    if name.endswith(".csv"):
-        return read_csv(path, clusters)
-    raise WorkloadError(
-        f"{os.fspath(path)}: unknown kind of workload; accepted: .swf, .swf.gz, .csv, .csv.gz"
-    )
+    return read(Path(path), clusters=clusters, speed=speed).cleaned()
 
 
-def read_site_logs(paths: Mapping[str, str | os.PathLike[str]], clusters: Sequence[str]) -> Table:
+def read_site_logs(
+    paths: Mapping[str, str | os.PathLike[str]],
+    clusters: Sequence[str],
+    speed: float | None = None,
+) -> Table:
     """Read one log a site and merge them (`merge_sites`).
 
     Parameters
@@ -49,6 +49,8 @@ def read_site_logs(paths: Mapping[str, str | os.PathLike[str]], clusters: Sequen
         The file of each cluster by its name.
     clusters : sequence of str
         Names of the clusters of the platform, in order.
+    speed : float, optional
+        As for `read_log`.
 
     Raises
     ------
@@ -61,7 +63,7 @@ def read_site_logs(paths: Mapping[str, str | os.PathLike[str]], clusters: Sequen
             raise WorkloadError(
                 f"log of site {quoted(name)}: unknown cluster; accepted: {', '.join(clusters)}"
             )
-        logs[list(clusters).index(name)] = read_log(path, clusters)
+        logs[list(clusters).index(name)] = read_log(path, clusters, speed)
     jobs, shared = merge_sites({index: log.jobs for index, log in logs.items()})
     cleaning = combined(log.cleaning for log in logs.values())
     return Table(jobs, cleaning.also(NUMBER_SHARED, shared))

@@ -11,6 +11,9 @@ from grid.jobs import JobArray
 CHUNK = 4096
 """Rows handed over at once, so that memory does not grow with the length of a stream."""
 
+DROPPED = ": dropped"
+"""How a rule ends that removes records."""
+
 
 @dataclass(frozen=True)
 class Cleaning:
@@ -29,6 +32,18 @@ class Cleaning:
     records: int = 0
     rules: dict[str, int] = field(default_factory=dict)
     dropped: int = 0
+
+    @property
+    def drops(self) -> dict[str, int]:
+        """Records that each rule dropped, by what these rules begin with.
+
+        Examples
+        --------
+        >>> Cleaning(9, {"no size: dropped": 2, "run time 0: counted as 1 s": 3}, 2).drops
+        {'no size': 2}
+        """
+        found = ((rule.partition(DROPPED), count) for rule, count in self.rules.items())
+        return {why: count for (why, dropped, _), count in found if dropped}
 
     def also(self, rule: str, count: int) -> Cleaning:
         """Return it with one more rule, which dropped nothing, if that applied at all."""

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import TextIO
+from zoneinfo import ZoneInfo
 
 import numpy as np
-import numpy.typing as npt
 
-from grid.errors import WorkloadError
-from grid.jobs import LONGEST, UNKNOWN, job_table
-from grid.workloads.cleaning import clean
-from grid.workloads.files import LARGEST_WHOLE, number, quoted, read_lines, seconds, whole
+from grid.jobs import UNKNOWN
+from grid.workloads.fields import read_fields
+from grid.workloads.log import Log
 from grid.workloads.table import Table
 
-FIELDS = 18
-"""Numbers in a record; what stands after them on a line is not SWF and not read."""
-
-NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME = 0, 1, 3, 4, 7, 8
-USER, EXECUTABLE = 11, 13
-WHOLE = (NUMBER, ALLOCATED, REQUESTED, USER, EXECUTABLE)
-TIMES = (SUBMIT, RUNTIME, REQUESTED_TIME)
+HEADER = re.compile(r"[;\s]*(\w+)\s*:\s*(.*)")
+EPOCHS = 5e8
+"""A log whose header says no start, and whose times are later than that (s), has Unix times."""
+EARLIEST, LATEST = 0, 4e9
+"""Unix times (s) that are taken for the start of a log: the years 1970 to 2096."""
 
 
 def read_swf(path: str | os.PathLike[str]) -> Table:
-    """Read and clean a log in SWF, plain or gzip (``.gz``).
+    """Read and clean a log in SWF, plain or packed.
 
     The size of a job is field 5 (allocated processors), else field 8 (requested); what else
     becomes of records is told by `grid.workloads.cleaning`. Its user is field 12, its application
@@ -42,71 +42,96 @@ def read_swf(path: str | os.PathLike[str]) -> Table:
         If the file cannot be read, a line is no record (named as ``FILE:LINE``), or no record is
         usable.
     """
-    path = Path(path)
-    fields = _records(path, read_lines(path))
-    records = job_table(len(fields))
-    records["number"] = fields[:, NUMBER]
-    records["arrival"] = fields[:, SUBMIT]
-    records["size"] = fields[:, ALLOCATED]
-    records["runtime"] = fields[:, RUNTIME]
-    requested_time = fields[:, REQUESTED_TIME]
-    records["requested_time"] = np.where(requested_time < 0, np.inf, requested_time)
-    for name, field in (("user", USER), ("application", EXECUTABLE)):
-        records[name] = np.where(fields[:, field] < 0, UNKNOWN, fields[:, field])
-    jobs, cleaning = clean(records, fields[:, REQUESTED].astype(np.int64))
-    if not len(jobs):
-        raise WorkloadError(
-            f"{path}: empty workload: found {len(fields)} records, none usable; accepted: at "
-            "least one with a submit time, a size and a run time"
-        )
-    jobs = jobs[np.argsort(jobs["arrival"], kind="stable")]
-    jobs["arrival"] -= jobs["arrival"][0]
-    return Table(jobs, cleaning)
+    return swf_log(Path(path)).cleaned()
 
 
-def _records(path: Path, lines: list[str]) -> npt.NDArray[np.float64]:
-    """Return the fields of each record: shape (records, FIELDS)."""
-    if not any(_fields(line) for line in lines):
-        raise WorkloadError(f"{path}: empty workload: found no record; accepted: at least one")
-    try:
-        records = np.loadtxt(lines, comments=";", usecols=range(FIELDS), ndmin=2)
-    except ValueError as error:
-        _refuse(path, lines)
-        raise WorkloadError(f"{path}: {error}") from error
-    counts = records[:, WHOLE]
-    exact = (counts == np.rint(counts)) & (np.abs(counts) < LARGEST_WHOLE)
-    short = (records[:, TIMES] <= LONGEST).all()
-    if not (np.isfinite(records).all() and exact.all() and short):
-        _refuse(path, lines)
-    return records
+def swf_log(path: Path) -> Log:
+    """Read a log in SWF, as `read_swf` does, and leave its records as they are."""
+    fields = read_fields(path, ";", whole_line=True)
+    header = _header(fields.comments)
+    start = _start(header)
+    arrivals = fields.records["arrival"]
+    known = arrivals[arrivals >= 0]
+    if start is None and len(known) and known.min() >= EPOCHS:
+        start = datetime.fromtimestamp(0, UTC)
+    processors = _whole(header.get("MaxProcs", ""))
+    return Log(
+        path,
+        "swf",
+        fields.records,
+        fields.requested_size,
+        processors=processors if processors and processors > 0 else None,
+        start=start,
+    )
 
 
-def _fields(line: str) -> list[str]:
-    return line.partition(";")[0].split()
+def write_swf(stream: TextIO, table: Table) -> None:
+    """Write jobs so that `read_swf` gives them back, if the first arrives at 0.
 
+    What SWF has no field for (`LOST`) is left out.
 
-def _refuse(path: Path, lines: list[str]) -> None:
-    """Raise the error of the first line that is no record.
-
-    Only a file known to be bad is read so, for this is ten times slower than `numpy.loadtxt`.
+    Examples
+    --------
+    >>> import sys
+    >>> from grid.jobs import job_table
+    >>> jobs = job_table(1)
+    >>> jobs["size"], jobs["runtime"] = 4, 0.5
+    >>> write_swf(sys.stdout, Table(jobs))
+    ; Version: 2.2
+    ; MaxJobs: 1
+    ; MaxRecords: 1
+    1 0 -1 0.5 4 -1 -1 4 -1 -1 1 -1 -1 -1 -1 -1 -1 -1
     """
-    for line_number, line in enumerate(lines, 1):
-        fields = _fields(line)
-        if not fields:
-            continue
-        if len(fields) < FIELDS:
-            raise WorkloadError(
-                f"{path}:{line_number}: found {len(fields)} fields, {quoted(line.strip())}; "
-                f"accepted: a record of at least {FIELDS} numbers, or a comment after ';'"
-            )
-        for index, text in enumerate(fields[:FIELDS]):
-            read, accepted = (whole, "a whole number") if index in WHOLE else (number, "a number")
-            if index in TIMES:
-                read, accepted = seconds, f"a number of seconds up to {LONGEST:g}"
-            try:
-                read(text)
-            except ValueError:
-                raise WorkloadError(
-                    f"{path}:{line_number}: field {index + 1} is {quoted(text)}; accepted: "
-                    f"{accepted}"
-                ) from None
+    jobs = table.jobs
+    stream.write(f"; Version: 2.2\n; MaxJobs: {len(jobs)}\n; MaxRecords: {len(jobs)}\n")
+    if table.processors is not None:
+        stream.write(f"; MaxProcs: {table.processors}\n")
+    if table.start is not None:
+        stream.write(f"; UnixStartTime: {_plain(table.start.timestamp())}\n")
+        if isinstance(table.start.tzinfo, ZoneInfo):
+            stream.write(f"; TimeZoneString: {table.start.tzinfo.key}\n")
+    requested = np.where(np.isinf(jobs["requested_time"]), UNKNOWN, jobs["requested_time"])
+    columns = (jobs["number"], jobs["arrival"], jobs["runtime"], jobs["size"], requested)
+    people = (jobs["user"], jobs["application"])
+    for number, submit, run, size, time, user, application in zip(
+        *(column.tolist() for column in (*columns, *people)), strict=True
+    ):
+        stream.write(
+            f"{number} {_plain(submit)} -1 {_plain(run)} {size} -1 -1 {size} {_plain(time)} -1 1 "
+            f"{user} -1 {application} -1 -1 -1 -1\n"
+        )
+
+
+def _plain(value: float) -> str:
+    """Return a number that reads back exactly, without a point where it is whole."""
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def _header(comments: list[str]) -> dict[str, str]:
+    """Return the keys of the comments before the first record; the first of each counts."""
+    found: dict[str, str] = {}
+    for line in comments:
+        if match := HEADER.match(line):
+            found.setdefault(match[1], match[2].partition("#")[0].strip())
+    return found
+
+
+def _start(header: dict[str, str]) -> datetime | None:
+    """Return the clock of the log at time 0, in its time zone if the header names one."""
+    seconds = _whole(header.get("UnixStartTime", ""))
+    if seconds is None or not EARLIEST < seconds < LATEST:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).astimezone(_zone(header))
+
+
+def _zone(header: dict[str, str]) -> ZoneInfo | timezone:
+    try:
+        return ZoneInfo(header["TimeZoneString"])
+    except (KeyError, ValueError, OSError):  # not said, or no zone of this machine
+        offset = _whole(header.get("TimeZone", "")) or 0
+        return timezone(timedelta(seconds=offset)) if abs(offset) < 86_400 else UTC
+
+
+def _whole(text: str) -> int | None:
+    match = re.match(r"-?\d{1,15}\b", text)
+    return int(match[0]) if match else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import numpy as np
 
@@ -22,6 +23,12 @@ class Table:
         At least one job, in order of arrival.
     cleaning : Cleaning
         What was done to the records they come from.
+    processors : int or None
+        Of the machine that the jobs come from, if their source says that.
+    start : datetime or None
+        What the clock of that machine showed at time 0, in its own time zone, likewise.
+    sites : tuple of str
+        Names of the clusters that origins are indices of, where the source names them.
 
     Raises
     ------
@@ -39,6 +46,9 @@ class Table:
 
     jobs: JobArray
     cleaning: Cleaning = field(default_factory=Cleaning)
+    processors: int | None = None
+    start: datetime | None = None
+    sites: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         jobs = self.jobs

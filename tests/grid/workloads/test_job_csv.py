@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from grid.errors import WorkloadError
 from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, job_table
 from grid.workloads import cleaning
-from grid.workloads.job_csv import COLUMNS, read_csv, write_csv
+from grid.workloads.job_columns import COLUMNS
+from grid.workloads.job_csv import read_csv, write_csv
 
 CLUSTERS = ["C1", "C2", "north, old"]
 

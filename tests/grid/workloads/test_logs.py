@@ -35,8 +35,10 @@ def test_the_case_of_a_name_says_nothing(swf):
 def test_files_are_told_by_their_names(swf, table):
     assert read_log(swf, CLUSTERS).jobs["size"].tolist() == [4, 4]
     assert read_log(str(table), CLUSTERS).jobs["size"].tolist() == [1, 1]
+    other = swf.with_name("log.txt")
+    other.write_text("2 5 -1 10\n")
     with pytest.raises(WorkloadError, match=r"log\.txt: unknown kind of workload"):
-        read_log("log.txt", CLUSTERS)
+        read_log(other, CLUSTERS)
 
 
 def test_site_logs(swf, table):

@@ -1,0 +1,172 @@
+"""Records of a line each, whose fields blanks part: what SWF and GWF have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.errors import WorkloadError
+from grid.jobs import LONGEST, UNKNOWN, JobArray
+from grid.workloads.files import LARGEST_WHOLE, number, opened_text, quoted, seconds, whole
+from grid.workloads.log import RECORD
+
+FIELDS = 18
+"""Fields that a record has at least; what stands after them on a line is not read."""
+
+NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME = 0, 1, 3, 4, 7, 8
+USER, EXECUTABLE = 11, 13
+USED = (NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME)
+PEOPLE = (USER, EXECUTABLE)
+WHOLE = (NUMBER, ALLOCATED, REQUESTED, *PEOPLE)
+TIMES = (SUBMIT, RUNTIME, REQUESTED_TIME)
+
+AT_ONCE = 100_000
+"""Lines read at once, so that the text of a long log is never all in memory."""
+
+
+class Fields(NamedTuple):
+    """Records, the processors that each asked for, and the comments before them."""
+
+    records: JobArray
+    requested_size: npt.NDArray[np.int64]
+    comments: list[str]
+
+
+def read_fields(path: Path, comment: str, whole_line: bool) -> Fields:
+    """Read the records of a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    comment : str
+        What begins a comment.
+    whole_line : bool
+        All fields are numbers. Else only those of `USED` are, and users and applications may be
+        named: then they are numbered as they first come.
+
+    Raises
+    ------
+    WorkloadError
+        If the file cannot be read, holds no record, or a line is none (named as ``FILE:LINE``).
+    """
+    numeric = tuple(range(FIELDS)) if whole_line else USED
+    comments: list[str] = []
+    parts: list[npt.NDArray[np.void]] = []
+    requested: list[npt.NDArray[np.int64]] = []
+    people: list[npt.NDArray[np.str_]] = []
+    with opened_text(path) as file:
+        first = 1
+        while lines := list(islice(file, AT_ONCE)):
+            data = next((i for i, line in enumerate(lines) if _split(line, comment)), None)
+            if not parts:
+                comments += lines[:data]
+            if data is not None:
+                column = _columns(path, lines, first, comment, numeric)
+                parts.append(_records(column))
+                requested.append(column[REQUESTED].astype(np.int64))
+                if not whole_line:
+                    people.append(np.loadtxt(lines, str, comments=comment, usecols=PEOPLE, ndmin=2))
+            first += len(lines)
+    if not parts:
+        raise WorkloadError(f"{path}: empty workload: found no record; accepted: at least one")
+    records = np.concatenate(parts)
+    if people:
+        names = np.concatenate(people)
+        for index, name in enumerate(("user", "application")):
+            records[name] = numbered(names[:, index].tolist())
+    return Fields(records, np.concatenate(requested), comments)
+
+
+def _records(column: dict[int, npt.NDArray[np.float64]]) -> JobArray:
+    records = np.zeros(len(column[NUMBER]), RECORD)
+    for name, field in (
+        ("number", NUMBER),
+        ("arrival", SUBMIT),
+        ("size", ALLOCATED),
+        ("runtime", RUNTIME),
+    ):
+        records[name] = column[field]
+    time = column[REQUESTED_TIME]
+    records["requested_time"] = np.where(time < 0, np.inf, time)
+    for name, field in (("user", USER), ("application", EXECUTABLE)):
+        ids = column.get(field, -np.ones(1))
+        records[name] = np.where(ids < 0, UNKNOWN, ids)
+    return records
+
+
+def numbered(names: Sequence[str], unknown: frozenset[str] = frozenset({"", "-1"})) -> list[int]:
+    """Return a number for each name: itself if all are whole numbers, else as they first come.
+
+    Examples
+    --------
+    >>> numbered(["7", "-1", "3"])
+    [7, -1, 3]
+    >>> numbered(["root", "", "U7", "root"])
+    [0, -1, 1, 0]
+    """
+    known = dict.fromkeys(name for name in names if name not in unknown)
+    if all(name.isascii() and name.isdecimal() and len(name) < 16 for name in known):
+        ids = {name: int(name) for name in known}
+    else:
+        ids = {name: place for place, name in enumerate(known)}
+    return [ids.get(name, UNKNOWN) for name in names]
+
+
+def _columns(
+    path: Path, lines: list[str], first: int, comment: str, numeric: tuple[int, ...]
+) -> dict[int, npt.NDArray[np.float64]]:
+    """Return the numeric fields of all records, each as a column, checked."""
+    try:
+        table = np.loadtxt(lines, comments=comment, usecols=numeric, ndmin=2)
+    except ValueError as error:
+        _refuse(path, lines, first, comment, numeric)
+        raise WorkloadError(f"{path}: {error}") from error
+    column = dict(zip(numeric, table.T, strict=True))
+    exact = all(
+        ((column[field] == np.rint(column[field])) & (np.abs(column[field]) < LARGEST_WHOLE)).all()
+        for field in WHOLE
+        if field in column
+    )
+    short = all((column[field] <= LONGEST).all() for field in TIMES)
+    if not (exact and short and np.isfinite(table).all()):
+        _refuse(path, lines, first, comment, numeric)
+    return column
+
+
+def _split(line: str, comment: str) -> list[str]:
+    return line.partition(comment)[0].split()
+
+
+def _refuse(
+    path: Path, lines: list[str], first: int, comment: str, numeric: tuple[int, ...]
+) -> None:
+    """Raise the error of the first line that is no record.
+
+    Only lines known to be bad are read so, for this is ten times slower than `numpy.loadtxt`.
+    """
+    for line_number, line in enumerate(lines, first):
+        fields = _split(line, comment)
+        if not fields:
+            continue
+        if len(fields) < FIELDS:
+            raise WorkloadError(
+                f"{path}:{line_number}: found {len(fields)} fields, {quoted(line.strip())}; "
+                f"accepted: a record of at least {FIELDS} fields, or a comment after {comment!r}"
+            )
+        for index in numeric:
+            read, accepted = (whole, "a whole number") if index in WHOLE else (number, "a number")
+            if index in TIMES:
+                read, accepted = seconds, f"a number of seconds up to {LONGEST:g}"
+            try:
+                read(fields[index])
+            except ValueError:
+                raise WorkloadError(
+                    f"{path}:{line_number}: field {index + 1} is {quoted(fields[index])}; "
+                    f"accepted: {accepted}"
+                ) from None

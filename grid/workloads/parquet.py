@@ -1,0 +1,65 @@
+"""Jobs in Parquet files: the columns of `grid.workloads.job_columns`, each of its type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from grid.errors import WorkloadError
+from grid.workloads.files import opened
+from grid.workloads.job_columns import cells, check_header, origins, parsed
+from grid.workloads.log import Log
+from grid.workloads.table import Table
+
+WHOLE = ("job", "size", "user", "application")
+TEXT = ("origin", "components", "request")
+
+
+def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
+    """Read jobs from a Parquet file, and leave them as they are; null says nothing of a job.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    clusters : sequence of str or None
+        Names of the clusters, which `origin` uses; None: any.
+
+    Raises
+    ------
+    WorkloadError
+        If the file cannot be read or a value cannot be used: named by its row, from 1.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        with opened(path) as file:
+            table = parquet.ParquetFile(file).read()
+            check_header(str(path), table.column_names)
+            if not table.num_rows:
+                raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
+            columns = {
+                name: ["" if value is None else str(value) for value in column.to_pylist()]
+                for name, column in zip(table.column_names, table.columns, strict=True)
+            }
+    except pyarrow.ArrowException as error:
+        why = " ".join(str(error).split())
+        raise WorkloadError(f"{path}: {why}; accepted: a Parquet file") from None
+    sites = origins(columns) if clusters is None else tuple(clusters)
+    jobs = parsed(columns, lambda row: f"{path}: row {row + 1}", sites)
+    return Log(path, "parquet", jobs, sites=sites, from_first=False)
+
+
+def write_parquet(stream: BinaryIO, table: Table) -> None:
+    """Write jobs so that `parquet_log` gives them back exactly."""
+    import pyarrow
+    from pyarrow import parquet
+
+    arrays = {}
+    for name, values in cells(table.jobs, table.sites).items():
+        kind = pyarrow.int64() if name in WHOLE else pyarrow.float64()
+        known = [None if value == "" else value for value in values]
+        arrays[name] = pyarrow.array(known, pyarrow.string() if name in TEXT else kind)
+    parquet.write_table(pyarrow.table(arrays), stream)
