@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from experiments.checks.commands import check, verify
+from experiments.logs.commands import convert, inspect
 from experiments.maxutil.commands import maxutil
 from experiments.options import Number, chosen_workload
 from experiments.papers.commands import reproduce
@@ -38,9 +39,11 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--workload",
                 multiple=True,
                 metavar="FILE",
-                help="A log (.swf, .swf.gz) or table of jobs (.csv); CLUSTER=FILE for each site.",
+                help="A log or table of jobs (docs/logs.md); CLUSTER=FILE for each site.",
             ),
-            click.option("--platform", metavar="FILE", help="Clusters and links (.toml)."),
+            click.option(
+                "--platform", metavar="FILE", help="Clusters and links (.toml, or SimGrid's .xml)."
+            ),
             click.option(
                 "--global", "global_", metavar="NAME", help="Global scheduler, or module:Class."
             ),
@@ -65,13 +68,13 @@ def chosen_scenario(
 ) -> Scenario:
     """Return the scenario that the options describe."""
     from experiments.scenario import Scenario
-    from grid.platform import Platform
+    from grid.platform_files import read_platform
 
     changes: dict[str, Any] = {}
     if workload:
         changes["workload"] = chosen_workload(workload)
     if platform is not None:
-        changes["platform"] = Platform.from_toml(platform)
+        changes["platform"] = read_platform(platform)
     if global_ is not None:
         changes["global_scheduler"] = global_
     if local is not None:
@@ -288,7 +291,7 @@ def policies(as_json: bool) -> None:
     print_table(list_policies(), as_json)
 
 
-for each in (check, verify, reproduce, maxutil):
+for each in (check, verify, reproduce, maxutil, inspect, convert):
     main.add_command(each)
 
 

@@ -99,6 +99,7 @@ def notes(scenario: Scenario) -> list[str]:
     if several and "local_share" in chosen:
         reasons.append("local_share (each log is that of a site)")
     lines = [f"parameters without effect: {'; '.join(reasons)}"] if reasons else []
+    lines += [f"platform: {note}" for note in scenario.platform.notes]
     if scenario.workload is None and parameters.max_size > scenario.largest_job:
         lines.append(
             f"max_size: {parameters.max_size} processors; jobs larger than {scenario.largest_job} "

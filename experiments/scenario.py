@@ -29,7 +29,7 @@ from grid.platform import Platform
 
 PACKAGED = resources.files("experiments") / "scenarios"
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "parameters")
-PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links")
+PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
 OUTPUTS = ("seed_schedules",)
 SUFFIXES = (".toml", ".py")
 
@@ -333,7 +333,8 @@ def _sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Pl
         cluster["size"] = cluster["size"] if nodes == "auto" else nodes
     for link in tables["links"]:
         link["capacity"] = link["capacity"] if capacity == "auto" else capacity
-    return Platform.from_dict(tables)
+    sized = Platform.from_dict(tables)
+    return dataclasses.replace(sized, speed=platform.speed, notes=platform.notes)
 
 
 def _name(given: Any) -> str:

@@ -112,7 +112,7 @@ def _from_logs(
 ) -> tuple[Table, Duration]:
     paths: dict[str, str] = {}
     if isinstance(source, (str, Path)):
-        table = read_log(source, platform.names)
+        table = read_log(source, platform.names, platform.speed)
     else:
         for entry in source:
             site, _, path = entry.partition("=")
@@ -125,7 +125,7 @@ def _from_logs(
                     f"workload {entry}: a second log of {site}; accepted: one for each cluster"
                 )
             paths[site] = path
-        table = read_site_logs(paths, platform.names)
+        table = read_site_logs(paths, platform.names, platform.speed)
     jobs = np.concatenate(list(table.chunks()))
     end = math.inf if parameters.window_end is None else parameters.window_end
     if parameters.window_start > 0 or end < math.inf:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
 from os import PathLike
@@ -98,6 +98,11 @@ class Platform:
         Those between the clusters' own brokers and the global scheduler's.
     changes : tuple of Change
         Processors that join, are drained or fail at given times.
+    speed : float or None
+        Operations a second (flop/s) of a processor of rate 1, where workloads say what jobs compute
+        (Batsim's do); None: not known.
+    notes : tuple of str
+        What its file says that has no meaning here.
 
     Raises
     ------
@@ -118,6 +123,8 @@ class Platform:
     graph: nx.Graph
     brokers: tuple[Broker, ...] = ()
     changes: tuple[Change, ...] = ()
+    speed: float | None = None
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clusters", tuple(self.clusters))
@@ -131,6 +138,8 @@ class Platform:
                 f"network: its clusters are {', '.join(clusters_of(self.graph)) or 'none'}; "
                 f"accepted: {', '.join(self.names)}"
             )
+        if self.speed is not None and not 0 < number(self.speed) < math.inf:
+            raise PlatformError(f"speed is {self.speed!r}; accepted: flop/s above 0")
         _ = self.chains
         check_changes(self.changes, {cluster.name: cluster.size for cluster in self.clusters})
 
@@ -233,7 +242,7 @@ class Platform:
             its link towards the central switch is: `switch` (the node it hangs on, by default the
             central "switch"), `capacity` (Mbit/s, 1000 by default) and `latency` (s, 0 by default).
             Or a list `links` gives every link instead: `between` (two names), `capacity`,
-            `latency`.
+            `latency`. `speed` is that of `Platform`.
         where : str
             What begins every message, such as the name of the file.
 
@@ -249,11 +258,11 @@ class Platform:
         (Cluster(name='A', size=8, rate=1.0, broker=''),)
         """
         try:
-            return cls(*_parts(mapping))
+            return cls(*_parts(mapping), speed=mapping.get("speed"))
         except PlatformError as error:
             raise PlatformError(f"{where}: {error}") from None
 
-    def to_dict(self) -> dict[str, list[dict[str, Any]]]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the platform as plain tables, of which `from_dict` makes its equal.
 
         Examples
@@ -272,8 +281,12 @@ class Platform:
                 | {key: number(self.graph.edges[ends][key]) for key in sorted(_LINK_KEYS)}
                 for ends in uplinks(self.graph)
             ],
+            **({} if self.speed is None else {"speed": self.speed}),
         }
 
+
+PLATFORM_KEYS = {"clusters", "brokers", "changes", "switches", "links", "speed"}
+"""What plain tables may say of a platform."""
 
 _LINK_KEYS = {"capacity", "latency"}
 
@@ -287,7 +300,7 @@ def _parts(
     mapping: Mapping[str, Any],
 ) -> tuple[tuple[Cluster, ...], nx.Graph, tuple[Broker, ...], tuple[Change, ...]]:
     """Return the clusters, the graph, the brokers and the changes that plain tables describe."""
-    _refuse_unknown("platform", mapping, {"clusters", "brokers", "changes", "switches", "links"})
+    _refuse_unknown("platform", mapping, PLATFORM_KEYS)
     uplink_keys = set() if "links" in mapping else {"switch"} | _LINK_KEYS
     nodes = {
         "clusters": list(

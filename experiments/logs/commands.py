@@ -1,0 +1,123 @@
+"""The commands `metasched inspect` and `metasched convert`."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from experiments.options import Number
+
+if TYPE_CHECKING:
+    from experiments.logs.character import Character
+
+FILES = ("log.json", "log.svg", "log.png")
+"""What `metasched inspect --out` writes."""
+
+_SPEED = click.option(
+    "--speed",
+    type=Number(0, whole=False, above=True),
+    metavar="FLOPS",
+    help="Of a processor, for Batsim profiles that compute (default: 1e9).",
+)
+
+
+@click.command()
+@click.argument("log")
+@click.option("--format", "format_", metavar="NAME", help="swf, gwf, sacct, batsim, csv, parquet.")
+@_SPEED
+@click.option("--out", metavar="DIR", help="Write log.json and a figure, log.svg and .png, there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def inspect(
+    log: str, format_: str | None, speed: float | None, out: str | None, as_json: bool
+) -> None:
+    """Tell what LOG is like, and what cleaning it needs; or what a platform file says.
+
+    Coefficients of variation (cv) are of the sample.
+    """
+    from experiments.files import check_file
+    from grid.errors import GridError
+    from grid.platform_files import SUFFIXES
+
+    if format_ is None and Path(log).suffix.lower() in SUFFIXES:
+        if out is not None:
+            raise GridError(f"--out: found with {log}, a platform; accepted: with a log")
+        _inspect_platform(log, as_json)
+        return
+    from rich.console import Console
+
+    from experiments.logs.character import Character
+    from experiments.logs.listing import print_character
+    from grid.workloads.formats import read
+
+    for name in FILES if out is not None else ():
+        check_file(Path(str(out)) / name, "results")
+    character = Character.of(read(Path(log), format_, speed=speed))
+    if out is not None:
+        _write(character, Path(out))
+    if as_json:
+        click.echo(json.dumps(character.to_dict(), allow_nan=False))
+    else:
+        print_character(character, Console())
+
+
+def _write(character: Character, folder: Path) -> None:
+    from experiments.files import made
+    from experiments.logs.pictures import draw_character
+    from experiments.studies.files import new_files
+
+    with made(folder), new_files(folder) as new:
+        draw_character(character, new / Path(FILES[1]).stem)
+        text = json.dumps(character.to_dict(), indent=2, allow_nan=False)
+        (new / FILES[0]).write_text(text + "\n", encoding="utf-8")
+
+
+def _inspect_platform(path: str, as_json: bool) -> None:
+    from rich.console import Console
+
+    from experiments.logs.listing import print_platform
+    from grid.platform_files import read_platform
+
+    platform = read_platform(path)
+    if not as_json:
+        print_platform(path, platform, Console())
+        return
+    tables: dict[str, Any] = platform.to_dict()
+    for link in tables["links"]:
+        link["capacity"] = None if link["capacity"] == math.inf else link["capacity"]
+    told = {"file": path, "max_processors": int(platform.sizes.sum()), **tables}
+    click.echo(json.dumps({**told, "notes": list(platform.notes)}, allow_nan=False))
+
+
+@click.command()
+@click.argument("given", metavar="IN")
+@click.argument("out", metavar="OUT")
+@click.option("--from", "from_", metavar="NAME", help="Format of IN (default: as it looks).")
+@click.option("--to", metavar="NAME", help="Format of OUT (default: by the end of its name).")
+@_SPEED
+def convert(given: str, out: str, from_: str | None, to: str | None, speed: float | None) -> None:
+    """Write the usable jobs of IN to OUT in another format.
+
+    Formats are swf, batsim, csv and parquet, and of IN also gwf and sacct. The names of packed
+    files end in .gz, .bz2 or .xz. A file that is there is replaced.
+    """
+    from rich.console import Console
+
+    from experiments.logs.converting import format_to_write, lost, write
+    from experiments.logs.listing import print_cleaning
+    from grid.workloads.formats import FORMATS, read
+
+    format_ = format_to_write(Path(out), to)
+    table = read(Path(given), from_, speed=speed).cleaned()
+    write(Path(out), format_, table)
+    console = Console()
+    title = FORMATS[format_].title
+    console.print(
+        f"{out}: {table.count:,} jobs, {title}", markup=False, highlight=False, soft_wrap=True
+    )
+    print_cleaning(table.cleaning, console)
+    for column, count in lost(table, format_).items():
+        click.echo(f"metasched: {column} of {count:,} jobs left out: no place for it", err=True)

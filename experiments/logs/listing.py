@@ -1,0 +1,115 @@
+"""The character of a log, and a platform, as tables for people."""
+
+from __future__ import annotations
+
+import math
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from experiments.logs.character import DAY, Character, Distribution
+from grid.platform import Platform
+from grid.topology import uplinks
+from grid.workloads.formats import FORMATS
+from grid.workloads.source import DROPPED, Cleaning
+
+BAR = 40
+"""Width of the longest bar."""
+
+
+def print_character(character: Character, console: Console) -> None:
+    """Print the cleaning report of a log, and what the log is like."""
+    log, table = character.log, character.table
+    days = float(table.jobs["arrival"][-1] - table.jobs["arrival"][0]) / DAY
+    begin = "" if table.start is None else f" from {table.start:%Y-%m-%d %H:%M %Z}"
+    machine = "the machine" if table.processors is not None else "the largest job"
+    _title(console, f"{log.path}: {FORMATS[log.format].title}")
+    _say(console, f"{table.count:,} usable jobs in {days:,.1f} days{begin}")
+    _say(console, f"{character.max_processors:,} processors, those of {machine}")
+    if character.users:
+        _say(console, f"{character.users:,} users")
+    print_cleaning(table.cleaning, console)
+    _title(console, "\nWhat all records say")
+    console.print(_distributions(character))
+    clock = "the log's clock" if table.start is not None else "hours from the first arrival"
+    _title(console, f"\nArrivals by hour of the day ({clock})")
+    hours = _table("hour", "jobs", "")
+    most = max(character.hours)
+    for hour, count in enumerate(character.hours):
+        hours.add_row(f"{hour:02}", f"{count:,}", _bar(count / most))
+    console.print(hours)
+    _title(console, "\nArrivals and offered load by week")
+    weeks = _table("week", "from", "jobs", "load", "")
+    loads = [week.load or 0.0 for week in character.weeks]
+    for week, load in zip(character.weeks, loads, strict=True):
+        told = "-" if week.load is None else f"{week.load:.3f}"
+        bar = _bar(load / max(loads)) if max(loads) else ""
+        weeks.add_row(str(week.week), week.begin or "-", f"{week.jobs:,}", told, bar)
+    console.print(weeks)
+
+
+def print_cleaning(cleaning: Cleaning, console: Console) -> None:
+    """Print what each rule did to the records of a log."""
+    _title(console, f"\nCleaning of {cleaning.records:,} records")
+    if not cleaning.rules:
+        _say(console, "nothing missing, fixed or dropped")
+        return
+    rules = _table("records", "rule", left=("rule",))
+    for rule, count in cleaning.rules.items():
+        rules.add_row(f"{count:,}", Text(rule, style="red" if rule.endswith(DROPPED) else ""))
+    console.print(rules)
+
+
+def print_platform(path: str, platform: Platform, console: Console) -> None:
+    """Print the clusters and links of a platform, and what its file says in vain."""
+    _title(
+        console, f"{path}: {len(platform.clusters)} clusters, {platform.sizes.sum():,} processors"
+    )
+    above = dict(uplinks(platform.graph))
+    left = "cluster", "link to"
+    table = _table("cluster", "processors", "rate", "link to", "Mbit/s", "latency, s", left=left)
+    clusters = {each.name: each for each in platform.clusters}
+    for name, parent in above.items():
+        link = platform.graph.edges[name, parent]
+        size = f"{clusters[name].size:,}" if name in clusters else "switch"
+        rate = f"{clusters[name].rate:g}" if name in clusters else ""
+        width = "no limit" if link["capacity"] == math.inf else f"{link['capacity']:g}"
+        table.add_row(Text(name), size, rate, Text(parent), width, f"{link['latency']:g}")
+    console.print(table)
+    for note in platform.notes:
+        _say(console, note)
+
+
+def _distributions(character: Character) -> Table:
+    table = _table("", "known", "mean", "cv", "least", "median", "95 %", "most", left=("",))
+    for name, values in (
+        ("size, processors", character.sizes),
+        ("run time, s", character.runtimes),
+        ("estimate, s", character.estimates),
+        ("estimate over run time", character.overestimates),
+    ):
+        known, *numbers = Distribution.of(values)
+        told = ["-" if number is None else f"{number:,.4g}" for number in numbers]
+        table.add_row(name, f"{known:,}", *told)
+    return table
+
+
+def _table(*names: str, left: tuple[str, ...] = ()) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for name in names:
+        justify = "left" if name in left or not name else "right"
+        table.add_column(name, justify=justify, no_wrap=True)
+    return table
+
+
+def _bar(share: float) -> RenderableType:
+    return "█" * round(BAR * share)
+
+
+def _title(console: Console, text: str) -> None:
+    console.print(text, style="bold", markup=False, highlight=False, soft_wrap=True)
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
