@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rich.console import Console, RenderableType
+from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -28,7 +28,7 @@ def print_character(character: Character, console: Console) -> None:
     _say(console, f"{table.count:,} usable jobs in {days:,.1f} days{begin}")
     _say(console, f"{character.max_processors:,} processors, those of {machine}")
     if character.users:
-        _say(console, f"{character.users:,} users")
+        _say(console, f"users: {character.users:,}")
     print_cleaning(table.cleaning, console)
     _title(console, "\nWhat all records say")
     console.print(_distributions(character))
@@ -98,8 +98,8 @@ def _distributions(character: Character) -> Table:
 def _table(*names: str, left: tuple[str, ...] = ()) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name in names:
-        justify = "left" if name in left or not name else "right"
-        table.add_column(name, justify=justify, no_wrap=True)
+        aligned: JustifyMethod = "left" if name in left or not name else "right"
+        table.add_column(name, justify=aligned, no_wrap=True)
     return table
 
 

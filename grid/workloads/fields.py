@@ -59,7 +59,7 @@ def read_fields(path: Path, comment: str, whole_line: bool) -> Fields:
     comments: list[str] = []
     parts: list[npt.NDArray[np.void]] = []
     requested: list[npt.NDArray[np.int64]] = []
-    people: list[npt.NDArray[np.str_]] = []
+    people: list[tuple[str, str]] = []
     with opened_text(path) as file:
         first = 1
         while lines := list(islice(file, AT_ONCE)):
@@ -71,15 +71,17 @@ def read_fields(path: Path, comment: str, whole_line: bool) -> Fields:
                 parts.append(_records(column))
                 requested.append(column[REQUESTED].astype(np.int64))
                 if not whole_line:
-                    people.append(np.loadtxt(lines, str, comments=comment, usecols=PEOPLE, ndmin=2))
+                    rows = [row for row in (_split(line, comment) for line in lines) if row]
+                    if min(map(len, rows)) < FIELDS:
+                        _refuse(path, lines, first, comment, numeric)
+                    people += [(row[USER], row[EXECUTABLE]) for row in rows]
             first += len(lines)
     if not parts:
         raise WorkloadError(f"{path}: empty workload: found no record; accepted: at least one")
     records = np.concatenate(parts)
     if people:
-        names = np.concatenate(people)
-        for index, name in enumerate(("user", "application")):
-            records[name] = numbered(names[:, index].tolist())
+        for name, names in zip(("user", "application"), zip(*people, strict=True), strict=True):
+            records[name] = numbered(names)
     return Fields(records, np.concatenate(requested), comments)
 
 

@@ -28,7 +28,7 @@ from grid.jobs import (
     JobArray,
     job_table,
 )
-from grid.workloads.files import number, quoted, seconds, whole
+from grid.workloads.files import number, printable, quoted, seconds, whole
 
 COLUMNS = (
     "job",
@@ -153,8 +153,8 @@ def check_header(where: str, header: list[str]) -> None:
     for name in REQUIRED:
         if name not in header and not (name == "size" and "components" in header):
             raise WorkloadError(
-                f"{where}: no column {name} among {', '.join(header)}; accepted: a header "
-                f"with {', '.join(REQUIRED)}"
+                f"{where}: no column {name} among {printable(', '.join(header))}; accepted: a "
+                f"header with {', '.join(REQUIRED)}"
             )
 
 

@@ -19,6 +19,9 @@ SAID = ("number", "arrival", "size", "runtime", "requested_time", "user", "appli
 RECORD = np.dtype([(name, JOB[name]) for name in SAID])
 """The columns of `JOB` that a log speaks of."""
 
+LATEST = 2.5e11
+"""The last time that a calendar is asked for, s after 1970: the year 9892."""
+
 
 @dataclass(frozen=True, eq=False)
 class Log:
@@ -88,6 +91,8 @@ class Log:
             cleaning, records=read, rules=rules, dropped=cleaning.dropped + self.cut_off
         )
         start = self.start
+        if start is not None and start.timestamp() + jobs["arrival"][-1] > LATEST:
+            start = None  # it is no clock of ours
         if self.from_first:
             zero = float(jobs["arrival"][0])
             jobs["arrival"] -= zero

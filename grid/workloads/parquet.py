@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from grid.errors import WorkloadError
-from grid.workloads.files import opened
+from grid.workloads.files import opened, printable
 from grid.workloads.job_columns import cells, check_header, origins, parsed
 from grid.workloads.log import Log
 from grid.workloads.table import Table
@@ -34,19 +35,19 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
     import pyarrow
     from pyarrow import parquet
 
+    with opened(path) as file:
+        content = io.BytesIO(file.read())
     try:
-        with opened(path) as file:
-            table = parquet.ParquetFile(file).read()
-            check_header(str(path), table.column_names)
-            if not table.num_rows:
-                raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
-            columns = {
-                name: ["" if value is None else str(value) for value in column.to_pylist()]
-                for name, column in zip(table.column_names, table.columns, strict=True)
-            }
-    except pyarrow.ArrowException as error:
-        why = " ".join(str(error).split())
-        raise WorkloadError(f"{path}: {why}; accepted: a Parquet file") from None
+        table = parquet.ParquetFile(content).read()
+        columns = {
+            name: ["" if value is None else str(value) for value in column.to_pylist()]
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        }
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise WorkloadError(f"{path}: {printable(str(error))}; accepted: a Parquet file") from None
+    check_header(str(path), table.column_names)
+    if not table.num_rows:
+        raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
     sites = origins(columns) if clusters is None else tuple(clusters)
     jobs = parsed(columns, lambda row: f"{path}: row {row + 1}", sites)
     return Log(path, "parquet", jobs, sites=sites, from_first=False)
