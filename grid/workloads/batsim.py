@@ -192,7 +192,7 @@ def _size(job: Mapping[str, Any], where: str) -> int:
 
 def _number(identity: object) -> int | None:
     """Return the number that a job's id is, perhaps after the name of a workload (``w0!7``)."""
-    match = re.fullmatch(r"(?:[^!]*!)?(\d{1,15})", str(identity), re.ASCII)
+    match = re.fullmatch(r"(?:[^!]*!)?(-?\d{1,18})", str(identity), re.ASCII)
     return int(match[1]) if match and not isinstance(identity, bool) else None
 
 

@@ -6,13 +6,14 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from grid.errors import WorkloadError
 from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, job_table
 from grid.workloads import cleaning
 from grid.workloads.job_columns import COLUMNS
 from grid.workloads.job_csv import read_csv, write_csv
+
+from .drawn_jobs import job_rows
 
 CLUSTERS = ["C1", "C2", "north, old"]
 
@@ -161,32 +162,7 @@ def test_spreadsheets_and_packed_files(tmp_path):
     assert read_csv(path, CLUSTERS).count == 1
 
 
-seconds = st.floats(0, 1e12)
-splits = st.lists(st.integers(1, 10**6), min_size=1, max_size=MAX_COMPONENTS)
-
-
-@st.composite
-def job_rows(draw):
-    rows = job_table(draw(st.integers(1, 6)))
-    rows["arrival"] = sorted(draw(seconds) for _ in rows)
-    for row in rows:
-        row["number"] = draw(st.integers(-5, 2**53 - 1))
-        row["runtime"] = draw(st.floats(0, 1e9, exclude_min=True))
-        row["requested_time"] = row["runtime"] * draw(st.sampled_from([1.0, 1.7, math.inf]))
-        row["deadline"] = draw(st.one_of(seconds, st.just(math.inf)))
-        row["origin"] = draw(st.integers(-1, len(CLUSTERS) - 1))
-        row["computation_fraction"] = draw(st.floats(0, 1))
-        row["ppbw"] = draw(st.floats(0, 1e4))
-        row["user"], row["application"] = (draw(st.integers(-1, 2**53 - 1)) for _ in range(2))
-        parts = draw(splits)
-        row["size"] = sum(parts)
-        if draw(st.booleans()):
-            row["components"][: len(parts)] = parts
-            row["request"] = draw(st.integers(0, len(REQUEST_KINDS) - 1))
-    return rows
-
-
-@given(rows=job_rows())
+@given(rows=job_rows(len(CLUSTERS)))
 @settings(deadline=None)
 def test_what_is_written_reads_back_exactly(tmp_path_factory, rows):
     stream = io.StringIO()
