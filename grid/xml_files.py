@@ -30,7 +30,7 @@ def read_xml(path: Path) -> Element:
             "accepted: XML without any"
         )
 
-    parser.EntityDeclHandler = refuse
+    parser.EntityDeclHandler = parser.SkippedEntityHandler = refuse
     parser.StartElementHandler = tree.start
     parser.EndElementHandler = tree.end
     try:
