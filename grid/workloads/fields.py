@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +26,10 @@ PEOPLE = (USER, EXECUTABLE)
 WHOLE = (NUMBER, ALLOCATED, REQUESTED, *PEOPLE)
 TIMES = (SUBMIT, RUNTIME, REQUESTED_TIME)
 
-AT_ONCE = 100_000
+UNIX_TIMES = 5e8
+"""Times later than that (s) are counted from 1970: no log is of the time before 1986."""
+
+AT_ONCE = 10_000
 """Lines read at once, so that the text of a long log is never all in memory."""
 
 
@@ -100,6 +104,12 @@ def _records(column: dict[int, npt.NDArray[np.float64]]) -> JobArray:
         ids = column.get(field, -np.ones(1))
         records[name] = np.where(ids < 0, UNKNOWN, ids)
     return records
+
+
+def unix_clock(arrivals: npt.NDArray[np.float64]) -> datetime | None:
+    """Return the clock at time 0 if known submit times are Unix times, all too late for others."""
+    known = arrivals[arrivals >= 0]
+    return datetime.fromtimestamp(0, UTC) if len(known) and known.min() >= UNIX_TIMES else None
 
 
 def numbered(names: Sequence[str], unknown: frozenset[str] = frozenset({"", "-1"})) -> list[int]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
-from grid.workloads.fields import read_fields
+from grid.workloads.fields import read_fields, unix_clock
 from grid.workloads.log import Log
 
 
@@ -13,7 +12,7 @@ def gwf_log(path: Path) -> Log:
     """Read a log in GWF, whose first fields mean what they mean in SWF.
 
     Users (field 12) and applications (field 14) may be named; then they are numbered as they first
-    come. Submit times are Unix times. Sites and the structure of jobs are not read.
+    come. Sites and the structure of jobs are not read.
 
     Parameters
     ----------
@@ -26,5 +25,5 @@ def gwf_log(path: Path) -> Log:
         If the file cannot be read, holds no record, or a line is none (named as ``FILE:LINE``).
     """
     fields = read_fields(path, "#", whole_line=False)
-    start = datetime.fromtimestamp(0, UTC)
+    start = unix_clock(fields.records["arrival"])
     return Log(path, "gwf", fields.records, fields.requested_size, start=start)

@@ -12,13 +12,11 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from grid.jobs import UNKNOWN
-from grid.workloads.fields import read_fields
+from grid.workloads.fields import read_fields, unix_clock
 from grid.workloads.log import Log
 from grid.workloads.table import Table
 
 HEADER = re.compile(r"[;\s]*(\w+)\s*:\s*(.*)")
-EPOCHS = 5e8
-"""A log whose header says no start, and whose times are later than that (s), has Unix times."""
 EARLIEST, LATEST = 0, 4e9
 """Unix times (s) that are taken for the start of a log: the years 1970 to 2096."""
 
@@ -49,11 +47,7 @@ def swf_log(path: Path) -> Log:
     """Read a log in SWF, as `read_swf` does, and leave its records as they are."""
     fields = read_fields(path, ";", whole_line=True)
     header = _header(fields.comments)
-    start = _start(header)
-    arrivals = fields.records["arrival"]
-    known = arrivals[arrivals >= 0]
-    if start is None and len(known) and known.min() >= EPOCHS:
-        start = datetime.fromtimestamp(0, UTC)
+    start = _start(header) or unix_clock(fields.records["arrival"])
     processors = _whole(header.get("MaxProcs", ""))
     return Log(
         path,
