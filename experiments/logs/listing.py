@@ -68,14 +68,14 @@ def print_platform(path: str, platform: Platform, console: Console) -> None:
     )
     above = dict(uplinks(platform.graph))
     left = "cluster", "link to"
-    table = _table("cluster", "processors", "rate", "link to", "Mbit/s", "latency, s", left=left)
+    table = _table("cluster", "procs", "rate", "link to", "Mbit/s", "latency s", left=left)
     clusters = {each.name: each for each in platform.clusters}
     for name, parent in above.items():
         link = platform.graph.edges[name, parent]
         size = f"{clusters[name].size:,}" if name in clusters else "switch"
-        rate = f"{clusters[name].rate:g}" if name in clusters else ""
-        width = "no limit" if link["capacity"] == math.inf else f"{link['capacity']:g}"
-        table.add_row(Text(name), size, rate, Text(parent), width, f"{link['latency']:g}")
+        rate = f"{clusters[name].rate:.4g}" if name in clusters else ""
+        width = "no limit" if link["capacity"] == math.inf else f"{link['capacity']:.6g}"
+        table.add_row(Text(name), size, rate, Text(parent), width, f"{link['latency']:.3g}")
     console.print(table)
     for note in platform.notes:
         _say(console, note)
@@ -87,10 +87,10 @@ def _distributions(character: Character) -> Table:
         ("size, processors", character.sizes),
         ("run time, s", character.runtimes),
         ("estimate, s", character.estimates),
-        ("estimate over run time", character.overestimates),
+        ("estimate / run", character.overestimates),
     ):
         known, *numbers = Distribution.of(values)
-        told = ["-" if number is None else f"{number:,.4g}" for number in numbers]
+        told = ["-" if number is None else _number(number) for number in numbers]
         table.add_row(name, f"{known:,}", *told)
     return table
 
@@ -99,8 +99,13 @@ def _table(*names: str, left: tuple[str, ...] = ()) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name in names:
         aligned: JustifyMethod = "left" if name in left or not name else "right"
-        table.add_column(name, justify=aligned, no_wrap=True)
+        table.add_column(name, justify=aligned, no_wrap=name not in left, overflow="fold")
     return table
+
+
+def _number(value: float) -> str:
+    """Return a number of four digits or more, but without an exponent where that is short."""
+    return f"{value:,.0f}" if 1000 <= value < 1e8 else f"{value:.4g}"
 
 
 def _bar(share: float) -> RenderableType:

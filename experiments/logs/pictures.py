@@ -27,6 +27,8 @@ def draw_character(character: Character, stem: Path) -> None:
     stem : path
         Without suffix; the figure goes to ``stem.svg`` and ``stem.png``.
     """
+    from matplotlib.ticker import MaxNLocator
+
     with figure_of(3, 2, stem) as figure:
         (sizes, runtimes, estimates), (hours, weeks, loads) = figure.subplots(2, 3)
         _sizes(sizes, character.sizes)
@@ -39,15 +41,17 @@ def draw_character(character: Character, stem: Path) -> None:
         clock = "hour of the day" if character.table.start is not None else "hours, modulo 24"
         hours.set(title="arrivals by hour", xlabel=clock, ylabel="jobs", xlim=(0, 24))
         hours.set_xticks(range(0, 25, 6))
-        at = [week.week - 0.5 for week in character.weeks]
-        weeks.bar(at, [week.jobs for week in character.weeks], 1.0, color=COLOR)
+        at = [week.week for week in character.weeks]
+        weeks.bar(at, [week.jobs for week in character.weeks], 0.95, color=COLOR)
         weeks.set(title="arrivals by week", xlabel="week", ylabel="jobs")
         known = [(place, week.load) for place, week in zip(at, character.weeks, strict=True)]
         bars = [(place, load) for place, load in known if load is not None]
-        loads.bar([place for place, _ in bars], [load for _, load in bars], 1.0, color=COLOR)
+        loads.bar([place for place, _ in bars], [load for _, load in bars], 0.95, color=COLOR)
         loads.axhline(1, color="0.4", linewidth=0.6, linestyle="--")
         loads.set(title="offered load by week", xlabel="week", ylabel="of all processors")
         loads.set_ylim(bottom=0)
+        for axes in (weeks, loads):
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         for axes in (sizes, runtimes, estimates, hours, weeks, loads):
             axes.grid(axis="y", color="0.9", linewidth=0.5)
             axes.set_axisbelow(True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,7 +114,7 @@ def test_tables_for_people(log, tmp_path):
         "Cleaning of 5 records",
         "no size: dropped",
         "run time 0: counted as 1 s",
-        "estimate over run time",
+        "estimate / run",
         "1996-09-30",
         "10 processors, those of the machine",
     ):
@@ -283,3 +285,16 @@ def test_every_real_file_is_read_or_refused_in_a_line(traces):
         else:
             assert "unknown kind of workload" in refusal("inspect", path)
     assert count >= 48
+
+
+def test_the_page_shows_what_is_printed(tmp_path, monkeypatch):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "logs.md").read_text(encoding="utf-8")
+    make, (shown, *_) = (
+        re.findall(f"```{kind}\n(.*?)```", page, re.S) for kind in ("python", "console")
+    )
+    monkeypatch.chdir(tmp_path)
+    exec(compile(make[0], "block.py", "exec"), {})
+    printed = {line.rstrip() for line in call("inspect", "my_log.swf").stdout.splitlines()}
+    lines = shown.split("\n\n", 1)[1].splitlines()
+    assert len(lines) > 20
+    assert set(lines) - printed == {"..."}
