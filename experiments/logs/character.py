@@ -121,6 +121,21 @@ class Character:
         both = np.isfinite(requested) & (requested > 0) & (runtime > 0)
         return requested[both] / runtime[both]
 
+    @cached_property
+    def missing(self) -> dict[str, int]:
+        """Records that do not say something that a log may say; only what some do not."""
+        records = self.log.records
+        said = {
+            "submit time": records["arrival"] >= 0,
+            "size": self.log.sizes > 0,
+            "run time": records["runtime"] >= 0,
+            "estimate": np.isfinite(records["requested_time"]) & (records["requested_time"] > 0),
+            "user": records["user"] != UNKNOWN,
+            "application": records["application"] != UNKNOWN,
+        }
+        counts = {name: int((~each).sum()) for name, each in said.items()}
+        return {name: count for name, count in counts.items() if count}
+
     @property
     def max_processors(self) -> int:
         """Processors of the machine as the log says, else the largest known size."""
@@ -185,6 +200,7 @@ class Character:
             "format": log.format,
             "jobs": table.cleaning.records,
             "usable": table.count,
+            "missing": self.missing,
             "dropped": table.cleaning.drops,
             "rules": table.cleaning.rules,
             "max_processors": self.max_processors,

@@ -30,6 +30,9 @@ def print_character(character: Character, console: Console) -> None:
     if character.users:
         _say(console, f"users: {character.users:,}")
     print_cleaning(table.cleaning, console)
+    if character.missing:
+        told = ", ".join(f"{name} by {count:,}" for name, count in character.missing.items())
+        _say(console, f"not said: {told}")
     _title(console, "\nWhat all records say")
     console.print(_distributions(character))
     clock = "the log's clock" if table.start is not None else "hours from the first arrival"
