@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined, part, unchecked
-from grid.kernel.state import NONE
+from grid.kernel.state import NOBODY, NONE
 from grid.kernel.statistics import TOLERANCE, let_links_pass
 
 
@@ -45,75 +45,79 @@ def _sum_demand(state: Any, sliding: Any) -> None:
 
 
 @unchecked
-def _is_any_saturated(state: Any) -> bool:
-    """Tell whether the demand on some link is above its capacity, and let schedulers know it."""
-    saturated = False
+def _find_saturated(state: Any) -> int:
+    """List the links of which the demand is above the capacity, and let schedulers know it.
+
+    None but these can ever bind a job: where others leave less than required, they had been full.
+    """
+    count = 0
     for link in range(state.links):
         demand, capacity = state.demand[link], state.capacity[link]
         state.known.demand[link] = demand
-        saturated |= demand > capacity and capacity / demand < 1.0 - TOLERANCE
-    return saturated
+        state.saturated_links[count] = link
+        count += int(demand > capacity and capacity / demand < 1.0 - TOLERANCE)
+    return count
 
 
 @unchecked
-def _allot(state: Any, sliding: Any) -> None:
+def _allot(state: Any, sliding: Any, count: int) -> None:
     """Share the links among the co-allocated jobs: the saturation algorithm (`beosim`, 3.5).
 
-    The most saturated link binds its jobs at its current ratio (eq. 4), and what they are allotted
-    is no longer available to the others.
+    Of the first `count` links listed, the most saturated binds its jobs at its current ratio
+    (eq. 4), and what they are allotted is no longer available to the others.
     """
+    links, available, required = state.saturated_links, state.available, state.required
     for index in range(state.sliding):
-        sliding[index].constrained = 0
         sliding[index].allotted = 1.0
-    for link in range(state.links):
-        state.available[link] = state.capacity[link]
-        state.unconstrained[link] = state.demand[link]
+    for place in range(count):
+        available[place] = state.capacity[links[place]]
+        required[place] = state.demand[links[place]]
     level = 0.0
     while True:
         least = np.inf
-        for link in range(state.links):
-            if state.unconstrained[link] > 0.0:
-                least = min(least, state.available[link] / state.unconstrained[link])
+        for place in range(count):
+            least = min(least, available[place] / required[place])
         # Levels only rise; rounding on a nearly full link must not make one fall.
         level = max(level, least)
         if level >= 1.0 - TOLERANCE:
             break
-        for link in range(state.links):
-            if state.unconstrained[link] <= 0.0:
-                continue
-            if state.available[link] / state.unconstrained[link] > level * (1.0 + TOLERANCE):
+        others = 0
+        for place in range(count):
+            link = links[place]
+            if available[place] / required[place] > level * (1.0 + TOLERANCE):
+                links[others] = link
+                others += 1
                 continue
             for index in range(state.sliding):
                 row = sliding[index]
-                if row.constrained == 0 and row.demand[link] > 0.0:
-                    row.constrained = 1
-                    row.allotted = level
-        for link in range(state.links):
-            available, unconstrained = state.capacity[link], 0.0
+                bound = (row.allotted == 1.0) & (row.demand[link] > 0.0)
+                row.allotted = level if bound else row.allotted
+        count = 0
+        for place in range(others):
+            link = links[place]
+            left, unbound = state.capacity[link], 0.0
             for index in range(state.sliding):
                 row = sliding[index]
-                bound = row.constrained == 1
-                available -= row.demand[link] * row.allotted if bound else 0.0
-                unconstrained += 0.0 if bound else row.demand[link]
-            state.available[link] = available
-            state.unconstrained[link] = unconstrained
+                free = row.allotted == 1.0
+                left -= 0.0 if free else row.demand[link] * row.allotted
+                unbound += row.demand[link] if free else 0.0
+            if unbound > 0.0:
+                links[count] = link
+                available[count] = left
+                required[count] = unbound
+                count += 1
 
 
-@inlined
-def _comes_first(state: Any, sliding: Any, index: int) -> bool:
-    """Tell whether a row ends before all that were looked at; equal ends go in order of start."""
-    row = sliding[index]
-    if row.end != state.sliding_end:
-        return bool(row.end < state.sliding_end)
-    return bool(row.end < np.inf and row.turn < sliding[state.sliding_first].turn)
-
-
-@inlined
-def _look_at(state: Any, sliding: Any, index: int) -> None:
-    """Note a row if it is the one that ends first."""
-    if _comes_first(state, sliding, index):
-        state.sliding_end = sliding[index].end
-        state.sliding_first = index
+@unchecked
+def _find_first(state: Any, sliding: Any) -> None:
+    """Find the row that ends first; equal ends go in order of start."""
+    first, end, turn = NONE, np.inf, NOBODY
+    for index in range(state.sliding):
+        row = sliding[index]
+        if row.end < end or (row.end == end and row.turn < turn):
+            first, end, turn = index, row.end, row.turn
+    state.sliding_first = first
+    state.sliding_end = end
 
 
 @inlined
@@ -146,20 +150,14 @@ def slide(state: Any, slots: Any, sliding: Any, started: bool) -> None:
             state.demand[link] += sliding[last].demand[link]
     else:
         _sum_demand(state, sliding)
-    saturated = _is_any_saturated(state)
-    if saturated or state.overloaded == 1:
-        _allot(state, sliding)
-        state.overloaded = int(saturated)
-        state.sliding_end = np.inf
+    count = _find_saturated(state)
+    if count > 0 or state.overloaded == 1:
+        _allot(state, sliding, count)
+        state.overloaded = int(count > 0)
         for index in range(state.sliding):
             row = sliding[index]
             if row.allotted != row.ratio or row.end == np.inf:
                 _move_end(state, slots, row)
-            _look_at(state, sliding, index)
     elif started:
         _move_end(state, slots, sliding[last])
-        _look_at(state, sliding, last)
-    else:
-        state.sliding_end = np.inf
-        for index in range(state.sliding):
-            _look_at(state, sliding, index)
+    _find_first(state, sliding)

@@ -329,8 +329,9 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("capacity", np.float64, clusters),  # Mbit/s
             ("link_latency", np.float64, clusters),  # s
             ("demand", np.float64, clusters),  # Mbit/s
-            ("available", np.float64, clusters),  # scratch of the saturation algorithm
-            ("unconstrained", np.float64, clusters),
+            ("saturated_links", np.int64, clusters),  # scratch of the saturation algorithm
+            ("available", np.float64, clusters),
+            ("required", np.float64, clusters),
             ("node_count", np.int64, clusters),
             # what distance costs jobs (`grid.distance`); nothing if 0
             ("message_rate", np.float64),  # 1/s
@@ -360,7 +361,6 @@ def sliding_dtype(capacity: int) -> np.dtype[np.void]:
             ("since", np.float64),  # s, when the residual times were true
             ("end", np.float64),  # s
             ("allotted", np.float64),  # the ratio that the saturation algorithm finds
-            ("constrained", np.int64),  # 1: a link binds the job
             ("take", np.int64, (capacity,)),  # processors on each cluster
             ("demand", np.float64, (capacity,)),  # Mbit/s on each link
         ],
