@@ -55,7 +55,7 @@ def _find_saturated(state: Any) -> int:
         demand, capacity = state.demand[link], state.capacity[link]
         state.known.demand[link] = demand
         state.saturated_links[count] = link
-        count += int(demand > capacity and capacity / demand < 1.0 - TOLERANCE)
+        count += int(capacity < demand * (1.0 - TOLERANCE))
     return count
 
 
@@ -158,6 +158,12 @@ def slide(state: Any, slots: Any, sliding: Any, started: bool) -> None:
             row = sliding[index]
             if row.allotted != row.ratio or row.end == np.inf:
                 _move_end(state, slots, row)
+        _find_first(state, sliding)
     elif started:
-        _move_end(state, slots, sliding[last])
-    _find_first(state, sliding)
+        row = sliding[last]
+        _move_end(state, slots, row)
+        if row.end < state.sliding_end:
+            state.sliding_end = row.end
+            state.sliding_first = last
+    else:
+        _find_first(state, sliding)

@@ -78,8 +78,8 @@ def let_links_pass(state: Any) -> None:
     state.statistics.links_since = state.now
     for link in range(state.links):
         state.carried[link] += passed * state.demand[link]
-        if state.demand[link] > state.capacity[link] * (1.0 + TOLERANCE):
-            state.saturated[link] += passed
+        full = state.demand[link] > state.capacity[link] * (1.0 + TOLERANCE)
+        state.saturated[link] += passed if full else 0.0
 
 
 @inlined
