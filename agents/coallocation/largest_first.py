@@ -13,6 +13,7 @@ from agents.coallocation.modules import (
     MetaScheduler,
     allocated_locally,
     enough,
+    largest_anyhow,
     largest_split,
     migrated,
     usable,
@@ -98,6 +99,7 @@ class FirstFitScheduler(LargestFreeFirstScheduler):
     """First-Fit: split from the cluster of most free nodes on, whatever the links (section 4.2)."""
 
     label = "FIRST-FIT"
+    largest = largest_anyhow
 
     def memory(self) -> npt.NDArray[np.float64]:
         """Return thresholds that nothing is beyond."""

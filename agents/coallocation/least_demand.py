@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.coallocation.modules import LSLT, allocated_locally, enough, migrated
+from agents.coallocation.modules import LSLT, all_free, allocated_locally, migrated
 from agents.coallocation.narrow import bound
 from grid.kernel.compile import compiled
 from grid.kernel.state import NONE, START, WAIT
@@ -24,7 +24,7 @@ def place_least_demand(known: Any, job: Any, memory: Any) -> int:
     """
     if allocated_locally(known, job) or migrated(known, job):
         return START
-    if not enough(known, job, np.inf):
+    if all_free(known) < job.size:
         return WAIT
     size, centre = job.size, known.links
     cost = np.full((known.links + 1, size + 1), IMPOSSIBLE)

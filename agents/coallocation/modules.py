@@ -91,6 +91,15 @@ def most_free(known: Any) -> int:
 
 
 @inlined
+def all_free(known: Any) -> int:
+    """Return the free nodes of all clusters."""
+    total = 0
+    for cluster in range(known.clusters):
+        total += known.free[cluster]
+    return total
+
+
+@inlined
 def all_usable(known: Any, lslt: float) -> int:
     """Return the free nodes of all clusters whose links are not oversaturated."""
     total = 0
@@ -113,6 +122,12 @@ def largest_split(known: Any, memory: Any) -> int:
         most = max(most, known.free[cluster])
         total += usable(known, cluster, memory[LSLT])
     return max(most, total)
+
+
+@compiled()
+def largest_anyhow(known: Any, memory: Any) -> int:
+    """Return the size of the largest job that fits, whatever the links."""
+    return all_free(known)
 
 
 @inlined

@@ -22,9 +22,9 @@ from agents.coallocation.least_demand import place_least_demand
 from agents.coallocation.modules import (
     LSLT,
     MetaScheduler,
-    all_usable,
+    all_free,
     allocated_locally,
-    enough,
+    largest_anyhow,
     limit,
     migrated,
 )
@@ -148,7 +148,7 @@ def place_first(known: Any, job: Any, memory: Any) -> int:
     """
     if allocated_locally(known, job) or migrated(known, job):
         return START
-    if not enough(known, job, np.inf):
+    if all_free(known) < job.size:
         return _refusal(known, job, memory)
     links = known.links
     bounds = memory[SCRATCH : SCRATCH + links]
@@ -186,11 +186,7 @@ class SatisfyScheduler(MetaScheduler):
     label = "A1"
     spans = True
 
-    @compiled()
-    def largest(known: Any, memory: Any) -> int:  # noqa: N805
-        """Return the free nodes of all clusters."""
-        return all_usable(known, np.inf)
-
+    largest = largest_anyhow
     place = place_first
 
     def memory(self) -> npt.NDArray[np.float64]:
