@@ -15,13 +15,13 @@ an array of floats that belongs to the policy; `now` is the simulated time, s. `
 index of a cluster to send the job to, ``WAIT`` to leave it in the global queue, ``START`` after
 writing into ``known.take`` how many processors the job shall hold on each cluster from this instant
 on, or ``REJECT`` if it can never start, even if all processors were there and free. `largest` is
-optional: it returns a size such that `place` would now have every larger job wait, so that it need
-not be asked about them. `visit` belongs to a policy that visits queues instead of having jobs
-offered in order of arrival: it returns the index of the queue whose head shall be placed now (that
-of a cluster, or ``known.clusters`` for the global one), or -1 for none; it is asked again and
-again, with ``known.event`` telling what came of it, until it says so (`grid.kernel.visiting`).
-`priority` returns a number, and the job with the lowest is served first; equal ones in order of
-their arrival at the cluster.
+optional: it returns a size such that `place` would have every larger job wait, now and until more
+processors are known to be free, so that it need not be asked about them. `visit` belongs to a
+policy that visits queues instead of having jobs offered in order of arrival: it returns the index
+of the queue whose head shall be placed now (that of a cluster, or ``known.clusters`` for the global
+one), or -1 for none; it is asked again and again, with ``known.event`` telling what came of it,
+until it says so (`grid.kernel.visiting`). `priority` returns a number, and the job with the lowest
+is served first; equal ones in order of their arrival at the cluster.
 
 Of link i, which joins node i (clusters first, then switches) to node ``known.parent[i]`` (-1: the
 central switch), ``known.capacity`` and ``known.demand`` (Mbit/s) are the truth.

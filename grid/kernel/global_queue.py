@@ -144,7 +144,9 @@ def first_offered(state: Any, slots: Any, memory: Any) -> int:
     end = min(state.lines_end, state.refused_size)
     if end <= state.lines_begin:
         return NONE
-    end = min(end, _largest(state, memory) + 1)
+    # Larger ones that arrive before all are offered again need not be offered either.
+    state.refused_size = min(state.refused_size, _largest(state, memory) + 1)
+    end = min(end, state.refused_size)
     turn = _first_turn(state.line_turn[state.lines_begin : end])
     if turn == NOBODY:
         state.lines_begin = max(state.lines_begin, end)

@@ -238,7 +238,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("cursor", np.int64),  # next job of the global queue to be offered, or NONE
             ("by_size", np.int64),  # 1: what is refused is so for all larger jobs too
             ("offering_all", np.int64),  # 1: not just the job at the cursor is to be offered
-            ("refused_size", np.int64),  # least size refused since all were offered again
+            ("refused_size", np.int64),  # from which on jobs wait until all are offered again
             ("answered", np.int64),  # 1: the answer of Python is there
             ("job", np.int64),  # slot that a decision is about
             ("answer", np.float64),
