@@ -19,29 +19,34 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import mesa
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
+from agents.answers import Answer, queue_of, rank_of, start_of
 from agents.booking import Booked
 from agents.messages import Message, Reminder, ScheduleReport, SeedSchedule
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import PlacementError
-from grid.kernel.state import LANDING, LOCAL, NONE, REJECT, START, TRANSIT, WAIT
+from grid.kernel.state import LANDING, LOCAL, REJECT, TRANSIT, WAIT
 from grid.streams import Stream, stream
 
 if TYPE_CHECKING:
     from agents.cluster import ClusterAgent
     from agents.model import GridModel
 
-Answer = KnownCluster | Mapping[str, int] | int | None
-"""What `place` may return: a cluster to send the job to; how many processors it shall hold from now
-on, by name of cluster; None to let it wait; or `REJECT`, since it can never start."""
+__all__ = [
+    "REJECT",
+    "Answer",
+    "GlobalScheduler",
+    "LocalScheduler",
+    "PlanningScheduler",
+    "Scheduler",
+]
 
 
 class Scheduler(mesa.Agent):  # type: ignore[misc]
@@ -167,16 +172,7 @@ class GlobalScheduler(Scheduler):
 
     def chosen(self) -> float:
         """Have `visit` decide and put its answer as the kernel understands it."""
-        queues = KnownQueues(self.model.world)
-        answer = self.visit(queues)
-        if answer is None:
-            return NONE
-        if not _is_count(answer, len(self.clusters)):
-            raise PlacementError(
-                f"queue to visit: {_shown(answer)}; accepted: an index from 0 to "
-                f"{len(self.clusters)}, of a queue with jobs, or None"
-            )
-        return answer
+        return queue_of(self.visit(KnownQueues(self.model.world)), len(self.clusters))
 
     def answer(self, slot: int) -> int:
         """Have `place` decide and put its answer as the kernel understands it."""
@@ -186,32 +182,7 @@ class GlobalScheduler(Scheduler):
             return answer.index
         if answer is None:
             return WAIT
-        if type(answer) is int and answer == REJECT:
-            return REJECT
-        sizes = {cluster.name: cluster.size for cluster in world.platform.clusters}
-        if not isinstance(answer, Mapping) or not all(
-            name in sizes and _is_count(count, sizes[name]) for name, count in answer.items()
-        ):
-            most = ", ".join(f"{name}: at most {size}" for name, size in sizes.items())
-            number = world.jobs["number"][slot]
-            raise PlacementError(
-                f"placement of job {number}: {_shown(answer)}; accepted: one of self.clusters, "
-                f"a mapping of names to processors ({most}), None, or REJECT"
-            )
-        world.take[:] = 0
-        for name, count in answer.items():
-            world.take[world.platform.index(name)] = count
-        return START
-
-
-def _is_count(count: Any, most: int) -> bool:
-    """Tell whether a count of processors is one, from 0 to the most there are; True is none."""
-    return isinstance(count, Integral) and not isinstance(count, bool) and 0 <= int(count) <= most
-
-
-def _shown(answer: object) -> str:
-    """Return an answer as one line."""
-    return " ".join(repr(answer).split())
+        return start_of(world, slot, answer)
 
 
 class LocalScheduler(Scheduler):
@@ -250,14 +221,7 @@ class LocalScheduler(Scheduler):
     def rank(self, slot: int) -> float:
         """Have `priority` decide and put its answer as the kernel understands it."""
         world = self.model.world
-        answer = self.priority(Job(world, slot))
-        if not isinstance(answer, Real) or isinstance(answer, bool):
-            number = world.jobs["number"][slot]
-            raise PlacementError(f"priority of job {number}: {_shown(answer)}; accepted: a number")
-        try:
-            return float(answer)
-        except OverflowError:  # an integer beyond all floats still has its rank
-            return math.inf if answer > 0 else -math.inf
+        return rank_of(world, slot, self.priority(Job(world, slot)))
 
     def receive(self, message: Message) -> None:
         """Take a seed schedule, or the reminder that the cluster is about to run dry."""
