@@ -87,10 +87,16 @@ def _workers(given: int | None) -> int:
 @reproduce.command(
     "muscle", short_help="Run Figs. 4 to 7 of `muscle` again, with a verdict on each claim."
 )
-@click.option("--figure", type=Number(), metavar="4|5|6|7", help="One figure (default: all).")
+@click.option(
+    "--figure",
+    "figures",
+    type=Figures(),
+    metavar="N|N-M",
+    help="Figures of 4-7, such as 4-6 or 4,7 (default: all).",
+)
 @study_options("muscle", "20,000", 1)
 def reproduce_muscle(
-    figure: int | None,
+    figures: tuple[int, ...] | None,
     scale: float,
     replications: int | None,
     workers: int | None,
@@ -105,7 +111,7 @@ def reproduce_muscle(
         lambda folder, progress: muscle.reproduce(
             folder,
             progress,
-            muscle.FIGURES if figure is None else (figure,),
+            muscle.FIGURES if figures is None else figures,
             scale,
             muscle.REPLICATIONS if replications is None else replications,
             _workers(workers),
@@ -143,7 +149,6 @@ def reproduce_beosim(
 ) -> None:
     """Run Figs. 9 to 27 of `beosim` again: tables, pictures and a verdict on each claim."""
     from experiments.papers import beosim
-    from experiments.papers.beosim.report import PAGE
     from experiments.studies.judged import print_claims, told
     from grid.errors import GridError
 
@@ -163,7 +168,7 @@ def reproduce_beosim(
         ),
         out,
         as_json,
-        lambda report, console: print_claims(report.claims, f"{out}/{PAGE}", console, told),
+        lambda report, console: print_claims(report.claims, f"{out}/{report.file}", console, told),
     )
 
 
@@ -221,7 +226,7 @@ def reproduce_queues(
 ) -> None:
     """Run Figs. 3 to 18 of `queues` again: tables, pictures and a verdict on each claim."""
     from experiments.papers import queues
-    from experiments.papers.queues.report import PAGE, TELL
+    from experiments.papers.queues.report import TELL
     from experiments.studies.judged import print_claims
 
     _carry_out(
@@ -235,7 +240,7 @@ def reproduce_queues(
         ),
         out,
         as_json,
-        lambda report, console: print_claims(report.claims, f"{out}/{PAGE}", console, TELL),
+        lambda report, console: print_claims(report.claims, f"{out}/{report.file}", console, TELL),
     )
 
 
@@ -267,11 +272,11 @@ def reproduce_maxutil(
     from pathlib import Path
 
     from experiments.papers import maxutil
-    from experiments.papers.maxutil.report import PAGE, told
+    from experiments.papers.maxutil.report import told
     from experiments.studies.judged import print_claims
 
     def show(report: maxutil.Report, console: Any) -> None:
-        print_claims(report.claims, f"{out}/{PAGE}", console, told, head="")
+        print_claims(report.claims, f"{out}/{report.file}", console, told, head="")
         if "logs" in report.parts and not report.logs:
             console.print("no logs given (--ctc, --das): Tables 1 and 2, Figs. 1, 2 and 7 left out")
 

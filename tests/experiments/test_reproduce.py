@@ -167,7 +167,7 @@ def test_ctrl_c_while_workers_start_ends_in_order(start, tmp_path):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--figure", "8"], "figure: found 8; accepted: 4, 5, 6, 7"),
+        (["--figure", "8"], "figure: found 8; accepted: 4-7"),
         (["--scale", "0"], "scale: found '0'; accepted: a number above 0"),
         (["--scale", "-1"], "scale: found '-1'; accepted: a number above 0"),
         (["--scale", "nan"], "scale: found 'nan'; accepted: a number above 0"),

@@ -12,11 +12,10 @@ from experiments.papers.beosim.decision_times import decision_times
 from experiments.papers.beosim.outcome import Observations, Outcome
 from experiments.papers.beosim.points import FIGURES, FIXED, Point, observe, points_of
 from experiments.papers.beosim.report import Report, anchors
+from experiments.papers.report import check_figures, command_of, figures_option
 from experiments.studies.checks import check_amounts
-from experiments.studies.judged import spans
 from experiments.studies.kept import kept_of_paper
 from experiments.studies.sweep import Run, Watch, sweep
-from grid.errors import GridError
 
 __all__ = [
     "FIGURES",
@@ -62,9 +61,7 @@ def reproduce(
     GridError
         For a parameter that is not accepted, or a folder that holds other runs.
     """
-    for figure in figures:
-        if figure not in FIGURES:
-            raise GridError(f"figure: found {figure!r}; accepted: {spans(FIGURES)}")
+    check_figures(figures, FIGURES)
     points = {figure: points_of(figure) for figure in figures}
     outcome = _run(
         [point for of_figure in points.values() for point in of_figure],
@@ -74,11 +71,8 @@ def reproduce(
         replications,
         workers,
     )
-    command = ["metasched reproduce beosim"]
-    if len(figures) < len(FIGURES):
-        command.append(f"--figure {spans(figures).replace(' ', '')}")
-    command += [f"--scale {scale:g}", f"--replications {replications}"]
-    return Report(outcome, points, judged(outcome, figures), " ".join(command))
+    command = command_of("beosim", figures_option(figures, FIGURES), scale, replications)
+    return Report(outcome, points, judged(outcome, figures), command)
 
 
 def reproduce_anchors(

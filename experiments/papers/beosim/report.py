@@ -4,55 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from experiments.papers.beosim.claims import ANCHORS
 from experiments.papers.beosim.outcome import Outcome
 from experiments.papers.beosim.pictures import draw_pictures, pictures
 from experiments.papers.beosim.points import JOBS, STEPS, WARM_UP, Point, jobs_per_cluster
-from experiments.studies.claims import Verdict
-from experiments.studies.files import new_files, plain, write_csv
-from experiments.studies.judged import Claim, claims_page, claims_table, plain_claims, told
+from experiments.papers.report import FigureReport
+from experiments.studies.judged import claims_page, told
 from experiments.studies.statistics import mean_interval
 
-PAGE = "beosim.md"
 
+class Report(FigureReport):
+    """Figures and claims of `beosim`, ready to be written."""
 
-@dataclass(frozen=True)
-class Report:
-    """Figures and claims, ready to be written.
-
-    Attributes
-    ----------
-    outcome : Outcome
-    points : dict of int to list of Point
-        Of each figure.
-    claims : list of (Claim, Verdict)
-    command : str
-        That makes the report again.
-    """
-
+    paper = "beosim"
     outcome: Outcome
     points: dict[int, list[Point]]
-    claims: list[tuple[Claim, Verdict]]
-    command: str
-
-    def summary(self) -> dict[str, Any]:
-        """Return points and claims, ready for JSON."""
-        return {
-            "paper": "beosim",
-            "figures": list(self.points),
-            "scale": self.outcome.scale,
-            "replications": self.outcome.replications,
-            "points": plain(self.outcome.table(self.points)),
-            "claims": plain_claims(self.claims),
-        }
-
-    def page(self) -> str:
-        """Return the page in Markdown."""
-        return "\n".join(self._page()) + "\n"
 
     def _page(self) -> Iterator[str]:
         outcome = self.outcome
@@ -100,19 +68,8 @@ class Report:
             yield f"![{caption}](beosim-{name}.svg)\n"
             yield f"*{caption}. Bars: 95 % confidence intervals; arrows: no steady state.*\n"
 
-    def write(self, folder: Path) -> None:
-        """Write the points of all figures, the pictures, the claims and the page.
-
-        Raises
-        ------
-        GridError
-            If the files cannot be written.
-        """
-        with new_files(folder) as new:
-            write_csv(self.outcome.table(self.points), new / "beosim-figures.csv")
-            draw_pictures(self.outcome, list(self.points), new)
-            write_csv(claims_table(self.claims), new / "beosim-claims.csv")
-            (new / PAGE).write_text(self.page(), encoding="utf-8")
+    def _draw(self, folder: Path) -> None:
+        draw_pictures(self.outcome, list(self.points), folder)
 
 
 def anchors(outcome: Outcome) -> dict[str, dict[str, float | None]]:

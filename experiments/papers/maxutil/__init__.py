@@ -11,6 +11,7 @@ from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.outcome import Outcome
 from experiments.papers.maxutil.points import PARTS, log_points, points_of
 from experiments.papers.maxutil.report import Report
+from experiments.papers.report import command_of
 from experiments.studies.checks import check_amounts
 from experiments.studies.kept import kept_of_paper
 from experiments.studies.sweep import Run, Watch, sweep
@@ -69,9 +70,7 @@ def reproduce(
     of_logs = {log.name: log.path for log in logs}
     points += log_points(of_logs.get("CTC"), of_logs.get("DAS")).values()
     outcome.run(points, carry_out)
-    command = ["metasched reproduce maxutil"]
-    if len(parts) < len(PARTS):
-        command += [f"--part {part}" for part in parts]
-    command += [f"--scale {scale:g}", f"--replications {replications}"]
-    command += [f"--{log.name.lower()} {log.path.name}" for log in logs]
-    return Report(outcome, tuple(parts), logs, judged(outcome, parts, logs), " ".join(command))
+    options = [f"--part {part}" for part in parts] if len(parts) < len(PARTS) else []
+    command = command_of("maxutil", options, scale, replications)
+    command += "".join(f" --{log.name.lower()} {log.path.name}" for log in logs)
+    return Report(outcome, tuple(parts), logs, judged(outcome, parts, logs), command)

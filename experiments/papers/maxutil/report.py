@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.papers import report as base
 from experiments.papers.maxutil.claims import Claim
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.outcome import Outcome, formula, truth
@@ -32,16 +33,14 @@ from experiments.papers.maxutil.points import (
 )
 from experiments.papers.maxutil.tables import SIZE, TABLE_5, Row
 from experiments.studies.claims import Measured, Verdict
-from experiments.studies.files import new_files, plain, write_csv
+from experiments.studies.files import plain, write_csv
 from experiments.studies.judged import claims_page
 from experiments.studies.statistics import Interval
 from grid.component_sizes import parse_sizes
 
-PAGE = "maxutil.md"
-
 
 @dataclass(frozen=True)
-class Report:
+class Report(base.Report):
     """Tables, figures and claims, ready to be written.
 
     Attributes
@@ -55,6 +54,8 @@ class Report:
         That makes the report again.
     """
 
+    paper = "maxutil"
+
     outcome: Outcome
     parts: tuple[str, ...]
     logs: list[Log]
@@ -64,7 +65,7 @@ class Report:
     def summary(self) -> dict[str, Any]:
         """Return all numbers and claims, ready for JSON."""
         return {
-            "paper": "maxutil",
+            "paper": self.paper,
             "parts": list(self.parts),
             "scale": self.outcome.scale,
             "replications": self.outcome.replications,
@@ -142,25 +143,12 @@ class Report:
             columns=["about", "claim", "paper", "verdict", "ours"],
         )
 
-    def write(self, folder: Path) -> None:
-        """Write all numbers, the pictures, the claims and the page.
-
-        Raises
-        ------
-        GridError
-            If the files cannot be written.
-        """
-        with new_files(folder) as new:
-            write_csv(self.systems(), new / "maxutil-systems.csv")
-            draw_pictures(self.outcome, self.parts, self.logs, new)
-            write_csv(self.claims_table(), new / "maxutil-claims.csv")
-            (new / PAGE).write_text(self.page(), encoding="utf-8")
+    def _leave(self, folder: Path) -> None:
+        write_csv(self.systems(), folder / "maxutil-systems.csv")
+        draw_pictures(self.outcome, self.parts, self.logs, folder)
+        write_csv(self.claims_table(), folder / "maxutil-claims.csv")
 
     # The page -----------------------------------------------------------------------------------
-
-    def page(self) -> str:
-        """Return the page in Markdown."""
-        return "\n".join(self._page()) + "\n"
 
     def _page(self) -> Iterator[str]:
         outcome = self.outcome

@@ -10,10 +10,10 @@ from experiments.papers.muscle.claims import judged
 from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.points import FIGURES, JOBS, observe, points
 from experiments.papers.muscle.report import Report
+from experiments.papers.report import check_figures, command_of, figures_option
 from experiments.studies.checks import check_amounts
 from experiments.studies.kept import kept_of_paper
 from experiments.studies.sweep import Watch, sweep
-from grid.errors import GridError
 
 __all__ = ["FIGURES", "REPLICATIONS", "Report", "reproduce"]
 
@@ -52,17 +52,12 @@ def reproduce(
         For a parameter that is not accepted, or a folder that holds other runs.
     """
     check_amounts(scale, replications, workers)
-    for figure in figures:
-        if figure not in FIGURES:
-            raise GridError(f"figure: found {figure!r}; accepted: 4, 5, 6, 7")
+    check_figures(figures, FIGURES)
     jobs = max(1, math.floor(JOBS * scale + 0.5))
     outcome = Outcome(points(figures), jobs, replications)
     kept = kept_of_paper(
         folder, "muscle", figures=list(figures), scale=scale, replications=replications
     )
     outcome.fill(sweep(outcome.runs, observe, kept, workers, watch))
-    command = ["metasched reproduce muscle"]
-    if len(figures) < len(FIGURES):
-        command += [f"--figure {figure}" for figure in figures]
-    command += [f"--scale {scale:g}", f"--replications {replications}"]
-    return Report(outcome, judged(outcome, figures), figures, scale, " ".join(command))
+    command = command_of("muscle", figures_option(figures, FIGURES), scale, replications)
+    return Report(outcome, judged(outcome, figures), figures, scale, command)

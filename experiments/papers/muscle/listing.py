@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.papers.muscle.claims import READINGS
-from experiments.papers.muscle.report import PAGE, Report
+from experiments.papers.muscle.report import Report
 
 
 def print_claims(report: Report, folder: str, console: Console) -> None:
@@ -29,7 +29,7 @@ def print_claims(report: Report, folder: str, console: Console) -> None:
     console.print(table)
     console.print(
         "last columns: whose TITAN, and how it starts under DLL and WRAND",
-        f"numbers, tables and pictures: {folder}/{PAGE}",
+        f"numbers, tables and pictures: {folder}/{report.file}",
         sep="\n",
         markup=False,
         emoji=False,

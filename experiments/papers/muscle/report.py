@@ -9,18 +9,17 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.papers import report as base
 from experiments.papers.muscle.claims import Judged
 from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.pictures import draw_figure, pictures
 from experiments.papers.muscle.points import PAPER, TITANS
 from experiments.studies.claims import Measured, Verdict
-from experiments.studies.files import new_files, plain, write_csv
-
-PAGE = "muscle.md"
+from experiments.studies.files import plain, write_csv
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(base.Report):
     """Figures and claims, ready to be written.
 
     Attributes
@@ -33,6 +32,8 @@ class Report:
         That makes the report again.
     """
 
+    paper = "muscle"
+
     outcome: Outcome
     claims: list[Judged]
     figures: Sequence[int]
@@ -42,7 +43,7 @@ class Report:
     def summary(self) -> dict[str, Any]:
         """Return points and claims, ready for JSON."""
         return {
-            "paper": "muscle",
+            "paper": self.paper,
             "figures": list(self.figures),
             "scale": self.scale,
             "jobs": self.outcome.jobs,
@@ -93,10 +94,6 @@ class Report:
                 for reading, verdict in each.verdicts.items()
             ]
         )
-
-    def page(self) -> str:
-        """Return the page in Markdown."""
-        return "\n".join(self._page()) + "\n"
 
     def _page(self) -> Iterator[str]:
         outcome = self.outcome
@@ -160,23 +157,14 @@ class Report:
                 yield f"![{caption}]({_file(name)}.svg)\n"
                 yield f"*{caption}. Bars: 95 % confidence intervals.*\n"
 
-    def write(self, folder: Path) -> None:
-        """Write each figure's table and pictures, the claims and the page.
-
-        Raises
-        ------
-        GridError
-            If the files cannot be written.
-        """
-        with new_files(folder) as new:
-            for figure in self.figures:
-                write_csv(self.outcome.table(figure), new / f"{_file(f'figure{figure}')}.csv")
-                draw_figure(self.outcome, figure, new)
-                for name, _, _ in pictures(figure):
-                    for suffix in (".svg", ".png"):
-                        (new / f"{name}{suffix}").rename(new / f"{_file(name)}{suffix}")
-            write_csv(self.claims_table(), new / "muscle-claims.csv")
-            (new / PAGE).write_text(self.page(), encoding="utf-8")
+    def _leave(self, folder: Path) -> None:
+        for figure in self.figures:
+            write_csv(self.outcome.table(figure), folder / f"{_file(f'figure{figure}')}.csv")
+            draw_figure(self.outcome, figure, folder)
+            for name, _, _ in pictures(figure):
+                for suffix in (".svg", ".png"):
+                    (folder / f"{name}{suffix}").rename(folder / f"{_file(name)}{suffix}")
+        write_csv(self.claims_table(), folder / "muscle-claims.csv")
 
 
 def _file(name: str) -> str:

@@ -9,11 +9,10 @@ from experiments.papers.queues.claims import judged
 from experiments.papers.queues.outcome import Outcome
 from experiments.papers.queues.points import FIGURES, observe, points
 from experiments.papers.queues.report import Report
+from experiments.papers.report import check_figures, command_of, figures_option
 from experiments.studies.checks import check_amounts
-from experiments.studies.judged import spans
 from experiments.studies.kept import kept_of_paper
 from experiments.studies.sweep import Observation, Run, Watch, sweep
-from grid.errors import GridError
 
 __all__ = ["FIGURES", "REPLICATIONS", "Report", "reproduce"]
 
@@ -51,9 +50,7 @@ def reproduce(
     GridError
         For a parameter that is not accepted, or a folder that holds other runs.
     """
-    for figure in figures:
-        if figure not in FIGURES:
-            raise GridError(f"figure: found {figure!r}; accepted: {spans(FIGURES)}")
+    check_figures(figures, FIGURES)
     check_amounts(scale, replications, workers)
     kept = kept_of_paper(folder, "queues", scale=scale)
 
@@ -63,8 +60,5 @@ def reproduce(
     of_figures = {figure: points(figure) for figure in figures}
     outcome = Outcome(scale, replications)
     outcome.run([point for of_figure in of_figures.values() for point in of_figure], carry_out)
-    command = ["metasched reproduce queues"]
-    if len(figures) < len(FIGURES):
-        command.append(f"--figure {spans(figures).replace(' ', '')}")
-    command += [f"--scale {scale:g}", f"--replications {replications}"]
-    return Report(outcome, of_figures, judged(outcome, figures), " ".join(command))
+    command = command_of("queues", figures_option(figures, FIGURES), scale, replications)
+    return Report(outcome, of_figures, judged(outcome, figures), command)

@@ -3,59 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from experiments.papers.queues.judges import LITTLE
 from experiments.papers.queues.outcome import Outcome
 from experiments.papers.queues.pictures import draw_pictures, pictures
 from experiments.papers.queues.points import CASES, CLOSE, CLOSER, COMMON, WARM_UP, Point, jobs_of
 from experiments.papers.queues.saturation import POLICIES, SATURATION
-from experiments.studies.claims import Verdict
-from experiments.studies.files import new_files, plain, write_csv
-from experiments.studies.judged import Claim, claims_page, claims_table, plain_claims, told
+from experiments.papers.report import FigureReport
+from experiments.studies.judged import claims_page, told
 
-PAGE = "queues.md"
 UNIT = " %"
 """Of the numbers that decide."""
 TELL = partial(told, unit=UNIT)
 
 
-@dataclass(frozen=True)
-class Report:
-    """Figures and claims, ready to be written.
+class Report(FigureReport):
+    """Figures and claims of `queues`, ready to be written."""
 
-    Attributes
-    ----------
-    outcome : Outcome
-    points : dict of int to list of Point
-        Of each figure.
-    claims : list of (Claim, Verdict)
-    command : str
-        That makes the report again.
-    """
-
+    paper = "queues"
+    unit = UNIT
     outcome: Outcome
     points: dict[int, list[Point]]
-    claims: list[tuple[Claim, Verdict]]
-    command: str
-
-    def summary(self) -> dict[str, Any]:
-        """Return points and claims, ready for JSON."""
-        return {
-            "paper": "queues",
-            "figures": list(self.points),
-            "scale": self.outcome.scale,
-            "replications": self.outcome.replications,
-            "points": plain(self.outcome.table(self.points)),
-            "claims": plain_claims(self.claims),
-        }
-
-    def page(self) -> str:
-        """Return the page in Markdown."""
-        return "\n".join(self._page()) + "\n"
 
     def _page(self) -> Iterator[str]:
         outcome = self.outcome
@@ -121,16 +91,5 @@ class Report:
             yield f"![{caption}](queues-{name}.svg)\n"
             yield f"*{caption}. Bars: 95 % confidence intervals; SAT: saturated.*\n"
 
-    def write(self, folder: Path) -> None:
-        """Write the points of all figures, the pictures, the claims and the page.
-
-        Raises
-        ------
-        GridError
-            If the files cannot be written.
-        """
-        with new_files(folder) as new:
-            write_csv(self.outcome.table(self.points), new / "queues-figures.csv")
-            draw_pictures(self.outcome, list(self.points), new)
-            write_csv(claims_table(self.claims, UNIT), new / "queues-claims.csv")
-            (new / PAGE).write_text(self.page(), encoding="utf-8")
+    def _draw(self, folder: Path) -> None:
+        draw_pictures(self.outcome, list(self.points), folder)
