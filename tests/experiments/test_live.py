@@ -50,7 +50,7 @@ class Session:
 
     def wait_for(self, words):
         while not any(words in line for line in list(self.screen.display)):
-            assert time.perf_counter() - self.began < 60, "\n".join(self.screen.display)
+            assert time.perf_counter() - self.began < 120, "\n".join(self.screen.display)
             time.sleep(0.02)
 
     def end(self):

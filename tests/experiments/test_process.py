@@ -273,10 +273,12 @@ def test_an_interrupt_before_the_run_ends_it_at_once(start, folder, interrupted)
 
 
 def test_interrupt_ends_in_order_and_keeps_what_was_computed(start, tmp_path):
-    process = start(
-        "run", "muscle", "--set", "jobs=200000", "--set", "step=1e9", "--out", str(tmp_path / "out")
-    )
-    time.sleep(8.0)
+    settings = ("jobs=200000", "step=1e9", "population=4", "patience=1")
+    words = [word for setting in settings for word in ("--set", setting)]
+    process = start("run", "muscle", *words, "--out", str(tmp_path / "out"))
+    while not any(path.stat().st_size for path in tmp_path.glob("**/.metasched-*/jobs.csv")):
+        assert process.poll() is None
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
