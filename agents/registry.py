@@ -29,6 +29,7 @@ GLOBAL = {
     "b3": "agents.coallocation.largest_first:ChunkingScheduler",
     "b4": "agents.coallocation.balancing:LoadBalancingScheduler",
     "adaptive": "agents.coallocation.adaptive:AdaptiveScheduler",
+    "oas": "agents.oas.scheduler:OasScheduler",
     "wf": "agents.queueing.fitting:WorstFitScheduler",
     "ff": "agents.queueing.fitting:FirstFitComponentsScheduler",
     "ordered": "agents.queueing.fitting:OrderedRequestsScheduler",

@@ -108,6 +108,9 @@ class GlobalScheduler(Scheduler):
     something changes. What happens is the same, but those need not be asked about; nor, until then,
     one that it would reject."""
 
+    reconsiders: ClassVar[bool] = False
+    """An arrival has all waiting jobs offered, not only the new one."""
+
     collects: ClassVar[bool] = False
     """Jobs are collected and allocated in rounds; `place` is never called."""
 

@@ -64,6 +64,7 @@ def _connect_global(model: GridModel, scheduler: GlobalScheduler) -> None:
         spans=scheduler.spans,
         penalty=scheduler.penalty,
         larger_wait=scheduler.larger_wait,
+        reconsiders=scheduler.reconsiders,
         largest=address("largest", largest_address) if place else 0,
         queues=scheduler.queues,
         visit=address("visit", visit_address),

@@ -13,9 +13,10 @@ import click
 from experiments.checks.commands import check, verify
 from experiments.logs.commands import convert, inspect
 from experiments.maxutil.commands import maxutil
+from experiments.oas.commands import gap, oas
 from experiments.options import Number, chosen_workload
 from experiments.papers.commands import reproduce
-from experiments.process import FAILED, INTERRUPTED, Program, stdout_kept, users_code
+from experiments.process import INTERRUPTED, Program, stdout_kept, users_code
 from grid.errors import GridError
 
 if TYPE_CHECKING:
@@ -291,7 +292,7 @@ def policies(as_json: bool) -> None:
     print_table(list_policies(), as_json)
 
 
-for each in (check, verify, reproduce, maxutil, inspect, convert):
+for each in (check, verify, reproduce, maxutil, inspect, convert, oas, gap):
     main.add_command(each)
 
 
@@ -325,59 +326,6 @@ def pareto(
         from rich.console import Console
 
         front.print(Console(), pick)
-
-
-@main.command()
-@click.argument("instance", metavar="INSTANCE.json")
-@click.option(
-    "--slot",
-    type=Number(0, whole=False, above=True),
-    metavar="S",
-    help="Seconds: jobs start and end with slots (default: continuous time).",
-)
-@click.option(
-    "--solver", metavar="NAME", help="cpsat (default), or milp: the paper's model, with --slot."
-)
-@click.option(
-    "--time-limit",
-    type=Number(0, whole=False, above=True),
-    default=60,
-    show_default=True,
-    metavar="S",
-    help="Seconds for the solver.",
-)
-@click.option(
-    "--heuristic",
-    metavar="NAME",
-    help="fcfs, sjf, bjf, fpfs, spt, lpt or insertion, in place of a solver.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-def oas(
-    instance: str,
-    slot: float | None,
-    solver: str | None,
-    time_limit: float,
-    heuristic: str | None,
-    as_json: bool,
-) -> None:
-    """Order and allocate the jobs of INSTANCE.json so that the last of them ends earliest.
-
-    No link is saturated. Exit status 1 if some job can run nowhere.
-    """
-    from experiments.oas import answer_to, print_answer, read_instance
-
-    given = read_instance(instance)
-    answer = answer_to(given, slot, solver, time_limit, heuristic)
-    if as_json:
-        click.echo(json.dumps(answer.to_dict(), allow_nan=False))
-    else:
-        from rich.console import Console
-
-        print_answer(answer, given, Console())
-    for line in answer.why:
-        click.echo(f"metasched: {instance}: {line}", err=True)
-    if answer.why:
-        sys.exit(FAILED)
 
 
 @main.command()

@@ -227,6 +227,14 @@ class Parameters(BaseModel):
     """Policies that visit queues: time after which the head of one goes before all others, s; 0:
     never."""
 
+    round_jobs: Whole = 40
+    """OAS: most waiting jobs that a round optimises, the oldest ones."""
+    round_time: NonNegative = 0.1
+    """OAS: what CP-SAT may take for a round, s; 0: the best heuristic schedule is taken."""
+    round_clock: Literal["deterministic", "wall"] = "deterministic"
+    """OAS: round_time counts what CP-SAT computes, so that runs can be repeated; or, wall, time as
+    it passes, so that they cannot."""
+
     message_rate: NonNegative = 0.0
     """Messages that a split job waits for in a second of communication, each for the latency of the
     longest path between its clusters, 1/s; 0: latency slows no job."""

@@ -16,6 +16,7 @@ from typing import Any
 from agents.coallocation.settings import CoallocationSettings
 from agents.genetic import Settings
 from agents.model import GridModel
+from agents.oas.settings import OasSettings
 from agents.queueing.settings import QueueSettings
 from agents.registry import GLOBAL, LOCAL, global_scheduler, importable_from, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
@@ -46,6 +47,7 @@ SETTINGS = {
     ),
     DistanceCosts: ("message_rate", "staging_time", "staging_data"),
     QueueSettings: ("aging",),
+    OasSettings: ("round_jobs", "round_time", "round_clock"),
 }
 """What policies can be set to, by kind: parameters of the same names."""
 

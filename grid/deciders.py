@@ -49,6 +49,7 @@ class Deciders(Contents):
         spans: bool = False,
         penalty: float = 0.0,
         larger_wait: bool = False,
+        reconsiders: bool = False,
         largest: int = 0,
         queues: str = "",
         visit: int = 0,
@@ -75,6 +76,8 @@ class Deciders(Contents):
         larger_wait : bool
             When a job must wait, so must all that are as large or larger, so that they need not be
             asked about. What happens is the same, sooner computed.
+        reconsiders : bool
+            An arrival has all waiting jobs offered.
         largest : int
             Address of a compiled `largest`, or 0.
         queues : str
@@ -86,7 +89,7 @@ class Deciders(Contents):
         self._box["place_at"] = address
         free = max_jumps == np.inf  # else a large job blocks those behind it, now or later
         self._box["largest_at"] = largest if free else 0
-        self._box["collect"] = int(collect)
+        self._box["collect"], self._box["reconsider"] = int(collect), int(reconsiders)
         self._box["max_jumps"] = k.NOBODY if free else int(max_jumps)
         self._box["penalty"] = penalty
         sizes = self.columns["size"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from agents.oas.found import Found
 from agents.oas.instance import Instance
-from agents.oas.scaled import Scaled
+from agents.oas.scaled import LARGEST_SUM, Scaled
 from agents.oas.schedule import Decision
 
 WORKERS = 8
@@ -27,7 +27,13 @@ MOST_GROUPS = 3000
 
 
 def cp_sat(
-    instance: Instance, scaled: Scaled, start: Sequence[Decision], time_limit: float
+    instance: Instance,
+    scaled: Scaled,
+    start: Sequence[Decision],
+    time_limit: float,
+    deterministic: bool = False,
+    pinned: int = 0,
+    whole: bool = False,
 ) -> Found:
     """Minimise the makespan.
 
@@ -38,14 +44,24 @@ def cp_sat(
     start : sequence of Decision
         A schedule to begin with.
     time_limit : float
-        Wall-clock seconds.
+        Seconds: wall-clock ones, or those of CP-SAT's deterministic time.
+    deterministic : bool
+        The limit counts what is computed, by one worker: the same is found every time.
+    pinned : int
+        So many jobs, the first ones, run as `start` has it, and the makespan is that of the others.
+    whole : bool
+        No job is split.
     """
     from ortools.sat.python import cp_model
 
-    model = _Model(instance, scaled, start)
+    model = _Model(instance, scaled, start, pinned, whole)
     solver = cp_model.CpSolver()
-    solver.parameters.num_workers = WORKERS
-    solver.parameters.max_time_in_seconds = time_limit
+    if deterministic:
+        solver.parameters.num_workers = 1
+        solver.parameters.max_deterministic_time = time_limit
+    else:
+        solver.parameters.num_workers = WORKERS
+        solver.parameters.max_time_in_seconds = time_limit
     status = solver.solve(model.cp)
     if status in (cp_model.INFEASIBLE, cp_model.MODEL_INVALID):  # but `start` is feasible
         return Found(start, model.shortest)
@@ -79,21 +95,35 @@ class _Job:
 class _Model:
     """The constraints, as CP-SAT takes them."""
 
-    def __init__(self, instance: Instance, scaled: Scaled, start: Sequence[Decision]) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        scaled: Scaled,
+        start: Sequence[Decision],
+        pinned: int,
+        whole: bool,
+    ) -> None:
         from ortools.sat.python import cp_model
 
         self.cp = cp_model.CpModel()
-        self.instance, self.scaled = instance, scaled
-        self.horizon = max(decision.end for decision in start)
-        self.shortest = max(row[0] for row in scaled.durations)
+        self.instance, self.scaled, self.pinned = instance, scaled, pinned
+        self.whole = whole
+        self.horizon = max(decision.end for decision in start[pinned:])
+        self.shortest = max(row[0] for row in scaled.durations[pinned:])
         self.makespan = self.cp.new_int_var(self.shortest, self.horizon, "makespan")
         self.work: list[list[Any]] = [[] for _ in instance.clusters]
         self.jobs = [self.job(index) for index in range(len(instance.jobs))]
         self.resources()
         self.overlaps()
         for k, cluster in enumerate(instance.clusters):
-            self.cp.add(sum(self.work[k]) <= cluster.nodes * self.makespan)
+            held = sum(
+                each.nodes[k] * max(0, min(each.end, self.shortest) - each.begin)
+                for each in start[:pinned]
+            )
+            self.cp.add(sum(self.work[k]) + held <= cluster.nodes * self.makespan)
         self.begin_from(start)
+        for job, each in zip(self.jobs[:pinned], start, strict=False):
+            self.pin(job, each)
         self.cp.minimize(self.makespan)
 
     def job(self, index: int) -> _Job:
@@ -103,7 +133,11 @@ class _Model:
         cp, scaled, tasks = self.cp, self.scaled, self.instance.jobs[index].tasks
         durations, loads = scaled.durations[index], scaled.loads[index]
         fitting = [
-            [n for n in range(min(cluster.nodes, tasks) + 1) if loads[n] <= capacity]
+            [
+                n
+                for n in range(min(cluster.nodes, tasks) + 1)
+                if loads[n] <= capacity and not (self.whole and 0 < n < tasks)
+            ]
             for cluster, capacity in zip(self.instance.clusters, scaled.capacities, strict=True)
         ]
         most = [counts[-1] for counts in fitting]
@@ -117,13 +151,16 @@ class _Model:
             for k, count in zip(used, counts, strict=True):
                 cp.add(count <= most[k] * chosen)
                 parts[k].append(count)
-                self.work[k].append(duration * count)
-        start = cp.new_int_var(0, self.horizon, "")
-        end = cp.new_int_var(0, self.horizon, "")
+                if index >= self.pinned:
+                    self.work[k].append(duration * count)
+        latest = self.horizon if index >= self.pinned else LARGEST_SUM
+        start = cp.new_int_var(0, latest, "")
+        end = cp.new_int_var(0, latest, "")
         duration = sum(time * chosen for time, chosen in zip(durations, levels, strict=True))
         size = cp.new_int_var_from_domain(Domain.from_values(durations), "")
         cp.add(size == duration)
-        cp.add(end <= self.makespan)
+        if index >= self.pinned:
+            cp.add(end <= self.makespan)
         nodes, demands, heaviest = [], [], []
         for k, counts in enumerate(fitting):
             nodes.append(cp.new_int_var_from_domain(Domain.from_values(counts), ""))
@@ -156,7 +193,7 @@ class _Model:
         That they do overlap is not asked for: it proves no more, and presolve (OR-Tools 9.15) was
         seen to call such models infeasible where `start` is optimal.
         """
-        jobs = range(len(self.jobs))
+        jobs = range(self.pinned, len(self.jobs))
         if math.comb(len(jobs), 2) > MOST_GROUPS:
             return
         overlapping = {}
@@ -187,15 +224,23 @@ class _Model:
                     total = sum(getattr(job, values)[k] for job in group)
                     self.cp.add(total <= room).only_enforce_if(together)
 
+    def pin(self, job: _Job, decision: Decision) -> None:
+        """Have a job run when and where it is said to."""
+        self.cp.add(job.start == decision.begin)
+        for count, value in zip(job.nodes, decision.nodes, strict=True):
+            self.cp.add(count == value)
+
     def begin_from(self, start: Sequence[Decision]) -> None:
         """Hint at a schedule; of it and its mirror image, at that which is not ruled out here."""
         work = [
             row[0] * job.tasks for row, job in zip(self.scaled.durations, self.jobs, strict=True)
         ]
         largest = work.index(max(work))
-        first = self.jobs[largest]
-        self.cp.add(first.start + first.end <= self.makespan)
-        mirrored = start[largest].begin + start[largest].end > self.horizon
+        mirrored = False
+        if not self.pinned:
+            first = self.jobs[largest]
+            self.cp.add(first.start + first.end <= self.makespan)
+            mirrored = start[largest].begin + start[largest].end > self.horizon
         for job, (begin, end, nodes) in zip(self.jobs, start, strict=True):
             if mirrored:
                 begin, end = self.horizon - end, self.horizon - begin

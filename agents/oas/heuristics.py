@@ -6,7 +6,7 @@ of nodes that it fits on then, split so that no link is saturated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,7 @@ from agents.oas.listing import list_jobs
 from agents.oas.packing import Tables, fastest_levels
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
-from grid.streams import stream
+from grid.streams import Stream, stream
 
 QUEUES: dict[str, tuple[str, Callable[[Job], Any], bool]] = {
     "fcfs": ("First Come First Served", lambda job: 0, False),
@@ -46,7 +46,13 @@ EFFORT = 4_000_000
 FEW = 12
 
 
-def heuristic(name: str, instance: Instance, slot: Fraction | None = None) -> list[Decision]:
+def heuristic(
+    name: str,
+    instance: Instance,
+    slot: Fraction | None = None,
+    pinned: Sequence[Decision] = (),
+    effort: int = EFFORT,
+) -> list[Decision]:
     """Return what a heuristic decides of each job of a feasible instance.
 
     Parameters
@@ -56,44 +62,67 @@ def heuristic(name: str, instance: Instance, slot: Fraction | None = None) -> li
     instance : Instance
     slot : Fraction, optional
         Seconds.
+    pinned : sequence of Decision
+        What is decided already of the first jobs: they run from 0 on, and end when they do in the
+        units of `Scaled.of`, rounded up.
+    effort : int
+        Insertions times jobs that the search for an order may take.
     """
     tables = Tables.of(instance, Scaled.of(instance, slot, up=True))
-    plan = _queued(name, instance, tables) if name in QUEUES else _inserted(instance, tables)
+    if name in QUEUES:
+        plan = _queued(name, instance, tables, pinned)
+    else:
+        plan = _inserted(instance, tables, pinned, effort)
+    return _decided(plan)
+
+
+def _decided(plan: Plan) -> list[Decision]:
     return [
         Decision(int(begin), int(end), tuple(nodes.tolist()))
         for begin, end, nodes in zip(plan.begins, plan.ends, plan.nodes, strict=True)
     ]
 
 
-def _sorted(instance: Instance, key: Callable[[Job], Any]) -> Any:
+def _sorted(instance: Instance, key: Callable[[Job], Any], pinned: int) -> Any:
     jobs = instance.jobs
-    return np.array(sorted(range(len(jobs)), key=lambda index: key(jobs[index])), np.int64)
+    return np.array(sorted(range(pinned, len(jobs)), key=lambda index: key(jobs[index])), np.int64)
 
 
-def _queued(name: str, instance: Instance, tables: Tables) -> Plan:
+def _queued(name: str, instance: Instance, tables: Tables, pinned: Sequence[Decision]) -> Plan:
     _, key, overtaking = QUEUES[name]
     jobs, clusters = len(instance.jobs), len(instance.clusters)
-    plan = Plan.empty(jobs, clusters)
+    plan = Plan.empty(jobs, clusters, pinned)
     now = np.zeros((3, clusters), np.int64)
-    waiting = _sorted(instance, key)
-    list_jobs(tables, overtaking, waiting, plan.order, now, plan.begins, plan.ends, plan.nodes)
+    waiting, running = _sorted(instance, key, len(pinned)), np.zeros(jobs, np.int64)
+    times = plan.begins, plan.ends
+    list_jobs(tables, len(pinned), overtaking, waiting, running, now, *times, plan.nodes)
     return plan
 
 
-def _inserted(instance: Instance, tables: Tables) -> Plan:
+def _inserted(instance: Instance, tables: Tables, pinned: Sequence[Decision], effort: int) -> Plan:
     """Return the best plan of three searches that begin with different orders."""
-    jobs, clusters = len(instance.jobs), len(instance.clusters)
-    profile = Profile.empty(jobs, clusters)
-    current, former = (Plan.empty(jobs, clusters) for _ in range(2))
-    fastest = np.zeros(jobs, np.int64)
-    fastest_levels(tables, profile.low, fastest)
     numbers = stream(0, "oas insertion")
-    tries = EFFORT // (len(FIRST) * max(jobs, FEW) ** 2)
-    found = []
-    for key in FIRST:
-        plan = Plan.empty(jobs, clusters)
-        plan.order[:] = _sorted(instance, key)
-        plan.levels[:] = ANY
-        found.append(plan)
-        search(tables, plan, current, former, fastest, tries, profile, numbers)
-    return min(found, key=lambda plan: plan.ends.max())
+    tries = effort // (len(FIRST) * max(len(instance.jobs), FEW) ** 2)
+    found = [
+        _searched(tables, pinned, _sorted(instance, key, len(pinned)), tries, numbers)
+        for key in FIRST
+    ]
+    return min(found, key=lambda plan: plan.ends[plan.order].max())
+
+
+def _searched(
+    tables: Tables,
+    pinned: Sequence[Decision],
+    order: Sequence[int],
+    tries: int,
+    numbers: Stream,
+) -> Plan:
+    """Return the best plan of so many tries, the first of which has the jobs in an order."""
+    jobs, clusters = len(tables.tasks), len(tables.nodes)
+    plan, current, former = (Plan.empty(jobs, clusters, pinned) for _ in range(3))
+    plan.order[:] = order
+    plan.levels[:] = ANY
+    profile, fastest = Profile.empty(jobs, clusters), np.zeros(jobs, np.int64)
+    fastest_levels(tables, profile.low, fastest)
+    search(tables, plan, current, former, fastest, tries, profile, numbers)
+    return plan

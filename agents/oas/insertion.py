@@ -6,11 +6,13 @@ when something becomes free, and for each level of slowness at each cluster, onc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.oas.packing import Tables, copy, duration, fit, hold
+from agents.oas.schedule import Decision
 from agents.orders import insert, swap
 from grid.kernel.compile import compiled, part
 from grid.streams import below
@@ -27,7 +29,8 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    order : array, shape (jobs,)
+    order : array, shape (jobs - pinned,)
+        The first jobs may be pinned: they run from 0 on, where and until when they do.
     levels : array, shape (jobs,)
         The slowness of the nodes that each job is to wait for, or `ANY`.
     begins, ends : array, shape (jobs,)
@@ -41,10 +44,13 @@ class Plan(NamedTuple):
     nodes: Any
 
     @classmethod
-    def empty(cls, jobs: int, clusters: int) -> Plan:
+    def empty(cls, jobs: int, clusters: int, pinned: Sequence[Decision] = ()) -> Plan:
         """Return room for a plan."""
         order, levels, begins, ends = np.zeros((4, jobs), np.int64)
-        return cls(order, levels, begins, ends, np.zeros((jobs, clusters), np.int64))
+        nodes = np.zeros((jobs, clusters), np.int64)
+        for job, (_, end, held) in enumerate(pinned):
+            ends[job], nodes[job] = end, held
+        return cls(order[len(pinned) :], levels, begins, ends, nodes)
 
 
 class Profile(NamedTuple):
@@ -84,28 +90,37 @@ def insert_jobs(t: Tables, plan: Plan, p: Profile) -> int:
     copy(t.capacities, p.spare[0])
     moments, last = 1, 0
     first = 0  # all nodes are held before it
+    for job in range(len(plan.ends) - len(plan.order)):
+        moments = _reserve(t, p, job, first, moments, plan)
     for job in plan.order:
         while p.total[first] == 0:
             first = p.later[first]
         _place(t, p, job, plan.levels[job], first, plan)
-        end = plan.ends[job]
-        moment = first
-        while p.time[moment] != plan.begins[job]:
-            moment = p.later[moment]
-        while p.time[moment] < end:
-            following = p.later[moment]
-            if following < 0 or p.time[following] > end:
-                p.time[moments], p.total[moments] = end, p.total[moment]
-                p.later[moments], p.later[moment] = following, moments
-                copy(p.free[moment], p.free[moments])
-                copy(p.spare[moment], p.spare[moments])
-                following = moments
-                moments += 1
-            hold(t, job, 1, plan.nodes[job], p.free[moment], p.spare[moment])
-            p.total[moment] -= t.tasks[job]
-            moment = following
-        last = max(last, end)
+        moments = _reserve(t, p, job, first, moments, plan)
+        last = max(last, plan.ends[job])
     return last
+
+
+@part
+def _reserve(t: Tables, p: Profile, job: int, first: int, moments: int, plan: Plan) -> int:
+    """Have a job hold what it does from its begin to its end; return how many moments there are."""
+    end = plan.ends[job]
+    moment = first
+    while p.time[moment] != plan.begins[job]:
+        moment = p.later[moment]
+    while p.time[moment] < end:
+        following = p.later[moment]
+        if following < 0 or p.time[following] > end:
+            p.time[moments], p.total[moments] = end, p.total[moment]
+            p.later[moments], p.later[moment] = following, moments
+            copy(p.free[moment], p.free[moments])
+            copy(p.spare[moment], p.spare[moments])
+            following = moments
+            moments += 1
+        hold(t, job, 1, plan.nodes[job], p.free[moment], p.spare[moment])
+        p.total[moment] -= t.tasks[job]
+        moment = following
+    return moments
 
 
 @part
@@ -158,7 +173,7 @@ def _keep(source: Plan, target: Plan) -> None:
     _restore(source, target)
     copy(source.begins, target.begins)
     copy(source.ends, target.ends)
-    for job in range(len(source.order)):
+    for job in range(len(source.ends)):
         copy(source.nodes[job], target.nodes[job])
 
 
@@ -172,8 +187,9 @@ def _move(plan: Plan, fastest: Any, levels: int, stream: Any) -> None:
     elif kind == 1:
         swap(plan.order, one, other)
     else:
-        level = fastest[one] - 1 + below(stream, levels - fastest[one] + 1)
-        plan.levels[one] = ANY if level < fastest[one] else level
+        job = len(plan.ends) - jobs + one
+        level = fastest[job] - 1 + below(stream, levels - fastest[job] + 1)
+        plan.levels[job] = ANY if level < fastest[job] else level
 
 
 @compiled()

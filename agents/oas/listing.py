@@ -11,6 +11,7 @@ from grid.kernel.compile import compiled
 @compiled()
 def list_jobs(
     t: Tables,
+    pinned: int,
     overtaking: bool,
     waiting: Any,
     running: Any,
@@ -24,24 +25,29 @@ def list_jobs(
     Parameters
     ----------
     t : Tables
+    pinned : int
+        So many jobs, the first ones, run from 0 on, as `ends` and `nodes` say.
     overtaking : bool
         A job that fits starts before those ahead of it that do not.
-    waiting : array, shape (jobs,)
+    waiting : array, shape (jobs - pinned,)
         The order; overwritten.
     running : array, shape (jobs,)
         Scratch.
     now : array, shape (3, clusters)
         Scratch: what is free.
     begins, ends : array, shape (jobs,)
-        When each job starts and ends; written.
+        When each job starts and ends; written but for pinned ones.
     nodes : array, shape (jobs, clusters)
-        Where; written.
+        Where; likewise.
     """
     free, spare, few = now[0], now[1], now[2]
     copy(t.nodes, free)
     copy(t.capacities, spare)
     slowest = t.durations.shape[1]
-    left, active, time = len(waiting), 0, 0
+    left, active, time = len(waiting), pinned, 0
+    for job in range(pinned):
+        hold(t, job, 1, nodes[job], free, spare)
+        running[job] = job
     while left > 0:
         kept, blocked = 0, False
         for i in range(left):

@@ -12,44 +12,21 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from experiments.checks.distance import Distances
 from experiments.checks.failures import used_while_away, wrong_losses
+from experiments.checks.given import Given, Pair, jobs_given, matched
 from experiments.checks.recomputed import Done, metrics_of
 from experiments.checks.unchecked import unchecked
 from experiments.checks.verdicts import Verdict
 from experiments.result_files import ResultFiles, Row
-from experiments.workload import build_workload
-from grid.errors import GridError
-from grid.jobs import ANYWHERE
 from grid.refusals import IMPOSSIBLE
-from grid.workloads.synthetic import BatchWorkload
 
 RELATIVE = 1e-9
 """Difference that rounding makes, of the numbers that are subtracted or summed."""
 
 Problems = Iterator[str]
-
-
-class Given(NamedTuple):
-    """A job of the workload."""
-
-    job: int
-    arrival: float  # s, after the dispatch in mode `batch`, as the deadline; absolute else
-    size: int
-    runtime: float  # s, on a cluster of rate 1
-    deadline: float  # s; inf without one
-    origin: str | None  # cluster that it was submitted through
-    communication: float  # share of its execution time
-    batch: int | None  # round, from 0, that it belongs to in mode `batch`
-
-
-class Pair(NamedTuple):
-    """A row of the result and the job of the workload that it is of, None if it is of none."""
-
-    row: Row
-    given: Given | None
 
 
 def verify(
@@ -70,8 +47,8 @@ def verify(
         If the result or the workload cannot be read.
     """
     result = ResultFiles.read(folder)
-    jobs = _workload(result, workload)
-    pairs = _matched(result.rows, jobs)
+    jobs = jobs_given(result, workload)
+    pairs = matched(result.rows, jobs)
     rows = result.rows
     ran = [row for row in rows if row.start is not None or row.finish is not None]
     return [
@@ -114,65 +91,6 @@ def _clusters(result: ResultFiles) -> str:
 def _source(result: ResultFiles) -> str:
     source = result.summary["workload"]
     return "drawn again from the seed" if source is None else f"read again: {source}"
-
-
-# The workload ---------------------------------------------------------------------------------
-
-
-def _workload(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> list[Given]:
-    """Return the jobs that the run was given."""
-    source = result.summary["workload"] if elsewhere is None else elsewhere
-    if elsewhere is not None and result.summary["workload"] is None:
-        raise GridError(f"--workload {elsewhere}: accepted: none, the run's jobs were synthetic")
-    try:
-        workload, _ = build_workload(
-            source, result.parameters, result.platform, result.summary["seed"]
-        )
-    except GridError as error:
-        if elsewhere is not None or source is None:
-            raise
-        raise GridError(f"{error}; --workload says where the workload is now") from None
-    names = result.platform.names
-    if not isinstance(workload, BatchWorkload):
-        return [_given(job, names, None) for chunk in workload.chunks() for job in chunk]
-    jobs: list[Given] = []
-    batch = 0
-    while len(drawn := workload.next_batch(0.0)):
-        jobs += [_given(job, names, batch) for job in drawn]
-        batch += 1
-    return jobs
-
-
-def _given(job: Any, names: Sequence[str], batch: int | None) -> Given:
-    return Given(
-        int(job["number"]),
-        float(job["arrival"]),
-        int(job["size"]),
-        float(job["runtime"]),
-        float(job["deadline"]),
-        None if job["origin"] == ANYWHERE else names[job["origin"]],
-        1.0 - float(job["computation_fraction"]),
-        batch,
-    )
-
-
-def _matched(rows: Sequence[Row], jobs: Sequence[Given]) -> list[Pair]:
-    """Find the job of each row: of those of its number, the one most like it."""
-    of_number: defaultdict[int, list[Given]] = defaultdict(list)
-    for job in jobs:
-        of_number[job.job].append(job)
-    pairs = []
-    for row in rows:
-        choice = of_number[row.job]
-        like = min(
-            choice,
-            key=lambda job, row=row: (job.arrival != row.arrival, job.size != row.size),  # type: ignore[misc]
-            default=None,
-        )
-        if like is not None:
-            choice.remove(like)
-        pairs.append(Pair(row, like))
-    return pairs
 
 
 # The checks: each yields what is wrong -----------------------------------------------------------
@@ -260,7 +178,7 @@ def _starts(ran: Sequence[Row]) -> Problems:
             yield f"job {row.job}: arrives at {row.arrival}, starts at {row.start}"
 
 
-_SHARING = ("first-fit", "a1", "b1", "b2", "b3", "b4", "adaptive")
+_SHARING = ("first-fit", "a1", "b1", "b2", "b3", "b4", "adaptive", "oas")
 """Policies whose split jobs share links; of a user's own nobody knows."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -14,6 +13,7 @@ from rich.text import Text
 
 from experiments.events import log, words
 from experiments.events.carried import Event
+from experiments.events.reading import events_of
 from experiments.events.teller import Teller
 from experiments.events.words import Story
 from experiments.result_files import ResultFiles
@@ -41,32 +41,15 @@ def explain(
     """
     result = ResultFiles.read(folder)
     path = Path(folder) / log.EVENTS if path is None else Path(path)
-    if not path.is_file():
-        raise GridError(
-            f"{path}: no such file; accepted: the event log of this run, which the same `metasched "
-            f"run` writes with --events {path}; where else it is, `metasched explain --events` says"
-        )
     teller = Teller(job, {each.name: each.size for each in result.platform.clusters})
     event: Event = {}
-    for event in _read(path):
-        if event["event"] == log.BEGUN:
-            run = {name: event.get(name) for name in ("scenario", "seed")}
-            if run != {name: result.summary[name] for name in run}:
-                raise GridError(
-                    f"{path}: of {run['scenario']}, seed {run['seed']}; accepted: the event log of "
-                    f"{result.summary['scenario']}, seed {result.summary['seed']}"
-                )
+    for event in events_of(path, result.summary, "explain"):
         try:
             teller.hear(event)
         except (KeyError, TypeError, IndexError):
             raise GridError(
                 f"{path}:{event['serial']}: no event of this run; accepted: its event log"
             ) from None
-    if event.get("event") != log.ENDED:
-        raise GridError(
-            f"{path}: found no end of the run; accepted: its whole event log, which `metasched run "
-            "--events FILE` writes"
-        )
     if not teller.lines:
         raise GridError(f"job {job}: not in {path}; accepted: the number of one of its jobs")
     rows = [row for row in result.rows if row.job == job]
@@ -77,20 +60,6 @@ def explain(
             f"run in {folder}"
         )
     return Story(f"Job {job}: {words.needs(teller.size, teller.deadline)}", teller.lines)
-
-
-def _read(path: Path) -> Iterator[Event]:
-    """Yield the events of a log."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                event = json.loads(line)
-                yield {"serial": event["serial"], "time": event["time"], **event}
-            except (json.JSONDecodeError, KeyError, TypeError, RecursionError):
-                what = "no event" if line.endswith("\n") else "cut off"
-                raise GridError(
-                    f"{path}:{number}: {what}; accepted: what `metasched run --events` writes"
-                ) from None
 
 
 def print_story(story: Story, as_json: bool) -> None:

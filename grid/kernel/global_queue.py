@@ -178,7 +178,7 @@ def offer(state: Any, slots: Any, job: int) -> None:
     """Have a job offered that has just been put into the global queue."""
     if state.visits == 1:
         tell_arrival(state, slots[job].queue)
-    elif state.cursor != NONE:
+    elif state.cursor != NONE or state.reconsider == 1:
         state.offering_all = 1  # and so comes to this one
     elif state.offering_all == 0 and slots[job].size < state.refused_size:
         state.cursor = job

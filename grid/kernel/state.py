@@ -236,6 +236,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
                 np.int64,
             ),  # jobs that always wait globally, whatever their arrivals; 0: none
             ("cursor", np.int64),  # next job of the global queue to be offered, or NONE
+            ("reconsider", np.int64),  # 1: an arrival has all waiting jobs offered
             ("by_size", np.int64),  # 1: what is refused is so for all larger jobs too
             ("offering_all", np.int64),  # 1: not just the job at the cursor is to be offered
             ("refused_size", np.int64),  # from which on jobs wait until all are offered again

@@ -1,0 +1,178 @@
+"""OAS in the running grid: a global scheduler that optimises its queue round after round."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agents.oas.instance import LARGEST, Cluster, Instance, exact
+from agents.oas.instance import Job as Tasks
+from agents.oas.model import link_demand, obstacles
+from agents.oas.order import Planned, starting
+from agents.oas.rounds import Running, Waiting, plan_round
+from agents.oas.settings import OasSettings
+from agents.schedulers import Answer, GlobalScheduler
+from agents.view import Job
+from grid.errors import GridError
+from grid.kernel.state import NONE, REJECT
+
+if TYPE_CHECKING:
+    from agents.model import GridModel
+
+FINEST = 1000
+"""Denominator of relative speeds at most: predictions are no finer."""
+
+TIE = 1e-9
+"""Rounding of demands, relative to a link's capacity."""
+
+
+class OasScheduler(GlobalScheduler):
+    """OAS: starts jobs in the order and on the nodes that let the last of a round end earliest.
+
+    A round begins when a job arrives that no plan has, or has room for, and some waiting job might
+    fit. It plans the oldest `OasSettings.round_jobs` waiting jobs anew, also those that an earlier
+    round planned and that have not started; what runs keeps its nodes until it is expected to end,
+    which the scheduler reads from the clusters themselves. Jobs start in the order of the plan
+    (`agents.oas.order`), and no link is ever saturated. Jobs may be overtaken as often as that
+    helps the round.
+
+    Attributes
+    ----------
+    settings : OasSettings
+    round : int
+        Rounds so far.
+    """
+
+    label = "OAS"
+    paper = "oas"
+    spans = True
+    reconsiders = True
+
+    def __init__(self, model: GridModel) -> None:
+        super().__init__(model)
+        self.settings = model.settings(OasSettings)
+        self.round = 0
+        world = model.world
+        if world.links > world.clusters:
+            raise GridError(
+                f"oas: found {world.links - world.clusters} switches beside the central one; "
+                "accepted: clusters in a star"
+            )
+        self._capacity = world.known["capacity"][: world.clusters] * (1.0 + TIE)
+        self._fastest = max(cluster.rate for cluster in self.clusters)
+        self._plan: list[Planned] = []
+        self._starts: dict[int, Planned] = {}
+        self._seen: set[int] = set()
+        self._last = -math.inf, NONE  # when a job was offered last, and which
+
+    def place(self, job: Job) -> Answer:
+        """Start the job if it is its turn, on the nodes that the plan gives it."""
+        serial = self.model.world.jobs["serial"].item(job.slot)
+        if (
+            serial not in self._seen
+            or (self.model.now, serial) <= self._last
+            or (self.model.now > self._last[0])
+        ):
+            self._look()
+        self._last = self.model.now, serial
+        if serial not in self._starts:
+            return REJECT if self._is_hopeless(job.slot) else None
+        nodes = self._starts.pop(serial).nodes
+        return {cluster.name: count for cluster, count in zip(self.clusters, nodes, strict=True)}
+
+    def _look(self) -> None:
+        """See what waits and what is free; plan anew if need be; find out what starts now."""
+        world = self.model.world
+        slots = world.queue().tolist()
+        serials = {world.jobs["serial"].item(slot): slot for slot in slots}
+        self._seen = set(serials)
+        free = [cluster.free for cluster in self.clusters]
+        total = [cluster.up for cluster in self.clusters]
+        self._plan = [
+            each
+            for each in self._plan
+            if each.job in serials
+            and all(count <= up for count, up in zip(each.nodes, total, strict=True))
+        ]
+        planned = {each.job for each in self._plan}
+        room = self.settings.round_jobs > len(planned)
+        if room and any(
+            serial not in planned and world.jobs["size"][slot] <= sum(free)
+            for serial, slot in serials.items()
+        ):
+            self._begin_round(slots, free)
+        spare = self._capacity - world.known["demand"][: world.clusters]
+        self._starts = {each.job: each for each in starting(self._plan, free, spare)}
+
+    def _begin_round(self, slots: list[int], free: list[int]) -> None:
+        """Plan the oldest waiting jobs that can run on the nodes that are there."""
+        running = self._running()
+        nodes = np.array(free) + sum(np.array(each.nodes) for each in running)
+        there = np.flatnonzero(nodes).tolist()
+        clusters = [self._cluster(k, int(nodes[k])) for k in there]
+        able = [slot for slot in slots if not _obstacles(clusters, self._tasks(slot))]
+        able = able[: self.settings.round_jobs]
+        self._plan = []
+        if not able:
+            return
+        self.round += 1
+        held = [each._replace(nodes=tuple(each.nodes[k] for k in there)) for each in running]
+        waiting = [self._waiting(slot) for slot in able]
+        decisions = plan_round(clusters, waiting, held, self.settings)
+        in_order = sorted(zip(decisions, able, strict=True), key=lambda pair: pair[0].begin)
+        for decision, slot in in_order:
+            take = [0] * len(self.clusters)
+            for k, count in zip(there, decision.nodes, strict=True):
+                take[k] = count
+            loads = tuple(float(link_demand(self._tasks(slot), count)) for count in take)
+            serial = self.model.world.jobs["serial"].item(slot)
+            self._plan.append(Planned(serial, tuple(take), loads))
+
+    def _running(self) -> list[Running]:
+        """Return the jobs that run, and when they are expected to have ended."""
+        nodes: defaultdict[int, list[int]] = defaultdict(lambda: [0] * len(self.clusters))
+        left: dict[int, float] = {}
+        for cluster in self.model.clusters:
+            for slot, count, end in zip(*cluster.expected_ends(), strict=True):
+                nodes[int(slot)][cluster.index] = int(count)
+                left[int(slot)] = float(end) - self.model.now
+        ppbw = self.model.world.jobs["ppbw"]
+        return [Running(tuple(held), left[slot], ppbw.item(slot)) for slot, held in nodes.items()]
+
+    def _waiting(self, slot: int) -> Waiting:
+        jobs = self.model.world.jobs
+        time = jobs["predicted"].item(slot) / self._fastest
+        return Waiting(jobs["size"].item(slot), time, jobs["ppbw"].item(slot))
+
+    def _tasks(self, slot: int) -> Tasks:
+        """Return a job as the model has it, whatever its time."""
+        jobs = self.model.world.jobs
+        bandwidth = exact(min(jobs["ppbw"].item(slot), LARGEST))
+        return Tasks(jobs["size"].item(slot), Fraction(1), bandwidth, Fraction(1))
+
+    def _cluster(self, k: int, nodes: int) -> Cluster:
+        """Return a cluster as the model has it, with so many nodes."""
+        power = Fraction(self.clusters[k].rate / self._fastest).limit_denominator(FINEST)
+        link = exact(min(float(self._capacity[k]), LARGEST))
+        return Cluster(nodes, max(power, Fraction(1, FINEST)), link)
+
+    def _is_hopeless(self, slot: int) -> bool:
+        """Tell whether a job saturates a link however it is split, even if nothing else runs."""
+        sizes = [cluster.size for cluster in self.clusters]
+        if self.model.world.jobs["size"][slot] <= max(sizes):
+            return False
+        clusters = [self._cluster(k, size) for k, size in enumerate(sizes)]
+        return _obstacles(clusters, self._tasks(slot))
+
+
+def _obstacles(clusters: list[Cluster], job: Tasks) -> bool:
+    """Tell whether a job cannot run on clusters, even alone."""
+    if job.tasks <= max((cluster.nodes for cluster in clusters), default=0):
+        return False
+    if job.tasks > sum(cluster.nodes for cluster in clusters):
+        return True
+    return bool(obstacles(Instance(tuple(clusters), (job,))))

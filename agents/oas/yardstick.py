@@ -1,0 +1,156 @@
+"""How short a round of jobs that has gone could have been at best.
+
+The optimum of a round is the least time from its dispatch until the last of its jobs has finished,
+over all schedules in which
+
+- the same jobs run on the same clusters, none before the dispatch, each for as long as it takes
+  there without waiting for data or for links;
+- each runs whole on one cluster, or, if jobs of the run were split, is split in any way, and no
+  link is too narrow for that;
+- what was dispatched before stays where and when it ran, whether it had started by then or not,
+  and what was dispatched later takes nothing away;
+- all processors are there all the time.
+
+The round as it went is one of these schedules, only that it may have lasted longer than need be. So
+no round is shorter than its optimum, nor than a bound of that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from agents.oas.cp_sat import cp_sat
+from agents.oas.instance import Cluster, Instance, Job
+from agents.oas.scaled import Scaled
+from agents.oas.schedule import Decision
+
+FINENESS = 10**9
+"""Units in a round, of which its times are whole ones, rounded down."""
+
+
+@dataclass(frozen=True)
+class Went:
+    """A job as it went.
+
+    Attributes
+    ----------
+    runtime : float
+        Seconds on a cluster of rate 1.
+    start, finish : float
+        Seconds.
+    nodes : tuple of int
+        Of each cluster.
+    """
+
+    runtime: float
+    start: float
+    finish: float
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What is known of the optimum of a round.
+
+    Attributes
+    ----------
+    makespan : float
+        Of the round as it went, seconds from the dispatch.
+    bound : float
+        No schedule is shorter, seconds.
+    proven : bool
+        The bound is the optimum.
+    """
+
+    makespan: float
+    bound: float
+    proven: bool
+
+    @property
+    def gap(self) -> float:
+        """Share of its makespan that the round is above the bound by."""
+        return 1 - self.bound / self.makespan if self.makespan > 0 else 0.0
+
+
+def measure(
+    sizes: Sequence[int],
+    rates: Sequence[float],
+    dispatched: float,
+    jobs: Sequence[Went],
+    earlier: Sequence[Went] = (),
+    whole: bool = True,
+    time_limit: float = 10.0,
+) -> Yardstick:
+    """Compare a round with its optimum (see above), or with the best bound that is found.
+
+    Parameters
+    ----------
+    sizes, rates : sequence of int, of float
+        Nodes of each cluster, and their speed.
+    dispatched : float
+        Seconds.
+    jobs : sequence of Went
+        Those of the round, at least one.
+    earlier : sequence of Went
+        Jobs dispatched before it.
+    whole : bool
+        No job is split.
+    time_limit : float
+        Wall-clock seconds for CP-SAT.
+
+    Examples
+    --------
+    >>> jobs = [Went(2.0, 0.0, 2.0, (1, 0)), Went(3.0, 2.0, 5.0, (1, 0))]
+    >>> measure([1, 1], [1.0, 0.5], 0.0, jobs)
+    Yardstick(makespan=5.0, bound=4.0, proven=True)
+    """
+    last = max(job.finish for job in jobs)
+    makespan = last - dispatched
+    unit = Fraction(makespan) / FINENESS
+    if not unit:
+        return Yardstick(makespan, makespan, True)
+    held = [job for job in earlier if dispatched < job.finish and job.start < last]
+    rising = sorted(set(rates), reverse=True)
+    levels = [rising.index(rate) for rate in rates]
+    rounding = 4 * math.ulp(
+        last
+    )  # of clocks, by which one job may seem to begin before another ends
+
+    def units(seconds: Fraction) -> int:
+        return max(0, math.floor(seconds / unit))
+
+    durations, start = [], []
+    for index, job in enumerate((*held, *jobs)):
+        begin = max(job.start, dispatched)
+        ran = Fraction(job.finish) - Fraction(begin) - Fraction(rounding)
+        level = max(of for of, count in zip(levels, job.nodes, strict=True) if count)
+        times = [Fraction(job.runtime / rate) for rate in rising]
+        times[level] = min(times[level], ran)
+        row = [units(ran if index < len(held) else time) for time in times]
+        durations.append(row)
+        first = units(Fraction(begin) - Fraction(dispatched))
+        start.append(Decision(first, first + row[level], job.nodes))
+    widest = max(sizes)
+    tasks = [sum(job.nodes) for job in (*held, *jobs)]
+    scaled = Scaled(
+        levels,
+        durations,
+        [[0] * (min(n, widest) + 1) for n in tasks],
+        [0] * len(sizes),
+        unit,
+        raised=0,
+        exact_times=False,
+        exact_loads=True,
+    )
+    instance = Instance(
+        tuple(Cluster(size, Fraction(1), Fraction(1)) for size in sizes),
+        tuple(Job(n, Fraction(1), Fraction(0), Fraction(1)) for n in tasks),
+    )
+    found = cp_sat(instance, scaled, start, time_limit, pinned=len(held), whole=whole)
+    shortest = max(each.end for each in found.decisions[len(held) :])
+    if found.bound >= max(each.end for each in start[len(held) :]) - len(jobs):
+        return Yardstick(makespan, makespan, True)  # all that rounding left
+    return Yardstick(makespan, float(found.bound * unit), found.bound >= shortest)

@@ -1,0 +1,101 @@
+"""The jobs that a run was given, and those of them that the rows of its result are of."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from experiments.result_files import ResultFiles, Row
+from experiments.workload import build_workload
+from grid.errors import GridError
+from grid.jobs import ANYWHERE
+from grid.workloads.synthetic import BatchWorkload
+
+
+class Given(NamedTuple):
+    """A job of the workload."""
+
+    job: int
+    arrival: float  # s, after the dispatch in mode `batch`, as the deadline; absolute else
+    size: int
+    runtime: float  # s, on a cluster of rate 1
+    deadline: float  # s; inf without one
+    origin: str | None  # cluster that it was submitted through
+    communication: float  # share of its execution time
+    batch: int | None  # round, from 0, that it belongs to in mode `batch`
+
+
+class Pair(NamedTuple):
+    """A row of the result and the job of the workload that it is of, None if it is of none."""
+
+    row: Row
+    given: Given | None
+
+
+def jobs_given(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> list[Given]:
+    """Return the jobs that a run was given, read or drawn again.
+
+    Parameters
+    ----------
+    result : ResultFiles
+    elsewhere : path, or sequence of ``name=path``, optional
+        Where the logs are now.
+
+    Raises
+    ------
+    GridError
+        If the workload cannot be read.
+    """
+    source = result.summary["workload"] if elsewhere is None else elsewhere
+    if elsewhere is not None and result.summary["workload"] is None:
+        raise GridError(f"--workload {elsewhere}: accepted: none, the run's jobs were synthetic")
+    try:
+        workload, _ = build_workload(
+            source, result.parameters, result.platform, result.summary["seed"]
+        )
+    except GridError as error:
+        if elsewhere is not None or source is None:
+            raise
+        raise GridError(f"{error}; --workload says where the workload is now") from None
+    names = result.platform.names
+    if not isinstance(workload, BatchWorkload):
+        return [_given(job, names, None) for chunk in workload.chunks() for job in chunk]
+    jobs: list[Given] = []
+    batch = 0
+    while len(drawn := workload.next_batch(0.0)):
+        jobs += [_given(job, names, batch) for job in drawn]
+        batch += 1
+    return jobs
+
+
+def _given(job: Any, names: Sequence[str], batch: int | None) -> Given:
+    return Given(
+        int(job["number"]),
+        float(job["arrival"]),
+        int(job["size"]),
+        float(job["runtime"]),
+        float(job["deadline"]),
+        None if job["origin"] == ANYWHERE else names[job["origin"]],
+        1.0 - float(job["computation_fraction"]),
+        batch,
+    )
+
+
+def matched(rows: Sequence[Row], jobs: Sequence[Given]) -> list[Pair]:
+    """Find the job of each row: of those of its number, the one most like it."""
+    of_number: defaultdict[int, list[Given]] = defaultdict(list)
+    for job in jobs:
+        of_number[job.job].append(job)
+    pairs = []
+    for row in rows:
+        choice = of_number[row.job]
+        like = min(
+            choice,
+            key=lambda job, row=row: (job.arrival != row.arrival, job.size != row.size),  # type: ignore[misc]
+            default=None,
+        )
+        if like is not None:
+            choice.remove(like)
+        pairs.append(Pair(row, like))
+    return pairs

@@ -1,0 +1,1 @@
+"""The optimum: an instance answered or replayed, and how far rounds of a run were from theirs."""

@@ -1,0 +1,107 @@
+"""How far rounds were from their optima, told to people and to programs."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.progress import track
+from rich.table import Table
+
+from agents.oas.yardstick import Yardstick, measure
+from experiments.oas.rounds import Round
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+ROUNDS_SHOWN = 40
+"""Rounds that people are shown at most."""
+
+
+class Gap(NamedTuple):
+    """A round, and what is known of its optimum."""
+
+    round: Round
+    measured: Yardstick
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the gap, ready for JSON; `optimum` is null where it is not proven."""
+        measured = self.measured
+        return {
+            "round": self.round.number,
+            "dispatched": self.round.dispatched,
+            "jobs": len(self.round.jobs),
+            "beside": len(self.round.earlier),
+            "makespan": measured.makespan,
+            "optimum": measured.bound if measured.proven else None,
+            "bound": measured.bound,
+            "gap": measured.gap,
+            "proven": measured.proven,
+        }
+
+
+def gaps(rounds: Sequence[Round], time_limit: float, console: Console) -> list[Gap]:
+    """Measure rounds, one after the other, and show on a console how that goes on."""
+    shown = track(
+        rounds, "rounds", console=console, transient=True, disable=not console.is_terminal
+    )
+    return [Gap(each, _measured(each, time_limit)) for each in shown]
+
+
+def _measured(round_: Round, time_limit: float) -> Yardstick:
+    return measure(
+        round_.sizes,
+        round_.rates,
+        round_.dispatched,
+        round_.jobs,
+        round_.earlier,
+        round_.whole,
+        time_limit,
+    )
+
+
+def summary(found: Sequence[Gap], left_out: int) -> dict[str, Any]:
+    """Return all gaps and what they come to, ready for JSON."""
+    proven = [each.measured.gap for each in found if each.measured.proven]
+    every = [each.measured.gap for each in found]
+    return {
+        "jobs_whole": found[0].round.whole,
+        "rounds": [each.to_dict() for each in found],
+        "left_out": left_out,
+        "proven": len(proven),
+        "mean_gap": statistics.fmean(every),
+        "max_gap": max(every),
+        "mean_gap_proven": statistics.fmean(proven) if proven else None,
+    }
+
+
+def print_gaps(found: Sequence[Gap], left_out: int, console: Console) -> None:
+    """Print a row for each round, and what all of them come to."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for head in ("round", "jobs", "beside", "makespan, s", "optimum, s", "bound, s", "gap"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for each in found[:ROUNDS_SHOWN]:
+        measured = each.measured
+        table.add_row(
+            str(each.round.number),
+            str(len(each.round.jobs)),
+            str(len(each.round.earlier)),
+            f"{measured.makespan:,.2f}",
+            f"{measured.bound:,.2f}" if measured.proven else "",
+            f"{measured.bound:,.2f}",
+            f"{'' if measured.proven else '<= '}{measured.gap:.2%}",
+        )
+    console.print(table)
+    if len(found) > ROUNDS_SHOWN:
+        console.print(f"and {len(found) - ROUNDS_SHOWN:,} more rounds, which --json has")
+    told = summary(found, left_out)
+    console.print(
+        f"mean gap {told['mean_gap']:.2%}, at most {told['max_gap']:.2%}; optimum proven of "
+        f"{told['proven']:,} of {len(found):,} rounds"
+        + ("; <=: to the best bound" if told["proven"] < len(found) else "")
+    )
+    split = "on one cluster each" if told["jobs_whole"] else "split in any way, links ignored"
+    console.print(f"optimum: the same jobs, {split}, beside what was dispatched before")
+    if left_out:
+        console.print(f"{left_out:,} rounds with jobs that never ended are left out")
