@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -12,13 +12,13 @@ import numpy as np
 from agents.oas.instance import LARGEST, Cluster, Instance, exact
 from agents.oas.instance import Job as Tasks
 from agents.oas.model import link_demand, obstacles
-from agents.oas.order import Planned, starting
+from agents.oas.order import OrderedScheduler, Planned, starting
 from agents.oas.rounds import Running, Waiting, plan_round
 from agents.oas.settings import OasSettings
-from agents.schedulers import Answer, GlobalScheduler
+from agents.schedulers import Answer
 from agents.view import Job
 from grid.errors import GridError
-from grid.kernel.state import NONE, REJECT
+from grid.kernel.state import REJECT
 
 if TYPE_CHECKING:
     from agents.model import GridModel
@@ -30,7 +30,7 @@ TIE = 1e-9
 """Rounding of demands, relative to a link's capacity."""
 
 
-class OasScheduler(GlobalScheduler):
+class OasScheduler(OrderedScheduler):
     """OAS: starts jobs in the order and on the nodes that let the last of a round end earliest.
 
     A round begins when a job arrives that no plan has, or has room for, and some waiting job might
@@ -48,9 +48,6 @@ class OasScheduler(GlobalScheduler):
     """
 
     label = "OAS"
-    paper = "oas"
-    spans = True
-    reconsiders = True
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
@@ -64,49 +61,30 @@ class OasScheduler(GlobalScheduler):
             )
         self._capacity = world.known["capacity"][: world.clusters] * (1.0 + TIE)
         self._fastest = max(cluster.rate for cluster in self.clusters)
-        self._plan: list[Planned] = []
-        self._starts: dict[int, Planned] = {}
-        self._seen: set[int] = set()
-        self._last = -math.inf, NONE  # when a job was offered last, and which
 
     def place(self, job: Job) -> Answer:
-        """Start the job if it is its turn, on the nodes that the plan gives it."""
-        serial = self.model.world.jobs["serial"].item(job.slot)
-        if (
-            serial not in self._seen
-            or (self.model.now, serial) <= self._last
-            or (self.model.now > self._last[0])
-        ):
-            self._look()
-        self._last = self.model.now, serial
-        if serial not in self._starts:
-            return REJECT if self._is_hopeless(job.slot) else None
-        nodes = self._starts.pop(serial).nodes
-        return {cluster.name: count for cluster, count in zip(self.clusters, nodes, strict=True)}
+        """Start the job if it is its turn; reject it if it saturates a link however it is split."""
+        answer = super().place(job)
+        return REJECT if answer is None and self._is_hopeless(job.slot) else answer
 
-    def _look(self) -> None:
-        """See what waits and what is free; plan anew if need be; find out what starts now."""
+    def starting(self, waiting: dict[int, int]) -> Iterable[Planned]:
+        """Plan anew if need be, and return what starts now."""
         world = self.model.world
-        slots = world.queue().tolist()
-        serials = {world.jobs["serial"].item(slot): slot for slot in slots}
-        self._seen = set(serials)
         free = [cluster.free for cluster in self.clusters]
         total = [cluster.up for cluster in self.clusters]
-        self._plan = [
+        self.plan = [
             each
-            for each in self._plan
-            if each.job in serials
-            and all(count <= up for count, up in zip(each.nodes, total, strict=True))
+            for each in self.plan
+            if all(count <= up for count, up in zip(each.nodes, total, strict=True))
         ]
-        planned = {each.job for each in self._plan}
-        room = self.settings.round_jobs > len(planned)
-        if room and any(
+        planned = {each.job for each in self.plan}
+        if len(planned) < self.settings.round_jobs and any(
             serial not in planned and world.jobs["size"][slot] <= sum(free)
-            for serial, slot in serials.items()
+            for serial, slot in waiting.items()
         ):
-            self._begin_round(slots, free)
+            self._begin_round([*waiting.values()], free)
         spare = self._capacity - world.known["demand"][: world.clusters]
-        self._starts = {each.job: each for each in starting(self._plan, free, spare)}
+        return starting(self.plan, free, spare)
 
     def _begin_round(self, slots: list[int], free: list[int]) -> None:
         """Plan the oldest waiting jobs that can run on the nodes that are there."""
@@ -116,7 +94,7 @@ class OasScheduler(GlobalScheduler):
         clusters = [self._cluster(k, int(nodes[k])) for k in there]
         able = [slot for slot in slots if not _obstacles(clusters, self._tasks(slot))]
         able = able[: self.settings.round_jobs]
-        self._plan = []
+        self.plan = []
         if not able:
             return
         self.round += 1
@@ -130,7 +108,7 @@ class OasScheduler(GlobalScheduler):
                 take[k] = count
             loads = tuple(float(link_demand(self._tasks(slot), count)) for count in take)
             serial = self.model.world.jobs["serial"].item(slot)
-            self._plan.append(Planned(serial, tuple(take), loads))
+            self.plan.append(Planned(serial, tuple(take), loads))
 
     def _running(self) -> list[Running]:
         """Return the jobs that run, and when they are expected to have ended."""
