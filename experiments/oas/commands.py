@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 
 import click
 
@@ -35,6 +36,11 @@ from experiments.process import FAILED
     metavar="NAME",
     help="fcfs, sjf, bjf, fpfs, spt, lpt or insertion, in place of a solver.",
 )
+@click.option(
+    "--replay",
+    is_flag=True,
+    help="Have the grid run the schedule, and one that ignores links, on links that jobs share.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def oas(
     instance: str,
@@ -42,6 +48,7 @@ def oas(
     solver: str | None,
     time_limit: float,
     heuristic: str | None,
+    replay: bool,
     as_json: bool,
 ) -> None:
     """Order and allocate the jobs of INSTANCE.json so that the last of them ends earliest.
@@ -49,15 +56,23 @@ def oas(
     No link is saturated. Exit status 1 if some job can run nowhere.
     """
     from experiments.oas.answering import answer_to, print_answer, read_instance
+    from experiments.oas.replaying import compare, print_comparison
 
     given = read_instance(instance)
-    answer = answer_to(given, slot, solver, time_limit, heuristic)
+    method = partial(
+        answer_to, slot=slot, solver=solver, time_limit=time_limit, heuristic=heuristic
+    )
+    answer = method(given)
+    found = compare(given, answer, method) if replay and not answer.why else None
     if as_json:
-        click.echo(json.dumps(answer.to_dict(), allow_nan=False))
+        told = answer.to_dict() | ({"replay": found.to_dict()} if found else {})
+        click.echo(json.dumps(told, allow_nan=False))
     else:
         from rich.console import Console
 
         print_answer(answer, given, Console())
+        if found:
+            print_comparison(found, Console())
     for line in answer.why:
         click.echo(f"metasched: {instance}: {line}", err=True)
     if answer.why:

@@ -1,0 +1,89 @@
+"""What avoiding saturated links costs or saves: schedules with and without it, run by the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from agents.oas import Answer, Instance
+from agents.oas.replay import Replayed, replay, without_limits
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A schedule that avoids saturation, and one of the same method that takes no heed of links.
+
+    Attributes
+    ----------
+    planned, planned_regardless : float
+        Makespans as planned, seconds.
+    went, went_regardless : Replayed
+        What becomes of them on links that may be saturated.
+    """
+
+    planned: float
+    went: Replayed
+    planned_regardless: float
+    went_regardless: Replayed
+
+    @property
+    def saving(self) -> float:
+        """Share of the other makespan that avoiding saturation saves; below 0 it costs."""
+        return 1 - self.went.makespan / self.went_regardless.makespan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison, ready for JSON."""
+        return {
+            "makespan": self.went.makespan,
+            "slowdown": self.went.slowdown,
+            "links_ignored": {
+                "planned": self.planned_regardless,
+                "makespan": self.went_regardless.makespan,
+                "slowdown": self.went_regardless.slowdown,
+            },
+            "saving": self.saving,
+        }
+
+
+def compare(instance: Instance, answer: Answer, method: Callable[[Instance], Answer]) -> Comparison:
+    """Replay an answer, and what the same method answers if no link limits it.
+
+    Parameters
+    ----------
+    instance : Instance
+    answer : Answer
+        With a schedule.
+    method : callable
+        Answers an instance.
+    """
+    regardless = method(without_limits(instance))
+    assert answer.makespan is not None
+    assert regardless.makespan is not None
+    return Comparison(
+        answer.makespan,
+        replay(instance, answer.schedule),
+        regardless.makespan,
+        replay(instance, regardless.schedule),
+    )
+
+
+def print_comparison(found: Comparison, console: Console) -> None:
+    """Print both schedules as planned and as they went."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for head in ("replayed, links shared", "planned, s", "went, s", "slowdown of jobs"):
+        table.add_column(head, justify="left" if head.startswith("rep") else "right")
+    for name, planned, went in (
+        ("no link saturated", found.planned, found.went),
+        ("links ignored", found.planned_regardless, found.went_regardless),
+    ):
+        table.add_row(name, f"{planned:,.1f}", f"{went.makespan:,.1f}", f"{went.slowdown:.3f}")
+    console.print()
+    console.print(table)
+    what = "saves" if found.saving >= 0 else "costs"
+    console.print(f"avoiding saturation {what} {abs(found.saving):.2%} of the makespan")
