@@ -19,6 +19,21 @@ def reproduce() -> None:
     """Run the experiments of a paper again, and judge what it claims."""
 
 
+_JSON = click.option(
+    "--json", "as_json", is_flag=True, help="Print the result as JSON, alone on stdout."
+)
+
+
+def _out(paper: str) -> Callable[..., Any]:
+    return click.option(
+        "--out",
+        metavar="DIR",
+        default=f"reproduce-{paper}",
+        show_default=True,
+        help="Results, and finished runs: the same command goes on where it stopped.",
+    )
+
+
 def study_options(paper: str, unit: str, replications: int) -> Callable[..., Any]:
     """Return what adds the options that all papers' experiments have."""
     options = (
@@ -35,16 +50,8 @@ def study_options(paper: str, unit: str, replications: int) -> Callable[..., Any
             help=f"Runs of each point, of different seeds (default: {replications}).",
         ),
         click.option("--workers", type=Number(1), help="Processes (default: one for each core)."),
-        click.option(
-            "--out",
-            metavar="DIR",
-            default=f"reproduce-{paper}",
-            show_default=True,
-            help="Results, and finished runs: the same command goes on where it stopped.",
-        ),
-        click.option(
-            "--json", "as_json", is_flag=True, help="Print the result as JSON, alone on stdout."
-        ),
+        _out(paper),
+        _JSON,
     )
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -294,4 +301,43 @@ def reproduce_maxutil(
         out,
         as_json,
         show,
+    )
+
+
+@reproduce.command(
+    "oas", short_help="Run Figs. 3 and 4 of `oas` again, with a verdict on each claim."
+)
+@click.option(
+    "--part",
+    "parts",
+    type=click.Choice(["slots", "workloads"]),
+    multiple=True,
+    help="Fig. 3: sizes of slots; Fig. 4: six workloads (default: both).",
+)
+@click.option(
+    "--time-limit",
+    type=Number(0, whole=False, above=True),
+    default=60.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds for the solver, for each schedule.",
+)
+@_out("oas")
+@_JSON
+def reproduce_oas(parts: tuple[str, ...], time_limit: float, out: str, as_json: bool) -> None:
+    """Run Figs. 3 and 4 of `oas` again: tables, pictures and a verdict on each claim."""
+    from experiments.papers import oas
+    from experiments.papers.oas.report import PAGE, TELL
+    from experiments.studies.judged import print_claims
+
+    _carry_out(
+        lambda folder, progress: oas.reproduce(
+            folder,
+            progress,
+            tuple(part for part in oas.PARTS if not parts or part in parts),
+            time_limit,
+        ),
+        out,
+        as_json,
+        lambda report, console: print_claims(report.claims, f"{out}/{PAGE}", console, TELL),
     )

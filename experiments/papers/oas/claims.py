@@ -1,0 +1,202 @@
+"""What `oas` claims of Figs. 3 and 4, and how our schedules judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from experiments.papers.oas.outcome import Outcome
+from experiments.papers.oas.points import (
+    MILP,
+    OAS,
+    OF_FIGURE_4,
+    OF_MILP,
+    OF_SLOTS,
+    QUEUES,
+    SHARES,
+    WORKLOADS,
+    Point,
+)
+from experiments.studies.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.studies.judged import Claim
+from experiments.studies.statistics import Interval
+
+SIMILAR = 5.0
+"""Percent above another makespan up to which a makespan is similar to it, and good."""
+
+GROWTH = 10.0
+"""How many times as long the smallest slots take to solve as the largest if that is a rise by much."""
+
+
+def judged(outcome: Outcome, parts: Sequence[str]) -> list[tuple[Claim, Verdict]]:
+    """Return the claims of parts of the paper, each with its verdict."""
+    return [
+        (claim, claim.judge(outcome))
+        for part, claims in CLAIMS.items()
+        if part in parts
+        for claim in claims
+    ]
+
+
+def above(outcome: Outcome, one: Point, other: Point) -> Measured:
+    """Return by how much one makespan is above another, percent."""
+    where = one.where if one.where == other.where else f"{one.where}; {other.where}"
+    share = 100 * (outcome.makespan(one) / outcome.makespan(other) - 1)
+    return Measured(f"{one.name} above {other.name}, {where}", Interval(share, 0.0))
+
+
+def _at(share: int | None, method: str = OAS) -> Point:
+    return Point(OF_SLOTS, method, share)
+
+
+def _larger_slots_are_worse(outcome: Outcome) -> Verdict:
+    steps = [above(outcome, _at(large), _at(small)) for small, large in pairwise(SHARES)]
+    falls = [each for each in steps if each.value.mean < 0]
+    first_to_last = above(outcome, _at(SHARES[-1]), _at(SHARES[0]))
+    return Verdict(HOLDS if not falls else FAILS, tuple([first_to_last, *falls][:3]))
+
+
+def _the_shortest_is_best(outcome: Outcome) -> Verdict:
+    others = [above(outcome, _at(share), _at(SHARES[0])) for share in SHARES[1:]]
+    least = min(others, key=lambda each: each.value.mean)
+    return Verdict(HOLDS if least.value.mean >= 0 else FAILS, (least,))
+
+
+def _small_slots_are_alike(outcome: Outcome) -> Verdict:
+    least = min((_at(share) for share in SHARES), key=outcome.makespan)
+    small = [above(outcome, _at(share), least) for share in SHARES if share < 50]
+    worst = max(small, key=lambda each: each.value.mean)
+    continuous = above(outcome, _at(SHARES[0]), _at(None))
+    return Verdict(HOLDS if worst.value.mean <= SIMILAR else FAILS, (worst, continuous))
+
+
+def _small_slots_take_long(outcome: Outcome) -> Verdict:
+    found = []
+    for method, shares in ((OAS, SHARES), (MILP, OF_MILP)):
+        small, large = _at(shares[0], method), _at(shares[-1], method)
+        ratio = outcome[small]["wall_s"] / max(outcome[large]["wall_s"], 1e-3)
+        where = f"{small.name}: solve time at {small.share} % over that at {large.share} %, times"
+        found.append(Measured(where, Interval(ratio, 0.0)))
+    words = {HOLDS if each.value.mean >= GROWTH else FAILS for each in found}
+    return Verdict(words.pop() if len(words) == 1 else OPEN, tuple(found))
+
+
+def _small_slots_are_compact(outcome: Outcome) -> Verdict:
+    shares = {share: 100 * outcome[_at(share)]["compaction"] for share in (SHARES[0], SHARES[-1])}
+    found = tuple(
+        Measured(f"compaction, slots of {share} %", Interval(value, 0.0))
+        for share, value in shares.items()
+    )
+    return Verdict(HOLDS if shares[SHARES[0]] > shares[SHARES[-1]] else FAILS, found)
+
+
+def _beats_queues(share: int | None, of_queues: int | None, outcome: Outcome) -> Verdict:
+    """Judge that OAS is at least as good as all queues, in slots or not."""
+    gaps = [
+        above(outcome, Point(workload, OAS, share), best)
+        for workload in WORKLOADS
+        for best in [_best_queue(outcome, workload, of_queues)]
+    ]
+    ordered = sorted(gaps, key=lambda each: each.value.mean)
+    worst = ordered[-1].value.mean
+    return Verdict(HOLDS if worst <= 0 else FAILS, (ordered[0], ordered[-1]))
+
+
+def _best_queue(outcome: Outcome, workload: str, share: int | None) -> Point:
+    return min((Point(workload, queue, share) for queue in QUEUES), key=outcome.makespan)
+
+
+def _no_queue_is_always_good(outcome: Outcome) -> Verdict:
+    worst = []
+    for queue in QUEUES:
+        gaps = [
+            above(outcome, Point(each, queue, OF_FIGURE_4), Point(each, OAS, OF_FIGURE_4))
+            for each in WORKLOADS
+        ]
+        worst.append(max(gaps, key=lambda each: each.value.mean))
+    worst.sort(key=lambda each: each.value.mean)
+    holds = worst[0].value.mean > SIMILAR
+    return Verdict(HOLDS if holds else FAILS, (worst[0], worst[-1]))
+
+
+def _suits(workload: str, queues: Sequence[str], outcome: Outcome) -> Verdict:
+    optimum = Point(workload, OAS)
+    gaps = [above(outcome, Point(workload, queue), optimum) for queue in queues]
+    least = min(gaps, key=lambda each: each.value.mean)
+    return Verdict(HOLDS if least.value.mean <= SIMILAR else FAILS, (least,))
+
+
+def _insertion_is_close(outcome: Outcome) -> Verdict:
+    gaps = [above(outcome, Point(each, "insertion"), Point(each, OAS)) for each in WORKLOADS]
+    worst = max(gaps, key=lambda each: each.value.mean)
+    return Verdict(HOLDS if worst.value.mean <= SIMILAR else FAILS, (worst,))
+
+
+def _replays(outcome: Outcome) -> Verdict:
+    found = sorted(_savings(outcome), key=lambda each: each.value.mean)
+    return Verdict(HOLDS if found[0].value.mean >= 0 else FAILS, (found[0], found[-1]))
+
+
+def _savings(outcome: Outcome) -> Iterator[Measured]:
+    for workload in WORKLOADS:
+        saving = 100 * outcome[Point(workload, OAS)]["replay"]["saving"]
+        yield Measured(f"saved by avoiding saturation, {workload.upper()}", Interval(saving, 0.0))
+
+
+_OURS = "ours"
+
+CLAIMS = {
+    "slots": (
+        Claim((3,), "the makespan increases with the slot size", "", _larger_slots_are_worse),
+        Claim((3,), "the shortest slots give the best makespan", "", _the_shortest_is_best),
+        Claim(
+            (3,),
+            "below 50 % makespans are similar to the minimum",
+            "",
+            _small_slots_are_alike,
+        ),
+        Claim((3,), "solving takes far longer as slots get small", "", _small_slots_take_long),
+        Claim((3,), "small slots are more compact than large ones", "", _small_slots_are_compact),
+    ),
+    "workloads": (
+        Claim(
+            (4,),
+            "OAS is good in all cases: no queue in the same slots is better",
+            "",
+            lambda outcome: _beats_queues(OF_FIGURE_4, OF_FIGURE_4, outcome),
+        ),
+        Claim(
+            (4,),
+            "... nor is a queue without slots (OAS in slots)",
+            "",
+            lambda outcome: _beats_queues(OF_FIGURE_4, None, outcome),
+        ),
+        Claim(
+            (4,),
+            "... nor is a queue without slots (OAS without slots)",
+            _OURS,
+            lambda outcome: _beats_queues(None, None, outcome),
+        ),
+        Claim(
+            (4,),
+            "each queue that does well in one workload does badly in another",
+            "",
+            _no_queue_is_always_good,
+        ),
+        Claim(
+            (4,),
+            "WL-1 suits queues that match free nodes: FPFS",
+            "",
+            lambda outcome: _suits("wl-1", ("fpfs",), outcome),
+        ),
+        Claim(
+            (4,),
+            "WL-2 suits queues that prefer small jobs: SJF, SPT",
+            "",
+            lambda outcome: _suits("wl-2", ("sjf", "spt"), outcome),
+        ),
+        Claim((4,), "the insertion is close to the optimum", _OURS, _insertion_is_close),
+        Claim((4,), "avoiding saturation never costs makespan", _OURS, _replays),
+    ),
+}
+"""By part. Verdicts are of one schedule each: there is no chance in them."""

@@ -1,0 +1,117 @@
+"""The schedules of all points: made by a process of their own, kept as they are made."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from agents.oas import Answer, approximate, solve, verify
+from agents.oas.schedule import Run
+from experiments.oas.replaying import compare
+from experiments.papers.oas.points import MILP, OAS, OF_SLOTS, Point, instance
+from experiments.studies.kept import Kept
+from experiments.studies.sweep import Watch
+
+
+class Outcome:
+    """What each point came to: the answer as JSON has it, replayed where OAS has no slots.
+
+    Parameters
+    ----------
+    time_limit : float
+        Wall-clock seconds that a solver may take.
+    """
+
+    def __init__(self, time_limit: float) -> None:
+        self.time_limit = time_limit
+        self._of: dict[Point, dict[str, Any]] = {}
+
+    def run(self, points: Iterable[Point], kept: Kept, watch: Watch) -> None:
+        """Schedule what is not kept yet, one after the other, for solvers take all cores.
+
+        A process of its own does it: a solver that gets Ctrl-C itself would call it a day, and its
+        schedule the best that it could find.
+        """
+        keys = {point: point.key(self.time_limit) for point in points}
+        done = kept.all()
+        left = [point for point, key in keys.items() if key not in done]
+        watch.begin(len(left), len(keys) - len(left), _estimate(left, self.time_limit))
+        if left:
+            tasks = [(point, self.time_limit) for point in left]
+            processes = multiprocessing.get_context("spawn")
+            with processes.Pool(1, _deaf) as pool:
+                for point, answer in zip(left, pool.imap(_scheduled, tasks), strict=True):
+                    kept.add({keys[point]: answer})
+                    watch.advance(1 / len(left))
+            done = kept.all()
+        self._of |= {point: done[key] for point, key in keys.items()}
+
+    def __getitem__(self, point: Point) -> dict[str, Any]:
+        return self._of[point]
+
+    def __contains__(self, point: Point) -> bool:
+        return point in self._of
+
+    def makespan(self, point: Point) -> float:
+        """Return the makespan of a point, s."""
+        return float(self._of[point]["makespan"])
+
+    def runs(self, point: Point) -> list[Run]:
+        """Return the schedule of a point."""
+        return [
+            Run(run["job"], run["start"], run["finish"], tuple(run["nodes"]))
+            for run in self._of[point]["schedule"]
+        ]
+
+    def table(self, points: Iterable[Point]) -> pd.DataFrame:
+        """Return one row for each point.
+
+        Columns: workload, method, slot (percent of the mean base time, none in continuous time),
+        slot_s, status, makespan, bound (s), compaction, solve (s).
+        """
+        return pd.DataFrame(
+            [
+                {
+                    "workload": point.workload,
+                    "method": point.method,
+                    "slot": point.share,
+                    "slot_s": point.slot,
+                    **{name: self._of[point][name] for name in ("status", "makespan", "bound")},
+                    "compaction": self._of[point]["compaction"],
+                    "solve": self._of[point]["wall_s"],
+                }
+                for point in points
+            ]
+        )
+
+
+def _estimate(points: Iterable[Point], time_limit: float) -> float:
+    """Return about how many seconds points take: the printed model takes all that it is given."""
+    return sum(time_limit if point.method == MILP else 1.0 for point in points)
+
+
+def _deaf() -> None:
+    """Leave Ctrl-C to the parent, which then ends this process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _scheduled(task: tuple[Point, float]) -> dict[str, Any]:
+    """Return the verified answer of a point, in the worker."""
+    point, time_limit = task
+    given = instance(point.workload)
+
+    def method(of: Any) -> Answer:
+        if point.method in (OAS, MILP):
+            return solve(of, point.slot, point.method, time_limit)
+        return approximate(point.method, of, point.slot)
+
+    answer = method(given)
+    verify(given, answer)
+    told = answer.to_dict()
+    if point.share is None and point.workload != OF_SLOTS:
+        told["replay"] = compare(given, answer, method).to_dict()
+    return told
