@@ -64,7 +64,7 @@ def pictures(parts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 def draw_pictures(outcome: Outcome, parts: Sequence[str], folder: Path) -> None:
     """Draw the pictures of parts into a folder."""
     if "slots" in parts:
-        draw([_slot_panels(outcome)], folder / "oas-slots")
+        draw([[panel] for panel in _slot_panels(outcome)], folder / "oas-slots")
         shares = (None, OF_FIGURE_4, SHARES[-1])
         charts = [[_gantt(outcome, Point(OF_SLOTS, OAS, share))] for share in shares]
         draw_gantts(charts, folder / "oas-slots-gantt")
@@ -98,7 +98,7 @@ def _slot_panels(outcome: Outcome) -> list[Panel]:
             printed = _values(outcome, MILP, OF_MILP, name, factor)
             curves.append(Curve("OAS in slots, the model as printed", OF_MILP, printed, PRINTED))
         label = "slot, % of the mean base time"
-        panels.append(Panel(title, label, "", curves, log=name == "wall_s", few=False))
+        panels.append(Panel("", label, title, curves, log=name == "wall_s", few=False))
     return panels
 
 

@@ -74,11 +74,12 @@ class Report:
         yield "# Ordering and allocation, run again\n"
         yield f"```console\n{self.command}\n```\n"
         yield (
-            f"made this page. A solver had {limit:g} s for each schedule; all schedules were checked "
-            "in exact arithmetic (`agents.oas.verify`) and are in `oas-schedules.json`. *OAS* is the "
-            "best schedule of CP-SAT, and its optimum unless the tables say `feasible`; *OAS as "
-            "printed* is the paper's mixed-integer model, with HiGHS. Slots are in percent of the "
-            "mean base time. Solve times are wall-clock times of one machine.\n"
+            f"made this page. A solver had {limit:g} s for each schedule; all schedules were "
+            "checked in exact arithmetic (`agents.oas.verify`) and are in `oas-schedules.json`. "
+            "*OAS* is the best schedule of CP-SAT, and the optimum unless `oas-points.csv` says "
+            "`feasible`; *OAS as printed* is the paper's mixed-integer model, with HiGHS. Slots "
+            "are in percent of the mean base time. Solve times are wall-clock times of one "
+            "machine.\n"
         )
         yield (
             "The paper does not print its workloads. Ours have eight jobs of 1 to 12 tasks, sigma "
@@ -86,15 +87,16 @@ class Report:
             "effective power 1, 0.75 and 0.5, 1000 Mbit/s). WL-1 was made to suit queues that fill "
             "free nodes: pairs of jobs of 8 and 4 tasks that take equally long. WL-2 was chosen "
             "among random ones because SJF does well there. WL-3 to WL-6 are random, and were not "
-            "chosen. The files are in `experiments/papers/oas/workloads`, and `metasched oas FILE` "
-            "reads them.\n"
+            "chosen: tasks from 1 to 12, and 50 to 600 Mbit/s a task, or as much as lets the job "
+            "run alone. The files are in `experiments/papers/oas/workloads`, and `metasched oas "
+            "FILE` reads them.\n"
         )
         yield "## Claims\n"
         yield (
             "Numbers are percent by which the first makespan is above the second, unless they say "
-            "otherwise; of many the lowest and the highest are shown. *Good* and *similar* are up to "
-            f"{SIMILAR:g} % above; *far longer* is {GROWTH:g} times as long or more. There is no "
-            "chance in schedules, and so no interval.\n"
+            "otherwise; of many the lowest and the highest are shown. *Good* and *similar* are up "
+            f"to {SIMILAR:g} % above; *far longer* is {GROWTH:g} times as long or more. There is "
+            "no chance in schedules, and so no interval.\n"
         )
         yield from claims_page(self.claims, TELL)
         if "slots" in self.parts:
@@ -126,9 +128,9 @@ class Report:
     def _workloads(self) -> Iterator[str]:
         yield "## Saturation\n"
         yield (
-            "The schedules of OAS without slots, run by the grid on links that jobs share (eqs. 5 to "
-            "7): as planned, and as OAS would plan if links had no limits. What avoiding saturation "
-            "saves is of the latter's makespan.\n"
+            "The schedules of OAS without slots, run by the grid on links that jobs share (eqs. 5 "
+            "to 7): as planned, and as OAS would plan if links had no limits. What avoiding "
+            "saturation saves is of the latter's makespan; below 0 it costs.\n"
         )
         yield "| workload | OAS, days | links ignored: planned | as it went | saved |"
         yield "|---|---|---|---|---|"
