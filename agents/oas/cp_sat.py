@@ -18,6 +18,7 @@ from agents.oas.found import Found
 from agents.oas.instance import Instance
 from agents.oas.scaled import LARGEST_SUM, Scaled
 from agents.oas.schedule import Decision
+from agents.oas.together import largest_sets
 
 WORKERS = 8
 """CP-SAT's own portfolio, of which some prove what others do not; whatever the machine has."""
@@ -73,12 +74,13 @@ def cp_sat(
 
 @dataclass(frozen=True)
 class _Job:
-    """Variables of one job: its run, and of each cluster its nodes and the load on the link.
+    """Variables of one job: its level, its run, and of each cluster its nodes and its load there.
 
     `most` and `heaviest` are the largest values of `nodes` and `loads`.
     """
 
     tasks: int
+    levels: list[Any]
     start: Any
     end: Any
     run: Any
@@ -115,6 +117,8 @@ class _Model:
         self.jobs = [self.job(index) for index in range(len(instance.jobs))]
         self.resources()
         self.overlaps()
+        if not pinned:
+            self.share_time()
         for k, cluster in enumerate(instance.clusters):
             held = sum(
                 each.nodes[k] * max(0, min(each.end, self.shortest) - each.begin)
@@ -169,7 +173,7 @@ class _Model:
             demands.append(cp.new_int_var(0, heaviest[k], ""))
             cp.add_element(nodes[k], [min(load, heaviest[k]) for load in loads], demands[k])
         run = cp.new_interval_var(start, size, end, "")
-        return _Job(tasks, start, end, run, nodes, demands, most, heaviest)
+        return _Job(tasks, levels, start, end, run, nodes, demands, most, heaviest)
 
     def resources(self) -> None:
         """Hold nodes and links; redundantly all nodes, and those of all clusters but one."""
@@ -223,6 +227,36 @@ class _Model:
                 if sum(getattr(job, largest)[k] for job in group) > room:
                     total = sum(getattr(job, values)[k] for job in group)
                     self.cp.add(total <= room).only_enforce_if(together)
+
+    def share_time(self) -> None:
+        """Divide the makespan among the sets of jobs that can run together.
+
+        At each moment what runs is part of some largest set, and each job is so for as long as it
+        takes on the nodes that it has. That alone, whatever the order, proves most optima.
+        """
+        levels = range(len(self.scaled.durations[0]))
+        room = [
+            sum(
+                cluster.nodes
+                for cluster, of in zip(self.instance.clusters, self.scaled.levels, strict=True)
+                if of <= level
+            )
+            for level in levels
+        ]
+        sets = largest_sets([job.tasks for job in self.jobs], room)
+        times = [self.cp.new_int_var(0, self.horizon, "") for _ in sets]
+        if sets:
+            self.cp.add(sum(times) <= self.makespan)
+        for index, job in enumerate(self.jobs if sets else ()):
+            needed = 0  # at this level and all faster ones
+            for level, duration in enumerate(self.scaled.durations[index]):
+                needed += duration * job.levels[level]
+                given = (
+                    time
+                    for time, together in zip(times, sets, strict=True)
+                    if together.get(index, len(levels)) <= level
+                )
+                self.cp.add(sum(given) >= needed)
 
     def pin(self, job: _Job, decision: Decision) -> None:
         """Have a job run when and where it is said to."""

@@ -59,6 +59,8 @@ class Yardstick:
     ----------
     makespan : float
         Of the round as it went, seconds from the dispatch.
+    best : float
+        Of the best schedule that was found, seconds.
     bound : float
         No schedule is shorter, seconds.
     proven : bool
@@ -66,6 +68,7 @@ class Yardstick:
     """
 
     makespan: float
+    best: float
     bound: float
     proven: bool
 
@@ -105,13 +108,13 @@ def measure(
     --------
     >>> jobs = [Went(2.0, 0.0, 2.0, (1, 0)), Went(3.0, 2.0, 5.0, (1, 0))]
     >>> measure([1, 1], [1.0, 0.5], 0.0, jobs)
-    Yardstick(makespan=5.0, bound=4.0, proven=True)
+    Yardstick(makespan=5.0, best=4.0, bound=4.0, proven=True)
     """
     last = max(job.finish for job in jobs)
     makespan = last - dispatched
     unit = Fraction(makespan) / FINENESS
     if not unit:
-        return Yardstick(makespan, makespan, True)
+        return Yardstick(makespan, makespan, makespan, True)
     held = [job for job in earlier if dispatched < job.finish and job.start < last]
     rising = sorted(set(rates), reverse=True)
     levels = [rising.index(rate) for rate in rates]
@@ -152,5 +155,6 @@ def measure(
     found = cp_sat(instance, scaled, start, time_limit, pinned=len(held), whole=whole)
     shortest = max(each.end for each in found.decisions[len(held) :])
     if found.bound >= max(each.end for each in start[len(held) :]) - len(jobs):
-        return Yardstick(makespan, makespan, True)  # all that rounding left
-    return Yardstick(makespan, float(found.bound * unit), found.bound >= shortest)
+        return Yardstick(makespan, makespan, makespan, True)  # all that rounding left
+    best, bound = (min(makespan, float(each * unit)) for each in (shortest, found.bound))
+    return Yardstick(makespan, best, bound, found.bound >= shortest)

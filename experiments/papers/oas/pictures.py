@@ -96,7 +96,7 @@ def _slot_panels(outcome: Outcome) -> list[Panel]:
         ]
         if name == "wall_s":
             printed = _values(outcome, MILP, OF_MILP, name, factor)
-            curves.append(Curve("OAS in slots, the model as printed", OF_MILP, printed, PRINTED))
+            curves.append(Curve("as printed", OF_MILP, printed, PRINTED))
         label = "slot, % of the mean base time"
         panels.append(Panel("", label, title, curves, log=name == "wall_s", few=False))
     return panels
