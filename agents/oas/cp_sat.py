@@ -51,7 +51,7 @@ def cp_sat(
     pinned : int
         So many jobs, the first ones, run as `start` has it, and the makespan is that of the others.
     whole : bool
-        No job is split.
+        No job is split that fits on a cluster.
     """
     from ortools.sat.python import cp_model
 
@@ -136,11 +136,12 @@ class _Model:
 
         cp, scaled, tasks = self.cp, self.scaled, self.instance.jobs[index].tasks
         durations, loads = scaled.durations[index], scaled.loads[index]
+        whole = self.whole and tasks <= max(each.nodes for each in self.instance.clusters)
         fitting = [
             [
                 n
                 for n in range(min(cluster.nodes, tasks) + 1)
-                if loads[n] <= capacity and not (self.whole and 0 < n < tasks)
+                if loads[n] <= capacity and not (whole and 0 < n < tasks)
             ]
             for cluster, capacity in zip(self.instance.clusters, scaled.capacities, strict=True)
         ]

@@ -5,8 +5,8 @@ over all schedules in which
 
 - the same jobs run on the same clusters, none before the dispatch, each for as long as it takes
   there without waiting for data or for links;
-- each runs whole on one cluster, or, if jobs of the run were split, is split in any way, and no
-  link is too narrow for that;
+- each runs whole on one cluster if it fits there, or, if such jobs of the run were split, is split
+  in any way; and no link is too narrow for that;
 - what was dispatched before stays where and when it ran, whether it had started by then or not,
   and what was dispatched later takes nothing away;
 - all processors are there all the time.
@@ -100,7 +100,7 @@ def measure(
     earlier : sequence of Went
         Jobs dispatched before it.
     whole : bool
-        No job is split.
+        No job is split that fits on a cluster.
     time_limit : float
         Wall-clock seconds for CP-SAT.
 

@@ -102,7 +102,7 @@ def print_gaps(found: Sequence[Gap], left_out: int, console: Console) -> None:
         f"{told['proven']:,} of {len(found):,} rounds"
         + ("; <=: to the best bound" if told["proven"] < len(found) else "")
     )
-    split = "on one cluster each" if told["jobs_whole"] else "split in any way, links ignored"
+    split = "whole where they fit" if told["jobs_whole"] else "split in any way, links ignored"
     console.print(f"optimum: the same jobs, {split}, beside what was dispatched before; it is")
     console.print("the best found where that meets the bound")
     if left_out:

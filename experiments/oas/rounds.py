@@ -32,7 +32,7 @@ class Round:
     sizes, rates : list of int, of float
         Of the clusters.
     whole : bool
-        No job of the run was split.
+        No job of the run was split that fits on a cluster.
     """
 
     number: int
@@ -85,7 +85,13 @@ def rounds_of(
     names = result.platform.names
     sizes = [cluster.size for cluster in result.platform.clusters]
     rates = [cluster.rate for cluster in result.platform.clusters]
-    whole = all(len(pair.row.placement) <= 1 for pair in pairs)
+    whole = all(len(row.placement) <= 1 or row.size > max(sizes) for row, _ in pairs)
+    dispatched_jobs = {id(pair) for _, members in of_round.values() for pair in members}
+    others = [  # that the scheduler started itself, in no round
+        _went(pair, names)
+        for pair in pairs
+        if pair.row.start is not None and id(pair) not in dispatched_jobs
+    ]
     rounds: list[Round] = []
     before: list[Went] = []
     left_out = 0
@@ -93,7 +99,9 @@ def rounds_of(
         went = [_went(pair, names) for pair in members if pair.row.start is not None]
         before = [each for each in before if each.finish > dispatched]
         if went and len(members) == counts[number]:
-            rounds.append(Round(number, dispatched, went, before, sizes, rates, whole))
+            running = [each for each in others if each.start < dispatched < each.finish]
+            earlier = before + running
+            rounds.append(Round(number, dispatched, went, earlier, sizes, rates, whole))
         else:
             left_out += 1
         before = before + went
