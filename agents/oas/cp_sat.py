@@ -66,7 +66,8 @@ def cp_sat(
     status = solver.solve(model.cp)
     if status in (cp_model.INFEASIBLE, cp_model.MODEL_INVALID):  # but `start` is feasible
         return Found(start, model.shortest)
-    bound = math.ceil(solver.best_objective_bound)
+    # The bound of `best_objective_bound` was seen to be above the optimum by what floats round.
+    bound = solver.response_proto.inner_objective_lower_bound
     if status == cp_model.UNKNOWN:
         return Found(start, bound)
     return Found([job.decision(solver.value) for job in model.jobs], bound)

@@ -41,29 +41,27 @@ class Replayed:
 
 @dataclass(frozen=True)
 class _Script:
-    """The order of a schedule: the index of each job and its nodes of each cluster."""
+    """The nodes of each job of a schedule, in order of their starts."""
 
-    runs: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    nodes: tuple[tuple[int, ...], ...] = ()
 
 
 class _ReplayScheduler(OrderedScheduler):
-    """Starts jobs in the order of a script, whether that saturates links or not."""
+    """Starts jobs in the order in which they arrive, on the nodes of a script."""
 
     def starting(self, waiting: dict[int, int]) -> Iterable[Planned]:
-        """Return what starts now; all jobs wait from the beginning."""
-        world = self.model.world
-        serials = {world.jobs["number"].item(slot): serial for serial, slot in waiting.items()}
+        """Return what starts now, whether that saturates links or not."""
+        numbers, nodes = self.model.world.jobs["number"], self.model.settings(_Script).nodes
         self.plan = [
-            Planned(serials[job], nodes, (0.0,) * len(nodes))
-            for job, nodes in self.model.settings(_Script).runs
-            if job in serials
+            Planned(serial, nodes[numbers.item(slot) - 1], (0.0,) * len(self.clusters))
+            for serial, slot in waiting.items()
         ]
         free = [cluster.free for cluster in self.clusters]
         return starting(self.plan, free, np.zeros(len(free)))
 
 
 def replay(instance: Instance, schedule: Sequence[Run]) -> Replayed:
-    """Run a schedule in its order, each job as soon as its nodes are free.
+    """Run a schedule: each job starts when it shall, or as soon as its nodes are free then.
 
     Parameters
     ----------
@@ -81,12 +79,14 @@ def replay(instance: Instance, schedule: Sequence[Run]) -> Replayed:
     """
     jobs = job_table(len(instance.jobs))
     powers = [cluster.effective_power for cluster in instance.clusters]
-    alone = {}
-    for run in schedule:
-        job, row = instance.jobs[run.job], jobs[run.job]
+    in_order = sorted(schedule, key=lambda run: run.start)
+    alone = []
+    for run, row in zip(in_order, jobs, strict=True):
+        job = instance.jobs[run.job]
         slowest = min(power for power, count in zip(powers, run.nodes, strict=True) if count)
-        seconds = alone[run.job] = run_time(instance, run.job, run.nodes)
-        row["size"] = job.tasks
+        seconds = run_time(instance, run.job, run.nodes)
+        alone.append(float(seconds))
+        row["arrival"], row["size"] = run.start, job.tasks
         row["runtime"] = float(seconds * slowest)  # the grid divides all of it by the power
         row["computation_fraction"] = float(job.base_time * job.sigma / slowest / seconds)
         row["ppbw"] = float(job.bandwidth)
@@ -95,13 +95,11 @@ def replay(instance: Instance, schedule: Sequence[Run]) -> Replayed:
         [float(power) for power in powers],
         [float(cluster.link_mbps) for cluster in instance.clusters],
     )
-    script = _Script(
-        tuple((run.job + 1, run.nodes) for run in sorted(schedule, key=lambda run: run.start))
-    )
+    script = _Script(tuple(run.nodes for run in in_order))
     model = GridModel(platform, Table(jobs), _ReplayScheduler, _local, settings=[script])
     model.run()
     rows = model.world.records().rows
-    ratios = [(row["finish"] - row["start"]) / float(alone[row["number"] - 1]) for row in rows]
+    ratios = [(row["finish"] - row["start"]) / alone[row["number"] - 1] for row in rows]
     return Replayed(float(rows["finish"].max()), float(np.mean(ratios)))
 
 

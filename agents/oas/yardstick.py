@@ -154,7 +154,7 @@ def measure(
     )
     found = cp_sat(instance, scaled, start, time_limit, pinned=len(held), whole=whole)
     shortest = max(each.end for each in found.decisions[len(held) :])
-    if found.bound >= max(each.end for each in start[len(held) :]) - len(jobs):
+    if found.bound >= FINENESS - 2 * len(jobs):
         return Yardstick(makespan, makespan, makespan, True)  # all that rounding left
     best, bound = (min(makespan, float(each * unit)) for each in (shortest, found.bound))
     return Yardstick(makespan, best, bound, found.bound >= shortest)

@@ -48,10 +48,14 @@ def distributions(clusters, job):
     ]
 
 
-def optimum(instance, slot=None):
-    """The lowest makespan: jobs in every order, each as early as it fits beside those before."""
+def optimum(instance, slot=None, running=(), ways=None):
+    """The lowest makespan: jobs in every order, each as early as it fits beside those before.
+
+    `running` are jobs that do already, as (start, end, job, nodes); `ways` the distributions of
+    each job, if not all are allowed.
+    """
     clusters, jobs = instance["clusters"], instance["jobs"]
-    ways = [distributions(clusters, job) for job in jobs]
+    ways = ways or [distributions(clusters, job) for job in jobs]
     if not all(ways):
         return None
     best = [math.inf]
@@ -69,7 +73,7 @@ def optimum(instance, slot=None):
                 run = (start, start + length, jobs[index], nodes)
                 place(left - {index}, [*placed, run], max(longest, start + length))
 
-    place(frozenset(range(len(jobs))), [], Fraction(0))
+    place(frozenset(range(len(jobs))), [*running], Fraction(0))
     return best[0]
 
 
