@@ -327,7 +327,7 @@ def reproduce_maxutil(
 def reproduce_oas(parts: tuple[str, ...], time_limit: float, out: str, as_json: bool) -> None:
     """Run Figs. 3 and 4 of `oas` again: tables, pictures and a verdict on each claim."""
     from experiments.papers import oas
-    from experiments.papers.oas.report import PAGE, TELL
+    from experiments.papers.oas.report import TELL
     from experiments.studies.judged import print_claims
 
     _carry_out(
@@ -339,5 +339,5 @@ def reproduce_oas(parts: tuple[str, ...], time_limit: float, out: str, as_json: 
         ),
         out,
         as_json,
-        lambda report, console: print_claims(report.claims, f"{out}/{PAGE}", console, TELL),
+        lambda report, console: print_claims(report.claims, f"{out}/{report.file}", console, TELL),
     )

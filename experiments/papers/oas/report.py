@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from experiments.papers import report
 from experiments.papers.oas.claims import GROWTH, SIMILAR
 from experiments.papers.oas.gantt import DAY
 from experiments.papers.oas.outcome import Outcome
@@ -24,18 +25,16 @@ from experiments.papers.oas.points import (
     points,
 )
 from experiments.studies.claims import Verdict
-from experiments.studies.files import new_files, plain, write_csv
+from experiments.studies.files import plain, write_csv
 from experiments.studies.judged import Claim, claims_page, claims_table, plain_claims, told
 
-PAGE = "oas.md"
-UNIT = ""
-"""Of the numbers that decide: percent, unless they say otherwise."""
-TELL = partial(told, unit=UNIT)
+TELL = partial(told, unit="")
+"""Numbers that decide are percent unless they say otherwise."""
 
 
 @dataclass(frozen=True)
-class Report:
-    """Schedules and claims, ready to be written.
+class Report(report.Report):
+    """Schedules and claims of `oas`, ready to be written.
 
     Attributes
     ----------
@@ -45,6 +44,8 @@ class Report:
     command : str
         That makes the report again.
     """
+
+    paper = "oas"
 
     outcome: Outcome
     parts: tuple[str, ...]
@@ -58,16 +59,12 @@ class Report:
     def summary(self) -> dict[str, Any]:
         """Return points and claims, ready for JSON."""
         return {
-            "paper": "oas",
+            "paper": self.paper,
             "parts": list(self.parts),
             "time_limit": self.outcome.time_limit,
             "points": plain(self.outcome.table(self._points)),
             "claims": plain_claims(self.claims),
         }
-
-    def page(self) -> str:
-        """Return the page in Markdown."""
-        return "\n".join(self._page()) + "\n"
 
     def _page(self) -> Iterator[str]:
         limit = self.outcome.time_limit
@@ -144,19 +141,10 @@ class Report:
             )
         yield ""
 
-    def write(self, folder: Path) -> None:
-        """Write the points, all schedules, the pictures, the claims and the page.
-
-        Raises
-        ------
-        GridError
-            If the files cannot be written.
-        """
+    def _leave(self, folder: Path) -> None:
         schedules = [{"workload": point.workload, **self.outcome[point]} for point in self._points]
-        with new_files(folder) as new:
-            write_csv(self.outcome.table(self._points), new / "oas-points.csv")
-            text = json.dumps(schedules, allow_nan=False)
-            (new / "oas-schedules.json").write_text(text + "\n", encoding="utf-8")
-            draw_pictures(self.outcome, self.parts, new)
-            write_csv(claims_table(self.claims, UNIT), new / "oas-claims.csv")
-            (new / PAGE).write_text(self.page(), encoding="utf-8")
+        write_csv(self.outcome.table(self._points), folder / "oas-points.csv")
+        text = json.dumps(schedules, allow_nan=False)
+        (folder / "oas-schedules.json").write_text(text + "\n", encoding="utf-8")
+        draw_pictures(self.outcome, self.parts, folder)
+        write_csv(claims_table(self.claims), folder / "oas-claims.csv")

@@ -1,0 +1,121 @@
+"""`metasched reproduce oas`: the whole path with little time, its workloads and its charts."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from agents.oas import Instance, Run, verify
+from experiments.cli import main
+from experiments.papers.oas.claims import CLAIMS
+from experiments.papers.oas.gantt import rows
+from experiments.papers.oas.points import (
+    METHODS,
+    OF_SLOTS,
+    WORKLOADS,
+    Point,
+    instance,
+    mean_base_time,
+    points,
+)
+
+# What SWIG makes has no module on Python 3.12 and later.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:builtin type .* has no __module__:DeprecationWarning"
+)
+
+
+def call(*words):
+    return CliRunner().invoke(main, ["reproduce", "oas", *(str(word) for word in words)])
+
+
+def whole_path(folder, part):
+    words = ["--part", part, "--time-limit", 2, "--out", folder, "--json"]
+    result = call(*words)
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert (told["paper"], told["parts"], told["time_limit"]) == ("oas", [part], 2)
+    assert [each["claim"] for each in told["claims"]] == [claim.text for claim in CLAIMS[part]]
+    table = pd.read_csv(folder / "oas-points.csv")
+    assert len(table) == len(told["points"]) == len(points(part))
+    for schedule in json.loads((folder / "oas-schedules.json").read_text()):
+        verify(instance(schedule["workload"]), schedule)
+    page = (folder / "oas.md").read_text()
+    assert f"metasched reproduce oas --part {part} --time-limit 2" in page
+    for claim in CLAIMS[part]:
+        assert claim.text in page
+    pictures = {path.name for path in folder.glob("*.svg")}
+    assert pictures == {word.split("(")[-1] for word in page.split(")") if word.endswith(".svg")}
+    again = call(*words)
+    assert json.loads(again.stdout) == told
+    assert "0 runs to do" in again.stderr
+    return told, table
+
+
+def test_slots(tmp_path):
+    told, table = whole_path(tmp_path, "slots")
+    of_oas = table[table.method == "cpsat"].sort_values("slot")
+    assert (of_oas.status == "optimal").all()
+    assert of_oas[of_oas.slot.isna()].makespan.item() < of_oas[of_oas.slot.notna()].makespan.min()
+    verdicts = {each["claim"]: each["verdict"] for each in told["claims"]}
+    assert verdicts["the shortest slots give the best makespan"] == "holds"
+
+
+@pytest.mark.slow
+def test_workloads(tmp_path):
+    told, table = whole_path(tmp_path, "workloads")
+    best = table.groupby(["workload", table.slot.isna()]).makespan.min()
+    of_oas = table[table.method == "cpsat"].set_index(["workload", "slot"]).makespan
+    assert len(best) == len(of_oas) == 2 * len(WORKLOADS)
+    assert sorted(best) == pytest.approx(sorted(of_oas))
+    verdicts = {each["claim"]: each["verdict"] for each in told["claims"]}
+    assert verdicts["... nor is a queue without slots (OAS in slots)"] == "fails"
+    assert verdicts["WL-1 suits queues that match free nodes: FPFS"] == "holds"
+
+
+@pytest.mark.parametrize("workload", [OF_SLOTS, *WORKLOADS])
+def test_workloads_are_in_the_spirit_of_the_paper(workload):
+    given = instance(workload)
+    assert [float(each.effective_power) for each in given.clusters] == [1, 0.75, 0.5]
+    assert all((each.nodes, each.link_mbps) == (4, 1000) for each in given.clusters)
+    assert len(given.jobs) == 8
+    assert mean_base_time(workload) == 670_000
+    assert all(1 <= job.tasks <= 12 and float(job.sigma) == 0.7 for job in given.jobs)
+
+
+def test_points_differ_in_their_keys():
+    every = [*points("slots"), *points("workloads")]
+    assert len({point.key(60) for point in every}) == len(every)
+    assert {point.method for point in points("workloads")} == set(METHODS)
+    assert Point(OF_SLOTS, "cpsat", 50).slot == 335_000
+
+
+def test_a_chart_has_a_block_for_each_node_that_a_job_holds():
+    given = Instance.from_dict(
+        {
+            "clusters": [{"nodes": 3, "effective_power": 1, "link_mbps": 1000}] * 2,
+            "jobs": [{"tasks": 2, "base_time": 10, "bandwidth": 0, "sigma": 1}] * 4,
+        }
+    )
+    runs = [
+        Run(0, 0, 10, (1, 1)),
+        Run(1, 0, 10, (1, 1)),
+        Run(2, 0, 10, (1, 1)),
+        Run(3, 10, 20, (2, 0)),
+    ]
+    held = {}
+    for run, first, count in rows(given, runs):
+        for node in range(first, first + count):
+            held.setdefault(node, []).append(run)
+    assert {run.job for run in held[0]} == {0, 3}
+    assert sum(len(each) for each in held.values()) == 8
+    for each in held.values():
+        assert len({run.start for run in each}) == len(each)
+
+
+def test_a_part_that_does_not_exist_is_refused():
+    assert call("--part", "gantt").exit_code == 2
+    assert "time-limit: found '0'" in call("--time-limit", 0).output
