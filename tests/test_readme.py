@@ -22,11 +22,13 @@ BLOCKS = [
     for number, (language, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
 ]
 SHORTER = ["--set", "jobs=60", "--set", "jobs_per_cluster=20"]
+TINY = ["--scale", "0.0005"]
 LITTLE = {
-    "muscle": ["--figure", "6"],
-    "beosim": ["--figure", "13"],
-    "maxutil": ["--part", "logs", "--replications", "1"],
-    "queues": ["--figure", "15", "--replications", "1"],
+    "muscle": [*TINY, "--figure", "6"],
+    "beosim": [*TINY, "--figure", "13"],
+    "maxutil": [*TINY, "--part", "logs", "--replications", "1"],
+    "queues": [*TINY, "--figure", "15", "--replications", "1"],
+    "oas": ["--part", "slots", "--time-limit", "1"],
 }
 """A part of each paper's experiments that does not take long."""
 WARMUP = re.compile(r"^warmup=\d+$")
@@ -79,7 +81,7 @@ def test_block_runs(language, code, folder):
                 if words[0] == "saturation":
                     words += ["--set", "jobs=1000", "--width", "0.2"]
                 if words[0] == "reproduce":
-                    words += ["--scale", "0.0005", *LITTLE[words[1]]]
+                    words += LITTLE[words[1]]
                 result = CliRunner().invoke(main, words)
                 assert result.exit_code == 0, (line, result.output, result.exception)
     else:
