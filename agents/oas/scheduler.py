@@ -33,11 +33,11 @@ TIE = 1e-9
 class OasScheduler(OrderedScheduler):
     """OAS: starts jobs in the order and on the nodes that let the last of a round end earliest.
 
-    A round begins when a job arrives that no plan has, or has room for, and some waiting job might
-    fit. It plans the oldest `OasSettings.round_jobs` waiting jobs anew, also those that an earlier
-    round planned and that have not started; what runs keeps its nodes until it is expected to end,
-    which the scheduler reads from the clusters themselves. Jobs start in the order of the plan
-    (`agents.oas.order`), and no link is ever saturated. Jobs may be overtaken as often as that
+    A round begins when a job waits that the plan lacks but has room for, and that might fit on what
+    is free. It plans the oldest `OasSettings.round_jobs` waiting jobs anew, also those that an
+    earlier round planned and that have not started; what runs keeps its nodes until it is expected
+    to end, which the scheduler reads from the clusters themselves. Jobs start in the order of the
+    plan (`agents.oas.order`), and no link is ever saturated. Jobs may be overtaken as often as that
     helps the round.
 
     Attributes

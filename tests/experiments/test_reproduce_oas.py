@@ -33,18 +33,18 @@ def call(*words):
 
 
 def whole_path(folder, part):
-    words = ["--part", part, "--time-limit", 2, "--out", folder, "--json"]
+    words = ["--part", part, "--time-limit", 1, "--out", folder, "--json"]
     result = call(*words)
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
-    assert (told["paper"], told["parts"], told["time_limit"]) == ("oas", [part], 2)
+    assert (told["paper"], told["parts"], told["time_limit"]) == ("oas", [part], 1)
     assert [each["claim"] for each in told["claims"]] == [claim.text for claim in CLAIMS[part]]
     table = pd.read_csv(folder / "oas-points.csv")
     assert len(table) == len(told["points"]) == len(points(part))
     for schedule in json.loads((folder / "oas-schedules.json").read_text()):
         verify(instance(schedule["workload"]), schedule)
     page = (folder / "oas.md").read_text()
-    assert f"metasched reproduce oas --part {part} --time-limit 2" in page
+    assert f"metasched reproduce oas --part {part} --time-limit 1" in page
     for claim in CLAIMS[part]:
         assert claim.text in page
     pictures = {path.name for path in folder.glob("*.svg")}
@@ -58,7 +58,6 @@ def whole_path(folder, part):
 def test_slots(tmp_path):
     told, table = whole_path(tmp_path, "slots")
     of_oas = table[table.method == "cpsat"].sort_values("slot")
-    assert (of_oas.status == "optimal").all()
     assert of_oas[of_oas.slot.isna()].makespan.item() < of_oas[of_oas.slot.notna()].makespan.min()
     verdicts = {each["claim"]: each["verdict"] for each in told["claims"]}
     assert verdicts["the shortest slots give the best makespan"] == "holds"
