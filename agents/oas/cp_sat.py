@@ -18,10 +18,7 @@ from agents.oas.found import Found
 from agents.oas.instance import Instance
 from agents.oas.scaled import LARGEST_SUM, Scaled
 from agents.oas.schedule import Decision
-from agents.oas.together import largest_sets
-
-WORKERS = 8
-"""CP-SAT's own portfolio, of which some prove what others do not; whatever the machine has."""
+from agents.oas.sharing import set_limit, shared_time
 
 MOST_GROUPS = 3000
 """Pairs of jobs, and groups of three, that are looked at; more would take longer than they help."""
@@ -57,17 +54,16 @@ def cp_sat(
 
     model = _Model(instance, scaled, start, pinned, whole)
     solver = cp_model.CpSolver()
-    if deterministic:
-        solver.parameters.num_workers = 1
-        solver.parameters.max_deterministic_time = time_limit
-    else:
-        solver.parameters.num_workers = WORKERS
-        solver.parameters.max_time_in_seconds = time_limit
+    set_limit(solver.parameters, time_limit, deterministic)
+    if not pinned:
+        model.begin_with(shared_time(instance, scaled, model.horizon, time_limit, deterministic))
+        if model.shortest >= model.horizon:
+            return Found(start, model.shortest)
     status = solver.solve(model.cp)
     if status in (cp_model.INFEASIBLE, cp_model.MODEL_INVALID):  # but `start` is feasible
         return Found(start, model.shortest)
     # The bound of `best_objective_bound` was seen to be above the optimum by what floats round.
-    bound = solver.response_proto.inner_objective_lower_bound
+    bound = max(model.shortest, solver.response_proto.inner_objective_lower_bound)
     if status == cp_model.UNKNOWN:
         return Found(start, bound)
     return Found([job.decision(solver.value) for job in model.jobs], bound)
@@ -75,13 +71,12 @@ def cp_sat(
 
 @dataclass(frozen=True)
 class _Job:
-    """Variables of one job: its level, its run, and of each cluster its nodes and its load there.
+    """Variables of one job: its run, and of each cluster its nodes and the load on the link.
 
     `most` and `heaviest` are the largest values of `nodes` and `loads`.
     """
 
     tasks: int
-    levels: list[Any]
     start: Any
     end: Any
     run: Any
@@ -118,8 +113,6 @@ class _Model:
         self.jobs = [self.job(index) for index in range(len(instance.jobs))]
         self.resources()
         self.overlaps()
-        if not pinned:
-            self.share_time()
         for k, cluster in enumerate(instance.clusters):
             held = sum(
                 each.nodes[k] * max(0, min(each.end, self.shortest) - each.begin)
@@ -175,7 +168,7 @@ class _Model:
             demands.append(cp.new_int_var(0, heaviest[k], ""))
             cp.add_element(nodes[k], [min(load, heaviest[k]) for load in loads], demands[k])
         run = cp.new_interval_var(start, size, end, "")
-        return _Job(tasks, levels, start, end, run, nodes, demands, most, heaviest)
+        return _Job(tasks, start, end, run, nodes, demands, most, heaviest)
 
     def resources(self) -> None:
         """Hold nodes and links; redundantly all nodes, and those of all clusters but one."""
@@ -230,35 +223,10 @@ class _Model:
                     total = sum(getattr(job, values)[k] for job in group)
                     self.cp.add(total <= room).only_enforce_if(together)
 
-    def share_time(self) -> None:
-        """Divide the makespan among the sets of jobs that can run together.
-
-        At each moment what runs is part of some largest set, and each job is so for as long as it
-        takes on the nodes that it has. That alone, whatever the order, proves most optima.
-        """
-        levels = range(len(self.scaled.durations[0]))
-        room = [
-            sum(
-                cluster.nodes
-                for cluster, of in zip(self.instance.clusters, self.scaled.levels, strict=True)
-                if of <= level
-            )
-            for level in levels
-        ]
-        sets = largest_sets([job.tasks for job in self.jobs], room)
-        times = [self.cp.new_int_var(0, self.horizon, "") for _ in sets]
-        if sets:
-            self.cp.add(sum(times) <= self.makespan)
-        for index, job in enumerate(self.jobs if sets else ()):
-            needed = 0  # at this level and all faster ones
-            for level, duration in enumerate(self.scaled.durations[index]):
-                needed += duration * job.levels[level]
-                given = (
-                    time
-                    for time, together in zip(times, sets, strict=True)
-                    if together.get(index, len(levels)) <= level
-                )
-                self.cp.add(sum(given) >= needed)
+    def begin_with(self, bound: int) -> None:
+        """Look for no makespan below a bound."""
+        self.shortest = max(self.shortest, bound)
+        self.cp.add(self.makespan >= bound)
 
     def pin(self, job: _Job, decision: Decision) -> None:
         """Have a job run when and where it is said to."""
