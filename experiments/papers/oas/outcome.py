@@ -43,7 +43,7 @@ class Outcome:
         if left:
             tasks = [(point, self.time_limit) for point in left]
             processes = multiprocessing.get_context("spawn")
-            with processes.Pool(1, _deaf) as pool:
+            with processes.Pool(1, _begin) as pool:
                 for point, answer in zip(left, pool.imap(_scheduled, tasks), strict=True):
                     kept.add({keys[point]: answer})
                     watch.advance(1 / len(left))
@@ -94,9 +94,11 @@ def _estimate(points: Iterable[Point], time_limit: float) -> float:
     return sum(time_limit if point.method == MILP else 1.0 for point in points)
 
 
-def _deaf() -> None:
-    """Leave Ctrl-C to the parent, which then ends this process."""
+def _begin() -> None:
+    """Leave Ctrl-C to the parent, which then ends this process; have compiled what is measured."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in ("fcfs", "insertion"):
+        approximate(name, instance(OF_SLOTS))
 
 
 def _scheduled(task: tuple[Point, float]) -> dict[str, Any]:
