@@ -159,6 +159,8 @@ def _remarks(result: Result) -> Iterator[str]:
     if result.unfinished:
         why = "the run was interrupted" if result.interrupted else result.why_unfinished
         yield f"{_jobs(result.unfinished)} not finished: {why}"
+    elif result.interrupted:
+        yield "the run was interrupted before the next jobs came"
     if result.stable is False:
         yield UNSTABLE
     if result.cleaning.rules:

@@ -40,6 +40,14 @@ def test_restarts_are_told_where_there_are_some(result):
     assert "restarts                   2, 1.0 processor-seconds lost" in text
 
 
+def test_an_interruption_is_told_also_between_batches(result):
+    assert "interrupted" not in printed(result)
+    stopped = replace(result, interrupted=True)
+    assert "the run was interrupted before the next jobs came" in printed(stopped)
+    cut = replace(stopped, submitted=result.submitted + 2)
+    assert "2 jobs not finished: the run was interrupted" in printed(cut)
+
+
 def test_cleaning_is_told_in_words(result):
     cleaning = Cleaning(9, {"no size: dropped": 6}, 6)
     text = printed(replace(result, cleaning=cleaning))
