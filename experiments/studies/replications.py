@@ -89,8 +89,8 @@ class Replications:
         dict
             ``scenario``, ``seed``, ``replications`` and their ``seeds``; ``unstable``, how many of
             them have no steady state; ``metrics``, of each its ``mean`` and ``ci95``, the
-            half-width of the 95 % confidence interval, but ``stable`` as in a run's summary, and
-            what is in a table there by its path, as ``messages/order``;
+            half-width of the 95 % confidence interval, but ``stable`` and ``saturated`` as in a
+            run's summary, and what is in a table there by its path, as ``messages/order``;
             `Scenario.to_dict`; ``unfinished`` if jobs were left.
         """
         stable = self.runs["stable"]
@@ -101,13 +101,16 @@ class Replications:
             else {"mean": interval.mean, "ci95": interval.half_width}
             for name, interval in self.means.items()
         }
+        metrics["stable"] = verdict
+        if "response_total" in metrics:  # queues were visited
+            metrics["saturated"] = None if verdict is None else not verdict
         summary: dict[str, Any] = {
             "scenario": self.scenario.name,
             "seed": self.seed,
             "replications": len(self.runs),
             "seeds": self.runs["seed"].tolist(),
             "unstable": self.unstable,
-            "metrics": metrics | {"stable": verdict},
+            "metrics": metrics,
             **self.scenario.to_dict(),
         }
         return summary | ({"unfinished": self.unfinished} if self.unfinished else {})

@@ -110,6 +110,15 @@ def test_one_unstable_run_is_told_instead_of_a_mean(monkeypatch):
     assert "mean_wait" not in got.stdout
 
 
+@pytest.mark.parametrize(("load", "saturated"), [(0.5, False), (1.5, True)])
+def test_whether_queues_are_saturated_is_told(load, saturated):
+    scenario = Scenario.load("queues").changed([f"load={load}", "jobs=20000"])
+    metrics = replicate(scenario, 1, 2, 1, Silent()).summary()["metrics"]
+    assert metrics["saturated"] is saturated
+    assert metrics["stable"] is not saturated
+    assert (metrics["response_total"]["mean"] is None) is saturated
+
+
 @pytest.mark.parametrize("mode", ["batch", "open"])
 def test_rounds_and_logs_are_carried_to_their_end(mode, tmp_path):
     path = tmp_path / "log.csv"
