@@ -222,9 +222,15 @@ def _show_table(table: str, out: str, amounts: tuple[float, int, int], as_json: 
     metavar="N|N-M",
     help="Figures of 3-18, such as 9-14 or 3,4 (default: all).",
 )
+@click.option(
+    "--table",
+    type=click.Choice(["saturation"]),
+    help="Instead: the search for the maximal utilizations that the loads follow from.",
+)
 @study_options("queues", "1,000,000", 10)
 def reproduce_queues(
     figures: tuple[int, ...] | None,
+    table: str | None,
     scale: float,
     replications: int | None,
     workers: int | None,
@@ -235,7 +241,13 @@ def reproduce_queues(
     from experiments.papers import queues
     from experiments.papers.queues.report import TELL
     from experiments.studies.judged import print_claims
+    from grid.errors import GridError
 
+    if table is not None and figures is not None:
+        raise GridError("--figure: found with --table; accepted: one of them")
+    if table is not None:
+        _show_saturation(out, scale, replications, _workers(workers), as_json)
+        return
     _carry_out(
         lambda folder, progress: queues.reproduce(
             folder,
@@ -249,6 +261,28 @@ def reproduce_queues(
         as_json,
         lambda report, console: print_claims(report.claims, f"{out}/{report.file}", console, TELL),
     )
+
+
+def _show_saturation(
+    out: str, scale: float, replications: int | None, workers: int, as_json: bool
+) -> None:
+    """Tell the maximal utilizations of `queues`."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from experiments.papers.queues import search
+    from experiments.studies.progress import SweepProgress
+
+    replications = search.REPLICATIONS if replications is None else replications
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with SweepProgress(Console(stderr=True)) as progress:
+            found = search.search(Path(out), progress, scale, replications, workers)
+        if as_json:
+            told = [each.to_dict() for each in found]
+            click.echo(json.dumps(told, allow_nan=False), file=stdout)
+        else:
+            search.print_found(found, Console())
 
 
 @reproduce.command(

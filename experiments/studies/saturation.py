@@ -21,11 +21,13 @@ from agents.model import GridModel
 from experiments.compiling import saying_when_compiling
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
+from experiments.studies.kept import Kept
 from experiments.studies.lost import is_lost
 from experiments.studies.statistics import Interval, ratio_interval
 from experiments.studies.sweep import (
     ENOUGH,
     Observation,
+    Run,
     check_importable,
     observed,
     try_out,
@@ -194,23 +196,36 @@ def find_saturations(
     replications: int = REPLICATIONS,
     workers: int = 1,
     width: float = WIDTH,
+    kept: Kept | None = None,
 ) -> list[Saturation]:
-    """Search for several scenarios at once, as `find_saturation` does for one."""
+    """Search for several scenarios at once, as `find_saturation` does for one.
+
+    Finished runs are `kept`, if that is told where.
+    """
     for scenario in scenarios:
         _check(scenario, width)
     seeds = np.random.SeedSequence(seed).generate_state(replications).tolist()
     found = [Saturation(each, seed, replications, Bracket(width)) for each in scenarios]
     first = scenarios[0].changed([f"jobs={ENOUGH}", "warmup=0"])
+    done = {} if kept is None else kept.all()
     with saying_when_compiling(always=False):
         try_out(first)
     with worker_pool(workers, first) as pool:
         while loads := [(each, load) for each in found if (load := each.bracket.next_load())]:
-            runs = [
-                [pool.submit(observed, each.at(load), seed, _observe) for seed in seeds]
-                for each, load in loads
-            ]
+            runs = [[Run(each.at(load), seed, (), first) for seed in seeds] for each, load in loads]
+            futures = {
+                run.key: pool.submit(observed, run.scenario, run.seed, _observe)
+                for of_load in runs
+                for run in of_load
+                if run.key not in done
+            }
             for (each, load), of_load in zip(loads, runs, strict=True):
-                lengths = np.array([run.result()[0]["lengths"] for run in of_load])
+                keys = [run.key for run in of_load if run.key in futures]
+                new = {key: futures[key].result()[0] for key in keys}
+                done |= new
+                if kept is not None:
+                    kept.add(new)
+                lengths = np.array([done[run.key]["lengths"] for run in of_load])
                 growth = ratio_interval(lengths[:, 1], lengths[:, 0])
                 each.bracket.learn(load, growth)
                 tell(f"load {load:.5g}: {each.bracket.verdict(load)}")

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli import main
-from experiments.papers.queues import judges
+from experiments.papers.queues import judges, search
 from experiments.papers.queues.claims import CLAIMS, judged
 from experiments.papers.queues.outcome import Outcome
 from experiments.papers.queues.points import (
@@ -21,6 +21,7 @@ from experiments.papers.queues.points import (
     GP,
     GS,
     LS_DO,
+    SINGLE,
     SIX,
     UNBALANCED,
     close_to_greatest,
@@ -81,6 +82,31 @@ def test_a_figure_that_is_not_there():
     result = call("--figure", "2,3")
     assert result.exit_code == 2
     assert "figure: found 2; accepted: 3-18" in result.stderr
+
+
+def test_the_search_for_the_maximal_utilizations(tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "SATURATION", {SINGLE: SATURATION[SINGLE]})
+    words = ["--table", "saturation", "--scale", 0.02, "--workers", 1, "--out", tmp_path]
+    told = json.loads(call(*words, "--json").stdout)
+    assert [each["policy"] for each in told] == list(SATURATION[SINGLE])
+    of_ls = told[1]
+    assert of_ls["low"] < 0.9286 < of_ls["high"]
+    assert of_ls["formula"] == pytest.approx(0.9286, abs=5e-5)
+    assert [of_ls["used_low"], of_ls["used_high"]] == [*SATURATION[SINGLE][LS_DO]]
+    # Once more without a run.
+    monkeypatch.setattr("experiments.studies.saturation._observe", None)
+    again = call(*words)
+    assert again.exit_code == 0
+    assert f"{of_ls['low']:.4f}-{of_ls['high']:.4f}  0.9141-0.9453  0.9286" in again.stdout
+
+
+def test_what_the_search_cannot_do(tmp_path):
+    for words, says in (
+        (["--figure", "3"], "--figure: found with --table; accepted: one of them"),
+        (["--replications", 1], "replications: found 1; accepted: a whole number from 2"),
+    ):
+        found = call("--table", "saturation", "--out", tmp_path, *words)
+        assert (found.exit_code, found.stderr.strip()) == (2, f"metasched: {says}")
 
 
 def test_every_figure_shows_what_the_paper_shows():

@@ -9,8 +9,21 @@ from pathlib import Path
 from experiments.papers.queues.judges import LITTLE
 from experiments.papers.queues.outcome import Outcome
 from experiments.papers.queues.pictures import draw_pictures, pictures
-from experiments.papers.queues.points import CASES, CLOSE, CLOSER, COMMON, WARM_UP, Point, jobs_of
+from experiments.papers.queues.points import (
+    CASES,
+    CLOSE,
+    CLOSER,
+    COMMON,
+    FOUR,
+    GS,
+    LS_DO,
+    SINGLE,
+    WARM_UP,
+    Point,
+    jobs_of,
+)
 from experiments.papers.queues.saturation import POLICIES, SATURATION
+from experiments.papers.queues.search import by_formula
 from experiments.papers.report import FigureReport
 from experiments.studies.judged import claims_page, told
 
@@ -58,6 +71,7 @@ class Report(FigureReport):
         )
         yield f"| composition | {' | '.join(policy.upper() for policy in POLICIES)} |"
         yield f"|---|{'---|' * len(POLICIES)}"
+        formulas = by_formula()
         for case in CASES:
             cells = [
                 f"{SATURATION[case][policy][0]:.3f}-{SATURATION[case][policy][1]:.3f}"
@@ -67,10 +81,12 @@ class Report(FigureReport):
             ]
             yield f"| {case} | {' | '.join(cells)} |"
         yield (
-            "\nThese brackets are of 8 runs of 150,000 jobs at each load, such as `metasched "
-            "saturation queues --global gp --set composition=25,25,25,25 --set jobs=150000 --width "
-            "0.01` finds. -: not run, because the policy is the same as LS or GS there, or the "
-            "paper does not show it.\n"
+            "\n`metasched reproduce queues --table saturation` finds these brackets, by 8 runs of "
+            "150,000 jobs at each load. -: not run, because the policy is the same as LS or GS "
+            "there, or the paper does not show it. Formulas of `maxutil` tell two of them: "
+            f"{formulas[SINGLE, LS_DO]:.4f} (eq. 2, exact) for LS and {SINGLE}, where clusters "
+            f"serve their own jobs alone, and {formulas[FOUR, GS]:.4f} (eq. 5, approximate) for "
+            f"GS and {FOUR}.\n"
         )
         yield "## Claims\n"
         yield (

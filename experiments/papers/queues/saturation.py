@@ -1,7 +1,6 @@
 """The maximal utilizations of the policies of `queues` in the cases of Table 1.
 
-They are what `metasched saturation queues` finds in 8 runs of 150,000 jobs at each load, with
-``--width 0.01``.
+They are what `metasched reproduce queues --table saturation` finds.
 """
 
 from __future__ import annotations
