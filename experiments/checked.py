@@ -30,7 +30,7 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
     """
     given = {ALIASES.get(key, key): key for key in values}
     try:
-        parameters = Parameters(**{ALIASES.get(key, key): values[key] for key in values})
+        parameters = Parameters.by_any_name(values)
     except pydantic.ValidationError as failure:
         errors = failure.errors()
         of_one_key = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
@@ -56,7 +56,9 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
     for low, high in RANGES:
         least, most = getattr(parameters, low), getattr(parameters, high)
         if most < least:
-            raise ScenarioError(f"{where}: {high}: found {most}; accepted: from {low}, {least}")
+            named = parameters.called(high)
+            accepted = f"from {parameters.called(low)}, {least}"
+            raise ScenarioError(f"{where}: {named}: found {most}; accepted: {accepted}")
     most = parameters.max_runtime
     if parameters.runtimes == "bounded-pareto" and most == parameters.min_runtime:
         raise ScenarioError(

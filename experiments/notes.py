@@ -45,7 +45,9 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     (
         STAGING,
         "local_share is 0: no job has an origin",
-        lambda p, log: not log and p.mode != "per-cluster" and p.local_share == 0,
+        lambda p, log: (
+            not log and p.mode != "per-cluster" and p.local_share == 0 and not p.queue_shares
+        ),
     ),
     (PER_CLUSTER, "mode is not per-cluster", lambda p, log: not log and p.mode != "per-cluster"),
     (
@@ -93,7 +95,7 @@ def notes(scenario: Scenario) -> list[str]:
     several = not isinstance(scenario.workload, str | Path | None)
     reasons = []
     for names, why, applies in WITHOUT_EFFECT:
-        found = [name for name in names if name in chosen]
+        found = [parameters.called(name) for name in names if name in chosen]
         if found and applies(parameters, scenario.workload is not None):
             reasons.append(f"{', '.join(found)} ({why})")
     if several and "local_share" in chosen:
@@ -102,12 +104,12 @@ def notes(scenario: Scenario) -> list[str]:
     lines += [f"platform: {note}" for note in scenario.platform.notes]
     if scenario.workload is None and parameters.max_size > scenario.largest_job:
         lines.append(
-            f"max_size: {parameters.max_size} processors; jobs larger than {scenario.largest_job} "
-            "are rejected, for no cluster can hold them"
+            f"{parameters.called('max_size')}: {parameters.max_size} processors; jobs larger than "
+            f"{scenario.largest_job} are rejected, for no cluster can hold them"
         )
     if scenario.workload is None and parameters.mode == "open" and parameters.load >= 1:
         lines.append(
-            f"load: {parameters.load:g}; the clusters can do no more than 1, and the queue grows "
-            "for as long as jobs arrive"
+            f"{parameters.called('load')}: {parameters.load:g}; the clusters can do no more than "
+            "1, and the queue grows for as long as jobs arrive"
         )
     return lines

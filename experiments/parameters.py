@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+)
 from pydantic_core import PydanticCustomError
 
 from agents.pace import LARGEST_SIGMA
@@ -262,3 +270,23 @@ class Parameters(BaseModel):
     """Logs: leave out what was submitted before, s after the first submission."""
     window_end: Positive | None = None
     """Logs: leave out what was submitted from then on, s after the first submission."""
+
+    _given: dict[str, str] = PrivateAttr(default_factory=dict)
+    """Further names, by parameter, by which some were given: messages use them."""
+
+    @classmethod
+    def by_any_name(cls, values: Mapping[str, Any]) -> Parameters:
+        """Return parameters of values by name, further names included.
+
+        Raises
+        ------
+        pydantic.ValidationError
+            For a value that is not accepted, by the parameter's own name.
+        """
+        parameters = cls(**{ALIASES.get(key, key): value for key, value in values.items()})
+        parameters._given = {ALIASES[key]: key for key in values if key in ALIASES}
+        return parameters
+
+    def called(self, name: str) -> str:
+        """Return the name by which a parameter was given, its own or a further one."""
+        return self._given.get(name, name)

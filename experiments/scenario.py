@@ -191,14 +191,17 @@ class Scenario:
     def changed(self, settings: Sequence[str] = (), **changes: Any) -> Scenario:
         """Return the scenario with fields replaced and parameters set as ``name=value``."""
         assert isinstance(self.parameters, Parameters)
-        values = self.parameters.model_dump(exclude_unset=True)
+        before = self.parameters
+        values = {
+            before.called(key): of for key, of in before.model_dump(exclude_unset=True).items()
+        }
         given = set()
         for setting in settings:
             key, separator, text = setting.partition("=")
             if not separator:
                 raise ScenarioError(f"--set {setting}: accepted: name=value")
             name = ALIASES.get(key.strip(), key.strip())
-            values.pop(name, None)
+            values = {each: of for each, of in values.items() if ALIASES.get(each, each) != name}
             values[key.strip()] = _value(text.strip())
             given.add(name)
         parameters = checked(values, "--set") if settings else self.parameters
@@ -277,8 +280,8 @@ class Scenario:
         assert isinstance(parameters, Parameters)
         if self.workload is None and parameters.min_size > self.largest_job:
             raise ScenarioError(
-                f"{self.name}: min_size: found {parameters.min_size}; accepted: at most "
-                f"{self.largest_job}, the largest job that the clusters can hold"
+                f"{self.name}: {parameters.called('min_size')}: found {parameters.min_size}; "
+                f"accepted: at most {self.largest_job}, the largest job that the clusters can hold"
             )
         workload, duration = build_workload(self.workload, parameters, self.platform, seed)
         if 0 < workload.count <= parameters.warmup:

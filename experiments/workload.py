@@ -82,7 +82,7 @@ def build_workload(
         "bisection_bandwidth": parameters.bsbw,
     }
     if parameters.mode == "per-cluster":
-        _check_fits(parameters.max_size, "max_size", platform)
+        _check_fits(parameters.max_size, parameters.called("max_size"), platform)
         mix |= {"count": clusters * parameters.jobs_per_cluster, "origins": ()}
         time = parameters.jobs_per_cluster * parameters.interarrival
         return (
@@ -169,7 +169,7 @@ def _check_components(parameters: Parameters, platform: Platform) -> None:
     )
     require(
         parameters.max_size <= largest,
-        "max_size",
+        parameters.called("max_size"),
         parameters.max_size,
         f"at most {largest}, processors of the largest cluster, on which a component has to fit",
     )

@@ -145,10 +145,13 @@ def test_an_unstable_run_says_so():
         ("nodes=1.5", "nodes: found 1.5; "),
         ("interarrival=0", "interarrival: found 0; "),
         ("size_low=0", "size_low: found 0; "),
-        ("size_low=60", "found 50; accepted: from min_size, 60"),
+        ("size_low=60", "max_size: found 50; accepted: from size_low, 60"),
         ("runtime=-1", "runtime: found -1; "),
         ("solution=best", "solution: found 'best'; "),
-        ("size_high=401", "max_size: found 401; accepted: at most 400, all processors of the grid"),
+        (
+            "size_high=401",
+            "size_high: found 401; accepted: at most 400, all processors of the grid",
+        ),
     ],
 )
 @pytest.mark.parametrize("policy", ["b3", "migration-only"])

@@ -81,3 +81,16 @@ def test_jobs_that_no_cluster_can_hold_are_foretold():
 def test_the_table_names_parameters():
     named = {name for names, _, _ in WITHOUT_EFFECT for name in names}
     assert named <= set(Parameters.model_fields)
+
+
+def test_parameters_have_the_name_by_which_they_were_given():
+    given = Scenario.load("queues").changed(["utilization=1.2"])
+    for scenario in (given, given.changed(["jobs=5"])):
+        assert [note.partition(":")[0] for note in notes(scenario)] == ["utilization"]
+    assert notes(given.changed(["load=1.2"]))[0].startswith("load: 1.2;")
+
+
+def test_shares_of_queues_are_origins_too():
+    staged = Scenario.load("queues").changed(["local_share=0", "staging_time=1"])
+    assert "staging_time (local_share is 0: no job has an origin)" in notes(staged)[0]
+    assert "staging_time" not in notes(staged.changed(["queue_shares=25,25,25,25"]))[0]

@@ -155,7 +155,7 @@ def test_the_offered_load_counts_all_components():
         ("composition=0,0,0,0,100", "composition: found 'jobs of 5 components'; accepted: at most"),
         ("queue_shares=50,50", "queue_shares: found '2 percentages'; accepted: 4"),
         ("queue_shares=50,50,10,0", "queue_shares: found '50,50,10,0'; sum is 110"),
-        ("size_high=33", "max_size: found 33; accepted: at most 32"),
+        ("size_high=33", "size_high: found 33; accepted: at most 32"),
         ("q=0", "q: found 0"),
         ("q=1.1", "q: found 1.1"),
         ("aging=-1", "aging: found -1"),
