@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -12,7 +13,7 @@ import pandas as pd
 
 from experiments.studies.claims import Verdict
 from experiments.studies.files import new_files, plain, write_csv
-from experiments.studies.judged import Claim, claims_table, plain_claims, spans
+from experiments.studies.judged import Claim, claims_table, plain_claims, spans, told
 from grid.errors import GridError
 
 
@@ -114,7 +115,8 @@ class FigureReport(Report):
     def _leave(self, folder: Path) -> None:
         write_csv(self.outcome.table(self.points), folder / f"{self.paper}-figures.csv")
         self._draw(folder)
-        write_csv(claims_table(self.claims, self.unit), folder / f"{self.paper}-claims.csv")
+        claims = claims_table(self.claims, partial(told, unit=self.unit))
+        write_csv(claims, folder / f"{self.paper}-claims.csv")
 
 
 def check_figures(figures: Sequence[int], known: Sequence[int]) -> None:

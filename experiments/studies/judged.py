@@ -42,8 +42,10 @@ class Claim:
         """What it is about, in words."""
         return spans(self.figures)
 
-
-Judged = Sequence[tuple[Claim, Verdict]]
+    @property
+    def place(self) -> dict[str, Any]:
+        """What it is about, for programs."""
+        return {"figures": list(self.figures)}
 
 
 class Said(Protocol):
@@ -54,6 +56,10 @@ class Said(Protocol):
         """What it is about, in words."""
 
     @property
+    def place(self) -> dict[str, Any]:
+        """What it is about, for programs."""
+
+    @property
     def text(self) -> str:
         """What is claimed, in our words."""
 
@@ -62,6 +68,7 @@ class Said(Protocol):
         """The number that the paper prints, if any."""
 
 
+Judged = Sequence[tuple[Said, Verdict]]
 Tell = Callable[[Measured], str]
 
 
@@ -69,7 +76,7 @@ def plain_claims(claims: Judged) -> list[dict[str, Any]]:
     """Return claims, verdicts and the numbers that decide, ready for JSON."""
     return [
         {
-            "figures": list(claim.figures),
+            **claim.place,
             "claim": claim.text,
             "paper": claim.paper or None,
             "verdict": verdict.word,
@@ -86,25 +93,22 @@ def plain_claims(claims: Judged) -> list[dict[str, Any]]:
     ]
 
 
-def claims_table(claims: Judged, unit: str = "") -> pd.DataFrame:
-    """Return one row for each claim."""
-    return pd.DataFrame(
-        [
-            {
-                "figures": spans(claim.figures),
-                "claim": claim.text,
-                "paper": claim.paper,
-                "verdict": verdict.word,
-                "ours": "; ".join(told(each, unit) for each in verdict.evidence),
-            }
-            for claim, verdict in claims
-        ]
-    )
+def claims_table(claims: Judged, tell: Tell, about: str = "figures") -> pd.DataFrame:
+    """Return one row for each claim; the first column, what it is about, is called `about`."""
+    rows = [
+        (
+            claim.about,
+            claim.text,
+            claim.paper,
+            verdict.word,
+            "; ".join(map(tell, verdict.evidence)),
+        )
+        for claim, verdict in claims
+    ]
+    return pd.DataFrame(rows, columns=[about, "claim", "paper", "verdict", "ours"])
 
 
-def claims_page(
-    claims: Sequence[tuple[Said, Verdict]], tell: Tell, head: str = "Fig."
-) -> Iterator[str]:
+def claims_page(claims: Judged, tell: Tell, head: str = "Fig.") -> Iterator[str]:
     """Yield the lines of a table in Markdown, of which the first column has a head."""
     yield f"| {head} | the paper says | its number | verdict | ours |"
     yield "|---|---|---|---|---|"
@@ -116,7 +120,7 @@ def claims_page(
 
 
 def print_claims(
-    claims: Sequence[tuple[Said, Verdict]],
+    claims: Judged,
     page: str,
     console: Console,
     tell: Tell,

@@ -42,6 +42,11 @@ class Claim:
     paper: str
     judge: Callable[[Outcome], Verdict]
 
+    @property
+    def place(self) -> dict[str, str]:
+        """What it is about, for programs."""
+        return {"about": self.about}
+
 
 CLAIMS = (
     Claim(

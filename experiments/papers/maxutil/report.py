@@ -34,7 +34,7 @@ from experiments.papers.maxutil.points import (
 from experiments.papers.maxutil.tables import SIZE, TABLE_5, Row
 from experiments.studies.claims import Measured, Verdict
 from experiments.studies.files import plain, write_csv
-from experiments.studies.judged import claims_page
+from experiments.studies.judged import claims_page, claims_table, plain_claims
 from experiments.studies.statistics import Interval
 from grid.component_sizes import parse_sizes
 
@@ -70,19 +70,7 @@ class Report(base.Report):
             "scale": self.outcome.scale,
             "replications": self.outcome.replications,
             "systems": plain(self.systems()),
-            "claims": [
-                {
-                    "about": claim.about,
-                    "claim": claim.text,
-                    "paper": claim.paper or None,
-                    "verdict": verdict.word,
-                    "ours": [
-                        {"at": at, "mean": value.mean, "half_width": value.half_width}
-                        for at, value in verdict.evidence
-                    ],
-                }
-                for claim, verdict in self.claims
-            ],
+            "claims": plain_claims(self.claims),
         }
 
     def systems(self) -> pd.DataFrame:
@@ -127,26 +115,10 @@ class Report(base.Report):
         paths = {log.name: log.path for log in self.logs}
         return log_points(paths.get("CTC"), paths.get("DAS"))
 
-    def claims_table(self) -> pd.DataFrame:
-        """Return one row for each claim."""
-        return pd.DataFrame(
-            [
-                {
-                    "about": claim.about,
-                    "claim": claim.text,
-                    "paper": claim.paper,
-                    "verdict": verdict.word,
-                    "ours": "; ".join(map(told, verdict.evidence)),
-                }
-                for claim, verdict in self.claims
-            ],
-            columns=["about", "claim", "paper", "verdict", "ours"],
-        )
-
     def _leave(self, folder: Path) -> None:
         write_csv(self.systems(), folder / "maxutil-systems.csv")
         draw_pictures(self.outcome, self.parts, self.logs, folder)
-        write_csv(self.claims_table(), folder / "maxutil-claims.csv")
+        write_csv(claims_table(self.claims, told, "about"), folder / "maxutil-claims.csv")
 
     # The page -----------------------------------------------------------------------------------
 
