@@ -81,8 +81,9 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     settings : iterable
         What policies and the world can be set to, one object of each kind: how TITANs search
         (`agents.genetic.Settings`; weights and idle-time are the model's), thresholds and choices
-        of co-allocation (`CoallocationSettings`), aging (`QueueSettings`), `DistanceCosts`, or of a
-        kind that a policy of your own asks `settings` for. What is not given has its defaults.
+        of co-allocation (`CoallocationSettings`), `JobSelection`, aging (`QueueSettings`),
+        `DistanceCosts`, or of a kind that a policy of your own asks `settings` for. What is not
+        given has its defaults.
 
     Attributes
     ----------

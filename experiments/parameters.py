@@ -224,7 +224,8 @@ class Parameters(BaseModel):
     """A1: the first mapping found that keeps links within the threshold, or the one that needs
     least of all links together."""
     selection: Literal["fpfs", "fcfs"] = "fpfs"
-    """Co-allocation: the first job of the queue that fits goes first, or the oldest blocks all."""
+    """Policies that are offered jobs one by one: the first in the queue that fits goes first, or
+    the oldest blocks all."""
     max_jumps: Jumps | Literal["any"] = "any"
     """How often the others may overtake a waiting job under fpfs."""
 

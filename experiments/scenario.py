@@ -20,6 +20,7 @@ from agents.oas.settings import OasSettings
 from agents.queueing.settings import QueueSettings
 from agents.registry import GLOBAL, LOCAL, global_scheduler, importable_from, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
+from agents.selection import JobSelection
 from experiments.checked import ScenarioError, checked
 from experiments.parameters import ALIASES, Parameters
 from experiments.workload import Duration, build_workload
@@ -36,15 +37,8 @@ SUFFIXES = (".toml", ".py")
 
 SETTINGS = {
     Settings: ("coding", "population", "patience", "threshold", "start"),
-    CoallocationSettings: (
-        "lslt",
-        "chunk",
-        "penalty",
-        "solution",
-        "selection",
-        "max_jumps",
-        "coallocate",
-    ),
+    CoallocationSettings: ("lslt", "chunk", "penalty", "solution", "coallocate"),
+    JobSelection: ("selection", "max_jumps"),
     DistanceCosts: ("message_rate", "staging_time", "staging_data"),
     QueueSettings: ("aging",),
     OasSettings: ("round_jobs", "round_time", "round_clock"),

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from agents.coallocation.settings import CoallocationSettings
 from agents.schedulers import GlobalScheduler
+from agents.selection import JobSelection
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE
@@ -33,7 +34,7 @@ class MetaScheduler(GlobalScheduler):
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
         self.settings = model.settings(CoallocationSettings)
-        self.max_jumps = self.settings.jumps
+        self.max_jumps = model.settings(JobSelection).jumps
 
     def memory(self) -> npt.NDArray[np.float64]:
         """Return the thresholds: LSLT as a share, the chunk size in percent."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agents.coallocation.settings import CoallocationSettings
 from agents.queueing.placement import component, first_fit, in_order, refusal, worst_fit
 from agents.schedulers import GlobalScheduler
+from agents.selection import JobSelection
 from grid.jobs import MAX_COMPONENTS
 from grid.kernel.compile import compiled
 from grid.kernel.state import REJECT, START, WAIT
@@ -25,7 +25,7 @@ class WorstFitScheduler(GlobalScheduler):
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
-        self.max_jumps = model.settings(CoallocationSettings).jumps
+        self.max_jumps = model.settings(JobSelection).jumps
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805

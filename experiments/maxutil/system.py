@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from agents.coallocation.settings import CoallocationSettings
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
+from agents.selection import JobSelection
 from grid.capacity.density import sum_of, with_zero
 from grid.component_sizes import TabulatedSizes, parse_sizes
 from grid.distributions import (
@@ -221,7 +221,7 @@ class System:
             local_scheduler("fcfs"),
             interval=interval,
             seed=seed,
-            settings=[CoallocationSettings(selection=self.policy, max_jumps=jumps)],
+            settings=[JobSelection(selection=self.policy, max_jumps=jumps)],
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from agents.coallocation.settings import CoallocationSettings
 from agents.model import GridModel
 from agents.registry import GLOBAL, global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler
+from agents.selection import JobSelection
 from grid import topology
 from grid.brokers import Advertising
 from grid.distance import DistanceCosts
@@ -84,7 +85,11 @@ def ran(policy, platform, jobs, costs=None, **settings):
         local_scheduler("fcfs"),
         interval=1e9,
         advertising=Advertising(truth=True),
-        settings=[CoallocationSettings(**settings), costs or DistanceCosts()],
+        settings=[
+            JobSelection(settings.pop("selection", "fpfs")),
+            CoallocationSettings(**settings),
+            costs or DistanceCosts(),
+        ],
     )
     model.run()
     return outcome(model)
@@ -361,8 +366,10 @@ def test_python_sees_the_links_that_compiled_policies_see(seed):
         ("penalty", 0.9, "a number from 1"),
         ("solution", "best", "one of first, least-demand"),
         ("selection", "easy", "one of fpfs, fcfs"),
+        ("max_jumps", -1, "a number from 0"),
     ],
 )
 def test_settings_out_of_range_are_refused(name, value, accepted):
+    kind = JobSelection if name in ("selection", "max_jumps") else CoallocationSettings
     with pytest.raises(GridError, match=rf"^{name}: found .*; accepted: {accepted}$"):
-        CoallocationSettings(**{name: value})
+        kind(**{name: value})

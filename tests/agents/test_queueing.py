@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from agents.coallocation.settings import CoallocationSettings
 from agents.model import GridModel
 from agents.queueing.settings import QueueSettings
 from agents.queueing.visiting import QueuePolicy
 from agents.registry import GLOBAL, global_scheduler, local_scheduler
+from agents.selection import JobSelection
 from grid.distributions import Exponential, UniformSizes
 from grid.errors import PlacementError
 from grid.jobs import UNORDERED, job_table
@@ -177,7 +177,7 @@ def test_one_queue_as_the_plain_simulator(placement, max_jumps, seed):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(5, 9, rng.integers(2, 6)).tolist()
     jobs = random_jobs(rng, sizes, count=100, integral=seed % 3 > 0)
-    settings = CoallocationSettings(max_jumps=max_jumps)
+    settings = JobSelection(max_jumps=max_jumps)
     model = model_of(placement, sizes, jobs, settings=[settings])
     assert outcome(model) == PlainFitting(placement, sizes, max_jumps).run(rows(jobs))
 
@@ -344,7 +344,7 @@ def test_heavy_traffic_loses_what_the_paper_says(placement, low, high, clusters,
         global_scheduler(placement),
         local_scheduler("fcfs"),
         interval=1e4,
-        settings=[CoallocationSettings(selection="fcfs")],
+        settings=[JobSelection(selection="fcfs")],
     )
     model.run()
     records = model.world.records()

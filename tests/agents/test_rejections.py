@@ -11,6 +11,7 @@ from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
 from agents.registry import global_scheduler
 from agents.schedulers import REJECT, GlobalScheduler
+from agents.selection import JobSelection
 from grid.errors import PlacementError
 from grid.jobs import job_table
 from grid.kernel.state import REJECT as REJECT_COMPILED
@@ -52,7 +53,10 @@ def left(scheduler, platform, jobs, latency=0.0, **settings):
         scheduler,
         FcfsScheduler,
         latency=latency,
-        settings=[CoallocationSettings(**settings)],
+        settings=[
+            JobSelection(settings.pop("selection", "fpfs")),
+            CoallocationSettings(**settings),
+        ],
     )
     model.run()
     records = model.world.records()
