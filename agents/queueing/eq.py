@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.queueing.notes import noted
 from agents.queueing.visiting import (
     GLOBAL_FIRST,
     LOCAL_FIRST,
@@ -29,12 +30,13 @@ class EqualLocalFirst(QueuePolicy):
     @compiled()
     def visit(known: Any, memory: Any) -> int:  # noqa: N805
         """Visit the queues in rounds."""
-        stage = opening(known, memory)
+        notes = noted(memory)
+        stage = opening(known, notes)
         if stage == OPENS:
-            enable_all(known, memory)
+            enable_all(known, notes)
         elif stage == UNDER_WAY:
-            go_on(known, memory, True)
-        return next_enabled(memory)
+            go_on(known, notes, True)
+        return next_enabled(notes)
 
 
 class EqualGlobalFirst(EqualLocalFirst):

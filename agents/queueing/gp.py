@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.queueing.notes import noted
 from agents.queueing.visiting import (
-    JOINING,
     OPENS,
     UNDER_WAY,
     QueuePolicy,
@@ -27,14 +27,15 @@ class GlobalPriorityPolicy(QueuePolicy):
     @compiled()
     def visit(known: Any, memory: Any) -> int:  # noqa: N805
         """Visit the global queue until its head does not fit; if it empties, the local ones."""
+        notes = noted(memory)
         everywhere = known.clusters
-        stage = opening(known, memory)
+        stage = opening(known, notes)
         if stage == OPENS:
-            enable(known, memory, everywhere)
-            memory[JOINING] = 1.0
+            enable(known, notes, everywhere)
+            notes.joining = 1
         elif stage == UNDER_WAY:
-            go_on(known, memory, known.queue == everywhere or known.queued[everywhere] == 0)
-        if memory[JOINING] == 1.0 and known.queued[everywhere] == 0:
-            memory[JOINING] = 0.0
-            enable_local(known, memory, 0)
-        return next_enabled(memory)
+            go_on(known, notes, known.queue == everywhere or known.queued[everywhere] == 0)
+        if notes.joining == 1 and known.queued[everywhere] == 0:
+            notes.joining = 0
+            enable_local(known, notes, 0)
+        return next_enabled(notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.queueing.notes import noted
 from agents.queueing.placement import refusal, worst_fit
 from agents.queueing.visiting import (
     OPENS,
@@ -32,9 +33,10 @@ class GlobalQueuePolicy(QueuePolicy):
     @compiled()
     def visit(known: Any, memory: Any) -> int:  # noqa: N805
         """Visit the queue while its head fits."""
-        stage = opening(known, memory)
+        notes = noted(memory)
+        stage = opening(known, notes)
         if stage == OPENS:
-            enable(known, memory, known.clusters)
+            enable(known, notes, known.clusters)
         elif stage == UNDER_WAY:
-            go_on(known, memory, True)
-        return next_enabled(memory)
+            go_on(known, notes, True)
+        return next_enabled(notes)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.queueing.notes import noted
 from agents.queueing.visiting import (
     GLOBAL_FIRST,
-    JOINING,
     LOCAL_FIRST,
     OPENS,
     RANDOM_FIRST,
@@ -40,20 +40,21 @@ class LocalPriorityLocalFirst(QueuePolicy):
     @compiled()
     def visit(known: Any, memory: Any) -> int:  # noqa: N805
         """Visit the queues in rounds; the global one joins them once a local one is empty."""
+        notes = noted(memory)
         everywhere = known.clusters
-        stage = opening(known, memory)
+        stage = opening(known, notes)
         if stage == OPENS:
             if _some_local_is_empty(known):
-                enable_all(known, memory)
+                enable_all(known, notes)
             else:
-                enable_local(known, memory, 0)
-                memory[JOINING] = 1.0
+                enable_local(known, notes, 0)
+                notes.joining = 1
         elif stage == UNDER_WAY:
-            go_on(known, memory, known.queue < everywhere or _some_local_is_empty(known))
-        if memory[JOINING] == 1.0 and _some_local_is_empty(known):
-            memory[JOINING] = 0.0
-            enable(known, memory, everywhere)
-        return next_enabled(memory)
+            go_on(known, notes, known.queue < everywhere or _some_local_is_empty(known))
+        if notes.joining == 1 and _some_local_is_empty(known):
+            notes.joining = 0
+            enable(known, notes, everywhere)
+        return next_enabled(notes)
 
 
 class LocalPriorityGlobalFirst(LocalPriorityLocalFirst):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.queueing.notes import noted
 from agents.queueing.visiting import (
-    COUNT,
-    LIST,
     OPENS,
     UNDER_WAY,
     QueuePolicy,
@@ -32,13 +31,14 @@ class LocalQueuesInOrder(QueuePolicy):
     @compiled()
     def visit(known: Any, memory: Any) -> int:  # noqa: N805
         """Visit the queues in rounds."""
-        stage = opening(known, memory)
+        notes = noted(memory)
+        stage = opening(known, notes)
         if stage == OPENS:
-            enable_local(known, memory, 0)
-            enable(known, memory, known.clusters)  # of jobs that were submitted through no cluster
+            enable_local(known, notes, 0)
+            enable(known, notes, known.clusters)  # of jobs that were submitted through no cluster
         elif stage == UNDER_WAY:
-            go_on(known, memory, True)
-        return next_enabled(memory)
+            go_on(known, notes, True)
+        return next_enabled(notes)
 
 
 class LocalQueuesAtRandom(QueuePolicy):
@@ -50,39 +50,25 @@ class LocalQueuesAtRandom(QueuePolicy):
     @compiled()
     def visit(known: Any, memory: Any) -> int:  # noqa: N805
         """Visit the queues in rounds."""
-        stage = opening(known, memory)
+        notes = noted(memory)
+        stage = opening(known, notes)
         if stage == OPENS:
-            enable_local(known, memory, below(known.stream, known.clusters))
-            enable(known, memory, known.clusters)
+            enable_local(known, notes, below(known.stream, known.clusters))
+            enable(known, notes, known.clusters)
         elif stage == UNDER_WAY:
-            go_on(known, memory, True)
-        return next_enabled(memory)
+            go_on(known, notes, True)
+        return next_enabled(notes)
 
 
 @inlined
-def _blocked(known: Any) -> int:
-    """Return where a policy's memory holds the number of queues whose heads did not fit.
-
-    Behind it they stand in the order in which they were disabled.
-    """
-    return int(LIST + known.clusters + 2)
-
-
-@inlined
-def _marks(known: Any) -> int:
-    """Return where a policy's memory marks, by queue, those that are told apart from the others."""
-    return int(_blocked(known) + 1 + known.clusters + 1)
-
-
-@inlined
-def _enable_remaining(known: Any, memory: Any) -> None:
+def _enable_remaining(known: Any, notes: Any) -> None:
     """Enable all queues that are not marked, by index, and take the marks away."""
-    marks, count = _marks(known), int(memory[COUNT])
+    count = notes.count
     for queue in range(known.clusters + 1):
-        memory[LIST + count] = queue
-        count += int((known.queued[queue] > 0) & (memory[marks + queue] == 0.0))
-        memory[marks + queue] = 0.0
-    memory[COUNT] = count
+        notes.listed[count] = queue
+        count += (known.queued[queue] > 0) & (notes.marked[queue] == 0)
+        notes.marked[queue] = 0
+    notes.count = count
 
 
 class LocalQueuesAsReleased(QueuePolicy):
@@ -97,45 +83,45 @@ class LocalQueuesAsReleased(QueuePolicy):
     @compiled()
     def visit(known: Any, memory: Any) -> int:  # noqa: N805
         """Visit the queues in rounds."""
-        stage = opening(known, memory)
+        notes = noted(memory)
+        stage = opening(known, notes)
         if stage == OPENS:
             for index in range(MAX_COMPONENTS):
                 if known.released[index] == NONE:
                     break
-                enable(known, memory, known.released[index])
-                memory[_marks(known) + known.released[index]] = 1.0
-            _enable_remaining(known, memory)
+                enable(known, notes, known.released[index])
+                notes.marked[known.released[index]] = 1
+            _enable_remaining(known, notes)
         elif stage == UNDER_WAY:
-            go_on(known, memory, True)
-        return next_enabled(memory)
+            go_on(known, notes, True)
+        return next_enabled(notes)
 
 
 @inlined
-def _enable_blocked(known: Any, memory: Any) -> None:
+def _enable_blocked(known: Any, notes: Any) -> None:
     """Enable the queues that are disabled, which are marked, in that order."""
-    blocked, count = _blocked(known), 0
-    for index in range(int(memory[blocked])):
-        count = listed(known, memory, count, int(memory[blocked + 1 + index]))
-    memory[COUNT] = count
-    memory[blocked] = 0.0
+    count = 0
+    for index in range(notes.blocked):
+        count = listed(known, notes, count, notes.disabled[index])
+    notes.count = count
+    notes.blocked = 0
 
 
 @inlined
-def _note_blocked(known: Any, memory: Any) -> None:
+def _note_blocked(known: Any, notes: Any) -> None:
     """Put the queue just visited behind all others that are disabled, and mark it."""
-    blocked, mark = _blocked(known), _marks(known) + known.queue
-    count = int(memory[blocked])
-    if memory[mark] == 1.0:
+    count = notes.blocked
+    if notes.marked[known.queue] == 1:
         kept = 0
         for index in range(count):
-            queue = memory[blocked + 1 + index]
+            queue = notes.disabled[index]
             if queue != known.queue:
-                memory[blocked + 1 + kept] = queue
+                notes.disabled[kept] = queue
                 kept += 1
         count = kept
-    memory[mark] = 1.0
-    memory[blocked + 1 + count] = known.queue
-    memory[blocked] = count + 1
+    notes.marked[known.queue] = 1
+    notes.disabled[count] = known.queue
+    notes.blocked = count + 1
 
 
 class LocalQueuesAsDisabled(QueuePolicy):
@@ -147,12 +133,13 @@ class LocalQueuesAsDisabled(QueuePolicy):
     @compiled()
     def visit(known: Any, memory: Any) -> int:  # noqa: N805
         """Visit the queues in rounds."""
+        notes = noted(memory)
         if known.event == REFUSED:
-            _note_blocked(known, memory)
-        stage = opening(known, memory)
+            _note_blocked(known, notes)
+        stage = opening(known, notes)
         if stage == OPENS:
-            _enable_blocked(known, memory)
-            _enable_remaining(known, memory)
+            _enable_blocked(known, notes)
+            _enable_remaining(known, notes)
         elif stage == UNDER_WAY:
-            go_on(known, memory, True)
-        return next_enabled(memory)
+            go_on(known, notes, True)
+        return next_enabled(notes)

@@ -11,18 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from agents.queueing.notes import NOTES
 from agents.queueing.placement import at_home, is_local, refusal, worst_fit
 from agents.queueing.settings import QueueSettings
 from agents.schedulers import GlobalScheduler
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import ARRIVED, DEPARTED, NONE, REJECT, START, STARTED, WAIT
 from grid.streams import below
-
-AGING, VERSION, AGED, JOINING, AT, KEPT, COUNT, LIST = range(8)
-"""Where a policy's memory holds what: the time (s, 0: never) after which the head of a queue is
-aged; the version; 1 while only an aged head is tried; 1 while others may join the enabled queues;
-the position in the list of these, how many before it stay enabled for the next round, their number,
-and the first of them."""
 
 UNDER_WAY, AGED_FIRST, OPENS = range(3)
 LOCAL_FIRST, GLOBAL_FIRST, RANDOM_FIRST = range(3)
@@ -42,15 +37,11 @@ class QueuePolicy(GlobalScheduler):
     version: ClassVar[int] = 0
 
     def memory(self) -> npt.NDArray[np.float64]:
-        """Return what the policy is set to, an empty list of queues, and room for two more.
-
-        The first has a place more than there are queues, where one is listed that does not count.
-        """
-        queues = len(self.clusters) + 1
-        memory = np.zeros(LIST + queues + 1 + 1 + queues + queues)
-        memory[AGING] = self.model.settings(QueueSettings).aging
-        memory[VERSION] = self.version
-        return memory
+        """Return what the policy is set to, and no queue listed."""
+        notes = np.zeros(1, NOTES)
+        notes["aging"] = self.model.settings(QueueSettings).aging
+        notes["version"] = self.version
+        return notes.view(np.float64)
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
@@ -63,50 +54,50 @@ class QueuePolicy(GlobalScheduler):
 
 
 @inlined
-def listed(known: Any, memory: Any, count: int, queue: int) -> int:
+def listed(known: Any, notes: Any, count: int, queue: int) -> int:
     """List a queue behind so many, if there are jobs in it; return how many are listed then.
 
     It is written either way and counts only then, for who is to guess whether it is empty?
     """
-    memory[LIST + count] = queue
+    notes.listed[count] = queue
     return int(count + (known.queued[queue] > 0))
 
 
 @inlined
-def listed_local(known: Any, memory: Any, count: int, first: int) -> int:
+def listed_local(known: Any, notes: Any, count: int, first: int) -> int:
     """List all local queues in cyclic order."""
     for queue in range(first, known.clusters):
-        count = listed(known, memory, count, queue)
+        count = listed(known, notes, count, queue)
     for queue in range(first):
-        count = listed(known, memory, count, queue)
+        count = listed(known, notes, count, queue)
     return count
 
 
 @inlined
-def enable(known: Any, memory: Any, queue: int) -> None:
+def enable(known: Any, notes: Any, queue: int) -> None:
     """Have a queue visited after those that are enabled, if there are jobs in it."""
-    memory[COUNT] = listed(known, memory, int(memory[COUNT]), queue)
+    notes.count = listed(known, notes, notes.count, queue)
 
 
 @inlined
-def enable_local(known: Any, memory: Any, first: int) -> None:
+def enable_local(known: Any, notes: Any, first: int) -> None:
     """Enable all local queues in cyclic order."""
-    memory[COUNT] = listed_local(known, memory, int(memory[COUNT]), first)
+    notes.count = listed_local(known, notes, notes.count, first)
 
 
 @inlined
-def enable_all(known: Any, memory: Any) -> None:
+def enable_all(known: Any, notes: Any) -> None:
     """Enable the global queue and the local ones, as the version of the policy says."""
-    first = memory[VERSION] == GLOBAL_FIRST
-    if memory[VERSION] == RANDOM_FIRST:
+    first = notes.version == GLOBAL_FIRST
+    if notes.version == RANDOM_FIRST:
         first = below(known.stream, 2) == 0
     count = 0
     if first:
-        count = listed(known, memory, count, known.clusters)
-    count = listed_local(known, memory, count, 0)
+        count = listed(known, notes, count, known.clusters)
+    count = listed_local(known, notes, count, 0)
     if not first:
-        count = listed(known, memory, count, known.clusters)
-    memory[COUNT] = count
+        count = listed(known, notes, count, known.clusters)
+    notes.count = count
 
 
 @inlined
@@ -119,62 +110,60 @@ def _oldest(known: Any) -> int:
 
 
 @inlined
-def is_aged(known: Any, memory: Any) -> bool:
+def is_aged(known: Any, notes: Any) -> bool:
     """Tell whether the head of some queue has waited for longer than `aging`."""
-    return bool(
-        memory[AGING] > 0.0 and known.now - known.head_arrival[_oldest(known)] > memory[AGING]
-    )
+    return bool(notes.aging > 0.0 and known.now - known.head_arrival[_oldest(known)] > notes.aging)
 
 
 @inlined
-def opening(known: Any, memory: Any) -> int:
+def opening(known: Any, notes: Any) -> int:
     """Return whether a visit begins: ``OPENS`` if the policy shall enable queues afresh.
 
     That is so when a job has departed, unless some head is aged: then the oldest one's queue alone
     is enabled (``AGED_FIRST``), and the others once it has started. Otherwise a visit is
     ``UNDER_WAY``.
     """
-    if known.event == STARTED and memory[AGED] == 0.0:
+    if known.event == STARTED and notes.only_aged == 0:
         return UNDER_WAY
     if known.event != STARTED and known.event != DEPARTED:
         return UNDER_WAY
-    disable_all(memory)
-    if is_aged(known, memory):
-        memory[AGED] = 1.0
-        enable(known, memory, _oldest(known))
+    disable_all(notes)
+    if is_aged(known, notes):
+        notes.only_aged = 1
+        enable(known, notes, _oldest(known))
         return AGED_FIRST
     return OPENS
 
 
 @inlined
-def disable_all(memory: Any) -> None:
+def disable_all(notes: Any) -> None:
     """Begin with no queue enabled."""
-    memory[COUNT] = memory[AT] = memory[KEPT] = memory[AGED] = memory[JOINING] = 0.0
+    notes.count = notes.at = notes.kept = notes.only_aged = notes.joining = 0
 
 
 @inlined
-def go_on(known: Any, memory: Any, permitted: bool) -> None:
+def go_on(known: Any, notes: Any, permitted: bool) -> None:
     """Note what has happened during a visit, or a job that arrived.
 
     One that arrives is tried at once if it is alone in its queue and that is `permitted`.
     """
     if known.event == ARRIVED:
-        disable_all(memory)
-        if permitted and known.queued[known.queue] == 1 and not is_aged(known, memory):
-            enable(known, memory, known.queue)
+        disable_all(notes)
+        if permitted and known.queued[known.queue] == 1 and not is_aged(known, notes):
+            enable(known, notes, known.queue)
     else:
         if known.event == STARTED and known.queued[known.queue] > 0:
-            memory[LIST + int(memory[KEPT])] = known.queue
-            memory[KEPT] += 1.0
-        memory[AT] += 1.0
+            notes.listed[notes.kept] = known.queue
+            notes.kept += 1
+        notes.at += 1
 
 
 @inlined
-def next_enabled(memory: Any) -> int:
+def next_enabled(notes: Any) -> int:
     """Return the queue to visit next, or NONE; behind the last one a new round begins."""
-    if memory[AT] >= memory[COUNT]:
-        memory[COUNT] = memory[KEPT]
-        memory[AT] = memory[KEPT] = 0.0
-        if memory[COUNT] == 0.0:
+    if notes.at >= notes.count:
+        notes.count = notes.kept
+        notes.at = notes.kept = 0
+        if notes.count == 0:
             return NONE
-    return int(memory[LIST + int(memory[AT])])
+    return int(notes.listed[notes.at])
