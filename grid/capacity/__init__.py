@@ -12,6 +12,21 @@ Jobs are served first come, first served, and one more is always waiting.
 
 The first four also compute eq. 4, for jobs that all start and end in step. All return a `Capacity`.
 
+With F^(i)(N) the probability that the first i of a row of jobs fit together on clusters of N
+processors, the mean number M of jobs in service and the maximal utilization are::
+
+    M           = 1 / (1 - sum over i >= 2 of F^(i)(N) / (i (i - 1)))       (eq. 2)
+    utilization = M x mean job size / processors                            (eq. 3)
+    M           = sum over i >= 1 of F^(i)(N)                               (eq. 4)
+
+Of ordered and total requests F^(i) is the i-fold convolution of the law of a job, summed up to N in
+each cluster; of unordered ones the WF-convolution, which re-sorts what is held on the clusters
+after each job and adds the next one's largest component to the least of it (eq. 5).
+
+What has no equation is simulated, by the policies themselves and therefore not here, where nothing
+is decided: `experiments.maxutil.simulate.simulated`, for other policies, placements and laws of
+service times.
+
 Examples
 --------
 >>> from grid.component_sizes import parse_sizes
