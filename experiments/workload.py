@@ -21,9 +21,8 @@ from grid.distributions import (
     RuntimeDistribution,
     SizeDistribution,
     UniformSizes,
-    require,
 )
-from grid.errors import WorkloadError
+from grid.errors import WorkloadError, require
 from grid.jobs import ANYWHERE
 from grid.platform import Platform
 from grid.workloads.cleaning import OUTSIDE

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from grid.distributions import SizeDistribution, UniformSizes, require
-from grid.errors import WorkloadError
+from grid.distributions import SizeDistribution, UniformSizes
+from grid.errors import WorkloadError, require
 from grid.workloads.files import number
 from grid.workloads.sample import JobSample
 

@@ -1,5 +1,9 @@
 """What goes wrong in the grid, said so that a person can mend it."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class GridError(ValueError):
     """Base of every error caused by what a user gave to metasched.
@@ -19,3 +23,15 @@ class PlatformError(GridError):
 
 class PlacementError(GridError):
     """A scheduler asked for processors that do not exist or are not free."""
+
+
+def require(accepted: bool, parameter: str, found: Any, what: str) -> None:
+    """Refuse a parameter unless `accepted`.
+
+    Raises
+    ------
+    WorkloadError
+        Naming the parameter, what was found and what is accepted.
+    """
+    if not accepted:
+        raise WorkloadError(f"{parameter}: found {found!r}; accepted: {what}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grid.distributions import require
+from grid.errors import require
 from grid.jobs import JobArray
 from grid.workloads.source import CHUNK
 from grid.workloads.synthetic import JobDraws, JobMix

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from grid.distributions import require, size_at
+from grid.distributions import size_at
+from grid.errors import require
 from grid.jobs import MAX_COMPONENTS, JobArray
 from grid.kernel.compile import compiled
 from grid.streams import Stream, below, uniform

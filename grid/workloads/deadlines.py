@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from grid.distributions import require
+from grid.errors import require
 from grid.jobs import JobArray
 from grid.kernel.compile import compiled
 from grid.streams import Stream, stream, uniform

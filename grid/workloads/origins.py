@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from grid.distributions import require
+from grid.errors import require
 from grid.jobs import ANYWHERE, JobArray
 from grid.kernel.compile import compiled
 from grid.streams import Stream, stream, uniform

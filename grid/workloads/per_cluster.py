@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from grid.distributions import exponential_at, guide, require, runtime_at, size_at
+from grid.distributions import exponential_at, guide, runtime_at, size_at
+from grid.errors import require
 from grid.jobs import JobArray
 from grid.kernel.compile import compiled
 from grid.streams import stream, uniform

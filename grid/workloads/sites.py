@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from grid.distributions import require
+from grid.errors import require
 from grid.jobs import UNKNOWN, JobArray
 from grid.workloads.transform import moved
 

@@ -18,10 +18,10 @@ from grid.distributions import (
     SizeDistribution,
     exponential_at,
     guide,
-    require,
     runtime_at,
     size_at,
 )
+from grid.errors import require
 from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, WIDEST, JobArray, job_table
 from grid.kernel.compile import compiled, inlined
 from grid.streams import Stream, stream, uniform

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from grid.distributions import require
-from grid.errors import WorkloadError
+from grid.errors import WorkloadError, require
 from grid.jobs import LONGEST, JobArray
 
 
