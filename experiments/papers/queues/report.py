@@ -100,7 +100,8 @@ class Report(FigureReport):
         yield (
             "Not judged: why policies differ (backfilling over several queues, how well components "
             "fit, how fair an order of queues is), how even the lengths of queues are at an "
-            "instant, and which policy owners of clusters would choose.\n"
+            "instant, how much jobs of one kind feel those of the other, and which policy owners "
+            "of clusters would choose.\n"
         )
         for name, figure, caption in pictures(list(self.points)):
             yield f"## Figure {figure}\n"
