@@ -167,7 +167,9 @@ class Question:
             raise GridError(f"--zero: found {self.zero:g}; accepted: a number from 0, below 1")
         summed = self.dependent or self.request == "total"
         if self.draws is not None and not summed:
-            raise GridError("--draws: accepted: with --dependent, or of total requests")
+            raise GridError(
+                f"--draws: found {self.draws}; accepted: with --dependent, or of total requests"
+            )
         if unequal and (self.dependent or self.request == "unordered"):
             raise GridError("--size: found several; accepted: one, if clusters are to be chosen")
         each = self.request != "unordered" and not self.dependent and self.draws is None

@@ -98,12 +98,15 @@ class System:
             raise GridError(f"--zero: found {self.zero:g}; accepted: a number from 0, below 1")
         summed = self.dependent or self.request == "total"
         if self.draws is not None and not summed:
-            raise GridError("--draws: accepted: with --dependent, or of total requests")
+            raise GridError(
+                f"--draws: found {self.draws}; accepted: with --dependent, or of total requests"
+            )
         if self.dependent and len(set(self.sizes)) > 1:
             raise GridError("--size: found several; accepted: one, if jobs are split evenly")
         if self.together and not (summed and self.law.startswith(LOG)):
             raise GridError(
-                "--together: accepted: with --dist swf:FILE, and --dependent or total requests"
+                f"--together: found with --dist {self.law}; accepted: with --dist swf:FILE, and "
+                "--dependent or total requests"
             )
 
     @property

@@ -160,7 +160,7 @@ def test_what_people_see():
         ("ordered --dependent --dist U[1,2] --size 8,16", "--size: found several"),
         ("ordered --dist U[1,2] --zero 1", "--zero: found 1; accepted"),
         ("ordered --dist U[1,2] --zero -0.1", "--zero: found '-0.1'"),
-        ("ordered --dist U[1,2] --draws 2", "--draws: accepted: with --dependent"),
+        ("ordered --dist U[1,2] --draws 2", "--draws: found 2; accepted: with --dependent"),
         ("ordered --dist U[1,2] --dist U[1,3]", "--dist: found 2; accepted: one, or 4, one"),
         ("unordered --dist U[1,2] --dist U[1,3]", "--dist: found 2; accepted: one"),
         ("unordered --dist D(0.9)[1,32] --clusters 5", "estimated at 10 min of CPU time"),
