@@ -120,4 +120,4 @@ def print_found(found: Sequence[Found], console: Console) -> None:
             "-" if formula is None else f"{formula:.4f}",
         )
     console.print(table)
-    console.print("maximal utilizations: found by this search; used for the loads of Figs. 3 to 18")
+    console.print("found by this search; used for the figures' loads; the paper prints none")
