@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 from agents.model import GridModel
 
 LOST = 250
 """Jobs a cluster, of which so many wait in a queue that keeps growing, are a lost run."""
+FAR = 10.0
+"""A queue just borne is a few times the square root of the number of jobs long, never so many."""
 
 
 def until_lost(model: GridModel, steps: Iterable[None]) -> Iterator[None]:
@@ -30,3 +33,13 @@ def is_lost(model: GridModel) -> bool:
     """Tell whether the queue of a run is seen to grow without end, and is long already."""
     waiting = model.queued + sum(model.waiting)
     return waiting > LOST * model.world.clusters and model.world.statistics.stable is False
+
+
+def is_far_lost(model: GridModel) -> bool:
+    """Tell whether a lost run's queue is longer than that of a load just borne ever is.
+
+    That one's is a few times the square root of the number of jobs long: near the maximal
+    utilization a run can seem lost for a while, and a mean needs it whole.
+    """
+    far = FAR * math.sqrt(model.workload.count)
+    return model.queued + sum(model.waiting) > far and is_lost(model)

@@ -10,7 +10,6 @@ are: then loads on either side are tried.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +21,7 @@ from experiments.compiling import saying_when_compiling
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
 from experiments.studies.kept import Kept
-from experiments.studies.lost import is_lost
+from experiments.studies.lost import is_far_lost
 from experiments.studies.statistics import Interval, ratio_interval
 from experiments.studies.sweep import (
     ENOUGH,
@@ -42,8 +41,6 @@ REPLICATIONS = 8
 """Runs at each load unless told otherwise."""
 JUST_BORNE = 3**1.5 - 2**1.5
 """Mean of the square root of time over the last third, divided by that over the first."""
-FAR = 10.0
-"""A queue just borne is a few times the square root of the number of jobs long, never so many."""
 
 
 @dataclass
@@ -254,9 +251,8 @@ def _check(scenario: Scenario, width: float) -> None:
 def _observe(model: GridModel, steps: Iterable[None]) -> Observation:
     """Return the mean queue in the first and the last third of a run; it ends once it is lost."""
     model.world.stream_records(None)
-    far = FAR * math.sqrt(model.workload.count)
     for _ in steps:
-        if model.queued + sum(model.waiting) > far and is_lost(model):
+        if is_far_lost(model):
             break
     lengths = model.world.statistics.mean_queue
     thirds = lengths[len(lengths) % 3 :].reshape(3, -1).mean(1)

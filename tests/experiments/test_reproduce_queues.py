@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ from experiments.papers.queues.points import (
     run,
 )
 from experiments.papers.queues.saturation import SATURATION
+from experiments.studies.lost import is_far_lost, is_lost
 
 WORDS = ["--figure", "15,18", "--scale", "0.002", "--replications", "2"]
 
@@ -164,6 +166,15 @@ def test_saturated_policies_lose():
     row = outcome.table({9: [at[GS]]}).iloc[0]
     assert row.saturated == 4
     assert row.total is None
+
+
+@pytest.mark.parametrize(("waiting", "far"), [(2000, False), (20_000, True)])
+def test_a_run_that_seems_lost_near_the_maximal_utilization_is_carried_on(waiting, far):
+    world = SimpleNamespace(clusters=4, statistics=SimpleNamespace(stable=False))
+    workload = SimpleNamespace(count=1_000_000)
+    model = SimpleNamespace(queued=waiting, waiting=[0] * 4, world=world, workload=workload)
+    assert is_lost(model)
+    assert is_far_lost(model) is far
 
 
 def test_a_little_and_much():

@@ -14,7 +14,7 @@ from functools import cache
 from agents.model import GridModel
 from experiments.papers.queues.saturation import SATURATION, Case
 from experiments.scenario import Scenario
-from experiments.studies.lost import is_lost, until_lost
+from experiments.studies.lost import is_far_lost
 from experiments.studies.sweep import Observation, Run
 
 JOBS = 1_000_000
@@ -196,12 +196,13 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     A run whose queues grow without end is not carried to its own.
     """
     model.world.stream_records(None)
-    for _ in until_lost(model, steps):
-        pass
+    for _ in steps:
+        if is_far_lost(model):
+            break
     found = model.world.statistics
     responses = found.responses
     assert responses is not None
-    settled = found.stable is not False and not is_lost(model)
+    settled = found.stable is not False and not is_far_lost(model)
     return {
         "total": [found.mean_turnaround or 0.0],
         "local": [responses.local],
