@@ -147,4 +147,4 @@ class Report(report.Report):
         text = json.dumps(schedules, allow_nan=False)
         (folder / "oas-schedules.json").write_text(text + "\n", encoding="utf-8")
         draw_pictures(self.outcome, self.parts, folder)
-        write_csv(claims_table(self.claims), folder / "oas-claims.csv")
+        write_csv(claims_table(self.claims, TELL), folder / "oas-claims.csv")
