@@ -28,7 +28,7 @@ from .small_grids import (
     workload,
 )
 
-STARTING = ("agents.coallocation", "agents.queueing")
+STARTING = ("agents.coallocation", "agents.queueing", "agents.oas")
 SENDING = [name for name, where in GLOBAL.items() if not where.startswith(STARTING)]
 """Those that send jobs to the queues of clusters; the others start jobs themselves, or split them.
 """
