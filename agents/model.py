@@ -28,7 +28,7 @@ from grid.performance import weights_per_cluster
 from grid.platform import Platform
 from grid.streams import stream
 from grid.workloads.backlog import BacklogWorkload
-from grid.workloads.source import Workload
+from grid.workloads.source import Chunks, Workload
 from grid.workloads.synthetic import BatchWorkload
 from grid.world import World
 
@@ -159,7 +159,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             advertising,
             failures,
             seed,
-            visit=lambda: self.scheduler.chosen(),
+            visit=self._visit,
         )
         self.world.set_distance(self.settings(DistanceCosts))
         self.loss_stream = stream(seed, "loss between schedulers")
@@ -172,7 +172,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         else:
             if isinstance(workload, BacklogWorkload):
                 self.world.keep_waiting(workload.waiting)
-            self.world.feed(workload.chunks())
+            self.world.feed(Chunks(workload))
         self.datacollector = mesa.DataCollector(
             model_reporters={
                 name: name for name in ("now", "completed", "busy", "waiting", "queued", "messages")
@@ -371,6 +371,9 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def _place(self, slot: int) -> int:
         return self.scheduler.answer(slot)
+
+    def _visit(self) -> float:
+        return self.scheduler.chosen()
 
     def _rank(self, slot: int) -> float:
         return self._local(slot).rank(slot)

@@ -46,6 +46,9 @@ class Job:
         """Refuse: a job is what it is, and none of its fields can be set, as in compiled code."""
         raise AttributeError(f"job.{name} cannot be set: a scheduler reads jobs, and decides")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _copy_of, (self._columns, self.slot, self.size)
+
     number = _job("number", "Number, as in the workload.")
     arrival = _job("arrival", "Arrival, s.")
     runtime = _job("runtime", "Run time on a cluster of rate 1, s, as predicted.")
@@ -66,6 +69,15 @@ class Job:
 _keep_columns, _keep_slot, _keep_size = (
     vars(Job)[name].__set__ for name in ("_columns", "slot", "size")
 )
+
+
+def _copy_of(columns: Mapping[str, Any], slot: int, size: int) -> Job:
+    """Return a job as it was pickled."""
+    job = Job.__new__(Job)
+    _keep_columns(job, columns)
+    _keep_slot(job, slot)
+    _keep_size(job, size)
+    return job
 
 
 class KnownLink:

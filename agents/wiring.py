@@ -49,12 +49,7 @@ def connect(
 def _connect_global(model: GridModel, scheduler: GlobalScheduler) -> None:
     """Have the world ask the global scheduler."""
     world = model.world
-
-    def address(method: str, compile_: Callable[..., int]) -> int:
-        function = scheduler.compiled(method)
-        return model.told_by(scheduler, compile_, function, world.capacity) if function else 0
-
-    place = address("place", place_address)
+    place, largest, visit = _addresses(model, scheduler)
     world.set_global(
         place,
         model.told_by(scheduler, scheduler.memory),
@@ -65,12 +60,36 @@ def _connect_global(model: GridModel, scheduler: GlobalScheduler) -> None:
         penalty=scheduler.penalty,
         larger_wait=scheduler.larger_wait,
         reconsiders=scheduler.reconsiders,
-        largest=address("largest", largest_address) if place else 0,
+        largest=largest,
         queues=scheduler.queues,
-        visit=address("visit", visit_address),
+        visit=visit,
     )
     world.limit_size(scheduler.largest_job())
     world.notify(scheduler.collects)
+
+
+def _addresses(model: GridModel, scheduler: GlobalScheduler) -> tuple[int, int, int]:
+    """Return the addresses of `place`, `largest` and `visit`, 0 for those not compiled."""
+
+    def address(method: str, compile_: Callable[..., int]) -> int:
+        function = scheduler.compiled(method)
+        return model.told_by(scheduler, compile_, function, model.world.capacity) if function else 0
+
+    place = address("place", place_address)
+    return (
+        place,
+        address("largest", largest_address) if place else 0,
+        address("visit", visit_address),
+    )
+
+
+def reconnect(model: GridModel) -> None:
+    """Have the world of a model that was pickled ask, and tell, those of this process."""
+    world = model.world
+    world.set_addresses(*_addresses(model, model.scheduler))
+    for cluster in model.clusters:
+        _connect_local(model, cluster.index, cluster.scheduler)
+    world.watcher = world.watcher
 
 
 def _connect_local(model: GridModel, cluster: int, scheduler: LocalScheduler) -> None:

@@ -86,11 +86,10 @@ class Deciders(Contents):
         visit : int
             Address of a compiled `visit`, or 0 for the Python one.
         """
-        self._box["place_at"] = address
-        free = max_jumps == np.inf  # else a large job blocks those behind it, now or later
-        self._box["largest_at"] = largest if free else 0
+        free = max_jumps == np.inf
         self._box["collect"], self._box["reconsider"] = int(collect), int(reconsiders)
         self._box["max_jumps"] = k.NOBODY if free else int(max_jumps)
+        self.set_addresses(address, largest, visit)
         self._box["penalty"] = penalty
         sizes = self.columns["size"]
         self._box["largest"] = sizes.sum() if spans else sizes.max()
@@ -100,13 +99,20 @@ class Deciders(Contents):
         # Who collects jobs from the beginning, and splits none, never starts one itself.
         self._offering = not collect or spans or self.count("submitted") > 0
         self._arguments = None
-        self._box["visits"], self._box["visit_at"] = int(queues != ""), visit
+        self._box["visits"] = int(queues != "")
         self._box["queues"] = k.QUEUES[queues]
         if memory is not None:
             check_memory(memory)
             self.memory = memory
         if stream is not None:
             self._box["known"]["stream"] = stream
+
+    def set_addresses(self, place: int, largest: int, visit: int) -> None:
+        """Say where the compiled decisions of the global scheduler are, 0 for Python's."""
+        # Unless all may be overtaken, a large job blocks those behind it, now or later.
+        free = self._box["max_jumps"][0] == k.NOBODY
+        self._box["place_at"], self._box["visit_at"] = place, visit
+        self._box["largest_at"] = largest if free else 0
 
     def set_local(self, cluster: int, address: int = 0, planned: bool = False) -> None:
         """Say how a cluster serves its queue: a compiled or Python rank, or plans."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -88,7 +88,7 @@ class World(Deciders):
         plan_changes(self)
         if failures is not None:
             self._events = plan_failures(self, failures, seed)
-        self._source: Iterator[JobArray] = iter(())
+        self._sources: deque[Iterator[JobArray]] = deque()
         self._until = self._end = np.inf
         self._listener: Any = None
 
@@ -103,11 +103,19 @@ class World(Deciders):
         self._listener = None if watcher is None else LISTENER(watcher.carried)
         self._box["listener_at"] = ctypes.cast(self._listener, ctypes.c_void_p).value or 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but what is of one process: arguments of the loop, and who listens.
+
+        Addresses of compiled decisions are of one process too (`set_addresses`, `set_local`).
+        Views of tables have to stay views (`grid.pickling`).
+        """
+        return {**self.__dict__, "_arguments": None, "_listener": None}
+
     # Jobs in ------------------------------------------------------------------------------------
 
     def feed(self, source: Iterator[JobArray]) -> None:
         """Let jobs come chunk by chunk, in order of arrival, after all earlier ones."""
-        self._source = itertools.chain(self._source, source)
+        self._sources.append(source)
         self._box["exhausted"] = 0
 
     def keep_waiting(self, jobs: int) -> None:
@@ -122,10 +130,12 @@ class World(Deciders):
         self.feed(iter((jobs,)))
 
     def _next_chunk(self) -> None:
-        chunk = next(self._source, None)
-        if chunk is None:
+        while self._sources and (chunk := next(self._sources[0], None)) is None:
+            self._sources.popleft()
+        if not self._sources:
             self._box["exhausted"] = 1
             return
+        assert chunk is not None
         self._chunk = chunk = np.ascontiguousarray(chunk)
         check_jobs(chunk, self.clusters)
         self._box["fed"], self._box["chunk_length"] = 0, len(chunk)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from itertools import islice
+from typing import Any, Protocol
 
 from grid.jobs import JobArray
 
@@ -62,4 +63,38 @@ class Workload(Protocol):
         """What cleaning did; nothing for a synthetic source."""
 
     def chunks(self) -> Iterator[JobArray]:
-        """Yield jobs in order of arrival, at most `CHUNK` rows at once."""
+        """Yield jobs in order of arrival, at most `CHUNK` rows at once: the same at each call."""
+
+
+class Chunks:
+    """The chunks of a workload, one after the other; a pickle of it goes on where it was.
+
+    Parameters
+    ----------
+    workload : Workload
+    """
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        self._given = 0
+        self._chunks = workload.chunks()
+
+    def __iter__(self) -> Iterator[JobArray]:
+        return self
+
+    def __next__(self) -> JobArray:
+        chunk = next(self._chunks)
+        self._given += 1
+        return chunk
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_workload": self._workload, "_given": self._given}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # Drawn anew, for a generator cannot be pickled; not yet, since the workload may not be
+        # complete while a pickle is read.
+        self._chunks = self._rest()
+
+    def _rest(self) -> Iterator[JobArray]:
+        yield from islice(self._workload.chunks(), self._given, None)
