@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from experiments.checks.commands import check, verify
 from experiments.logs.commands import convert, inspect
 from experiments.maxutil.commands import maxutil
 from experiments.oas.commands import gap, oas
-from experiments.options import Number, chosen_workload
+from experiments.options import Duration, Number, check_alone, chosen_scenario, scenario_options
 from experiments.papers.commands import reproduce
 from experiments.process import INTERRUPTED, Program, stdout_kept, users_code
 from grid.errors import GridError
@@ -31,58 +30,6 @@ def main() -> None:
     """Schedule parallel jobs in multiclusters on two levels, with agents."""
 
 
-def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say what a scenario is to be run with."""
-    for option in reversed(
-        (
-            click.argument("scenario"),
-            click.option(
-                "--workload",
-                multiple=True,
-                metavar="FILE",
-                help="A log or table of jobs (docs/logs.md); CLUSTER=FILE for each site.",
-            ),
-            click.option(
-                "--platform", metavar="FILE", help="Clusters and links (.toml, or SimGrid's .xml)."
-            ),
-            click.option(
-                "--global", "global_", metavar="NAME", help="Global scheduler, or module:Class."
-            ),
-            click.option("--local", metavar="NAME", help="Local scheduler, or module:Class."),
-            click.option(
-                "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
-            ),
-            click.option("--seed", type=Number(0), default=0, show_default=True),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-def chosen_scenario(
-    scenario: str,
-    workload: tuple[str, ...],
-    platform: str | None,
-    global_: str | None,
-    local: str | None,
-    settings: tuple[str, ...],
-) -> Scenario:
-    """Return the scenario that the options describe."""
-    from experiments.scenario import Scenario
-    from grid.platform_files import read_platform
-
-    changes: dict[str, Any] = {}
-    if workload:
-        changes["workload"] = chosen_workload(workload)
-    if platform is not None:
-        changes["platform"] = read_platform(platform)
-    if global_ is not None:
-        changes["global_scheduler"] = global_
-    if local is not None:
-        changes["local_scheduler"] = local
-    return Scenario.load(scenario).changed(settings, **changes)
-
-
 def _tell_notes(scenario: Scenario) -> None:
     """Tell on stderr what is no error; once a run is done, so that an error stays one line."""
     from experiments.notes import notes
@@ -92,7 +39,7 @@ def _tell_notes(scenario: Scenario) -> None:
 
 
 @main.command()
-@scenario_options
+@scenario_options(required=False)
 @click.option("--live/--no-live", default=None, help="Show the dashboard (default: in a terminal).")
 @click.option(
     "--pace",
@@ -106,6 +53,14 @@ def _tell_notes(scenario: Scenario) -> None:
 @click.option(
     "--events", metavar="FILE", help="Write every message and job event there (JSON lines)."
 )
+@click.option("--checkpoint", metavar="FILE", help="Write a checkpoint there now and then.")
+@click.option(
+    "--every",
+    type=Duration(),
+    metavar="TIME",
+    help="Wall time between checkpoints, such as 30s, 10m (default) or 2h.",
+)
+@click.option("--resume", metavar="FILE", help="Go on from a checkpoint, with no SCENARIO.")
 @click.option(
     "--replications",
     type=Number(1),
@@ -121,34 +76,63 @@ def run(
     out: str | None,
     rounds: str | None,
     events: str | None,
+    checkpoint: str | None,
+    every: float | None,
+    resume: str | None,
     replications: int | None,
     as_json: bool,
-    scenario: str,
+    scenario: str | None,
     **options: Any,
 ) -> None:
     """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file."""
+    if resume is not None:
+        check_alone()
+    elif scenario is None:
+        raise click.UsageError("Missing argument 'SCENARIO'.")
+    if every is not None and checkpoint is None and resume is None:
+        raise GridError("--every: found alone; accepted: with --checkpoint or --resume")
     if replications is not None:
-        of_one = ("--live", live), ("--pace", pace), ("--follow", follow)
+        assert scenario is not None
+        of_one = (
+            ("--live", live),
+            ("--pace", pace),
+            ("--follow", follow),
+            ("--checkpoint", checkpoint),
+        )
         for name, value in (*of_one, ("--rounds", rounds), ("--events", events)):
             if value not in (None, False):
                 raise GridError(f"--replications: found with {name}; accepted: one of them")
         _replicate(scenario, options, seed, replications, out, as_json)
         return
+    from experiments.checkpoints import Saving, read
     from experiments.compiling import saying_when_compiling
-    from experiments.files import check_file, check_folder
+    from experiments.files import check_files, check_folder
+    from experiments.run import resume as resume_run
     from experiments.run import run as run_scenario
     from experiments.writing import write_rounds
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with users_code(), saying_when_compiling(always=bool(live)):
-            chosen = chosen_scenario(scenario, **options)
-            if out is not None:
-                check_folder(out)
-            for path, what in ((rounds, "rounds"), (events, "events")):
-                if path is not None:
-                    check_file(path, what, out)
             shown = bool(live) if as_json else live
-            result = run_scenario(chosen, seed, shown, pace, follow, events, out, keep_jobs=False)
+            files = (rounds, "rounds"), (events, "events"), (checkpoint, "checkpoint")
+            if resume is not None:
+                under_way = read(resume)
+                chosen, out = under_way.scenario, under_way.folder
+                check_files(files, out)
+                assert under_way.saving is not None
+                every = every or under_way.saving.every
+                under_way.saving = Saving(checkpoint or resume, every)
+                result = resume_run(under_way, shown, pace, follow)
+            else:
+                assert scenario is not None
+                chosen = chosen_scenario(scenario, **options)
+                if out is not None:
+                    check_folder(out)
+                check_files(files, out)
+                saving = None if checkpoint is None else Saving(checkpoint, every or Saving.every)
+                result = run_scenario(
+                    chosen, seed, shown, pace, follow, events, out, keep_jobs=False, saving=saving
+                )
         if rounds is not None:
             write_rounds(result, rounds)
             if not result.round_count:
@@ -213,7 +197,7 @@ def _replicate(
 
 
 @main.command()
-@scenario_options
+@scenario_options()
 @click.option("--replications", type=Number(2), default=8, help="Runs at each load (default: 8).")
 @click.option(
     "--width", type=Number(0, whole=False, above=True), default=0.005, help="(default: 0.005)"
@@ -244,7 +228,7 @@ def saturation(
 
 
 @main.command()
-@scenario_options
+@scenario_options()
 def validate(seed: int, scenario: str, **options: Any) -> None:
     """Check SCENARIO without running it, and list its parameters."""
     from experiments.listing import print_parameters

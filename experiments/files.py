@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -32,6 +32,17 @@ def check_file(path: str | os.PathLike[str], what: str, folder: str | None = Non
         _try(given, Path(given).parent, (Path(given).name,))
     except OSError as error:
         raise unwritable(given, what, "file", error) from None
+
+
+def check_files(files: Iterable[tuple[str | None, str]], folder: str | None) -> None:
+    """Raise `GridError` as `check_file` does, or if two files are one; None: not to be written."""
+    there: dict[Path, str] = {}
+    for path, what in files:
+        if path is not None:
+            check_file(path, what, folder)
+            other = there.setdefault(Path(path).resolve(), what)
+            if other != what:
+                raise GridError(f"{path}: found for {other} and {what}; accepted: a file for each")
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:

@@ -1,12 +1,18 @@
-"""Numbers on the command line, refused in the words of all other bad input."""
+"""Options of the command line, refused in the words of all other bad input."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
+from click.core import ParameterSource
 
 from grid.errors import GridError
+
+if TYPE_CHECKING:
+    from experiments.scenario import Scenario
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
@@ -74,6 +80,34 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # plain before click 
         return tuple(self._each.convert(part, param, ctx) for part in str(value).split(","))
 
 
+class Duration(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
+    """A time above 0, such as ``90s``, ``10m``, ``2h`` or ``1d``; a number alone is seconds."""
+
+    name = "time"
+    _SECONDS: ClassVar[Mapping[str, float]] = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the time, s.
+
+        Raises
+        ------
+        GridError
+            If it is none.
+        """
+        text = str(value)
+        unit = self._SECONDS.get(text[-1:])
+        try:
+            seconds = float(text if unit is None else text[:-1]) * (unit or 1.0)
+        except ValueError:
+            seconds = math.nan
+        if 0.0 < seconds < math.inf:
+            return seconds
+        name = "time" if param is None else max(param.opts, key=len)
+        raise GridError(f"{name}: found {text!r}; accepted: a time above 0, such as 30s, 10m or 2h")
+
+
 class Figures(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
     """Figures of a paper: numbers and ranges, such as ``14-21`` or ``9,13``."""
 
@@ -113,3 +147,81 @@ def _is_site_log(entry: str) -> bool:
     from pathlib import Path
 
     return "=" in entry and not Path(entry).is_file()
+
+
+def scenario_options(required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what adds the options that say what a scenario is to be run with."""
+    options = reversed(
+        (
+            click.argument("scenario", required=required),
+            click.option(
+                "--workload",
+                multiple=True,
+                metavar="FILE",
+                help="A log or table of jobs (docs/logs.md); CLUSTER=FILE for each site.",
+            ),
+            click.option(
+                "--platform", metavar="FILE", help="Clusters and links (.toml, or SimGrid's .xml)."
+            ),
+            click.option(
+                "--global", "global_", metavar="NAME", help="Global scheduler, or module:Class."
+            ),
+            click.option("--local", metavar="NAME", help="Local scheduler, or module:Class."),
+            click.option(
+                "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
+            ),
+            click.option("--seed", type=Number(0), default=0, show_default=True),
+        )
+    )
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in options:
+            command = option(command)
+        return command
+
+    return add
+
+
+def chosen_scenario(
+    scenario: str,
+    workload: tuple[str, ...],
+    platform: str | None,
+    global_: str | None,
+    local: str | None,
+    settings: tuple[str, ...],
+) -> Scenario:
+    """Return the scenario that the options describe."""
+    from experiments.scenario import Scenario
+    from grid.platform_files import read_platform
+
+    changes: dict[str, Any] = {}
+    if workload:
+        changes["workload"] = chosen_workload(workload)
+    if platform is not None:
+        changes["platform"] = read_platform(platform)
+    if global_ is not None:
+        changes["global_scheduler"] = global_
+    if local is not None:
+        changes["local_scheduler"] = local
+    return Scenario.load(scenario).changed(settings, **changes)
+
+
+WITH_RESUME = ("live", "pace", "follow", "rounds", "checkpoint", "every", "resume", "as_json")
+"""What may be asked of a run that goes on: all else its checkpoint knows."""
+
+
+def check_alone() -> None:
+    """Raise `GridError` if the command that runs is given anything beside `WITH_RESUME`."""
+    context = click.get_current_context()
+    names = {each.name: each for each in context.command.params if each.name is not None}
+    for name, parameter in names.items():
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in WITH_RESUME:
+            found = parameter.human_readable_name
+            if isinstance(parameter, click.Option):
+                found = max(parameter.opts, key=len)
+            options = [max(names[each].opts, key=len) for each in WITH_RESUME[:-2]]
+            raise GridError(
+                f"--resume: found with {found}; accepted: with {', '.join(options)} and --json, "
+                "for all else is as in the checkpoint"
+            )

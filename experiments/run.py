@@ -8,19 +8,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
-from typing import Any
 
-from agents.messages import Message, SeedSchedule
 from agents.model import GridModel
 from experiments.attempts import hardly_ending
-from experiments.events.log import event_log
+from experiments.checkpoints import Saving, SeedSchedules, UnderWay
+from experiments.events.log import event_log, resumed_log
 from experiments.observed import Observed
 from experiments.process import give_stdout_up
 from experiments.results import Result
 from experiments.scenario import Scenario
-from experiments.writing import new_result
+from experiments.writing import new_result, resumed_result
 from grid.errors import GridError
 
 LONG_ENOUGH_TO_SEE = 1.0
@@ -59,6 +58,7 @@ def run(
     events: str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] | None = None,
     keep_jobs: bool = True,
+    saving: Saving | None = None,
 ) -> Result:
     """Run a scenario and return its result.
 
@@ -80,72 +80,157 @@ def run(
         Write the files of the result into this folder (`experiments.writing`), jobs as they leave.
     keep_jobs : bool
         Keep all jobs, which `Result.jobs` needs; else memory does not grow with their number.
+    saving : Saving, optional
+        Write checkpoints: at once, now and then, and when Ctrl-C ends the run.
 
     Raises
     ------
     GridError
-        If the events or the result cannot be written.
+        If the events, the result or the first checkpoint cannot be written.
     """
-    if live is None and (pace is not None or follow is not None):
-        live = True
     model = scenario.model(seed)
-    if follow is not None:
-        from experiments.live.following import check_number
-
-        check_number(model, follow)
+    live = _check_live(model, live, pace, follow)
     if failures := scenario.failures:
         line = hardly_ending(scenario, model.workload, failures.mean_up_time)
         if line is not None:
             print(f"metasched: {line}", file=sys.stderr)
-    extras: dict[str, Any] = {}
+    seeds = None
     if "seed_schedules" in scenario.outputs:
-        extras["seed_schedules"] = _collect_seeds(model)
+        seeds = SeedSchedules(model)
+        model.listeners.append(seeds.note)
     model.world.compile()  # compiled while Ctrl-C still ends everything at once
-    with nullcontext() if out is None else new_result(out, scenario.platform) as new:
+    keep = saving is not None
+    with nullcontext() if out is None else new_result(out, scenario.platform, keep) as new:
         observed = Observed(model, None if new is None else new.add)
+        under_way = UnderWay(
+            scenario=scenario,
+            seed=seed,
+            model=model,
+            observed=observed,
+            new=new,
+            seeds=seeds,
+            saving=saving,
+        )
         if keep_jobs:
-            model.world.consumers.append(observed.add)
+            model.world.consumers.append(under_way.add)
         else:
-            model.world.stream_records(observed.add)
+            model.world.stream_records(under_way.add)
         observed.add(model.world.latest(0))  # and this too
-        began = time.perf_counter()
-        interrupted = False
         facts = {"scenario": scenario.name, "seed": seed}
-        with (
-            event_log(model, events, **facts),
-            _stop_in_order(model) as stopping,
-            _watched(model, scenario, live, pace, follow, stopping) as update,
-        ):
-            while model.running and not interrupted:
-                model.step()
-                update()
-                interrupted = stopping()
-        wall = time.perf_counter() - began
-        model.world.flush()
-        observed.finish()
-        result = Result.of(model, scenario, wall, extras, observed)
-        if new is not None:
-            new.finish(result)
+        with event_log(model, events, **facts) as under_way.log:
+            if saving is not None:
+                under_way.save()
+            _go_on(under_way, live, pace, follow)
+        return _result_of(under_way)
+
+
+def resume(
+    under_way: UnderWay,
+    live: bool | None = False,
+    pace: float | None = None,
+    follow: int | None = None,
+) -> Result:
+    """Go on with a run that was read from a checkpoint, and return its result.
+
+    It ends as it would have without an interruption; its files are written on where they are.
+
+    Parameters
+    ----------
+    under_way : UnderWay
+        Read by `experiments.checkpoints.read`.
+    live, pace, follow
+        As of `run`.
+
+    Raises
+    ------
+    GridError
+        If a file of the run is no longer there, or not as it was.
+    """
+    model, new, log = under_way.model, under_way.new, under_way.log
+    live = _check_live(model, live, pace, follow)
+    model.world.compile()
+    with nullcontext() if new is None else resumed_result(new):
+        with nullcontext() if log is None else resumed_log(log):
+            if under_way.saving is not None:
+                under_way.due = time.monotonic() + under_way.saving.every
+            _go_on(under_way, live, pace, follow)
+        return _result_of(under_way)
+
+
+def _check_live(
+    model: GridModel, live: bool | None, pace: float | None, follow: int | None
+) -> bool | None:
+    """Return whether the dashboard is shown, given what else is asked of it."""
+    if follow is not None:
+        from experiments.live.following import check_number
+
+        check_number(model, follow)
+    return True if live is None and (pace, follow) != (None, None) else live
+
+
+def _go_on(under_way: UnderWay, live: bool | None, pace: float | None, follow: int | None) -> None:
+    """Step until the run is over or interrupted, and write checkpoints when they are due."""
+    model, before, interrupted = under_way.model, under_way.wall, False
+    began = time.perf_counter()
+    with (
+        _stop_in_order(model) as stopping,
+        _watched(model, under_way.scenario.name, live, pace, follow, stopping) as (update, unseen),
+    ):
+        while model.running and not interrupted:
+            model.step()
+            update()
+            interrupted = stopping()
+            under_way.wall = before + time.perf_counter() - began
+            due = interrupted or time.monotonic() >= under_way.due
+            if under_way.saving is not None and model.running and due:
+                with unseen():
+                    _save(under_way)
+
+
+def _save(under_way: UnderWay) -> None:
+    """Write a checkpoint; a run goes on if that cannot be done, and the one before is kept."""
+    assert under_way.saving is not None
+    try:
+        under_way.save()
+    except GridError as error:
+        print(f"metasched: {error}", file=sys.stderr)
+        under_way.due = time.monotonic() + under_way.saving.every
+
+
+def _result_of(under_way: UnderWay) -> Result:
+    """Return the result of a run that is over or interrupted, its files written."""
+    model, observed, seeds, new = (
+        under_way.model, under_way.observed, under_way.seeds, under_way.new
+    )  # fmt: skip
+    model.world.flush()
+    observed.finish()
+    extras = {} if seeds is None else {"seed_schedules": seeds.seeds}
+    result = Result.of(model, under_way.scenario, under_way.wall, extras, observed)
+    if new is not None:
+        new.finish(result)
     return result
 
 
 @contextmanager
 def _watched(
     model: GridModel,
-    scenario: Scenario,
+    title: str,
     live: bool | None,
     pace: float | None,
     follow: int | None,
     stopping: Callable[[], bool],
-) -> Iterator[Callable[[], None]]:
-    """Give what is to be called after each step, to keep the dashboard up to date."""
+) -> Iterator[tuple[Callable[[], None], Callable[[], AbstractContextManager[None]]]]:
+    """Give what is to be called after each step, to keep the dashboard up to date.
+
+    And what to be entered while nobody is to see the model, for it is pickled.
+    """
     if live is False or (live is None and not sys.stdout.isatty()):
-        yield lambda: None
+        yield (lambda: None), nullcontext
         return
     from experiments.live.dashboard import Dashboard
     from experiments.live.pacing import Pacing
 
-    dashboard = Dashboard(model, scenario.name, follow=follow)
+    dashboard = Dashboard(model, title, follow=follow)
     to_watch = live is True and dashboard.can_redraw and sys.stdout.isatty()
     pacing = Pacing(model, pace) if to_watch or pace is not None else None
     show_from = time.perf_counter() + (LONG_ENOUGH_TO_SEE if live is None else 0.0)
@@ -163,7 +248,7 @@ def _watched(
                 pacing.hold(dashboard.update, stopping)
 
     try:
-        yield update
+        yield update, dashboard.unseen
     finally:
         if shown:
             with _drawing():
@@ -180,26 +265,3 @@ def _drawing() -> Iterator[None]:
     except OSError as error:
         give_stdout_up()
         raise GridError(f"dashboard: standard output: {error.strerror or error}") from None
-
-
-def _collect_seeds(model: GridModel) -> list[list[dict[str, Any]]]:
-    """Return a list for each cluster that fills with the seed schedules it is sent."""
-    seeds: list[list[dict[str, Any]]] = [[] for _ in model.clusters]
-    index = {cluster.name: cluster.index for cluster in model.clusters}
-
-    def note(message: Message) -> None:
-        if isinstance(message, SeedSchedule):
-            seeds[index[message.receiver]] += [
-                {
-                    "job": job,
-                    "start": placement.start,
-                    "finish": finish,
-                    "resources": list(placement.resources),
-                }
-                for job, placement, finish in zip(
-                    message.jobs, message.schedule, message.finishes, strict=True
-                )
-            ]
-
-    model.listeners.append(note)
-    return seeds

@@ -80,7 +80,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "rejected_jobs": result.rejected,
         "rejections": result.rejections,
         **result.scenario.to_dict(),
-        "version": _version(),
+        "version": version(),
     }
     if result.cleaning.records:
         summary["cleaning"] = {"records": result.cleaning.records, "rules": result.cleaning.rules}
@@ -110,7 +110,7 @@ def _known(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _version() -> str | None:
+def version() -> str | None:
     """Return the version of the installed package; None if it runs without being installed."""
     try:
         return metadata.version("metasched")

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from agents.model import GridModel
 from experiments.events.carried import MESSAGE, Event
 from experiments.events.job_events import JobEvents
 from experiments.files import unwritable
+from experiments.growing import Growing
 from grid.errors import GridError
 
 EVENTS = "events.jsonl"
@@ -42,15 +43,15 @@ class EventLog:
     ----------
     model : GridModel
         Before its first step.
-    file : text file
+    file : Growing
         Where to.
     **facts
         What the first line says of the run.
     """
 
-    def __init__(self, model: GridModel, file: TextIO, **facts: Any) -> None:
+    def __init__(self, model: GridModel, file: Growing, **facts: Any) -> None:
         self._model = model
-        self._file = file
+        self.file = file
         self._serial = 0
         self._lines: list[str] = []
         self._jobs = JobEvents(model)
@@ -65,13 +66,13 @@ class EventLog:
         self._model.listeners.remove(self._hear)
         self._see()
         self._note({"event": ENDED, "interrupted": self._model.running})
-        self._flush()
+        self.flush()
 
     def look(self) -> None:
         """See what has happened to jobs, and write it now and then."""
         self._see()
         if len(self._lines) >= KEPT:
-            self._flush()
+            self.flush()
 
     def planned(self, cluster: int, jobs: npt.NDArray[np.int64]) -> None:
         """See a plan."""
@@ -101,13 +102,14 @@ class EventLog:
         line = {"serial": self._serial, "time": self._model.now, **event}
         self._lines.append(_json(line) + "\n")
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write what is left."""
         lines, self._lines = self._lines, []
         try:
-            self._file.write("".join(lines))
-            self._file.flush()
+            self.file.write("".join(lines))
+            self.file.flush()
         except OSError as error:
-            raise unwritable(self._file.name, "events", "file", error) from None
+            raise unwritable(self.file.path, "events", "file", error) from None
 
 
 def _json(thing: Any) -> str:
@@ -136,7 +138,7 @@ def _plain(thing: Any) -> Any:
 @contextmanager
 def event_log(
     model: GridModel, path: str | os.PathLike[str] | None, **facts: Any
-) -> Iterator[None]:
+) -> Iterator[EventLog | None]:
     """Have a model's event log written to a file, if a path is given, and closed in order.
 
     Parameters
@@ -154,23 +156,53 @@ def event_log(
         If the file cannot be written.
     """
     if path is None:
-        yield
+        yield None
         return
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w", encoding="utf-8", newline="\n")
+        file = Growing(path)
     except OSError as error:
         raise unwritable(path, "events", "file", error) from None
-    try:
+    with _closed_in_order(file):
         log = EventLog(model, file, **facts)
-        try:
-            yield
-        except BaseException:
-            with suppress(GridError):
-                log.close()
-            raise
-        log.close()
+        with _ended(log):
+            yield log
+
+
+@contextmanager
+def resumed_log(log: EventLog) -> Iterator[None]:
+    """Have the event log of a model that was pickled with it written on.
+
+    Raises
+    ------
+    GridError
+        If the file is no longer there, or not as it was.
+    """
+    try:
+        log.file.go_on(log.file.path)
+    except OSError as error:
+        raise unwritable(log.file.path, "events", "file", error) from None
+    with _closed_in_order(log.file), _ended(log):
+        yield
+
+
+@contextmanager
+def _closed_in_order(file: Growing) -> Iterator[None]:
+    try:
+        yield
     finally:
         with suppress(OSError):  # all that could be written is written
             file.close()
+
+
+@contextmanager
+def _ended(log: EventLog) -> Iterator[None]:
+    """Have a log say in the end that it ends."""
+    try:
+        yield
+    except BaseException:
+        with suppress(GridError):
+            log.close()
+        raise
+    log.close()

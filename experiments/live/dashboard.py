@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -105,6 +107,15 @@ class Dashboard:
         self._live.stop()
         if not self.console.is_terminal:
             self.console.line()  # which rich leaves open
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        """Leave the model to itself meanwhile, so that a pickle of it holds no dashboard."""
+        self._follower.close()
+        try:
+            yield
+        finally:
+            self._follower.listen()
 
     def update(self) -> None:
         """Draw the picture anew if that is due."""

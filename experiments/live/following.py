@@ -76,8 +76,12 @@ class Follower:
         self._wanted_since: float | None = None
         if number is not None:
             self._follow(number)
-        model.listeners.append(self._hear)
-        model.world.consumers.append(self._see_gone)
+        self.listen()
+
+    def listen(self) -> None:
+        """Hear what is said in the model, from now on."""
+        self._model.listeners.append(self._hear)
+        self._model.world.consumers.append(self._see_gone)
 
     def close(self) -> None:
         """Hear nothing any more."""
