@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -153,6 +154,7 @@ class UnderWay:
         self.due = time.monotonic() + self.saving.every
 
 
+@cache
 def _product() -> str:
     """Return what has to be the same for a run to go on as it was."""
     sources = sources_digest(Path(__file__).resolve().parents[1])
