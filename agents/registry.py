@@ -52,7 +52,11 @@ GLOBAL = {
 LOCAL = {
     "titan": "agents.titan:TitanScheduler",
     "fcfs": "agents.disciplines:FcfsScheduler",
+    "fpfs": "agents.disciplines:FpfsScheduler",
     "sjf": "agents.disciplines:SjfScheduler",
+    "ljf": "agents.disciplines:LjfScheduler",
+    "easy": "agents.disciplines:EasyScheduler",
+    "conservative": "agents.disciplines:ConservativeScheduler",
 }
 """Built-in local schedulers."""
 

@@ -206,6 +206,14 @@ class LocalScheduler(Scheduler):
 
     cp: float | None = None
 
+    service: ClassVar[str] = "head"
+    """Which jobs of its queue start: "head", from the head while they fit; "fpfs", all that fit;
+    "easy", those too that do not delay the head; "conservative", by reservations
+    (`agents.disciplines`)."""
+
+    max_jumps: float = math.inf
+    """How often a waiting job may be overtaken, if `service` is "fpfs"."""
+
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
         super().__init__(model)
         self.cluster = cluster
@@ -216,8 +224,8 @@ class LocalScheduler(Scheduler):
     def priority(self, job: Job) -> float:
         """Return the rank of a job that landed on the cluster: the lowest is served first.
 
-        The job at the head of the queue starts when it fits and holds back those behind it; equal
-        ranks are served in order of landing.
+        The job at the head of the queue starts when it fits and holds back those behind it, unless
+        `service` lets them go before; equal ranks are served in order of landing.
         """
         raise PlacementError(f"{type(self).__name__}: no method `priority`")
 

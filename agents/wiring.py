@@ -11,6 +11,7 @@ from agents.cluster import ClusterAgent
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from grid.errors import GridError
 from grid.kernel.decisions import largest_address, place_address, priority_address, visit_address
+from grid.kernel.state import SERVICES
 
 if TYPE_CHECKING:
     from agents.model import GridModel
@@ -97,4 +98,10 @@ def _connect_local(model: GridModel, cluster: int, scheduler: LocalScheduler) ->
     address, priority = 0, scheduler.compiled("priority")
     if priority:
         address = model.told_by(scheduler, priority_address, priority)
-    model.world.set_local(cluster, address, planned=isinstance(scheduler, PlanningScheduler))
+    service, planned = scheduler.service, isinstance(scheduler, PlanningScheduler)
+    if service not in SERVICES or (planned and service != "head"):
+        raise GridError(
+            f"{type(scheduler).__name__}: service: found {service!r}; accepted: "
+            + ("head, of a scheduler that plans" if planned else ", ".join(SERVICES))
+        )
+    model.world.set_local(cluster, address, planned, service, scheduler.max_jumps)

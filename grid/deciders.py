@@ -114,10 +114,38 @@ class Deciders(Contents):
         self._box["place_at"], self._box["visit_at"] = place, visit
         self._box["largest_at"] = largest if free else 0
 
-    def set_local(self, cluster: int, address: int = 0, planned: bool = False) -> None:
-        """Say how a cluster serves its queue: a compiled or Python rank, or plans."""
+    def set_local(
+        self,
+        cluster: int,
+        address: int = 0,
+        planned: bool = False,
+        service: str = "head",
+        max_jumps: float = np.inf,
+    ) -> None:
+        """Say how a cluster serves its queue.
+
+        Parameters
+        ----------
+        cluster : int
+            Index of the cluster.
+        address : int
+            Address of a compiled `priority`, or 0 for the Python one.
+        planned : bool
+            Plans give the order instead.
+        service : str
+            Which jobs start, a key of `grid.kernel.state.SERVICES`: those at the head of the queue
+            while they fit, or others too. To be said before any job arrives.
+        max_jumps : float
+            How often a waiting job may be overtaken under ``"fpfs"``.
+        """
         self.columns["priority_at"][cluster] = address
         self.columns["planned"][cluster] = int(planned)
+        self.columns["service"][cluster] = k.SERVICES[service]
+        jumps = k.NOBODY if max_jumps == np.inf else int(max_jumps)
+        self.columns["may_be_overtaken"][cluster] = jumps
+        if service != "head":
+            self._make_profile()
+            self._arguments = None
 
     def notify(self, wanted: bool) -> None:
         """Have `advance` return when jobs were collected or ended unexpectedly, or not."""

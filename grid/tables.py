@@ -92,6 +92,7 @@ class Tables:
         self._processors: Any = np.zeros(platform.sizes.sum(), k.PROCESSOR) if tracked else None
         self._turns = np.zeros(0, k.TURN)
         self._sliding = np.zeros(8, k.sliding_dtype(self.capacity))
+        self._profile: Any = None  # wanted where a job may start before the head of its queue
         self._chunk = np.zeros(0, JOB)
         self.memory = np.zeros(1)
         self._arguments: tuple[Any, ...] | None = None
@@ -108,7 +109,7 @@ class Tables:
         return (
             self._box, self.slots, self._events, self._chunk, self._finished,
             self._processors, self._turns, self._sliding if self._offering else None,
-            self._splits, self.beliefs, self.news, self.memory,
+            self._profile, self._splits, self.beliefs, self.news, self.memory,
         )  # fmt: skip
 
     def _name_columns(self) -> None:
@@ -248,6 +249,8 @@ class Tables:
             finished = self._finished
             self._finished = np.zeros(max(CHUNK, 2 * size), finished.dtype)
             self._finished[: len(finished)] = finished
+        if self._profile is not None:
+            self._make_profile()
         room = 2 * (int(self._box["events"][0]) + len(self.slots) + 2 * self.capacity)
         if len(self._events) < room:
             more = np.zeros(room - len(self._events), k.EVENT)
@@ -266,6 +269,10 @@ class Tables:
         if len(self._splits) < room:
             rows = np.zeros((room - len(self._splits), self.clusters), np.int32)
             self._splits = np.concatenate([self._splits, rows])
+
+    def _make_profile(self) -> None:
+        """Make room for the ends of running jobs, and three times a job for what is reserved."""
+        self._profile = np.zeros(4 * len(self.slots), k.PROFILE)
 
     def _grow_turns(self, wanted: int) -> None:
         """Make room for `wanted` more turns of plans."""

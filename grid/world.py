@@ -155,7 +155,7 @@ class World(Deciders):
 
     def compile(self) -> Callable[..., int]:
         """Return the loop, compiled if it is not yet, without what this world has no use for."""
-        return loop(self.capacity, self.tracked, self._offering)
+        return loop(self.capacity, self.tracked, self._offering, self._profile is not None)
 
     def advance(self, until: float, awaited: bool = False) -> int:
         """Let everything happen up to and including `until`.

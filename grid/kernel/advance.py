@@ -17,6 +17,7 @@ import numpy as np
 from numba.core import types
 
 from grid.jobs import JOB
+from grid.kernel.backfilling import note_newcomer, serve
 from grid.kernel.arrival import become_known, enqueue, land, next_arrival, submit
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.decisions import call_priority
@@ -41,6 +42,7 @@ from grid.kernel.state import (
     FINISHED,
     FULL,
     GO_ON,
+    HEAD,
     LANDED,
     MEND,
     METADATA,
@@ -50,6 +52,7 @@ from grid.kernel.state import (
     OVER,
     PREDICT,
     PROCESSOR,
+    PROFILE,
     RANK,
     REPAIR,
     RETIRE,
@@ -166,6 +169,7 @@ def _settle(
     processors: Any,
     turns: Any,
     sliding: Any,
+    profile: Any,
     finished: Any,
     memory: Any,
 ) -> int:
@@ -194,12 +198,18 @@ def _settle(
             state.answer = rank
             return BROKEN
         enqueue(state, slots, job, rank)
+        if profile is not None:
+            note_newcomer(state, slots, job)
     if state.replan_any == 1:
         return LANDED
     if state.mispredicted_any == 1:
         return MISPREDICTED
     for index in range(state.touched_count):
-        start_waiting(state, slots, events, processors, turns, state.touched_list[index])
+        cluster = state.touched_list[index]
+        if profile is not None and state.service[cluster] != HEAD:
+            serve(state, slots, events, processors, turns, sliding, profile, cluster)
+        else:
+            start_waiting(state, slots, events, processors, turns, cluster)
     return GO_ON
 
 
@@ -238,6 +248,7 @@ def advance(
     processors: Any,
     turns: Any,
     sliding: Any,
+    profile: Any,
     splits: Any,
     beliefs: Any,
     news: Any,
@@ -248,11 +259,11 @@ def advance(
 
     Parameters
     ----------
-    box, slots, events, chunk, finished, processors, turns, sliding, beliefs, news
+    box, slots, events, chunk, finished, processors, turns, sliding, profile, beliefs, news
         The tables of `grid.kernel.state`, structured arrays; the first holds one state record.
         Without `processors` their identities are not kept, and none changes; without `sliding`
-        the global scheduler collects jobs, and starts none itself. What handles an absent table
-        is not compiled.
+        the global scheduler collects jobs, and starts none itself; without `profile` clusters start
+        no job before the head of their queue. What handles an absent table is not compiled.
     splits : array of int32, shape (rows, clusters)
         Processors of the co-allocated jobs among `finished`, on each cluster.
     memory : array of float64
@@ -268,7 +279,9 @@ def advance(
     state = box[0]
     while True:
         if state.mid_instant == 0:
-            reason = _settle(state, slots, events, processors, turns, sliding, finished, memory)
+            reason = _settle(
+                state, slots, events, processors, turns, sliding, profile, finished, memory
+            )
             if reason != GO_ON:
                 return reason
             _advertise(state, slots, events, beliefs, news)
@@ -336,11 +349,14 @@ def advance(
 
 
 @functools.cache
-def loop(capacity: int, tracked: bool, offering: bool) -> Callable[..., int]:
+def loop(
+    capacity: int, tracked: bool, offering: bool, backfilling: bool
+) -> Callable[..., int]:
     """Return `advance` for a capacity, as a function that takes its arguments on trust.
 
     numba's dispatcher looks up the types of all arguments at each call, which takes as long as
-    a short decision in Python. Unless `tracked`, processors are None; unless `offering`, sliding.
+    a short decision in Python. Unless `tracked`, processors are None; unless `offering`, sliding;
+    unless `backfilling`, profile.
     """
     tables = (
         state_dtype(capacity),
@@ -351,11 +367,14 @@ def loop(capacity: int, tracked: bool, offering: bool) -> Callable[..., int]:
         PROCESSOR,
         TURN,
         sliding_dtype(capacity),
+        PROFILE,
     )
     arguments = [numba.from_dtype(table)[::1] for table in tables]
     if not tracked:
         arguments[tables.index(PROCESSOR)] = types.none
     if not offering:
+        arguments[-2] = types.none
+    if not backfilling:
         arguments[-1] = types.none
     told = [numba.from_dtype(table)[::1] for table in (BELIEF, NEWS)]
     splits, memory = types.int32[:, ::1], types.float64[::1]

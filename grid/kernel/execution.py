@@ -16,7 +16,8 @@ from grid.kernel.knowledge import learn_finished
 from grid.kernel.leaving import record, vacate
 from grid.kernel.processors import bring_up, doom, hold, release, spare, take_down
 from grid.kernel.queues import first, leave
-from grid.kernel.state import COALLOCATED, DOWN, END, FREE, NONE, RUNNING
+from grid.kernel.releases import keep_in_order
+from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, RUNNING
 from grid.kernel.statistics import count_completion
 from grid.kernel.visiting import note_placement, note_release
 
@@ -59,6 +60,8 @@ def start(state: Any, slots: Any, events: Any, processors: Any, turns: Any, job:
     state.running[cluster] = job
     state.running_count[cluster] += 1
     state.started += 1
+    if state.service[cluster] >= EASY:
+        keep_in_order(state, slots, job)
 
 
 @inlined

@@ -51,6 +51,7 @@ def learn_up(state: Any, cluster: int, up: int) -> None:
 def _changed(state: Any, cluster: int) -> None:
     """Note a change of a cluster's free processors, which the global broker may know at once."""
     touch(state, cluster)
+    state.disturbed[cluster] = 1
     if state.at_once[cluster] == 1:
         state.known.free[cluster] = state.free[cluster]
         learn_up(state, cluster, state.remaining[cluster])

@@ -55,6 +55,10 @@ QUEUES = {"": ONE_QUEUE, "global": ONE_QUEUE, "local": OWN_QUEUES, "by-component
 # What has happened since it last visited one.
 NOTHING, ARRIVED, DEPARTED, STARTED, REFUSED = range(5)
 
+# How a cluster serves its queue.
+HEAD, FPFS, EASY, CONSERVATIVE = range(4)
+SERVICES = {"head": HEAD, "fpfs": FPFS, "easy": EASY, "conservative": CONSERVATIVE}
+
 # What holds a processor, beside a job's slot.
 FREE, DOWN = -1, -2
 
@@ -69,6 +73,7 @@ SLOT = np.dtype(
         ("staging", np.float64),  # s of its execution time, until its data are there
         ("start", np.float64),  # s
         ("end", np.float64),  # s, as of now
+        ("reserved", np.float64),  # s, when it shall start by its reservation; infinity without one
         ("restarts", np.int64),  # times a failure threw it back
         ("placed", np.int64),  # 1: the global scheduler itself started it
         ("news_at", np.float64),  # s, as of when it was sent to its cluster, or given back by it
@@ -97,6 +102,15 @@ SLOT = np.dtype(
     ],
     align=True,
 )
+
+PROFILE = np.dtype(
+    [
+        ("time", np.float64),  # s
+        ("free", np.int64),  # processors, from then until the time of the next row
+    ],
+    align=True,
+)
+"""How many processors of a cluster are expected to be free: scratch of conservative backfilling."""
 
 EVENT = np.dtype(
     [
@@ -297,6 +311,16 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("touched_list", np.int64, clusters),
             ("touched_count", np.int64),
             ("priority_at", np.int64, clusters),  # address of the compiled rank, 0 for Python
+            # how it serves its queue, HEAD to CONSERVATIVE; if not by the head alone: see
+            # `grid.kernel.backfilling`
+            ("service", np.int64, clusters),
+            ("may_be_overtaken", np.int64, clusters),  # times, each job; NOBODY: ever so often
+            ("disturbed", np.int64, clusters),  # 1: processors changed since it served its queue
+            ("newcomers", np.int64, clusters),  # jobs that have joined the queue since
+            ("newcomer", np.int64, clusters),  # slot of the last of them
+            ("shadow", np.float64, clusters),  # s, when the head of the queue shall start
+            ("extra", np.int64, clusters),  # processors that it then leaves to others
+            ("profile_length", np.int64),  # rows of the profile in use
             ("planned", np.int64, clusters),  # 1: jobs start only when a plan names them
             ("replan", np.int64, clusters),  # 1: jobs or processors changed under the plan
             ("replan_any", np.int64),

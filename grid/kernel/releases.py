@@ -1,0 +1,87 @@
+"""When the processors of a cluster are expected to be free: what backfilling relies on.
+
+A job is expected to end as predicted when it started; one that runs for longer, now.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grid.kernel.compile import inlined, part
+from grid.kernel.state import NONE
+
+
+@inlined
+def _predicted_end(slot: Any) -> float:
+    """Return when a job that runs on one cluster was expected to end as it started, s."""
+    return float(slot.start + slot.predicted_time)
+
+
+@inlined
+def expected_end(state: Any, slot: Any) -> float:
+    """Return when a job that runs on one cluster is expected to end, s."""
+    return max(_predicted_end(slot), state.now)
+
+
+@inlined
+def is_overdue(state: Any, slots: Any, cluster: int) -> bool:
+    """Tell whether a job of a cluster, whose jobs are kept in order, runs for too long."""
+    job = state.running[cluster]
+    return job != NONE and _predicted_end(slots[job]) < state.now
+
+
+@part
+def keep_in_order(state: Any, slots: Any, job: int) -> None:
+    """Move a job that has just started to its place among those of its cluster, by expected end."""
+    slot = slots[job]
+    end, before, after = _predicted_end(slot), job, slot.next
+    while after != NONE and _predicted_end(slots[after]) <= end:
+        before, after = after, slots[after].next
+    if before == job:
+        return
+    state.running[slot.cluster] = slot.next
+    slots[slot.next].previous = NONE
+    slots[before].next = job
+    slot.previous, slot.next = before, after
+    if after != NONE:
+        slots[after].previous = job
+
+
+@inlined
+def freed_by(
+    state: Any, slots: Any, processors: Any, cluster: int, job: int, count: int
+) -> int:
+    """Return how many of the `count` processors that a job holds on a cluster do not go with it."""
+    if processors is not None and state.remaining[cluster] < state.up[cluster]:
+        processor = slots[job].first_processor
+        while processor != NONE:
+            going = processors[processor].causes > 0
+            count -= going and processors[processor].cluster == cluster
+            processor = processors[processor].next
+    return count
+
+
+@part
+def parts_freed(
+    state: Any, slots: Any, processors: Any, sliding: Any, cluster: int, after: float
+) -> tuple[float, int]:
+    """Return when parts of co-allocated jobs are expected to end next, s, and what that frees.
+
+    Those that end by `after` (s) are left out. Without any, that is at infinity.
+    """
+    soonest, count = np.inf, 0
+    if sliding is not None:
+        for index in range(state.sliding):
+            row = sliding[index]
+            if row.take[cluster] > 0:
+                slot = slots[row.job]
+                # Of the links that it shares, only its dedicated execution time is predicted.
+                end = max(slot.end + slot.predicted_time - slot.execution_time, state.now)
+                if after < end <= soonest:
+                    count = 0 if end < soonest else count
+                    soonest = end
+                    held = row.take[cluster]
+                    count += freed_by(state, slots, processors, cluster, row.job, held)
+    return soonest, count
