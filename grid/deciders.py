@@ -156,7 +156,10 @@ class Deciders(Contents):
         self._box["awaits_room"] = int(wanted)
 
     def set_prediction(
-        self, rates: npt.NDArray[np.float64], predict: Callable[[np.void], float] | None = None
+        self,
+        rates: npt.NDArray[np.float64],
+        predict: Callable[[np.void], float] | None = None,
+        requested: bool = False,
     ) -> None:
         """Say what those who decide expect of execution times, instead of the truth.
 
@@ -167,7 +170,10 @@ class Deciders(Contents):
         predict : callable, optional
             Takes the row of a job that arrives and returns the run time on a cluster of rate 1
             that they expect, s. Called once a job, in order of arrival.
+        requested : bool
+            They expect the requested time, which every job has then.
         """
         self.known["rate"][:] = rates
-        self._box["predicting"] = int(predict is not None)
+        asked = k.TRUTH if predict is None else k.ASKED
+        self._box["predicting"] = k.REQUESTED if requested else asked
         self._predict = predict

@@ -30,6 +30,7 @@ from grid.kernel.knowledge import advertise, hear, is_news_out, pass_on, tick_ag
 from grid.kernel.placing import place_jobs
 from grid.kernel.state import (
     ADVERTISEMENT,
+    ASKED,
     BELIEF,
     BREAK,
     BROKEN,
@@ -338,7 +339,7 @@ def advance(
                 return FULL
             if state.finished == len(finished):
                 return DRAIN
-            if state.predicting == 1 and state.answered == 0:
+            if state.predicting == ASKED and state.answered == 0:
                 return PREDICT
             submit(state, slots, events, finished, chunk[state.fed])
             state.fed += 1

@@ -17,6 +17,7 @@ from grid.kernel.processors import ask_for_plan, touch
 from grid.kernel.queues import join
 from grid.kernel.state import (
     ANNOUNCED,
+    ASKED,
     GLOBAL,
     LANDING,
     LOCAL,
@@ -24,6 +25,7 @@ from grid.kernel.state import (
     METADATA_SENT,
     NONE,
     ORDER,
+    REQUESTED,
     SUBMISSION,
     TRANSFER,
     TRANSFER_SENT,
@@ -58,9 +60,11 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     slot.size = row.size
     slot.runtime = row.runtime
     slot.predicted = row.runtime
-    if state.predicting == 1:
+    if state.predicting == ASKED:
         slot.predicted = state.answer
         state.answered = 0
+    elif state.predicting == REQUESTED:
+        slot.predicted = row.requested_time
     slot.deadline = row.deadline
     slot.requested_time = row.requested_time
     slot.origin = row.origin

@@ -55,7 +55,7 @@ def _serve_all_that_fit(
     if most == NOBODY and _only_newcomer(state, cluster):
         job = state.newcomer[cluster]
     # `jumps` counts from what has started by now, until the walk is over.
-    started, allowed, last = 0, most, NONE
+    started, allowed, last = 0, NOBODY, NONE
     while job != NONE and state.free[cluster] > 0 and started < allowed:
         following = after(state, slots, cluster, job)
         if slots[job].size <= state.free[cluster]:

@@ -138,7 +138,8 @@ def serve_by_reservations(
         if moves and reserved:
             _reserve(state, profile, slot, -slot.size)
         if moves or not reserved:
-            slot.reserved = _earliest(state, profile, slot)
+            # A job that shall take no time claims nothing, so that its time may be another's.
+            slot.reserved = min(slot.reserved, _earliest(state, profile, slot))
             if slot.reserved < np.inf:
                 _reserve(state, profile, slot, slot.size)
         if slot.reserved <= state.now and slot.size <= state.free[cluster]:

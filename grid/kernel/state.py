@@ -59,6 +59,10 @@ NOTHING, ARRIVED, DEPARTED, STARTED, REFUSED = range(5)
 HEAD, FPFS, EASY, CONSERVATIVE = range(4)
 SERVICES = {"head": HEAD, "fpfs": FPFS, "easy": EASY, "conservative": CONSERVATIVE}
 
+# Where the run time to expect of a job that arrives comes from: itself; whoever is asked outside,
+# for which the loop returns; or the time requested.
+TRUTH, ASKED, REQUESTED = range(3)
+
 # What holds a processor, beside a job's slot.
 FREE, DOWN = -1, -2
 
@@ -210,7 +214,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("fed", np.int64),  # rows of the chunk already taken
             ("chunk_length", np.int64),
             ("exhausted", np.int64),  # 1: no chunk will follow
-            ("predicting", np.int64),  # 1: return for the run time to expect of each arrival
+            # where the run time to expect of each arrival comes from: TRUTH, ASKED or REQUESTED
+            ("predicting", np.int64),
             # tables
             ("vacant", np.int64),  # first vacant slot
             ("vacant_turn", np.int64),  # first vacant turn of plans
