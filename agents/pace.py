@@ -50,6 +50,11 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
     ------
     GridError
         If there is no such prediction, the jobs do not tell what it needs, or the error is none.
+
+    Attributes
+    ----------
+    prediction : str
+        As given.
     """
 
     def __init__(
@@ -62,6 +67,7 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
         if prediction not in PREDICTIONS:
             raise GridError(f"prediction: found {prediction!r}; accepted: {', '.join(PREDICTIONS)}")
         world = model.world
+        self.prediction = prediction
         self._sigma, factors = _sigma_and_factors(error, world.clusters)
         self._rates = world.platform.rates / factors
         self._draws = stream(model.seed, "prediction error")
@@ -69,8 +75,11 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
         if prediction != "exact":
             _check_told(model.workload, prediction)
             self._history = History(world, learns=prediction == "learned")
-        exact = self._history is None and self._sigma == 0.0
-        world.set_prediction(self._rates, None if exact else self._runtime)
+        requested = prediction == "requested" and _all_requested(model.workload)
+        as_told = (self._history is None or requested) and self._sigma == 0.0
+        world.set_prediction(
+            self._rates, None if as_told else self._runtime, requested and as_told
+        )
 
     def _runtime(self, job: np.void) -> float:
         """Return the run time to expect of a job that is submitted now."""
@@ -117,18 +126,31 @@ def _sigma_and_factors(error: float | Sequence[float], clusters: int) -> tuple[f
     return 0.0, factors
 
 
+def is_told(workload: object, prediction: str) -> bool:
+    """Tell whether some job says what a prediction needs; of a workload still to come, all may."""
+    if prediction == "exact":
+        return True
+    if not isinstance(workload, Table):
+        return not isinstance(workload, JobMix)
+    jobs = workload.jobs
+    if prediction == "learned":
+        return bool((np.maximum(jobs["user"], jobs["application"]) != UNKNOWN).any())
+    return bool(np.isfinite(jobs["requested_time"]).any())
+
+
+def _all_requested(workload: object) -> bool:
+    """Tell whether every job has a requested time, so that nothing else is ever asked for."""
+    return isinstance(workload, Table) and bool(
+        np.isfinite(workload.jobs["requested_time"]).all()
+    )
+
+
 def _check_told(workload: object, prediction: str) -> None:
-    """Refuse a prediction from what no job tells; of a workload that is still to come, all may."""
-    told = not isinstance(workload, JobMix)
+    """Refuse a prediction from what no job tells."""
     needed = "have a requested time"
     if prediction == "learned":
         needed = "name a user or an application"
-    if isinstance(workload, Table):
-        jobs = workload.jobs
-        told = bool(np.isfinite(jobs["requested_time"]).any())
-        if prediction == "learned":
-            told = bool((np.maximum(jobs["user"], jobs["application"]) != UNKNOWN).any())
-    if not told:
+    if not is_told(workload, prediction):
         raise GridError(
             f"prediction: found {prediction!r}; accepted: with a log whose jobs {needed}"
         )

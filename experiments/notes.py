@@ -17,7 +17,7 @@ SYNTHETIC = (
     *("computation_fraction", "bsbw", "q", "composition", "request", *PER_CLUSTER),
 )
 STAGING = ("staging_time", "staging_data")
-LOGS = ("load_factor", "window_start", "window_end")
+LOGS = ("load_factor", "window_start", "window_end", "kill_at_request")
 
 Condition = Callable[[Parameters, bool], bool]
 WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (

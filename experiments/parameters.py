@@ -90,8 +90,9 @@ ALIASES = {
     "size_high": "max_size",
     "runtime": "mean_runtime",
     "utilization": "load",
+    "processors": "nodes",
 }
-"""Further names of parameters, as `beosim` and `queues` have them."""
+"""Further names of parameters, as `beosim`, `queues` and logs have them."""
 
 RANGES = (
     ("min_size", "max_size"),
@@ -131,8 +132,9 @@ class Parameters(BaseModel):
 
     clusters: ClusterCount | Auto = "auto"
     """So many clusters in a star, as the scenario's first one and its link; auto: its platform."""
-    nodes: Size | Auto = "auto"
-    """Processors of every cluster; auto: as the platform says."""
+    nodes: Size | Auto | Literal["log"] = "auto"
+    """Processors of every cluster; auto: as the platform says; log: as the log says, or those of
+    its largest job; processors, too, is a name of it."""
     link_mbps: Capacity | Auto = "auto"
     """Capacity of every link, Mbit/s; auto: as the platform says."""
 
@@ -228,6 +230,8 @@ class Parameters(BaseModel):
     the oldest blocks all."""
     max_jumps: Jumps | Literal["any"] = "any"
     """How often the others may overtake a waiting job under fpfs."""
+    local_max_jumps: Jumps | Literal["any"] = "any"
+    """The local scheduler fpfs: how often others of its cluster may overtake a waiting job."""
 
     coallocate: bool = False
     """MUSCLE: split jobs larger than any cluster over several, instead of rejecting them."""
@@ -271,6 +275,8 @@ class Parameters(BaseModel):
     """Logs: leave out what was submitted before, s after the first submission."""
     window_end: Positive | None = None
     """Logs: leave out what was submitted from then on, s after the first submission."""
+    kill_at_request: bool = False
+    """Logs: jobs end when they have run for as long as was requested, instead of running on."""
 
     _given: dict[str, str] = PrivateAttr(default_factory=dict)
     """Further names, by parameter, by which some were given: messages use them."""

@@ -135,7 +135,7 @@ class Result:
             observed.add(world.records())
             observed.finish()
         return cls(
-            scenario=scenario,
+            scenario=scenario.as_run(model),
             seed=model.seed,
             wall_s=wall_s,
             simulated_s=model.now,

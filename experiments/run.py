@@ -89,6 +89,7 @@ def run(
         If the events, the result or the first checkpoint cannot be written.
     """
     model = scenario.model(seed)
+    scenario = scenario.as_run(model)
     live = _check_live(model, live, pace, follow)
     if failures := scenario.failures:
         line = hardly_ending(scenario, model.workload, failures.mean_up_time)

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from agents.coallocation.settings import CoallocationSettings
+from agents.disciplines import LocalSettings
 from agents.genetic import Settings
 from agents.model import GridModel
 from agents.oas.settings import OasSettings
+from agents.pace import is_told
 from agents.queueing.settings import QueueSettings
 from agents.registry import GLOBAL, LOCAL, global_scheduler, importable_from, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
@@ -28,6 +30,7 @@ from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.distance import DistanceCosts
 from grid.platform import Platform
+from grid.workloads.table import Table
 
 PACKAGED = resources.files("experiments") / "scenarios"
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "parameters")
@@ -39,6 +42,7 @@ SETTINGS = {
     Settings: ("coding", "population", "patience", "threshold", "start"),
     CoallocationSettings: ("lslt", "chunk", "penalty", "solution", "coallocate"),
     JobSelection: ("selection", "max_jumps"),
+    LocalSettings: ("local_max_jumps",),
     DistanceCosts: ("message_rate", "staging_time", "staging_data"),
     QueueSettings: ("aging",),
     OasSettings: ("round_jobs", "round_time", "round_clock"),
@@ -283,8 +287,14 @@ class Scenario:
                 f"{self.name}: warmup: found {parameters.warmup}; accepted: a whole number below "
                 f"{workload.count}, the jobs of the workload"
             )
+        platform, prediction = self.platform, parameters.prediction
+        if parameters.nodes == "log" and isinstance(workload, Table):
+            nodes = workload.processors or workload.jobs["size"].max().item()
+            platform = _sized(platform, parameters.model_copy(update={"nodes": nodes}))
+        if "prediction" in self.packaged and not is_told(workload, prediction):
+            prediction = "exact"
         model = GridModel(
-            self.platform,
+            platform,
             workload,
             _class(self.global_scheduler, global_scheduler),
             _class(self.local_scheduler, local_scheduler),
@@ -303,12 +313,22 @@ class Scenario:
             round_threshold=None
             if parameters.round_threshold == "auto"
             else parameters.round_threshold,
-            prediction=parameters.prediction,
+            prediction=prediction,
             prediction_error=parameters.prediction_error,
             settings=[_settings(kind, parameters) for kind in SETTINGS],
         )
         model.world.count_after(parameters.warmup)
         return model
+
+    def as_run(self, model: GridModel) -> Scenario:
+        """Return the scenario with what its model found in the log: processors, and predictions."""
+        parameters, platform = self.parameters, model.world.platform
+        assert isinstance(parameters, Parameters)
+        prediction = model.pace.prediction
+        if platform is self.platform and prediction == parameters.prediction:
+            return self
+        parameters = parameters.model_copy(update={"prediction": prediction})
+        return dataclasses.replace(self, platform=platform, parameters=parameters)
 
 
 def _settings(kind: Any, parameters: Parameters) -> Any:
@@ -321,6 +341,8 @@ def _sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Pl
     """Return the platform with the clusters, nodes and links that the parameters name."""
     assert isinstance(parameters, Parameters)
     clusters, nodes, capacity = parameters.clusters, parameters.nodes, parameters.link_mbps
+    if nodes == "log":  # which is read when the model is made
+        nodes = "auto"
     if clusters == nodes == capacity == "auto":
         return platform
     tables = platform.to_dict()

@@ -111,7 +111,7 @@ def _from_logs(
 ) -> tuple[Table, Duration]:
     paths: dict[str, str] = {}
     if isinstance(source, (str, Path)):
-        table = read_log(source, platform.names, platform.speed)
+        table = read_log(source, platform.names, platform.speed, parameters.kill_at_request)
     else:
         for entry in source:
             site, _, path = entry.partition("=")
@@ -124,7 +124,9 @@ def _from_logs(
                     f"workload {entry}: a second log of {site}; accepted: one for each cluster"
                 )
             paths[site] = path
-        table = read_site_logs(paths, platform.names, platform.speed)
+        table = read_site_logs(
+            paths, platform.names, platform.speed, parameters.kill_at_request
+        )
     jobs = np.concatenate(list(table.chunks()))
     end = math.inf if parameters.window_end is None else parameters.window_end
     if parameters.window_start > 0 or end < math.inf:
@@ -146,7 +148,7 @@ def _from_logs(
         jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    return Table(jobs, cleaning), last + longest
+    return Table(jobs, cleaning, table.processors), last + longest
 
 
 def _check_fits(size: int, what: str, platform: Platform) -> None:

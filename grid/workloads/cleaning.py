@@ -18,13 +18,16 @@ NO_RUNTIME = f"no run time{DROPPED}"
 REQUESTED_SIZE = "no allocated processors: requested processors taken"
 ZERO_RUNTIME = "run time 0: counted as 1 s"
 LOW_REQUEST = "requested time below the run time: raised to it"
+KILLED = "run time above the requested time: cut to it"
 NUMBER_AGAIN = "job number used before: kept"
 NUMBER_SHARED = "job number used at another site: kept"
 OUTSIDE = "outside the window: left out"
 
 
 def clean(
-    records: JobArray, requested_size: npt.NDArray[np.int64] | None = None
+    records: JobArray,
+    requested_size: npt.NDArray[np.int64] | None = None,
+    kills: bool = False,
 ) -> tuple[JobArray, Cleaning]:
     """Return the usable records as jobs in order of arrival, and what each rule did.
 
@@ -40,6 +43,8 @@ def clean(
         requested time is inf where unknown. Columns of jobs that are not there stay neutral.
     requested_size : int array, optional
         Size of a record whose own is unknown, likewise; shape of `records`.
+    kills : bool
+        Jobs are killed at the requested time, instead of having requested too little.
     """
     rules: dict[str, int] = {}
 
@@ -69,6 +74,10 @@ def clean(
     zero = jobs["runtime"] == 0
     count(ZERO_RUNTIME, zero)
     jobs["runtime"][zero] = 1.0
+    if kills:
+        late = (0 < jobs["requested_time"]) & (jobs["requested_time"] < jobs["runtime"])
+        count(KILLED, late)
+        jobs["runtime"][late] = jobs["requested_time"][late]
     low = jobs["requested_time"] < jobs["runtime"]
     count(LOW_REQUEST, low)
     jobs["requested_time"][low] = jobs["runtime"][low]

@@ -70,15 +70,20 @@ class Log:
             size if self.requested_size is None else np.where(size > 0, size, self.requested_size)
         )
 
-    def cleaned(self) -> Table:
+    def cleaned(self, kills: bool = False) -> Table:
         """Return the usable records as jobs.
+
+        Parameters
+        ----------
+        kills : bool
+            Jobs are killed at the requested time.
 
         Raises
         ------
         WorkloadError
             If there is none.
         """
-        jobs, cleaning = clean(self.records, self.requested_size)
+        jobs, cleaning = clean(self.records, self.requested_size, kills)
         read = len(self.records) + self.cut_off
         if not len(jobs):
             raise WorkloadError(

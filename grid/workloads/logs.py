@@ -15,7 +15,10 @@ from grid.workloads.table import Table
 
 
 def read_log(
-    path: str | os.PathLike[str], clusters: Sequence[str], speed: float | None = None
+    path: str | os.PathLike[str],
+    clusters: Sequence[str],
+    speed: float | None = None,
+    kills: bool = False,
 ) -> Table:
     """Read a workload file of any of the formats that `grid.workloads.formats` knows.
 
@@ -27,19 +30,22 @@ def read_log(
         Names of the clusters of the platform.
     speed : float, optional
         Speed of a processor of rate 1, flop/s, for workloads that say what jobs compute.
+    kills : bool
+        Jobs are killed at the requested time.
 
     Raises
     ------
     WorkloadError
         If neither the name nor the content tells a format, or the file cannot be used.
     """
-    return read(Path(path), clusters=clusters, speed=speed).cleaned()
+    return read(Path(path), clusters=clusters, speed=speed).cleaned(kills)
 
 
 def read_site_logs(
     paths: Mapping[str, str | os.PathLike[str]],
     clusters: Sequence[str],
     speed: float | None = None,
+    kills: bool = False,
 ) -> Table:
     """Read one log a site and merge them (`merge_sites`).
 
@@ -49,7 +55,7 @@ def read_site_logs(
         The file of each cluster by its name.
     clusters : sequence of str
         Names of the clusters of the platform, in order.
-    speed : float, optional
+    speed, kills
         As for `read_log`.
 
     Raises
@@ -63,7 +69,7 @@ def read_site_logs(
             raise WorkloadError(
                 f"log of site {quoted(name)}: unknown cluster; accepted: {', '.join(clusters)}"
             )
-        logs[list(clusters).index(name)] = read_log(path, clusters, speed)
+        logs[list(clusters).index(name)] = read_log(path, clusters, speed, kills)
     jobs, shared = merge_sites({index: log.jobs for index, log in logs.items()})
     cleaning = combined(log.cleaning for log in logs.values())
     return Table(jobs, cleaning.also(NUMBER_SHARED, shared))
