@@ -147,7 +147,7 @@ class Tables:
             "landing_last",
         ):
             box[name] = k.NONE
-        for name in ("root", "running", "parent", "line_first", "line_last"):
+        for name in ("root", "head", "running", "parent", "line_first", "line_last"):
             box[name] = k.NONE
         box["line_turn"] = box["refused_size"] = box["max_jumps"] = k.NOBODY
         box["clusters"], box["links"] = self.clusters, self.links

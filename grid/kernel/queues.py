@@ -42,8 +42,18 @@ def _hang(state: Any, slots: Any, queue: int, parent: int, to_left: bool, node: 
 
 
 @inlined
+def _leftmost(slots: Any, node: int) -> int:
+    while slots[node].left != NONE:
+        node = slots[node].left
+    return node
+
+
+@inlined
 def join(state: Any, slots: Any, queue: int, job: int) -> None:
     """Put a job into a queue, at the place of its `key` and `serial`."""
+    head = state.head[queue]
+    if head == NONE or _before(slots, job, head):
+        state.head[queue] = job
     rank = _mixed(slots[job].serial)
     slots[job].rank = rank
     slots[job].left = NONE
@@ -87,6 +97,8 @@ def leave(state: Any, slots: Any, queue: int, job: int) -> None:
         to_left = _before(slots, job, node)
         node = slots[node].left if to_left else slots[node].right
     left, right = slots[job].left, slots[job].right
+    if job == state.head[queue]:
+        state.head[queue] = parent if right == NONE else _leftmost(slots, right)
     while left != NONE and right != NONE:
         if slots[left].rank >= slots[right].rank:
             _hang(state, slots, queue, parent, to_left, left)
@@ -101,11 +113,7 @@ def leave(state: Any, slots: Any, queue: int, job: int) -> None:
 @inlined
 def first(state: Any, slots: Any, queue: int) -> int:
     """Return the job at the head of a queue, or NONE."""
-    node = state.root[queue]
-    if node != NONE:
-        while slots[node].left != NONE:
-            node = slots[node].left
-    return node
+    return int(state.head[queue])
 
 
 @inlined

@@ -289,6 +289,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("received", np.int64, clusters),  # addressed to the broker of each cluster
             # queues: one for each cluster, then (but for the root) the global one
             ("root", np.int64, clusters),
+            ("head", np.int64, clusters),  # slot of the first job
             ("waiting", np.int64, queues),  # jobs
             # the global queue in lines: one for each size of job, or line 0 for all
             ("lines_begin", np.int64),  # all lines before are empty
