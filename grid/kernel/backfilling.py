@@ -16,7 +16,7 @@ import numpy as np
 from grid.kernel.compile import inlined, part
 from grid.kernel.conservative import serve_by_reservations
 from grid.kernel.execution import start
-from grid.kernel.queues import after, first, leave
+from grid.kernel.queues import first, leave, walk, walk_from, walk_on
 from grid.kernel.releases import expected_end, freed_by, is_overdue, parts_freed
 from grid.kernel.state import EASY, FPFS, NOBODY, NONE
 
@@ -51,27 +51,31 @@ def _serve_all_that_fit(
 ) -> None:
     """FPFS: start each job that fits, in order, unless one was overtaken too often before it."""
     most = state.may_be_overtaken[cluster]
-    job = first(state, slots, cluster)
+    job = walk(state, slots, cluster)
     if most == NOBODY and _only_newcomer(state, cluster):
         job = state.newcomer[cluster]
+        if slots[job].size <= state.free[cluster]:
+            _leave_and_start(state, slots, events, processors, turns, cluster, job)
+        return
     # `jumps` counts from what has started by now, until the walk is over.
     started, allowed, last = 0, NOBODY, NONE
     while job != NONE and state.free[cluster] > 0 and started < allowed:
-        following = after(state, slots, cluster, job)
         if slots[job].size <= state.free[cluster]:
             _leave_and_start(state, slots, events, processors, turns, cluster, job)
             started += last != NONE
-        elif most < NOBODY:
-            slots[job].jumps -= started
-            allowed = min(allowed, most - slots[job].jumps)
-            last = job
-        job = following
+            job = walk_from(state, slots, cluster, job)
+        else:
+            if most < NOBODY:
+                slots[job].jumps -= started
+                allowed = min(allowed, most - slots[job].jumps)
+                last = job
+            job = walk_on(state, slots, job)
     if started > 0:
-        job = first(state, slots, cluster)
+        job = walk(state, slots, cluster)
         slots[last].jumps += started
         while job != last:
             slots[job].jumps += started
-            job = after(state, slots, cluster, job)
+            job = walk_on(state, slots, job)
 
 
 @part
@@ -139,12 +143,13 @@ def _serve_easily(
     if head == NONE or state.free[cluster] == 0:
         return
     _find_shadow(state, slots, processors, sliding, cluster, head)
-    job = after(state, slots, cluster, head)
+    job = walk_from(state, slots, cluster, head)
     while job != NONE and state.free[cluster] > 0:
-        following = after(state, slots, cluster, job)
         if _may_go_before(state, cluster, slots[job]):
             _go_before(state, slots, events, processors, turns, cluster, job)
-        job = following
+            job = walk_from(state, slots, cluster, job)
+        else:
+            job = walk_on(state, slots, job)
 
 
 @inlined

@@ -15,7 +15,7 @@ import numpy as np
 
 from grid.kernel.compile import inlined, part, unchecked
 from grid.kernel.execution import start
-from grid.kernel.queues import after, first, leave
+from grid.kernel.queues import leave, walk, walk_from, walk_on
 from grid.kernel.releases import expected_end, freed_by, parts_freed
 from grid.kernel.state import NONE
 
@@ -49,9 +49,13 @@ def _expect_running(
 @unchecked
 def _row_at(state: Any, profile: Any, time: float, begin: int) -> int:
     """Return the row that begins at a time (s), not before row `begin`; it is made if need be."""
-    row = begin
-    while row < state.profile_length and profile[row].time < time:
-        row += 1
+    row, end = begin, state.profile_length
+    while row < end:
+        middle = (row + end) // 2
+        if profile[middle].time < time:
+            row = middle + 1
+        else:
+            end = middle
     if row == state.profile_length or profile[row].time > time:
         for below in range(state.profile_length, row, -1):
             profile[below] = profile[below - 1]
@@ -92,22 +96,22 @@ def _earliest(state: Any, profile: Any, slot: Any) -> float:
 def _reserve_known(state: Any, slots: Any, profile: Any, cluster: int) -> bool:
     """Take away what is reserved, from now on at the earliest; tell whether all of it fits."""
     fits = True
-    job = first(state, slots, cluster)
+    job = walk(state, slots, cluster)
     while job != NONE:
         slot = slots[job]
         if slot.reserved < np.inf:
             slot.reserved = max(slot.reserved, state.now)
             fits &= _reserve(state, profile, slot, slot.size)
-        job = after(state, slots, cluster, job)
+        job = walk_on(state, slots, job)
     return fits
 
 
 @inlined
 def _forget_reservations(state: Any, slots: Any, cluster: int) -> None:
-    job = first(state, slots, cluster)
+    job = walk(state, slots, cluster)
     while job != NONE:
         slots[job].reserved = np.inf
-        job = after(state, slots, cluster, job)
+        job = walk_on(state, slots, job)
 
 
 @part
@@ -130,9 +134,8 @@ def serve_by_reservations(
         _forget_reservations(state, slots, cluster)
         _expect_running(state, slots, processors, sliding, profile, cluster)
     moves = state.disturbed[cluster] == 1
-    job = first(state, slots, cluster)
+    job = walk(state, slots, cluster)
     while job != NONE:
-        following = after(state, slots, cluster, job)
         slot = slots[job]
         reserved = slot.reserved < np.inf
         if moves and reserved:
@@ -145,4 +148,6 @@ def serve_by_reservations(
         if slot.reserved <= state.now and slot.size <= state.free[cluster]:
             leave(state, slots, cluster, job)
             start(state, slots, events, processors, turns, job)
-        job = following
+            job = walk_from(state, slots, cluster, job)
+        else:
+            job = walk_on(state, slots, job)

@@ -127,3 +127,45 @@ def after(state: Any, slots: Any, queue: int, job: int) -> int:
         else:
             node = slots[node].right
     return found
+
+
+@inlined
+def _down_to_first(state: Any, slots: Any, node: int) -> int:
+    """Note a part of a tree that is to be walked; return its first job, the next of the walk."""
+    while node != NONE:
+        state.path[state.path_length] = node
+        state.path_length += 1
+        node = slots[node].left
+    return int(state.path[state.path_length - 1]) if state.path_length > 0 else NONE
+
+
+@inlined
+def walk(state: Any, slots: Any, queue: int) -> int:
+    """Begin to walk a queue, one walk at a time; return its first job, or NONE."""
+    state.path_length = 0
+    return int(_down_to_first(state, slots, state.root[queue]))
+
+
+@inlined
+def walk_from(state: Any, slots: Any, queue: int, job: int) -> int:
+    """Begin to walk a queue behind `job` (which need not be in it any more)."""
+    state.path_length = 0
+    node = state.root[queue]
+    while node != NONE:
+        if _before(slots, job, node):
+            state.path[state.path_length] = node
+            state.path_length += 1
+            node = slots[node].left
+        else:
+            node = slots[node].right
+    return int(_down_to_first(state, slots, NONE))
+
+
+@inlined
+def walk_on(state: Any, slots: Any, job: int) -> int:
+    """Return the job that follows `job` in a walk, or NONE.
+
+    What has changed the queue since ends the walk: it has to begin anew.
+    """
+    state.path_length -= 1
+    return int(_down_to_first(state, slots, slots[job].right))

@@ -19,6 +19,9 @@ NONE = -1
 LINES = 4096
 """Sizes of jobs that may have a line of their own in the global queue, from 0."""
 
+PATH = 512
+"""Most jobs above another in the tree of a queue: a few dozen are above it in the longest one."""
+
 NOBODY = np.iinfo(np.int64).max
 """Whose turn it is in an empty line."""
 
@@ -327,6 +330,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("shadow", np.float64, clusters),  # s, when the head of the queue shall start
             ("extra", np.int64, clusters),  # processors that it then leaves to others
             ("profile_length", np.int64),  # rows of the profile in use
+            ("path", np.int64, (PATH,)),  # in a walk of a queue: the job it is at, and those above
+            ("path_length", np.int64),
             ("planned", np.int64, clusters),  # 1: jobs start only when a plan names them
             ("replan", np.int64, clusters),  # 1: jobs or processors changed under the plan
             ("replan_any", np.int64),
