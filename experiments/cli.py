@@ -322,9 +322,10 @@ def bench(what: str, as_json: bool) -> None:
     from experiments.bench.measurement import as_json as rows
     from experiments.bench.measurement import print_measurements
     from experiments.bench.queues import bench_queues
+    from experiments.bench.site import bench_site
     from experiments.bench.titan import bench_titan
 
-    of_kernel = bench_coallocation, bench_queues, bench_kernel  # which keeps records, last
+    of_kernel = bench_coallocation, bench_queues, bench_site, bench_kernel  # keeps records: last
     found = [each for bench in of_kernel for each in bench()] if what == "kernel" else bench_titan()
     if as_json:
         click.echo(json.dumps(rows(found)))

@@ -14,6 +14,7 @@ from experiments.bench.kernel import PlainLeastLoad, bench_kernel
 from experiments.bench.measurement import Measurement, as_json, print_measurements
 from experiments.bench.plain_deap import plain_evolve, plain_toolbox
 from experiments.bench.queues import POLICIES, bench_queues
+from experiments.bench.site import LOCAL, bench_site
 from experiments.bench.titan import bench_titan
 
 
@@ -50,6 +51,12 @@ def test_coallocation():
 def test_policies_of_queues_are_measured():
     measurements = bench_queues(jobs=1000)
     assert [each.name for each in measurements] == [f"{name}, 4 clusters" for name in POLICIES]
+    assert all(each.value > 0 and each.unit == "jobs/CPU s" for each in measurements)
+
+
+def test_disciplines_of_a_site_are_measured():
+    measurements = bench_site(jobs=1000)
+    assert [each.name for each in measurements] == [f"{name}, one cluster" for name in LOCAL]
     assert all(each.value > 0 and each.unit == "jobs/CPU s" for each in measurements)
 
 

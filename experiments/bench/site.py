@@ -1,0 +1,83 @@
+"""Jobs per CPU second of one site that replays its jobs under a local scheduler."""
+
+from __future__ import annotations
+
+import time
+
+import mesa
+import numpy as np
+
+from agents.balancers import DynamicLeastLoadScheduler
+from agents.model import GridModel
+from agents.registry import local_scheduler
+from experiments.bench.measurement import Measurement
+from grid.distributions import Exponential, UniformSizes
+from grid.platform import Platform
+from grid.workloads.synthetic import SyntheticWorkload, arrival_rate
+from grid.workloads.table import Table
+
+PROCESSORS = 128
+LOAD = 0.8
+ROUNDS = 3
+STEPS = 500
+LOCAL = {
+    "fcfs": "7,400,000",
+    "easy": "3,200,000",
+    "fpfs": "",
+    "conservative": "",
+}
+"""Local schedulers that are measured, and the jobs per CPU second expected of them."""
+
+
+def _jobs(count: int) -> Table:
+    """Return jobs whose users ask for up to five times as long as they take."""
+    sizes, runtimes = UniformSizes(1, 32), Exponential(100)
+    rate = arrival_rate(LOAD, sizes, runtimes, [PROCESSORS], [1.0])
+    workload = SyntheticWorkload(count=count, rate=rate, sizes=sizes, runtimes=runtimes)
+    jobs = np.concatenate([chunk.copy() for chunk in workload.chunks()])
+    factors = np.random.default_rng(1).uniform(1, 5, count)
+    jobs["requested_time"] = jobs["runtime"] * factors
+    return Table(jobs)
+
+
+def _seconds(local: str, jobs: Table) -> float:
+    """Simulate the jobs without keeping them; return the CPU seconds."""
+    model = GridModel(
+        Platform.star([PROCESSORS]),
+        jobs,
+        DynamicLeastLoadScheduler,
+        local_scheduler(local),
+        interval=float(jobs.jobs["arrival"][-1]) / STEPS,
+        prediction="requested",
+    )
+    model.world.stream_records(None)
+    begin = time.process_time()
+    model.run()
+    seconds = time.process_time() - begin
+    getattr(mesa.Agent, "_ids", {}).pop(model, None)  # Mesa 3.3 keeps every model there
+    return seconds
+
+
+def bench_site(jobs: int = 1_000_000) -> list[Measurement]:
+    """Measure local schedulers on one cluster of 128 processors at a load of 0.8.
+
+    Parameters
+    ----------
+    jobs : int
+        Jobs of each run, which are there before it begins.
+
+    Returns
+    -------
+    list of Measurement
+        Jobs per CPU second of each.
+    """
+    table, few = _jobs(jobs), _jobs(10)
+    measurements = []
+    for local, expected in LOCAL.items():
+        _seconds(local, few)  # compiles
+        best = min(_seconds(local, table) for _ in range(ROUNDS))
+        note = f"one cluster, simulation alone; {jobs:,} jobs, fastest of {ROUNDS}"
+        if expected:
+            note += f"; expected: at least {expected}"
+        measurements.append(Measurement(f"{local}, one cluster", jobs / best, "jobs/CPU s", note))
+    return measurements
