@@ -53,7 +53,7 @@ class FcfsScheduler(LocalScheduler):
 
 
 class FpfsScheduler(FcfsScheduler):
-    """First processed, first served: in order of landing, each job that fits.
+    """Fit processors, first served: in order of landing, each job that fits.
 
     A job that was overtaken `LocalSettings.local_max_jumps` times since it landed holds back those
     behind it.

@@ -77,9 +77,7 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
             self._history = History(world, learns=prediction == "learned")
         requested = prediction == "requested" and _all_requested(model.workload)
         as_told = (self._history is None or requested) and self._sigma == 0.0
-        world.set_prediction(
-            self._rates, None if as_told else self._runtime, requested and as_told
-        )
+        world.set_prediction(self._rates, None if as_told else self._runtime, requested and as_told)
 
     def _runtime(self, job: np.void) -> float:
         """Return the run time to expect of a job that is submitted now."""
@@ -140,9 +138,7 @@ def is_told(workload: object, prediction: str) -> bool:
 
 def _all_requested(workload: object) -> bool:
     """Tell whether every job has a requested time, so that nothing else is ever asked for."""
-    return isinstance(workload, Table) and bool(
-        np.isfinite(workload.jobs["requested_time"]).all()
-    )
+    return isinstance(workload, Table) and bool(np.isfinite(workload.jobs["requested_time"]).all())
 
 
 def _check_told(workload: object, prediction: str) -> None:

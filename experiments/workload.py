@@ -124,9 +124,7 @@ def _from_logs(
                     f"workload {entry}: a second log of {site}; accepted: one for each cluster"
                 )
             paths[site] = path
-        table = read_site_logs(
-            paths, platform.names, platform.speed, parameters.kill_at_request
-        )
+        table = read_site_logs(paths, platform.names, platform.speed, parameters.kill_at_request)
     jobs = np.concatenate(list(table.chunks()))
     end = math.inf if parameters.window_end is None else parameters.window_end
     if parameters.window_start > 0 or end < math.inf:

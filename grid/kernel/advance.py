@@ -17,8 +17,8 @@ import numpy as np
 from numba.core import types
 
 from grid.jobs import JOB
-from grid.kernel.backfilling import note_newcomer, serve
 from grid.kernel.arrival import become_known, enqueue, land, next_arrival, submit
+from grid.kernel.backfilling import note_newcomer, serve
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.decisions import call_priority
 from grid.kernel.ending import count_in_vain, only_failures_left
@@ -350,9 +350,7 @@ def advance(
 
 
 @functools.cache
-def loop(
-    capacity: int, tracked: bool, offering: bool, backfilling: bool
-) -> Callable[..., int]:
+def loop(capacity: int, tracked: bool, offering: bool, backfilling: bool) -> Callable[..., int]:
     """Return `advance` for a capacity, as a function that takes its arguments on trust.
 
     numba's dispatcher looks up the types of all arguments at each call, which takes as long as

@@ -131,12 +131,12 @@ def _serve_easily(
 ) -> None:
     """EASY: start jobs from the head while they fit, then others that do not delay the head."""
     head = first(state, slots, cluster)
-    if _only_newcomer(state, cluster) and state.newcomer[cluster] != head:
-        if state.sliding == 0 and not is_overdue(state, slots, cluster):
-            job = state.newcomer[cluster]
-            if _may_go_before(state, cluster, slots[job]):
-                _go_before(state, slots, events, processors, turns, cluster, job)
-            return
+    behind = _only_newcomer(state, cluster) and state.newcomer[cluster] != head
+    if behind and state.sliding == 0 and not is_overdue(state, slots, cluster):
+        job = state.newcomer[cluster]
+        if _may_go_before(state, cluster, slots[job]):
+            _go_before(state, slots, events, processors, turns, cluster, job)
+        return
     while head != NONE and slots[head].size <= state.free[cluster]:
         _leave_and_start(state, slots, events, processors, turns, cluster, head)
         head = first(state, slots, cluster)

@@ -50,9 +50,7 @@ def keep_in_order(state: Any, slots: Any, job: int) -> None:
 
 
 @inlined
-def freed_by(
-    state: Any, slots: Any, processors: Any, cluster: int, job: int, count: int
-) -> int:
+def freed_by(state: Any, slots: Any, processors: Any, cluster: int, job: int, count: int) -> int:
     """Return how many of the `count` processors that a job holds on a cluster do not go with it."""
     if processors is not None and state.remaining[cluster] < state.up[cluster]:
         processor = slots[job].first_processor

@@ -75,7 +75,7 @@ def clean(
     count(ZERO_RUNTIME, zero)
     jobs["runtime"][zero] = 1.0
     if kills:
-        late = (0 < jobs["requested_time"]) & (jobs["requested_time"] < jobs["runtime"])
+        late = (jobs["requested_time"] > 0) & (jobs["requested_time"] < jobs["runtime"])
         count(KILLED, late)
         jobs["runtime"][late] = jobs["requested_time"][late]
     low = jobs["requested_time"] < jobs["runtime"]

@@ -83,7 +83,8 @@ class EasyInPython(EasyScheduler):
 
 
 def test_easy_over_any_order():
-    for local, rank in ((EasyShortestFirst, lambda j: j.expected), (EasyInPython, lambda j: -j.size)):
+    ranks = {EasyShortestFirst: lambda job: job.expected, EasyInPython: lambda job: -job.size}
+    for local, rank in ranks.items():
         model = model_of("dll", local, workload(rate=0.12), Platform.star([8]))
         model.run()
         rows = np.sort(model.world.records().rows, order="number")

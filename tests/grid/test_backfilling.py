@@ -122,9 +122,7 @@ def test_every_start(data, processors, service, order, max_jumps, exact, tracked
 
 
 @settings(max_examples=100, deadline=None)
-@given(
-    st.data(), PROCESSORS, st.sampled_from(SERVICES), st.lists(st.floats(0.1, 30), max_size=10)
-)
+@given(st.data(), PROCESSORS, st.sampled_from(SERVICES), st.lists(st.floats(0.1, 30), max_size=10))
 def test_steps_change_nothing(data, processors, service, steps):
     table = data.draw(workloads(processors))
     whole, in_steps = (site(table, processors, service) for _ in range(2))
