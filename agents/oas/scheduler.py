@@ -19,15 +19,13 @@ from agents.schedulers import Answer
 from agents.view import Job
 from grid.errors import GridError
 from grid.kernel.state import REJECT
+from grid.kernel.statistics import TOLERANCE
 
 if TYPE_CHECKING:
     from agents.model import GridModel
 
 FINEST = 1000
 """Denominator of relative speeds at most: predictions are no finer."""
-
-TIE = 1e-9
-"""Rounding of demands, relative to a link's capacity."""
 
 
 class OasScheduler(OrderedScheduler):
@@ -59,7 +57,7 @@ class OasScheduler(OrderedScheduler):
                 f"oas: found {world.links - world.clusters} switches beside the central one; "
                 "accepted: clusters in a star"
             )
-        self._capacity = world.known["capacity"][: world.clusters] * (1.0 + TIE)
+        self._capacity = world.known["capacity"][: world.clusters] * (1.0 + TOLERANCE)
         self._fastest = max(cluster.rate for cluster in self.clusters)
 
     def place(self, job: Job) -> Answer:
