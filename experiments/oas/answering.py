@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
 from agents.oas import Answer, Instance, approximate, solve
+from agents.oas.instance import told
 from grid.errors import GridError
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def read_instance(path: str) -> Instance:
         If it cannot be read, is no JSON, or no instance; the message names the file and the key.
     """
     try:
-        given = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        given = json.loads(text, object_pairs_hook=_object)
     except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise GridError(f"{path}: {reason}; accepted: a JSON file") from None
@@ -36,6 +38,16 @@ def read_instance(path: str) -> Instance:
         return Instance.from_dict(given)
     except GridError as error:
         raise GridError(f"{path}: {error}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object whose keys differ; of two that do not, JSON would drop one unsaid."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"key {told(key)} found twice in one object")
+        found[key] = value
+    return found
 
 
 def answer_to(

@@ -87,6 +87,7 @@ def test_a_job_that_can_run_nowhere_is_named_with_its_links(path):
     ("text", "message"),
     [
         ("{", "accepted: a JSON file"),
+        ('{"jobs": [], "jobs": []}', "key 'jobs' found twice in one object; accepted: a JSON file"),
         ('{"jobs": []}', "clusters: not found; accepted: all of clusters, jobs"),
         (json.dumps(INSTANCE).replace("0.75", "7.5"), "clusters[1].effective_power: found 7.5"),
         (json.dumps(INSTANCE).replace("12", "13"), "jobs[3].tasks: found 13; accepted: at most 12"),
