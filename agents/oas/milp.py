@@ -26,7 +26,7 @@ from agents.oas.instance import Instance
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
 
-TOLERANCE = 1e-6
+BOUND_ERROR = 1e-6
 """By which a bound may be wrong; makespans are whole slots."""
 
 
@@ -55,7 +55,7 @@ def milp(instance: Instance, scaled: Scaled, start: Sequence[Decision], time_lim
     )
     bound = max(row[0] for row in scaled.durations)
     if result.mip_dual_bound is not None and math.isfinite(result.mip_dual_bound):
-        bound = max(bound, math.ceil(result.mip_dual_bound - TOLERANCE))
+        bound = max(bound, math.ceil(result.mip_dual_bound - BOUND_ERROR))
     if result.x is None:
         return Found(start, bound)
     return Found(model.decisions(result.x), bound)
