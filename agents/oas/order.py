@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
+from grid.errors import PlacementError
 from grid.kernel.state import NONE
 
 if TYPE_CHECKING:
@@ -113,4 +114,4 @@ class OrderedScheduler(GlobalScheduler):
         waiting : dict of int to int
             The slot of each waiting job, by its serial.
         """
-        raise NotImplementedError
+        raise PlacementError(f"{type(self).__name__}: no method `starting`")

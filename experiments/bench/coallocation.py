@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import resource
 import sys
-import time
-
-import mesa
 
 from agents.coallocation.settings import CoallocationSettings
 from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
 from agents.registry import global_scheduler
 from experiments.bench.measurement import Measurement
+from experiments.bench.timing import cpu_seconds
 from grid.distributions import Exponential, UniformSizes
 from grid.platform import Platform
 from grid.workloads.per_cluster import PerClusterWorkload
@@ -51,12 +49,7 @@ def _seconds(policy: str, clusters: int, bandwidth: float, jobs: int) -> float:
         interval=jobs * INTERARRIVAL / clusters / STEPS,
         settings=[CoallocationSettings(lslt=100.0, chunk=85)],
     )
-    model.world.stream_records(None)
-    begin = time.process_time()
-    model.run()
-    seconds = time.process_time() - begin
-    getattr(mesa.Agent, "_ids", {}).pop(model, None)  # Mesa 3.3 keeps every model there
-    return seconds
+    return cpu_seconds(model)
 
 
 def bench_coallocation(jobs: int = 400_000) -> list[Measurement]:

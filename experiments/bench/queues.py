@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
-import mesa
-
 from experiments.bench.measurement import Measurement
+from experiments.bench.timing import cpu_seconds
 from experiments.scenario import Scenario
 
 LOAD, ROUNDS = 0.8, 3
@@ -17,12 +14,7 @@ def _seconds(policy: str, jobs: int) -> float:
     """Run the scenario without keeping its jobs; return the CPU seconds, workload included."""
     settings = [f"jobs={jobs}", f"load={LOAD}"]
     model = Scenario.load("queues").changed(settings, global_scheduler=policy).model(1)
-    model.world.stream_records(None)
-    begin = time.process_time()
-    model.run()
-    seconds = time.process_time() - begin
-    getattr(mesa.Agent, "_ids", {}).pop(model, None)  # Mesa 3.3 keeps every model there
-    return seconds
+    return cpu_seconds(model)
 
 
 def bench_queues(jobs: int = 1_000_000) -> list[Measurement]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
-import mesa
 import numpy as np
 
 from agents.balancers import DynamicLeastLoadScheduler
 from agents.model import GridModel
 from agents.registry import local_scheduler
 from experiments.bench.measurement import Measurement
+from experiments.bench.timing import cpu_seconds
 from grid.distributions import Exponential, UniformSizes
 from grid.platform import Platform
 from grid.workloads.synthetic import SyntheticWorkload, arrival_rate
@@ -50,12 +48,7 @@ def _seconds(local: str, jobs: Table) -> float:
         interval=float(jobs.jobs["arrival"][-1]) / STEPS,
         prediction="requested",
     )
-    model.world.stream_records(None)
-    begin = time.process_time()
-    model.run()
-    seconds = time.process_time() - begin
-    getattr(mesa.Agent, "_ids", {}).pop(model, None)  # Mesa 3.3 keeps every model there
-    return seconds
+    return cpu_seconds(model)
 
 
 def bench_site(jobs: int = 1_000_000) -> list[Measurement]:
