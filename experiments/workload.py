@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 
 from experiments.parameters import Parameters
 from grid.component_sizes import favouring_powers_of_two
@@ -125,7 +124,7 @@ def _from_logs(
                 )
             paths[site] = path
         table = read_site_logs(paths, platform.names, platform.speed, parameters.kill_at_request)
-    jobs = np.concatenate(list(table.chunks()))
+    jobs = table.jobs
     end = math.inf if parameters.window_end is None else parameters.window_end
     if parameters.window_start > 0 or end < math.inf:
         jobs = window(jobs, parameters.window_start, end)

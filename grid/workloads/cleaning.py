@@ -82,7 +82,8 @@ def clean(
     count(LOW_REQUEST, low)
     jobs["requested_time"][low] = jobs["runtime"][low]
     cleaning = Cleaning(len(records), rules, len(records) - len(jobs))
-    return jobs, cleaning.also(NUMBER_AGAIN, len(jobs) - len(np.unique(jobs["number"])))
+    number = np.sort(jobs["number"])  # most logs have them in order: quicker than a hash of each
+    return jobs, cleaning.also(NUMBER_AGAIN, int((number[1:] == number[:-1]).sum()))
 
 
 def combined(cleanings: Iterable[Cleaning]) -> Cleaning:
