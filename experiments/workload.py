@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-
 from experiments.parameters import Parameters
 from grid.component_sizes import favouring_powers_of_two
 from grid.distributions import (

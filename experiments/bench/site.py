@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
 from agents.balancers import DynamicLeastLoadScheduler
@@ -11,6 +17,7 @@ from experiments.bench.measurement import Measurement
 from experiments.bench.timing import cpu_seconds
 from grid.distributions import Exponential, UniformSizes
 from grid.platform import Platform
+from grid.workloads.swf import write_swf
 from grid.workloads.synthetic import SyntheticWorkload, arrival_rate
 from grid.workloads.table import Table
 
@@ -25,6 +32,8 @@ LOCAL = {
     "conservative": "",
 }
 """Local schedulers that are measured, and the jobs per CPU second expected of them."""
+WHOLE = {"fcfs": "280,000", "easy": "235,000"}
+"""Those of which a whole process is, and what is expected of it."""
 
 
 def _jobs(count: int) -> Table:
@@ -51,6 +60,22 @@ def _seconds(local: str, jobs: Table) -> float:
     return cpu_seconds(model)
 
 
+def _process_seconds(local: str, log: str) -> float:
+    """Have a process of its own read a log and replay it; return its CPU seconds."""
+    command = "from experiments.cli import main; main()"
+    options = ["--local", local, "--workload", log, "--set", f"processors={PROCESSORS}"]
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, "-c", command, "run", "site", *options, "--json"],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=Path(__file__).parents[2],  # where the package is, if it is not installed
+    )
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime
+
+
 def bench_site(jobs: int = 1_000_000) -> list[Measurement]:
     """Measure local schedulers on one cluster of 128 processors at a load of 0.8.
 
@@ -62,7 +87,7 @@ def bench_site(jobs: int = 1_000_000) -> list[Measurement]:
     Returns
     -------
     list of Measurement
-        Jobs per CPU second of each.
+        Jobs per CPU second of each: the simulation, and whole processes that replay an SWF file.
     """
     table, few = _jobs(jobs), _jobs(10)
     measurements = []
@@ -73,4 +98,16 @@ def bench_site(jobs: int = 1_000_000) -> list[Measurement]:
         if expected:
             note += f"; expected: at least {expected}"
         measurements.append(Measurement(f"{local}, one cluster", jobs / best, "jobs/CPU s", note))
+    with tempfile.TemporaryDirectory() as folder:
+        log = f"{folder}/jobs.swf"
+        with open(log, "w", encoding="utf-8") as stream:
+            write_swf(stream, table)
+        for local, expected in WHOLE.items():
+            best = min(_process_seconds(local, log) for _ in range(ROUNDS))
+            note = (
+                f"one cluster, start-up and reading {jobs:,} jobs of SWF included, fastest of "
+                f"{ROUNDS}; expected: at least {expected}"
+            )
+            name = f"{local}, one cluster, whole process"
+            measurements.append(Measurement(name, jobs / best, "jobs/CPU s", note))
     return measurements

@@ -14,7 +14,7 @@ from experiments.bench.kernel import PlainLeastLoad, bench_kernel
 from experiments.bench.measurement import Measurement, as_json, print_measurements
 from experiments.bench.plain_deap import plain_evolve, plain_toolbox
 from experiments.bench.queues import POLICIES, bench_queues
-from experiments.bench.site import LOCAL, bench_site
+from experiments.bench.site import LOCAL, WHOLE, bench_site
 from experiments.bench.titan import bench_titan
 
 
@@ -56,7 +56,10 @@ def test_policies_of_queues_are_measured():
 
 def test_disciplines_of_a_site_are_measured():
     measurements = bench_site(jobs=1000)
-    assert [each.name for each in measurements] == [f"{name}, one cluster" for name in LOCAL]
+    assert [each.name for each in measurements] == [
+        *(f"{name}, one cluster" for name in LOCAL),
+        *(f"{name}, one cluster, whole process" for name in WHOLE),
+    ]
     assert all(each.value > 0 and each.unit == "jobs/CPU s" for each in measurements)
 
 
