@@ -14,7 +14,7 @@ from agents.blame import raise_as_of
 from agents.carriage import announcements, transfers
 from agents.cluster import ClusterAgent
 from agents.mail import Mail
-from agents.messages import Discovery, Message, Reminder, ScheduleReport
+from agents.messages import Discovery, Message, Reminder
 from agents.pace import PacePredictor
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
@@ -98,6 +98,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         Messages that schedulers sent each other, and brokers to find clusters, so far.
     pace : PacePredictor
     rounds : list of Round
+        Those that MUSCLE has dispatched so far.
     said : deque of Message
         The last messages that agents exchanged.
     listeners : list of callable
@@ -389,15 +390,3 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def _local(self, slot: int) -> LocalScheduler:
         return self.clusters[self.world.jobs["cluster"].item(slot)].scheduler
-
-    # Rounds -------------------------------------------------------------------------------------
-
-    def begin_round(self, number: int, jobs: npt.NDArray[np.int64]) -> None:
-        """Note a round that the global scheduler dispatches now."""
-        cps = np.where(jobs > 0, np.nan, 0.0)
-        self.rounds.append(Round(number, self.now, jobs, cps))
-
-    def note_performance(self, report: ScheduleReport) -> None:
-        """Note the CP that a TITAN expects of the schedule it made for a round."""
-        if 0 < report.round <= len(self.rounds):
-            self.rounds[report.round - 1].cps[report.cluster] = report.cp

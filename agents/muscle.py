@@ -20,6 +20,7 @@ from agents.coallocation.settings import CoallocationSettings
 from agents.composition import checked_sizes
 from agents.messages import Message, ScheduleReport, SeedSchedule, Space
 from agents.packing import Floats
+from agents.rounds import Round, note_performance
 from agents.schedule import Placement
 from agents.schedulers import GlobalScheduler
 from agents.wide_jobs import booked_with, enough_at, largest_first, room, within
@@ -176,8 +177,7 @@ class MuscleScheduler(GlobalScheduler):
     def receive(self, message: Message) -> None:
         """Note what a TITAN reports, unless it answers an older round than the last."""
         if isinstance(message, ScheduleReport):
-            if message.cp is not None:
-                self.model.note_performance(message)
+            note_performance(self.model.rounds, message)
             before = self.booked[message.cluster]
             if message.round < before.round:
                 self._resize(message.cluster, len(message.release), message.sent)
@@ -278,7 +278,8 @@ class MuscleScheduler(GlobalScheduler):
             self.stream,
         )
         self.round += 1
-        self.model.begin_round(self.round, np.bincount(result.cluster, minlength=len(self.left)))
+        jobs_of = np.bincount(result.cluster, minlength=len(self.left))
+        self.model.rounds.append(Round.begun(self.round, now, jobs_of))
         sent_to = result.cluster[result.order]
         self.model.transfer(slots[result.order], sent_to, self._heard[sent_to])
         numbers = jobs["number"][slots]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import click
@@ -85,10 +86,17 @@ def _carry_out(
             show(report, Console())
 
 
-def _workers(given: int | None) -> int:
+def _given(workers: int | None, **options: Any) -> dict[str, Any]:
+    """Return the options that were given, under the names that `reproduce` functions have."""
     from experiments.studies.sweep import cores
 
-    return cores() if given is None else given
+    found = {name: value for name, value in options.items() if value is not None}
+    return {**found, "workers": cores() if workers is None else workers}
+
+
+def _parts(given: tuple[str, ...], all_of_them: Sequence[str]) -> tuple[str, ...]:
+    """Return the parts that were asked for, in their order; all of them without any."""
+    return tuple(part for part in all_of_them if not given or part in given)
 
 
 @reproduce.command(
@@ -103,26 +111,14 @@ def _workers(given: int | None) -> int:
 )
 @study_options("muscle", "20,000", 1)
 def reproduce_muscle(
-    figures: tuple[int, ...] | None,
-    scale: float,
-    replications: int | None,
-    workers: int | None,
-    out: str,
-    as_json: bool,
+    figures: tuple[int, ...] | None, out: str, as_json: bool, **amounts: Any
 ) -> None:
     """Run Figs. 4 to 7 of `muscle` again: tables, pictures and a verdict on each claim."""
     from experiments.papers import muscle
     from experiments.papers.muscle.listing import print_claims
 
     _carry_out(
-        lambda folder, progress: muscle.reproduce(
-            folder,
-            progress,
-            muscle.FIGURES if figures is None else figures,
-            scale,
-            muscle.REPLICATIONS if replications is None else replications,
-            _workers(workers),
-        ),
+        partial(muscle.reproduce, **_given(figures=figures, **amounts)),
         out,
         as_json,
         lambda report, console: print_claims(report, out, console),
@@ -146,13 +142,7 @@ def reproduce_muscle(
 )
 @study_options("beosim", "4,000,000 (Figs. 9-13) and 400,000 (the others) a cluster", 5)
 def reproduce_beosim(
-    figures: tuple[int, ...] | None,
-    table: str | None,
-    scale: float,
-    replications: int | None,
-    workers: int | None,
-    out: str,
-    as_json: bool,
+    figures: tuple[int, ...] | None, table: str | None, out: str, as_json: bool, **amounts: Any
 ) -> None:
     """Run Figs. 9 to 27 of `beosim` again: tables, pictures and a verdict on each claim."""
     from experiments.papers import beosim
@@ -161,25 +151,18 @@ def reproduce_beosim(
 
     if table is not None and figures is not None:
         raise GridError("--figure: found with --table; accepted: one of them")
-    amounts = (
-        scale,
-        beosim.REPLICATIONS if replications is None else replications,
-        _workers(workers),
-    )
     if table is not None:
-        _show_table(table, out, amounts, as_json)
+        _show_table(table, out, _given(**amounts), as_json)
         return
     _carry_out(
-        lambda folder, progress: beosim.reproduce(
-            folder, progress, beosim.FIGURES if figures is None else figures, *amounts
-        ),
+        partial(beosim.reproduce, **_given(figures=figures, **amounts)),
         out,
         as_json,
         lambda report, console: print_claims(report.claims, f"{out}/{report.file}", console, told),
     )
 
 
-def _show_table(table: str, out: str, amounts: tuple[float, int, int], as_json: bool) -> None:
+def _show_table(table: str, out: str, amounts: dict[str, Any], as_json: bool) -> None:
     """Tell one of the tables of `beosim` that stand by themselves."""
     from pathlib import Path
 
@@ -201,9 +184,9 @@ def _show_table(table: str, out: str, amounts: tuple[float, int, int], as_json: 
         else:
             with SweepProgress(Console(stderr=True)) as progress:
                 if table == "anchors":
-                    found = beosim.reproduce_anchors(Path(out), progress, *amounts)
+                    found = beosim.reproduce_anchors(Path(out), progress, **amounts)
                 else:
-                    found = beosim.compare_adaptive(Path(out), progress, *amounts)
+                    found = beosim.compare_adaptive(Path(out), progress, **amounts)
             if not as_json and table == "anchors":
                 listing.print_anchors(found, Console())
             elif not as_json:
@@ -229,13 +212,7 @@ def _show_table(table: str, out: str, amounts: tuple[float, int, int], as_json: 
 )
 @study_options("queues", "1,000,000", 10)
 def reproduce_queues(
-    figures: tuple[int, ...] | None,
-    table: str | None,
-    scale: float,
-    replications: int | None,
-    workers: int | None,
-    out: str,
-    as_json: bool,
+    figures: tuple[int, ...] | None, table: str | None, out: str, as_json: bool, **amounts: Any
 ) -> None:
     """Run Figs. 3 to 18 of `queues` again: tables, pictures and a verdict on each claim."""
     from experiments.papers import queues
@@ -246,26 +223,17 @@ def reproduce_queues(
     if table is not None and figures is not None:
         raise GridError("--figure: found with --table; accepted: one of them")
     if table is not None:
-        _show_saturation(out, scale, replications, _workers(workers), as_json)
+        _show_saturation(out, _given(**amounts), as_json)
         return
     _carry_out(
-        lambda folder, progress: queues.reproduce(
-            folder,
-            progress,
-            queues.FIGURES if figures is None else figures,
-            scale,
-            queues.REPLICATIONS if replications is None else replications,
-            _workers(workers),
-        ),
+        partial(queues.reproduce, **_given(figures=figures, **amounts)),
         out,
         as_json,
         lambda report, console: print_claims(report.claims, f"{out}/{report.file}", console, TELL),
     )
 
 
-def _show_saturation(
-    out: str, scale: float, replications: int | None, workers: int, as_json: bool
-) -> None:
+def _show_saturation(out: str, amounts: dict[str, Any], as_json: bool) -> None:
     """Tell the maximal utilizations of `queues`."""
     from pathlib import Path
 
@@ -274,10 +242,9 @@ def _show_saturation(
     from experiments.papers.queues import search
     from experiments.studies.progress import SweepProgress
 
-    replications = search.REPLICATIONS if replications is None else replications
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with SweepProgress(Console(stderr=True)) as progress:
-            found = search.search(Path(out), progress, scale, replications, workers)
+            found = search.search(Path(out), progress, **amounts)
         if as_json:
             told = [each.to_dict() for each in found]
             click.echo(json.dumps(told, allow_nan=False), file=stdout)
@@ -303,11 +270,9 @@ def reproduce_maxutil(
     parts: tuple[str, ...],
     ctc: str | None,
     das: str | None,
-    scale: float,
-    replications: int | None,
-    workers: int | None,
     out: str,
     as_json: bool,
+    **amounts: Any,
 ) -> None:
     """Run sections 3 to 7 of `maxutil` again: tables, pictures and a verdict on each claim."""
     from pathlib import Path
@@ -316,22 +281,17 @@ def reproduce_maxutil(
     from experiments.papers.maxutil.report import told
     from experiments.studies.judged import print_claims
 
+    logs: dict[str, Any] = {
+        name: Path(path) for name, path in (("ctc", ctc), ("das", das)) if path is not None
+    }
+
     def show(report: maxutil.Report, console: Any) -> None:
         print_claims(report.claims, f"{out}/{report.file}", console, told, head="")
         if "logs" in report.parts and not report.logs:
             console.print("no logs given (--ctc, --das): Tables 1 and 2, Figs. 1, 2 and 7 left out")
 
     _carry_out(
-        lambda folder, progress: maxutil.reproduce(
-            folder,
-            progress,
-            tuple(part for part in maxutil.PARTS if not parts or part in parts),
-            scale,
-            maxutil.REPLICATIONS if replications is None else replications,
-            _workers(workers),
-            None if ctc is None else Path(ctc),
-            None if das is None else Path(das),
-        ),
+        partial(maxutil.reproduce, **_given(parts=_parts(parts, maxutil.PARTS), **amounts), **logs),
         out,
         as_json,
         show,
@@ -365,12 +325,7 @@ def reproduce_oas(parts: tuple[str, ...], time_limit: float, out: str, as_json: 
     from experiments.studies.judged import print_claims
 
     _carry_out(
-        lambda folder, progress: oas.reproduce(
-            folder,
-            progress,
-            tuple(part for part in oas.PARTS if not parts or part in parts),
-            time_limit,
-        ),
+        partial(oas.reproduce, parts=_parts(parts, oas.PARTS), time_limit=time_limit),
         out,
         as_json,
         lambda report, console: print_claims(report.claims, f"{out}/{report.file}", console, TELL),

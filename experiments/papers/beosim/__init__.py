@@ -76,7 +76,11 @@ def reproduce(
 
 
 def reproduce_anchors(
-    folder: Path, watch: Watch, scale: float, replications: int, workers: int
+    folder: Path,
+    watch: Watch,
+    scale: float = 1.0,
+    replications: int = REPLICATIONS,
+    workers: int = 1,
 ) -> dict[str, dict[str, float | None]]:
     """Return the mean turnaround of section 6's bounds, s: ``mean``, ``ci95``, ``paper`` of each.
 
@@ -88,7 +92,11 @@ def reproduce_anchors(
 
 
 def compare_adaptive(
-    folder: Path, watch: Watch, scale: float, replications: int, workers: int
+    folder: Path,
+    watch: Watch,
+    scale: float = 1.0,
+    replications: int = REPLICATIONS,
+    workers: int = 1,
 ) -> list[dict[str, Any]]:
     """Return how `adaptive` compares with B3 under both sections' workloads (`adaptive.rows`).
 

@@ -76,7 +76,11 @@ def by_formula() -> dict[tuple[Case, str], float]:
 
 
 def search(
-    folder: Path, watch: Watch, scale: float, replications: int, workers: int
+    folder: Path,
+    watch: Watch,
+    scale: float = 1.0,
+    replications: int = REPLICATIONS,
+    workers: int = 1,
 ) -> list[Found]:
     """Search for the maximal utilization of each policy in each case of Table 1.
 
