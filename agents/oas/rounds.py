@@ -17,7 +17,7 @@ from agents.oas.settings import OasSettings
 FINENESS = 10_000
 """Units in the longest time of a round: predictions are no finer."""
 
-EFFORT = 100_000
+ROUND_EFFORT = 100_000
 """Of the insertion heuristic: a fortieth of what it takes for a single instance."""
 
 
@@ -71,7 +71,7 @@ def plan_round(
     pinned = [
         Decision(0, row[0], job.nodes) for row, job in zip(scaled.durations, running, strict=False)
     ]
-    found = [heuristic(name, instance, None, pinned, EFFORT) for name in HEURISTICS]
+    found = [heuristic(name, instance, None, pinned, ROUND_EFFORT) for name in HEURISTICS]
     best = min(found, key=lambda decisions: max(each.end for each in decisions[count:]))
     if settings.round_time > 0 and not _is_lowest(best, scaled, count):
         limit, repeatable = settings.round_time, settings.round_clock == "deterministic"

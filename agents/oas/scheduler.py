@@ -51,6 +51,10 @@ class OasScheduler(OrderedScheduler):
         super().__init__(model)
         self.settings = model.settings(OasSettings)
         self.round = 0
+        self._unable: set[int] = (
+            set()
+        )  # serials of jobs too large for what was up in the last round
+        self._up: list[int] = []
         world = model.world
         if world.links > world.clusters:
             raise GridError(
@@ -75,9 +79,12 @@ class OasScheduler(OrderedScheduler):
             for each in self.plan
             if all(count <= up for count, up in zip(each.nodes, total, strict=True))
         ]
+        if total != self._up:
+            self._up, self._unable = total, set()
         planned = {each.job for each in self.plan}
+        known = planned | self._unable
         if len(planned) < self.settings.round_jobs and any(
-            serial not in planned and world.jobs["size"][slot] <= sum(free)
+            serial not in known and world.jobs["size"][slot] <= sum(free)
             for serial, slot in waiting.items()
         ):
             self._begin_round([*waiting.values()], free)
@@ -90,7 +97,12 @@ class OasScheduler(OrderedScheduler):
         nodes = np.array(free) + sum(np.array(each.nodes) for each in running)
         there = np.flatnonzero(nodes).tolist()
         clusters = [self._cluster(k, int(nodes[k])) for k in there]
-        able = [slot for slot in slots if not _obstacles(clusters, self._tasks(slot))]
+        able = []
+        for slot in slots:
+            if not _obstacles(clusters, self._tasks(slot)):
+                able.append(slot)
+            else:
+                self._unable.add(self.model.world.jobs["serial"].item(slot))
         able = able[: self.settings.round_jobs]
         self.plan = []
         if not able:

@@ -27,7 +27,7 @@ from agents.oas.instance import Cluster, Instance, Job
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
 
-FINENESS = 10**9
+UNITS = 10**9
 """Units in a round, of which its times are whole ones, rounded down."""
 
 
@@ -112,7 +112,7 @@ def measure(
     """
     last = max(job.finish for job in jobs)
     makespan = last - dispatched
-    unit = Fraction(makespan) / FINENESS
+    unit = Fraction(makespan) / UNITS
     if not unit:
         return Yardstick(makespan, makespan, makespan, True)
     held = [job for job in earlier if dispatched < job.finish and job.start < last]
@@ -154,7 +154,7 @@ def measure(
     )
     found = cp_sat(instance, scaled, start, time_limit, pinned=len(held), whole=whole)
     shortest = max(each.end for each in found.decisions[len(held) :])
-    if found.bound >= FINENESS - 2 * len(jobs):
+    if found.bound >= UNITS - 2 * len(jobs):
         return Yardstick(makespan, makespan, makespan, True)  # all that rounding left
     best, bound = (min(makespan, float(each * unit)) for each in (shortest, found.bound))
     return Yardstick(makespan, best, bound, found.bound >= shortest)

@@ -94,6 +94,23 @@ def test_a_job_too_wide_while_processors_are_away_waits_for_them():
     assert starts == {1: 50.0, 2: 10.0}
 
 
+def test_a_job_that_cannot_run_on_what_is_up_begins_no_round_each_time_that_another_ends():
+    """Six tasks saturate links as 3 + 3, but not as 2 + 2 + 2."""
+    names = "ABC"
+    platform = Platform.from_dict(
+        {
+            "clusters": [{"name": name, "size": 3, "capacity": 170} for name in names],
+            "changes": [{"cluster": "C", "what": "drain", "at": 5, "until": 50}],
+        }
+    )
+    jobs = table((10, 6, 20.0), *((10, 1, time) for time in (5.0, 7.0, 9.0)))
+    jobs.jobs["ppbw"][0] = 100.0
+    model = ran(jobs, platform)
+    rows = model.world.records().rows
+    assert rows["start"][rows["number"] == 1] == 50
+    assert model.scheduler.round == 2
+
+
 @pytest.mark.parametrize(
     "options",
     [{}, {"latency": 3.0}, {"prediction_error": 0.7}, {"prediction_error": [2, 0.5, 1]}],
