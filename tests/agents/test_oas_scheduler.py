@@ -95,17 +95,13 @@ def test_a_job_too_wide_while_processors_are_away_waits_for_them():
 
 
 def test_a_job_that_cannot_run_on_what_is_up_begins_no_round_each_time_that_another_ends():
-    """Six tasks saturate links as 3 + 3, but not as 2 + 2 + 2."""
-    names = "ABC"
-    platform = Platform.from_dict(
-        {
-            "clusters": [{"name": name, "size": 3, "capacity": 170} for name in names],
-            "changes": [{"cluster": "C", "what": "drain", "at": 5, "until": 50}],
-        }
-    )
-    jobs = table((10, 6, 20.0), *((10, 1, time) for time in (5.0, 7.0, 9.0)))
-    jobs.jobs["ppbw"][0] = 100.0
-    model = ran(jobs, platform)
+    """Six tasks saturate links as 3 + 3, but not as 2 + 2 + 2; the others take turns on D."""
+    clusters = [{"name": name, "size": 3, "capacity": 170} for name in "ABC"]
+    clusters.append({"name": "D", "size": 5, "capacity": 1})
+    changes = [{"cluster": "C", "what": "drain", "at": 5, "until": 50}]
+    jobs = table((10, 6, 20.0), *((10, 5, time) for time in (5.0, 7.0, 9.0)))
+    jobs.jobs["ppbw"] = 100.0
+    model = ran(jobs, Platform.from_dict({"clusters": clusters, "changes": changes}))
     rows = model.world.records().rows
     assert rows["start"][rows["number"] == 1] == 50
     assert model.scheduler.round == 2
