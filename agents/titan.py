@@ -17,13 +17,13 @@ from agents.numbers import is_whole
 from agents.schedule import Placement
 from agents.schedulers import PlanningScheduler
 from agents.seeds import checked_seed
+from agents.view import Job
 from grid.errors import GridError
 from grid.streams import Stream, stream
 
 if TYPE_CHECKING:
     from agents.cluster import ClusterAgent
     from agents.model import GridModel
-    from agents.view import Job
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
           10 s)), with the execution time that the job has where its links are not shared;
         - over_deadline: time after the deadline, s, summed over the jobs;
         - deadlines_met: share of the jobs with a deadline that finished by it;
-        - mean_prediction_error: of |predicted - actual| / actual execution time, where links are
+        - mean_prediction_error: of abs(predicted - actual) / actual execution time, where links are
           not shared; a job that takes no time counts for nothing;
         - prediction_accuracy: mean of the smaller over the larger of the two, 1 if all are exact;
         - makespan: from the first start to the last finish, s (`muscle`, section 1);
