@@ -194,7 +194,8 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
 def hierarchy(model: GridModel) -> tuple[A4Broker, list[A4Broker], list[A4Broker]]:
     """Make the brokers of a model: the global scheduler's, those of clusters, those between."""
     platform = model.world.platform
-    root = A4Broker(model, model.scheduler.name)
+    kind = model.scheduler.broker_class
+    root = kind(model, model.scheduler.name)
     between: dict[str, A4Broker] = {}
 
     def broker_of(name: str) -> A4Broker:
@@ -204,13 +205,13 @@ def hierarchy(model: GridModel) -> tuple[A4Broker, list[A4Broker], list[A4Broker
             (broker,) = (each for each in platform.brokers if each.name == name)
             parent = broker_of(broker.parent)
             latency = model.world.hop_latency * (parent.hops + 1)
-            between[name] = A4Broker(model, name, parent, latency, model.world.hop_latency)
+            between[name] = kind(model, name, parent, latency, model.world.hop_latency)
         return between[name]
 
     latencies = model.world.latency.tolist()
     delays = model.world.beliefs["delay"][model.world.columns["first_belief"]].tolist()
     own = [
-        A4Broker(model, cluster.name, broker_of(cluster.broker), latencies[i], delays[i], i)
+        kind(model, cluster.name, broker_of(cluster.broker), latencies[i], delays[i], i)
         for i, cluster in enumerate(platform.clusters)
     ]
     return root, own, [broker_of(broker.name) for broker in platform.brokers]

@@ -29,6 +29,7 @@ from numba.core.dispatcher import Dispatcher
 
 from agents.answers import Answer, queue_of, rank_of, start_of
 from agents.booking import Booked
+from agents.broker import A4Broker
 from agents.messages import Message, Reminder, ScheduleReport, SeedSchedule
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import PlacementError
@@ -89,6 +90,9 @@ class GlobalScheduler(Scheduler):
     stream : array of uint64, shape (4,)
         The scheduler's own random numbers (`grid.streams`).
     """
+
+    broker_class: ClassVar[type[A4Broker]] = A4Broker
+    """Of which all brokers are: its own, those of the clusters and those between."""
 
     max_jumps: float = math.inf
     """How often a waiting job may be overtaken: 0 is FCFS, more FPFS (`maxutil`, section 2.4)."""

@@ -1,0 +1,75 @@
+"""Brokers of a user's own class, as a global scheduler asks for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.broker import A4Broker
+from agents.discovery import DiscoveryScheduler
+from agents.muscle import MuscleScheduler
+from grid.platform import Platform
+
+from .small_grids import model_of, table
+
+
+class Telling(A4Broker):
+    """Remembers what it sent."""
+
+    def __init__(self, *given, **named):
+        super().__init__(*given, **named)
+        self.kinds = []
+
+    def send(self, kind, to, **content):
+        self.kinds.append(kind.__name__)
+        return super().send(kind, to, **content)
+
+
+class Shy(A4Broker):
+    """Says that C1 is about to be down."""
+
+    def believes(self):
+        return [each._replace(up=0) if each.cluster == 0 else each for each in super().believes()]
+
+
+class TellingMuscle(MuscleScheduler):
+    broker_class = Telling
+
+
+class ShyDiscovery(DiscoveryScheduler):
+    broker_class = Shy
+
+
+HIERARCHY = {
+    "brokers": [{"name": "north"}],
+    "clusters": [
+        {"name": "C1", "size": 8, "broker": "north"},
+        {"name": "C2", "size": 4, "broker": "north"},
+    ],
+}
+
+
+def run(global_scheduler, local_scheduler):
+    model = model_of(
+        global_scheduler,
+        local_scheduler,
+        table(*[(0.0, 2, 10.0)] * 6),
+        Platform.from_dict(HIERARCHY),
+    )
+    model.run()
+    assert model.completed == 6
+    return model
+
+
+def test_all_brokers_are_of_the_class():
+    model = run(TellingMuscle, "titan")
+    brokers = [model.broker, *model.brokers, *(cluster.broker for cluster in model.clusters)]
+    assert len(brokers) == 4
+    assert {type(broker) for broker in brokers} == {Telling}
+    assert "SeedSchedule" in model.broker.kinds
+    assert "ScheduleReport" in model.clusters[0].broker.kinds
+
+
+@pytest.mark.parametrize(("scheduler", "used"), [(DiscoveryScheduler, {0, 1}), (ShyDiscovery, {1})])
+def test_what_brokers_believe_decides_where_jobs_go(scheduler, used):
+    model = run(scheduler, "fcfs")
+    assert set(model.world.records()["cluster"].tolist()) == used
