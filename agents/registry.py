@@ -101,14 +101,7 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     accepted = f"accepted: {', '.join(known)}, or module:Class"
     if not separator or module_name[:1] in ("", "."):
         raise GridError(f"{kind} {name!r}: unknown; {accepted}")
-    if name not in known and str(Path.cwd()) not in sys.path:
-        importable_from(Path.cwd())
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if not f"{module_name}.".startswith(f"{error.name}."):
-            raise
-        raise GridError(f"{kind} {name!r}: no module {module_name!r}") from None
+    module = module_of(kind, name, module_name)
     if not hasattr(module, class_name):
         there = ", ".join(_schedulers_of(module, base))
         raise GridError(
@@ -133,6 +126,24 @@ def _schedulers_of(module: ModuleType, base: type[Scheduler]) -> list[str]:
         and issubclass(found, base)
         and found.__module__ == module.__name__
     ]
+
+
+def module_of(kind: str, name: str, module: str) -> ModuleType:
+    """Return the module that a name of a kind of thing is in, also one of the current folder.
+
+    Raises
+    ------
+    GridError
+        If there is no such module.
+    """
+    if str(Path.cwd()) not in sys.path:
+        importable_from(Path.cwd())
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise GridError(f"{kind} {name!r}: no module {module!r}") from None
 
 
 def importable_from(folder: Path) -> None:

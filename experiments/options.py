@@ -170,6 +170,13 @@ def scenario_options(required: bool = True) -> Callable[[Callable[..., Any]], Ca
             click.option(
                 "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
             ),
+            click.option(
+                "--metric",
+                "own_metrics",
+                multiple=True,
+                metavar="MODULE:FUNCTION",
+                help="A metric of your own (docs/own-metric.md).",
+            ),
             click.option("--seed", type=Number(0), default=0, show_default=True),
         )
     )
@@ -189,6 +196,7 @@ def chosen_scenario(
     global_: str | None,
     local: str | None,
     settings: tuple[str, ...],
+    own_metrics: tuple[str, ...],
 ) -> Scenario:
     """Return the scenario that the options describe."""
     from experiments.scenario import Scenario
@@ -203,6 +211,8 @@ def chosen_scenario(
         changes["global_scheduler"] = global_
     if local is not None:
         changes["local_scheduler"] = local
+    if own_metrics:
+        changes["own_metrics"] = own_metrics
     return Scenario.load(scenario).changed(settings, **changes)
 
 

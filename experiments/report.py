@@ -48,6 +48,7 @@ def print_result(result: Result, console: Console) -> None:
         *_coallocation(metrics, summary["links"]),
         *_losses(result),
         ("messages", f"{sum(result.messages.values()):,}"),
+        *((name, _own(value)) for name, value in result.own_metrics.items()),
     ):
         table.add_row(label, value)
     console.print(table)
@@ -176,6 +177,10 @@ def _number(value: float | None) -> str:
     if abs(value) < 1e5:
         return f"{value:,.1f}"
     return f"{value:,.0f}" if abs(value) < 1e8 else f"{value:.2e}"
+
+
+def _own(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.6g}"
 
 
 def _seconds(value: float | None) -> str:

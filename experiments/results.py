@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.observed import Observed
+from experiments.own_metrics import measured
 from experiments.summary import summary_of
 from grid import topology
 from grid.errors import GridError
@@ -81,6 +82,8 @@ class Result:
         clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds.
     extras : mapping
         What the scenario adds to the summary.
+    own_metrics : mapping of str to float or None
+        What metrics of the user's own came to.
     """
 
     scenario: Scenario
@@ -104,6 +107,7 @@ class Result:
     thrown_back: int
     cluster_losses: list[dict[str, Any]]
     extras: Mapping[str, Any] = field(default_factory=dict)
+    own_metrics: Mapping[str, float | None] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -134,7 +138,7 @@ class Result:
             observed = Observed(model)
             observed.add(world.records())
             observed.finish()
-        return cls(
+        result = cls(
             scenario=scenario.as_run(model),
             seed=model.seed,
             wall_s=wall_s,
@@ -164,6 +168,10 @@ class Result:
             ],
             extras=extras or {},
         )
+        if not scenario.own_metrics:
+            return result
+        taken = result.summary()["metrics"]
+        return replace(result, own_metrics=measured(result, scenario.own_metrics, taken))
 
     @property
     def platform(self) -> Platform:
@@ -182,6 +190,12 @@ class Result:
         if self.records is None:
             raise GridError("jobs: found none kept; accepted: a run with keep_jobs=True")
         return jobs_table(self.records, self.platform)
+
+    @property
+    def counted(self) -> pd.DataFrame:
+        """The rows of `jobs` that count: completed, and not of the warm-up."""
+        jobs = self.jobs
+        return jobs[jobs["finish"].notna() & (jobs["arrival"] >= self.tally.counted_from)]
 
     @property
     def rejected(self) -> list[int]:

@@ -79,7 +79,8 @@ def run(
     out : path, optional
         Write the files of the result into this folder (`experiments.writing`), jobs as they leave.
     keep_jobs : bool
-        Keep all jobs, which `Result.jobs` needs; else memory does not grow with their number.
+        Keep all jobs, which `Result.jobs` needs; else memory does not grow with their number,
+        unless the scenario has metrics of its user's own.
     saving : Saving, optional
         Write checkpoints: at once, now and then, and when Ctrl-C ends the run.
 
@@ -112,7 +113,7 @@ def run(
             seeds=seeds,
             saving=saving,
         )
-        if keep_jobs:
+        if keep_jobs or scenario.own_metrics:
             model.world.consumers.append(under_way.add)
         else:
             model.world.stream_records(under_way.add)

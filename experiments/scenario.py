@@ -24,6 +24,7 @@ from agents.registry import GLOBAL, LOCAL, global_scheduler, importable_from, lo
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import JobSelection
 from experiments.checked import ScenarioError, checked
+from experiments.own_metrics import own_metric
 from experiments.parameters import ALIASES, Parameters
 from experiments.workload import Duration, build_workload
 from grid.brokers import Advertising
@@ -33,7 +34,7 @@ from grid.platform import Platform
 from grid.workloads.table import Table
 
 PACKAGED = resources.files("experiments") / "scenarios"
-KEYS = ("title", "paper", "global", "local", "workload", "outputs", "parameters")
+KEYS = ("title", "paper", "global", "local", "workload", "outputs", "own_metrics", "parameters")
 PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
 OUTPUTS = ("seed_schedules",)
 SUFFIXES = (".toml", ".py")
@@ -73,6 +74,8 @@ class Scenario:
         One line for people; the key of the paper it comes from.
     outputs : sequence of str
         What a result holds beside the usual: ``"seed_schedules"``.
+    own_metrics : sequence of str
+        Metrics of the user's own, each ``module:function`` (`experiments.own_metrics`).
     packaged : frozenset of str
         Names of the parameters that were set by the product, not by its user.
 
@@ -100,6 +103,7 @@ class Scenario:
     title: str = ""
     paper: str = ""
     outputs: Sequence[str] = ()
+    own_metrics: Sequence[str] = ()
     packaged: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -171,6 +175,11 @@ class Scenario:
             raise ScenarioError(
                 f"{path}: outputs: found {outputs!r}; accepted: a list of {accepted}"
             )
+        own = table.get("own_metrics", [])
+        if not isinstance(own, list) or not all(isinstance(each, str) for each in own):
+            raise ScenarioError(
+                f"{path}: own_metrics: found {own!r}; accepted: a list of module:function"
+            )
         if not isinstance(table.get("parameters", {}), dict):
             raise ScenarioError(f"{path}: parameters: accepted: a table [parameters]")
         platform = {key: table[key] for key in PLATFORM_KEYS if key in table}
@@ -184,6 +193,7 @@ class Scenario:
             title=text["title"],
             paper=text["paper"],
             outputs=tuple(outputs),
+            own_metrics=tuple(own),
         )
 
     def changed(self, settings: Sequence[str] = (), **changes: Any) -> Scenario:
@@ -223,7 +233,7 @@ class Scenario:
         dict
             ``global`` and ``local``, the schedulers as they were given; ``workload``, the path or
             paths as given, None for synthetic jobs; ``parameters``, the value of each;
-            ``platform`` (`Platform.to_dict`).
+            ``platform`` (`Platform.to_dict`); ``own_metrics``, if there are some.
         """
         assert isinstance(self.parameters, Parameters)
         platform = self.platform.to_dict()
@@ -239,6 +249,7 @@ class Scenario:
             "workload": logs,
             "parameters": self.parameters.model_dump(mode="json"),
             "platform": platform,
+            **({"own_metrics": [*self.own_metrics]} if self.own_metrics else {}),
         }
 
     @property
@@ -274,6 +285,8 @@ class Scenario:
         GridError
             For schedulers, a workload or parameters that cannot be used together.
         """
+        for name in self.own_metrics:
+            own_metric(name)
         parameters = self.parameters
         assert isinstance(parameters, Parameters)
         if self.workload is None and parameters.min_size > self.largest_job:

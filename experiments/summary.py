@@ -27,7 +27,8 @@ def summary_of(result: Result) -> dict[str, Any]:
         and pb_planned, means over the rounds as planned; rounds, how many there were; stable;
         if queues were visited, mean turnarounds: response_total, response_local of jobs of one
         component, response_global of others, response_queues of each queue, and saturated;
-        restarts and lost_work; the messages by kind and how many were lost), ``clusters``
+        restarts and lost_work; the messages by kind and how many were lost; metrics of the
+        user's own), ``clusters``
         (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; restarts and lost_work;
         the messages that its broker sent and received), ``links`` (of each its mean demand over
         capacity, and the share of time in which it is saturated), ``wall_s``,
@@ -64,6 +65,7 @@ def summary_of(result: Result) -> dict[str, Any]:
             "lost_work": result.lost_work,
             "messages": result.messages,
             "messages_lost": result.messages_lost,
+            **result.own_metrics,
         },
         "clusters": clusters,
         "links": [

@@ -197,7 +197,10 @@ def _probe(scenario: Scenario) -> Scenario:
 def _observe(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> Observation:
     """Return the numbers among a run's metrics."""
     observed = Observed(model)
-    model.world.stream_records(observed.add)
+    if scenario.own_metrics:
+        model.world.consumers.append(observed.add)
+    else:
+        model.world.stream_records(observed.add)
     arriving = observed.rounds is None and not isinstance(model.workload, Table)
     for _ in until_lost(model, steps) if arriving else steps:
         pass
