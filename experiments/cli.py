@@ -16,6 +16,7 @@ from experiments.oas.commands import gap, oas
 from experiments.options import Duration, Number, check_alone, chosen_scenario, scenario_options
 from experiments.papers.commands import reproduce
 from experiments.process import INTERRUPTED, Program, stdout_kept, users_code
+from experiments.reporting.commands import plot, report
 from grid.errors import GridError
 
 if TYPE_CHECKING:
@@ -276,7 +277,7 @@ def policies(as_json: bool) -> None:
     print_table(list_policies(), as_json)
 
 
-for each in (check, verify, reproduce, maxutil, inspect, convert, oas, gap):
+for each in (check, verify, reproduce, maxutil, inspect, convert, oas, gap, report, plot):
     main.add_command(each)
 
 
@@ -295,10 +296,11 @@ def pareto(
     None of them is better than another in over-deadline, makespan and idle-time alike. The jobs
     are dispatched on an idle cluster when the last of them has arrived.
     """
-    from experiments.pareto import Front, check_plot
+    from experiments.pareto import Front
+    from experiments.studies.plots import check_picture
 
     if plot is not None:
-        check_plot(plot)
+        check_picture(plot)
     front = Front.of(jobs, processors, seed)
     if pick is not None:
         front.check_pick(pick)

@@ -88,6 +88,32 @@ def unwritable(path: str | os.PathLike[str], what: str, place: str, error: OSErr
 
 
 @contextmanager
+def new_file(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
+    """Give where to write a file, which goes to its place when all is well; else nothing changes.
+
+    Its folder is made if it is not there, and a file there is replaced.
+
+    Raises
+    ------
+    GridError
+        If `what` cannot be written there.
+    """
+    place = Path(path)
+    try:
+        with (
+            made(place.parent),
+            tempfile.TemporaryDirectory(
+                prefix=".metasched-", dir=place.parent, ignore_cleanup_errors=True
+            ) as scratch,
+        ):
+            new = Path(scratch) / place.name
+            yield new
+            new.replace(place)
+    except OSError as error:
+        raise unwritable(path, what, "file", error) from None
+
+
+@contextmanager
 def synced(path: Path) -> Iterator[TextIO]:
     """Open a new file, and have all of it on the disk when it is closed."""
     with path.open("x", encoding="utf-8", newline="") as file:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 
 from agents.pareto import Compromise, pareto_front
-from experiments.files import check_file, unwritable
+from experiments.studies.plots import save
 from grid.errors import GridError, WorkloadError
 from grid.jobs import JobArray
 from grid.workloads.logs import read_log
@@ -19,15 +18,7 @@ from grid.workloads.logs import read_log
 if TYPE_CHECKING:
     from rich.console import Console
 
-PICTURES = (".png", ".pdf", ".svg")
 AXES = ("over-deadline, s", "makespan, s", "idle-time, processor-seconds")
-
-
-def check_plot(path: str) -> None:
-    """Raise `GridError` if a picture cannot be written to a file, before any work is done."""
-    if Path(path).suffix.lower() not in PICTURES:
-        raise GridError(f"{path}: accepted: a picture that ends in {', '.join(PICTURES)}")
-    check_file(path, "plot")
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,10 +164,7 @@ class Front:
         axes.xaxis.set_major_locator(MaxNLocator(8))
         axes.set_title(f"Schedules of {len(self.jobs)} jobs on {self.processors} processors")
         axes.grid(alpha=0.3)
-        try:
-            figure.savefig(path, dpi=150)
-        except OSError as error:
-            raise unwritable(path, "plot", "file", error) from None
+        save(figure, path)
 
 
 def _labelled(points: int, pick: int | None) -> list[int]:

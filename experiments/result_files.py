@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import os
@@ -11,9 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
+
 from experiments.checked import checked
-from experiments.files import JOBS, SUMMARY
+from experiments.files import JOBS, SUMMARY, TIMELINE
 from experiments.parameters import Parameters
+from grid import topology
 from grid.errors import GridError
 from grid.platform import Platform
 
@@ -90,6 +95,7 @@ def _summary(path: Path) -> dict[str, Any]:
         "jobs": dict,
         "metrics": dict,
         "clusters": list,
+        "links": list,
         "parameters": dict,
         "platform": dict,
         "rejected_jobs": list,
@@ -166,3 +172,25 @@ def _placement(text: str) -> dict[str, int]:
             raise ValueError
         parts[name] = int(count)
     return parts
+
+
+def read_timeline(files: ResultFiles) -> pd.DataFrame:
+    """Read the intervals of a run (`Result.timeline`).
+
+    Raises
+    ------
+    GridError
+        If the file is missing, or none that a run writes.
+    """
+    path = files.folder / TIMELINE
+    names = [node for node, _ in topology.uplinks(files.platform.graph)]
+    columns = ["from", "to", "waiting"]
+    columns += [f"{kind} {name}" for name in names for kind in ("demand", "saturated")]
+    try:
+        table = pd.read_csv(io.StringIO(_text(path)))
+        if [*table.columns] != columns:
+            raise GridError(f"{path}:1: found other columns; accepted: {', '.join(columns)}")
+        return table.astype(np.float64)
+    except ValueError as error:
+        line = " ".join(str(error).split())
+        raise GridError(f"{path}: {line}; accepted: a file of `metasched run --out`") from None

@@ -13,7 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from experiments.files import JOBS, SUMMARY, TIMELINE, made, replace_all, synced, unwritable
+from experiments.files import (
+    JOBS,
+    SUMMARY,
+    TIMELINE,
+    made,
+    new_file,
+    replace_all,
+    synced,
+    unwritable,
+)
 from experiments.growing import Growing
 from experiments.result_files import COLUMNS
 from experiments.results import Result
@@ -172,22 +181,14 @@ def write_rounds(result: Result, path: str | os.PathLike[str]) -> None:
     GridError
         If the file cannot be written.
     """
-    path = Path(path)
-    with _telling(path, "rounds", "file"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(
-            prefix=".metasched-", dir=path.parent, ignore_cleanup_errors=True
-        ) as scratch:
-            new = Path(scratch) / "rounds.csv"
-            with synced(new) as file:
-                result.rounds_table().to_csv(file, index=False, lineterminator="\n")
-            new.replace(path)
+    with new_file(path, "rounds") as new, synced(new) as file:
+        result.rounds_table().to_csv(file, index=False, lineterminator="\n")
 
 
 @contextmanager
-def _telling(path: Path, what: str = "results", place: str = "folder") -> Iterator[None]:
+def _telling(path: Path) -> Iterator[None]:
     """Tell a user why something cannot be written."""
     try:
         yield
     except OSError as error:
-        raise unwritable(path, what, place, error) from None
+        raise unwritable(path, "results", "folder", error) from None

@@ -6,7 +6,6 @@ import bz2
 import gzip
 import lzma
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
-from experiments.files import check_file, unwritable
+from experiments.files import check_file, new_file
 from grid.errors import WorkloadError
 from grid.jobs import JOB, job_table
 from grid.workloads.formats import FORMATS, by_name, named
@@ -53,20 +52,11 @@ def write(path: Path, format: str, table: Table) -> None:
     """
     writer = FORMATS[format].write
     assert writer is not None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(
-            prefix=".metasched-", dir=path.parent, ignore_cleanup_errors=True
-        ) as scratch:
-            new = Path(scratch) / "workload"
-            with new.open("xb") as raw:
-                with _packed(raw, path.suffix.lower()) as stream:
-                    writer(stream, table)
-                raw.flush()
-                os.fsync(raw.fileno())
-            new.replace(path)
-    except OSError as error:
-        raise unwritable(path, "workload", "file", error) from None
+    with new_file(path, "workload") as new, new.open("xb") as raw:
+        with _packed(raw, path.suffix.lower()) as stream:
+            writer(stream, table)
+        raw.flush()
+        os.fsync(raw.fileno())
 
 
 @contextmanager

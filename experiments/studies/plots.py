@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from experiments.files import check_file, new_file
 from experiments.studies.statistics import Interval
+from grid.errors import GridError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+PICTURES: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    ".svg": {"Date": None, "Creator": None},
+}
+"""Suffixes of pictures, and what would make the bytes of each differ from day to day."""
 
 WIDTH, HEIGHT = 3.6, 2.5
 """Of a panel, inches."""
@@ -197,16 +207,46 @@ def draw_heat_maps(
 @contextmanager
 def figure_of(columns: int, rows: int, stem: Path) -> Iterator[Figure]:
     """Give a figure with room for panels, and save it: the same bytes for the same data."""
-    import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(
-        {"svg.hashsalt": "metasched", "svg.fonttype": "none", "font.size": 8, "axes.linewidth": 0.6}
-    ):
+    with styled():
         figure = Figure((WIDTH * columns, HEIGHT * rows + 0.5), layout="constrained")
         yield figure
-        figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
-        figure.savefig(stem.with_suffix(".png"), dpi=150, metadata={"Software": None})
+        for suffix in (".svg", ".png"):
+            _save(figure, stem.with_suffix(suffix))
+
+
+def styled() -> AbstractContextManager[None]:
+    """Give matplotlib the style of all figures, for as long as one is made."""
+    import matplotlib
+
+    style: AbstractContextManager[None] = matplotlib.rc_context(
+        {"svg.hashsalt": "metasched", "svg.fonttype": "none", "font.size": 8, "axes.linewidth": 0.6}
+    )
+    return style
+
+
+def check_picture(path: str) -> None:
+    """Raise `GridError` if a picture cannot be written to a file, before any work is done."""
+    if Path(path).suffix.lower() not in PICTURES:
+        raise GridError(f"{path}: accepted: a picture that ends in {', '.join(PICTURES)}")
+    check_file(path, "picture")
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure to a file in the format of its suffix: the same bytes for the same data.
+
+    Raises
+    ------
+    GridError
+        If it cannot be written; then nothing has changed.
+    """
+    with styled(), new_file(path, "picture") as new:
+        _save(figure, new)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    figure.savefig(path, dpi=150, metadata=PICTURES[path.suffix.lower()])
 
 
 def _draw_panel(axes: object, panel: Panel) -> None:

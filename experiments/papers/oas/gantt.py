@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from agents.oas import Instance, Run
+from experiments.reporting.rows import lay
 from experiments.studies.plots import figure_of
 
 COLORS = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#999999", "#d55e00", "#b3cde3")
@@ -28,19 +31,20 @@ def rows(instance: Instance, runs: Sequence[Run]) -> list[tuple[Run, int, int]]:
     A node of a cluster is as good as another, so each job gets the lowest that are free.
     """
     blocks = []
-    first = 0
+    ground = 0
     for k, cluster in enumerate(instance.clusters):
-        free_from = [0.0] * cluster.nodes
-        for run in sorted(runs, key=lambda run: (run.start, run.job)):
-            free = [n for n, time in enumerate(free_from) if time <= run.start]
-            held = free[: run.nodes[k]]
-            for n in held:
-                free_from[n] = run.finish
-            for n in held:
-                if n - 1 not in held:
-                    count = next(c for c in range(1, len(held) + 1) if n + c not in held)
-                    blocks.append((run, first + n, count))
-        first += cluster.nodes
+        here = sorted((run for run in runs if run.nodes[k]), key=lambda run: (run.start, run.job))
+        laid = lay(
+            np.array([run.start for run in here], np.float64),
+            np.array([run.finish for run in here], np.float64),
+            np.array([run.nodes[k] for run in here], np.int64),
+            cluster.nodes,
+        )
+        blocks += [
+            (here[part], ground + first, count)
+            for part, first, count in zip(*(each.tolist() for each in laid), strict=True)
+        ]
+        ground += cluster.nodes
     return blocks
 
 

@@ -1,0 +1,1 @@
+"""Pictures of runs, and pages on them that a browser opens."""

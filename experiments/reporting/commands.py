@@ -1,0 +1,52 @@
+"""The commands `metasched report` and `metasched plot`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+KINDS = ("gantt", "utilization", "links", "waits")
+
+_RESULTS = click.argument("results", metavar="RESULT...", nargs=-1, required=True)
+
+
+@click.command()
+@_RESULTS
+@click.option("-o", "--out", metavar="FILE", default="report.html", show_default=True)
+def report(results: tuple[str, ...], out: str) -> None:
+    """Write a page on RESULT that any browser opens, without a network.
+
+    RESULT is a folder that `metasched run --out DIR` wrote; several are compared.
+    """
+    from experiments.files import check_file, new_file
+    from grid.errors import GridError
+
+    if Path(out).suffix.lower() not in (".html", ".htm"):
+        raise GridError(f"{out}: accepted: a page that ends in .html")
+    check_file(out, "report")
+    from experiments.reporting.page import page_of
+    from experiments.reporting.ran import Ran
+
+    page = page_of([Ran.read(each) for each in results])
+    with new_file(out, "report") as new:
+        new.write_text(page, encoding="utf-8")
+    click.echo(f"{out}: {Path(out).stat().st_size / 1e6:.1f} MB")
+
+
+@click.command()
+@_RESULTS
+@click.option("--what", type=click.Choice(KINDS), default="gantt", show_default=True)
+@click.option("-o", "--out", metavar="FILE", required=True, help="A .png, .pdf or .svg.")
+def plot(results: tuple[str, ...], what: str, out: str) -> None:
+    """Draw a picture of RESULT: its schedule, use and queue, links, or waits and slowdowns.
+
+    RESULT is a folder that `metasched run --out DIR` wrote; several are compared.
+    """
+    from experiments.studies.plots import check_picture, save
+
+    check_picture(out)
+    from experiments.reporting.pictures import draw
+    from experiments.reporting.ran import Ran, told_apart
+
+    save(draw(told_apart([Ran.read(each) for each in results]), what), out)

@@ -1,0 +1,288 @@
+"""The page on a run, or on several: one file that a browser opens without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import jinja2
+import numpy as np
+
+from experiments.reporting.comparing import compared
+from experiments.reporting.packed import embedded, pack
+from experiments.reporting.ran import Floats, Ran, told_apart
+from experiments.reporting.units import number_told, share_told, time_told
+from experiments.reporting.words import found, limits
+from experiments.summary import version
+
+SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
+LEVELS = np.linspace(0.0, 1.0, 401)
+"""Shares of jobs whose quantiles the curves are drawn of."""
+OWN_CURVE = 8
+"""Clusters at most that get a curve of waits each."""
+
+
+class Column(NamedTuple):
+    """A column of a table; its cells are sorted as text or as numbers."""
+
+    name: str
+    text: bool = False
+
+
+class Cell(NamedTuple):
+    """What is printed, and the number that it stands for."""
+
+    text: str
+    value: float | None = None
+
+
+class Table(NamedTuple):
+    """A table that readers can sort."""
+
+    heading: str
+    columns: list[Column]
+    rows: list[list[Cell]]
+    note: str = ""
+
+
+@cache
+def templates() -> jinja2.Environment:
+    """Return the templates, which escape all text."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("experiments.reporting", "page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page_of(runs: Sequence[Ran]) -> str:
+    """Return the page on runs, HTML.
+
+    Parameters
+    ----------
+    runs : sequence of Ran
+        One to be looked at, or several to be compared.
+    """
+    runs = told_apart(runs)
+    single = runs[0] if len(runs) == 1 else None
+    charts = [
+        {"place": f"gantt{index}", "heading": f"{ran.name}: {ran.policy}"}
+        for index, ran in enumerate(runs)
+    ]
+    title = single.summary["scenario"] if single else " / ".join(ran.name for ran in runs)
+    return templates().get_template("runs.html").render(
+        title=f"{title}: {single.policy}" if single else title,
+        subtitles=[_provenance(ran) for ran in runs],
+        version=version(),
+        scripts=SCRIPTS,
+        figures=_figures(single) if single else [],
+        found=found(single) if single else compared(runs),
+        charts=charts,
+        carried=any(_carries(ran) for ran in runs),
+        saturated=any(link["saturated"] > 0 for ran in runs for link in ran.summary["links"]),
+        tables=_tables(runs),
+        limits=limits(runs),
+        data=embedded(
+            {
+                "runs": [
+                    _data(ran, chart["place"]) for ran, chart in zip(runs, charts, strict=True)
+                ],
+                "distributions": _distributions(runs),
+            }
+        ),
+    )  # fmt: skip
+
+
+def _provenance(ran: Ran) -> str:
+    summary = ran.summary
+    workload = summary["workload"]
+    logs = [workload] if isinstance(workload, str) else workload or []
+    of = ", ".join(map(str, logs)) or "synthetic"
+    by = f", metasched {summary['version']}" if summary.get("version") else ""
+    return f"{ran.name}: scenario {summary['scenario']}, jobs: {of}, seed {summary['seed']}{by}"
+
+
+def _figures(ran: Ran) -> list[dict[str, str]]:
+    metrics, counts = ran.summary["metrics"], ran.summary["jobs"]
+    told = {
+        "jobs completed": f"{counts['completed']:,} of {counts['submitted']:,}",
+        "mean wait": time_told(metrics["mean_wait"]),
+        "95 % waited at most": time_told(metrics["p95_wait"]),
+        "mean bounded slowdown": number_told(metrics["mean_bounded_slowdown"]),
+        "utilization": share_told(metrics["utilization"]),
+        "makespan": time_told(metrics["makespan"]),
+    }
+    if metrics.get("coallocated"):
+        told["split across clusters"] = share_told(metrics["coallocated"])
+    if metrics.get("deadlines_met") is not None:
+        told["deadlines met"] = share_told(metrics["deadlines_met"])
+    return [{"name": name, "text": text} for name, text in told.items()]
+
+
+# Tables -----------------------------------------------------------------------------------------
+
+Number = tuple[str, str, Callable[[float | None], str]]
+
+RUN_NUMBERS: tuple[Number, ...] = (
+    ("mean_wait", "mean wait", time_told),
+    ("p95_wait", "95 % wait", time_told),
+    ("max_wait", "longest wait", time_told),
+    ("mean_turnaround", "mean turnaround", time_told),
+    ("mean_bounded_slowdown", "mean slowdown", number_told),
+    ("p95_bounded_slowdown", "95 % slowdown", number_told),
+    ("utilization", "utilization", share_told),
+    ("makespan", "makespan", time_told),
+    ("coallocated", "split jobs", share_told),
+    ("mean_penalty", "time over dedicated", number_told),
+    ("deadlines_met", "deadlines met", share_told),
+)
+
+CLUSTER_NUMBERS: tuple[Number, ...] = (
+    ("size", "processors", number_told),
+    ("rate", "rate", number_told),
+    ("jobs", "jobs", number_told),
+    ("utilization", "utilization", share_told),
+    ("mean_wait", "mean wait", time_told),
+    ("max_wait", "longest wait", time_told),
+    ("mean_bounded_slowdown", "mean slowdown", number_told),
+    ("idle_time_mean", "idle, of a processor", time_told),
+    ("makespan", "makespan", time_told),
+)
+
+LINK_NUMBERS: tuple[Number, ...] = (
+    ("mean_demand", "mean demand over capacity", share_told),
+    ("saturated", "time saturated", share_told),
+)
+
+
+def _tables(runs: list[Ran]) -> list[Table]:
+    several = len(runs) > 1
+    of_runs = [([ran.name, ran.policy], ran.summary["metrics"]) for ran in runs]
+    clusters = [([ran.name, row["name"]], row) for ran in runs for row in ran.summary["clusters"]]
+    links = [
+        ([ran.name, row["name"]], row)
+        for ran in runs
+        if _carries(ran)
+        for row in ran.summary["links"]
+    ]
+    tables = [_table("Runs", ["run", "policy"], of_runs, RUN_NUMBERS)] if several else []
+    tables.append(
+        _table(
+            "Clusters",
+            ["run", "cluster"][not several :],
+            [(names[not several :], row) for names, row in clusters],
+            CLUSTER_NUMBERS,
+            "A job that is split counts on each of its clusters.",
+        )
+    )
+    if links:
+        tables.append(
+            _table(
+                "Links",
+                ["run", "link"][not several :],
+                [(names[not several :], row) for names, row in links],
+                LINK_NUMBERS,
+                "A link has the name of the node that it joins to the centre.",
+            )
+        )
+    return tables
+
+
+def _table(
+    heading: str,
+    names: list[str],
+    rows: list[tuple[list[str], dict[str, Any]]],
+    numbers: Sequence[Number],
+    note: str = "",
+) -> Table:
+    shown = [each for each in numbers if any(row.get(each[0]) is not None for _, row in rows)]
+    columns = [*(Column(name, text=True) for name in names), *(Column(each[1]) for each in shown)]
+    cells = [
+        [*map(Cell, texts), *(Cell(told(row.get(key)), row.get(key)) for key, _, told in shown)]
+        for texts, row in rows
+    ]
+    return Table(heading, columns, cells, note)
+
+
+# Charts -----------------------------------------------------------------------------------------
+
+
+def _carries(ran: Ran) -> bool:
+    return any(link["mean_demand"] > 0 for link in ran.summary["links"])
+
+
+def _data(ran: Ran, place: str) -> dict[str, Any]:
+    start, finish = (ran.jobs[name].to_numpy(np.float64) for name in ("start", "finish"))
+    arrival = ran.jobs["arrival"].to_numpy(np.float64)
+    arrays = {
+        "number": ran.jobs["job"].to_numpy(),
+        "arrival": arrival,
+        "start": start,
+        "finish": finish,
+        "size": ran.jobs["size"].to_numpy(),
+        "split": ran.split,
+        "job": ran.chart.job,
+        "cluster": ran.chart.cluster,
+        "first": ran.chart.first,
+        "count": ran.chart.rows,
+    }
+    names = ran.link_names if _carries(ran) else []
+    if names:
+        table = ran.timeline
+        arrays["bounds"] = np.append(table["from"].to_numpy(), table["to"].to_numpy()[-1:])
+        for index, name in enumerate(names):
+            for kind in ("demand", "saturated"):
+                arrays[f"{kind}{index}"] = table[f"{kind} {name}"].to_numpy()
+    clusters = [{"name": each.name, "size": each.size} for each in ran.platform.clusters]
+    return {
+        "name": ran.name,
+        "place": place,
+        "from": float(arrival.min(initial=np.inf)) if len(arrival) else 0.0,
+        "to": float(np.nanmax(finish)) if ran.completed.any() else 1.0,
+        "clusters": clusters,
+        "links": names,
+        "arrays": {name: pack(values) for name, values in arrays.items()},
+    }
+
+
+def _distributions(runs: list[Ran]) -> list[dict[str, Any]]:
+    def series(values: Callable[[Ran], Floats]) -> list[dict[str, Any]]:
+        if len(runs) > 1:
+            found = {ran.name: values(ran) for ran in runs}
+        else:
+            [ran] = runs
+            found = {"all jobs": values(ran)}
+            groups = _groups(ran)
+            found |= {name: values(ran)[chosen] for name, chosen in groups.items()}
+        return [
+            {"name": name, "quantiles": pack(_quantiles(of))}
+            for name, of in found.items()
+            if len(of)
+        ]
+
+    waits, slowdowns = series(lambda ran: ran.waits), series(lambda ran: ran.slowdowns)
+    return [
+        {"place": "waits", "series": waits, "least": 1.0, "unit": "s"},
+        {"place": "slowdowns", "series": slowdowns, "least": 1.0, "unit": ""},
+    ]
+
+
+def _groups(ran: Ran) -> dict[str, Any]:
+    """Return which of the jobs that count ran on each cluster, or split."""
+    clusters = ran.platform.clusters
+    if not 2 <= len(clusters) <= OWN_CURVE:
+        return {}
+    found = {}
+    for index, cluster in enumerate(clusters):
+        here = np.zeros(len(ran.jobs), bool)
+        here[ran.parts.job[ran.parts.cluster == index]] = True
+        found[f"whole on {cluster.name}"] = (here & ~ran.split)[ran.counted]
+    return found | {"split": ran.split[ran.counted]}
+
+
+def _quantiles(values: Floats) -> Floats:
+    """Return the quantiles at `LEVELS`; each is a value that there is."""
+    return np.quantile(values, LEVELS, method="inverted_cdf")

@@ -1,0 +1,36 @@
+// What the page knows: JSON in a script element, its arrays as base64 of little-endian gzip.
+
+const KINDS = { f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };
+
+async function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed.data), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new KINDS[packed.kind](await new Response(stream).arrayBuffer());
+}
+
+async function unpackAll(table) {
+  const names = Object.keys(table);
+  const arrays = await Promise.all(names.map((name) => unpack(table[name])));
+  return Object.fromEntries(names.map((name, index) => [name, arrays[index]]));
+}
+
+function element(tag, parent, text, classes) {
+  const made = document.createElement(tag);
+  if (text !== undefined) made.textContent = text;
+  if (classes) made.className = classes;
+  if (parent) parent.append(made);
+  return made;
+}
+
+function duration(seconds) {
+  const size = Math.abs(seconds);
+  const short = (value) => String(+value.toFixed(value < 10 ? 2 : 1));
+  if (size < 120) return `${short(seconds)} s`;
+  if (size < 7200) return `${short(seconds / 60)} min`;
+  if (size < 172800) return `${short(seconds / 3600)} h`;
+  return `${short(seconds / 86400)} d`;
+}
+
+function number(value) {
+  return value.toLocaleString("en", { maximumSignificantDigits: 4 });
+}

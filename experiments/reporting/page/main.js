@@ -1,0 +1,84 @@
+// Bring the page to life, once the arrays are unpacked.
+
+async function main() {
+  document.querySelectorAll("table.sortable").forEach(sortable);
+  const told = JSON.parse(document.getElementById("data").textContent);
+  const page = { charts: [], curves: [], distributions: [] };
+  for (const each of told.distributions || []) {
+    for (const series of each.series) series.quantiles = await unpack(series.quantiles);
+    const root = document.getElementById(each.place);
+    page.distributions.push(shareCurves(root, each.series, each.least, each.unit));
+  }
+  if (told.runs?.length) await runs(told.runs, page);
+  const draw = () => {
+    page.view?.changed();
+    page.distributions.forEach((each) => each.draw());
+  };
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const repaint = () => { page.charts.forEach((each) => each.paint()); draw(); };
+  dark.addEventListener("change", repaint);
+  matchMedia("print").addEventListener("change", repaint);
+  addEventListener("resize", draw);
+  page.distributions.forEach((each) => each.draw());
+  page.view?.listeners.forEach((listener) => listener());
+  window.metasched = page;
+  document.documentElement.dataset.ready = "yes";
+}
+
+async function runs(told, page) {
+  for (const run of told) Object.assign(run, await unpackAll(run.arrays));
+  const ends = told.flatMap((run) => [run.from, run.to]);
+  const view = new View(Math.min(...ends), Math.max(...ends));
+  page.view = view;
+  const shown = document.getElementById("shown");
+  view.listeners.push(() => {
+    shown.textContent = `Charts show ${exact(view.low)} to ${exact(view.high)}`;
+  });
+  for (const run of told) {
+    page.charts.push(new Gantt(document.getElementById(run.place), run, view));
+  }
+  const several = told.length > 1;
+  const percent = (value) => `${(100 * value).toFixed(1)} %`;
+  const used = told.flatMap((run) => {
+    const { job, count, cluster, start, finish } = run;
+    const [begin, end] = [start, finish].map((times) => Float64Array.from(job, (of) => times[of]));
+    const total = run.clusters.reduce((sum, each) => sum + each.size, 0);
+    const of = (size, weight) => (bins) =>
+      meansOver(view, bins, begin, end, weight).map((busy) => busy / size);
+    const all = { name: several ? run.name : "all clusters", values: of(total, (k) => count[k]) };
+    if (several || run.clusters.length === 1) return [all];
+    return [all, ...run.clusters.map((each, k) => ({
+      name: each.name, values: of(each.size, (block) => (cluster[block] === k ? count[block] : 0)),
+    }))];
+  });
+  page.curves.push(timeCurves(document.getElementById("used"), view, used, percent, 1));
+  const waiting = told.map((run) => ({
+    name: several ? run.name : "waiting jobs",
+    values: (bins) => meansOver(view, bins, run.arrival, run.start, () => 1),
+  }));
+  page.curves.push(timeCurves(document.getElementById("waiting"), view, waiting, number));
+  for (const kind of ["demand", "saturated"]) {
+    const root = document.getElementById(kind);
+    if (!root) continue;
+    const series = told.flatMap((run) => run.links.map((link, k) => ({
+      name: several ? `${run.name}: ${link}` : link,
+      values: stepped(view, run.bounds, run[`${kind}${k}`]),
+    })));
+    page.curves.push(timeCurves(root, view, series, percent));
+  }
+}
+
+// Values of intervals between bounds, at the middles of bins; NaN outside.
+function stepped(view, bounds, values) {
+  return (bins) => {
+    const drawn = new Float64Array(bins);
+    for (let bin = 0, k = 0; bin < bins; bin++) {
+      const time = view.low + ((bin + 0.5) / bins) * (view.high - view.low);
+      while (k < values.length && bounds[k + 1] <= time) k++;
+      drawn[bin] = k < values.length && time >= bounds[0] ? values[k] : NaN;
+    }
+    return drawn;
+  };
+}
+
+main();

@@ -1,0 +1,232 @@
+"""Pictures of runs: schedules, use, queues, links and waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.reporting.ran import Floats, Ran
+from experiments.studies.plots import styled
+from grid.errors import GridError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLORS = (
+    "#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#999999", "#d55e00", "#b3cde3"
+)  # fmt: skip
+LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c564b")
+MANY = 5_000
+"""Blocks above which single jobs are not seen: they are coloured by wait, and drawn as pixels."""
+JOINED = 100
+"""Co-allocated jobs at most whose parts are joined by lines: more could not be told apart."""
+BINS = 400
+UNITS = ((2 * 86_400, 86_400, "days"), (2 * 3_600, 3_600, "hours"), (240, 60, "minutes"))
+
+
+def draw(runs: Sequence[Ran], what: str) -> Figure:
+    """Return a picture of runs, with an axis for each or a curve for each.
+
+    Parameters
+    ----------
+    runs : sequence of Ran
+    what : str
+        One of `KINDS`.
+
+    Raises
+    ------
+    GridError
+        If there is nothing of the kind in these runs.
+    """
+    from matplotlib.figure import Figure
+
+    kind = KINDS[what]
+    with styled():
+        count = len(runs) if kind.each else kind.rows
+        figure = Figure((8.0, kind.height * count + 0.4), layout="constrained")
+        axes = list(figure.subplots(count, 1, squeeze=False)[:, 0])
+        kind.draw(axes, runs)
+        for each in axes:
+            each.tick_params(width=0.6)
+    return figure
+
+
+# Schedules --------------------------------------------------------------------------------------
+
+
+def _gantts(axes: list[Axes], runs: Sequence[Ran]) -> None:
+    for each, ran in zip(axes, runs, strict=True):
+        _gantt(each, ran)
+
+
+def _gantt(axes: Axes, ran: Ran) -> None:
+    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.colors import SymLogNorm
+
+    chart, scale, unit = ran.chart, *_unit([ran])
+    sizes = ran.platform.sizes
+    gap = 0.04 * sizes.sum() if len(sizes) > 1 else 0.0
+    grounds = np.cumsum((sizes + gap)[::-1])[::-1] - sizes - gap  # the first is uppermost
+    start, finish = (ran.jobs[name].to_numpy(np.float64) / scale for name in ("start", "finish"))
+    waits = (ran.jobs["start"] - ran.jobs["arrival"]).to_numpy()
+    left, right = start[chart.job], finish[chart.job]
+    low: Floats = grounds[chart.cluster] + chart.first
+    high: Floats = low + chart.rows
+    corners = np.stack([left, low, left, high, right, high, right, low], axis=1)
+    blocks = PolyCollection(list(corners.reshape(-1, 4, 2)), rasterized=len(chart.job) > MANY)
+    if len(chart.job) > MANY:
+        blocks.set(array=waits[chart.job], cmap="viridis_r", norm=SymLogNorm(60.0, vmin=0.0))
+        axes.figure.colorbar(blocks, ax=axes, label="wait, s", pad=0.01)
+    else:
+        colors = np.array(COLORS)[ran.jobs["job"].to_numpy()[chart.job] % len(COLORS)]
+        blocks.set(facecolors=colors, edgecolors="black", linewidths=0.2)
+    axes.add_collection(blocks)
+    if 0 < ran.split.sum() <= JOINED:
+        axes.add_collection(
+            LineCollection(_joins(ran.split, chart.job, start, low, high), colors="black",
+                           linewidths=0.6)
+        )  # fmt: skip
+    last = np.nanmax(finish, initial=0.0)
+    axes.set_xlim(np.nanmin(start, initial=last), last or 1.0)
+    axes.set_ylim(0, grounds[0] + sizes[0])
+    axes.set_yticks(
+        grounds + sizes / 2,
+        [f"{each.name} ({each.size})" for each in ran.platform.clusters],
+        parse_math=False,
+    )
+    axes.set_facecolor("0.96")
+    axes.set_title(f"{ran.name}: {ran.policy}", parse_math=False)
+    axes.set_xlabel(f"time, {unit}")
+
+
+def _joins(
+    split: npt.NDArray[np.bool_], job: npt.NDArray[np.int64], start: Floats, low: Floats,
+    high: Floats,
+) -> list[list[tuple[float, float]]]:  # fmt: skip
+    """Return a line at the start of each job of several clusters, from its lowest row up."""
+    lines = []
+    for of in np.flatnonzero(split):
+        blocks = job == of
+        lines.append([(start[of], low[blocks].min()), (start[of], high[blocks].max())])
+    return lines
+
+
+# Over time --------------------------------------------------------------------------------------
+
+
+def _use(axes: list[Axes], runs: Sequence[Ran]) -> None:
+    used, waiting = axes
+    scale, unit = _unit(runs)
+    for ran, name, color in _named(runs):
+        start, finish = (ran.jobs[each].to_numpy(np.float64) for each in ("start", "finish"))
+        arrival = ran.jobs["arrival"].to_numpy(np.float64)
+        edges = np.linspace(arrival.min(initial=0), np.nanmax(finish, initial=1), BINS + 1)
+        job, processors = ran.parts.job, ran.parts.processors
+        total = ran.platform.sizes.sum()
+        busy = means_over(edges, start[job], finish[job], processors / total)
+        used.stairs(100 * busy, edges / scale, label=name, color=color, linewidth=0.9)
+        done = ran.completed
+        queue = means_over(edges, arrival[done], start[done], np.ones(done.sum()))
+        waiting.stairs(queue, edges / scale, label=name, color=color, linewidth=0.9)
+    used.set(ylabel="processors in use, %", ylim=(0, 101))
+    waiting.set(ylabel="waiting jobs", xlabel=f"time, {unit}")
+    waiting.set_ylim(bottom=0)
+    _finish(axes, len(runs) > 1)
+
+
+def means_over(edges: Floats, begin: Floats, end: Floats, weight: Floats) -> Floats:
+    """Return the mean, between edges, of the summed weights of what is under way.
+
+    Parameters
+    ----------
+    edges : array, shape (bins + 1,)
+        Increasing, s.
+    begin, end, weight : array, shape (intervals,)
+    """
+
+    def until(times: Floats) -> Floats:
+        """Return the integral of the weights of all that has begun by then, up to each edge."""
+        order = np.argsort(times)
+        at = np.searchsorted(times[order], edges, side="right")
+        sums = np.concatenate([[0.0], np.cumsum(weight[order])])[at]
+        moments = np.concatenate([[0.0], np.cumsum((weight * times)[order])])[at]
+        return edges * sums - moments
+
+    area: Floats = np.diff(until(begin) - until(end)) / np.diff(edges)
+    return np.maximum(area, 0.0)
+
+
+def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
+    demand, saturated = axes
+    scale, unit = _unit(runs)
+    curves = [(ran, name) for ran in runs for name in ran.link_names]
+    if all(ran.timeline[f"demand {name}"].max() == 0 for ran, name in curves):
+        raise GridError("links: nothing was asked of any; accepted: runs with split jobs")
+    for index, (ran, name) in enumerate(curves):
+        edges = np.append(ran.timeline["from"], ran.timeline["to"].iloc[-1:]) / scale
+        label = name if len(runs) == 1 else f"{ran.name}: {name}"
+        for of, kind in ((demand, "demand"), (saturated, "saturated")):
+            share = 100 * ran.timeline[f"{kind} {name}"]
+            of.stairs(share, edges, label=label, color=LINES[index % len(LINES)], linewidth=0.9)
+    demand.set_ylabel("demand, % of capacity")
+    saturated.set(ylabel="saturated, % of time", xlabel=f"time, {unit}")
+    for each in axes:
+        each.set_ylim(bottom=0)
+    _finish(axes, len(curves) > 1)
+
+
+# Distributions ----------------------------------------------------------------------------------
+
+
+def _waits(axes: list[Axes], runs: Sequence[Ran]) -> None:
+    for of, values, label in (
+        (axes[0], lambda ran: ran.waits, "wait, s"),
+        (axes[1], lambda ran: ran.slowdowns, "bounded slowdown"),
+    ):
+        for ran, name, color in _named(runs):
+            of.ecdf(np.maximum(values(ran), 1.0), label=name, color=color, linewidth=1.1)
+        of.set(xscale="log", xlabel=label, ylabel="share of jobs", ylim=(0, 1.01))
+        of.set_xlim(left=1)
+    axes[0].set_xlabel("wait, s (1 also stands for less)")
+    _finish(axes, len(runs) > 1)
+
+
+def _named(runs: Sequence[Ran]) -> list[tuple[Ran, str, str]]:
+    return [(ran, ran.name, LINES[index % len(LINES)]) for index, ran in enumerate(runs)]
+
+
+def _finish(axes: list[Axes], several: bool) -> None:
+    for each in axes:
+        each.grid(color="0.9", linewidth=0.5)
+        each.set_axisbelow(True)
+    if several:
+        legend = axes[0].legend(frameon=False, fontsize=7, ncols=4)
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+
+
+def _unit(runs: Sequence[Ran]) -> tuple[int, str]:
+    last = max(ran.summary["simulated_s"] for ran in runs)
+    return next(((size, unit) for least, size, unit in UNITS if last >= least), (1, "s"))
+
+
+class Kind(NamedTuple):
+    """A kind of picture: who draws it, and on how many axes of what height (inches)."""
+
+    draw: Callable[[list[Axes], Sequence[Ran]], None]
+    height: float
+    rows: int = 2
+    each: bool = False  # axes for each run
+
+
+KINDS = {
+    "gantt": Kind(_gantts, 4.0, each=True),
+    "utilization": Kind(_use, 2.2),
+    "links": Kind(_links, 2.2),
+    "waits": Kind(_waits, 2.6),
+}
+"""Pictures by name."""

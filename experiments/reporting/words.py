@@ -1,0 +1,150 @@
+"""What a run came to, in plain words, and what its numbers cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from experiments.reporting.ran import Ran
+from experiments.reporting.units import jobs_told, number_told, share_told, time_told
+
+STANDS_OUT = 0.05
+"""How much more than the next a cluster must be used to be named the bottleneck."""
+
+
+class Sentence(NamedTuple):
+    """A sentence, and whether it warns."""
+
+    text: str
+    warns: bool = False
+
+
+def found(ran: Ran) -> list[Sentence]:
+    """Return what a run came to."""
+    return [*_service(ran), *_clusters(ran), *_links(ran), *_troubles(ran)]
+
+
+def _service(ran: Ran) -> Iterator[Sentence]:
+    metrics, counts = ran.summary["metrics"], ran.summary["jobs"]
+    submitted, completed = counts["submitted"], counts["completed"]
+    size = sum(cluster.size for cluster in ran.platform.clusters)
+    clusters = len(ran.platform.clusters)
+    where = f"{clusters} clusters" if clusters > 1 else "one cluster"
+    yield Sentence(
+        f"{ran.policy} completed {completed:,} of {jobs_told(submitted)} on {where} with {size:,} "
+        f"processors, in {time_told(ran.summary['simulated_s'])} of simulated time."
+    )
+    if not len(ran.waits):
+        return
+    yield Sentence(
+        f"A job waited {time_told(metrics['mean_wait'])} on average: half of them at most "
+        f"{time_told(float(np.median(ran.waits)))}, 95 % at most {time_told(metrics['p95_wait'])}, "
+        f"and the longest wait was {time_told(metrics['max_wait'])}. {_at_once(ran)}"
+    )
+    yield Sentence(
+        f"The mean bounded slowdown was {number_told(metrics['mean_bounded_slowdown'])}, and that "
+        f"of 95 % of the jobs at most {number_told(metrics['p95_bounded_slowdown'])}."
+    )
+    if metrics.get("deadlines_met") is not None:
+        yield Sentence(f"{share_told(metrics['deadlines_met'])} of the deadlines were met.")
+
+
+def _at_once(ran: Ran) -> str:
+    share = float(np.mean(ran.waits == 0))
+    return f"{share_told(share)} of them started at once." if share else "None started at once."
+
+
+def _clusters(ran: Ran) -> Iterator[Sentence]:
+    used = [row for row in ran.summary["clusters"] if row.get("utilization") is not None]
+    of_all = ran.summary["metrics"].get("utilization")
+    if of_all is not None:
+        yield Sentence(
+            f"Processors were in use {share_told(of_all)} of the time: that is the share of all "
+            "processor-seconds from the first arrival to the last finish."
+        )
+    if len(used) < 2:
+        return
+    *_, second, first = sorted(used, key=lambda row: row["utilization"])
+    least = min(used, key=lambda row: row["utilization"])
+    if first["utilization"] - second["utilization"] >= STANDS_OUT:
+        yield Sentence(
+            f"{first['name']} was the busiest cluster by far ({share_told(first['utilization'])}; "
+            f"the next is {second['name']} with {share_told(second['utilization'])}): if jobs "
+            "wait, it is the one to look at first."
+        )
+    else:
+        yield Sentence(
+            f"No cluster stands out as the bottleneck: their use is between "
+            f"{share_told(least['utilization'])} ({least['name']}) and "
+            f"{share_told(first['utilization'])} ({first['name']})."
+        )
+
+
+def _links(ran: Ran) -> Iterator[Sentence]:
+    metrics, links = ran.summary["metrics"], ran.summary["links"]
+    if metrics.get("coallocated"):
+        yield Sentence(
+            f"{share_told(metrics['coallocated'])} of the jobs were split across clusters, and "
+            f"took {metrics['mean_penalty']:.3f} times as long as with links of their own."
+        )
+    most = max(links, key=lambda link: link["saturated"], default=None)
+    if most is not None and most["saturated"] > 0:
+        yield Sentence(
+            f"{most['name']} had the most saturated link: more was asked of it than it carries in "
+            f"{share_told(most['saturated'])} of the time."
+        )
+    elif any(link["mean_demand"] > 0 for link in links):
+        yield Sentence("No link was ever asked for more than it carries.")
+
+
+def _troubles(ran: Ran) -> Iterator[Sentence]:
+    summary = ran.summary
+    if rejected := summary["jobs"]["rejected"]:
+        reasons = "; ".join(f"{count:,}: {why}" for why, count in summary["rejections"].items())
+        yield Sentence(
+            f"{jobs_told(rejected)} could never start and were rejected ({reasons}).", True
+        )
+    if summary.get("interrupted"):
+        yield Sentence("The run was interrupted, and the numbers are those up to then.", True)
+    if unfinished := summary.get("unfinished"):
+        yield Sentence(f"{jobs_told(unfinished)} never finished; they are in no chart.", True)
+    if summary["metrics"].get("stable") is False:
+        yield Sentence(
+            "The queue grew for as long as jobs arrived: means of waits only tell how long the run "
+            "was, and would be higher in a longer one.",
+            True,
+        )
+    if summary["metrics"].get("restarts"):
+        yield Sentence(
+            f"Failures threw jobs back {summary['metrics']['restarts']:,} times; charts show the "
+            "last start of each.",
+            True,
+        )
+    for rule, count in summary.get("cleaning", {}).get("rules", {}).items():
+        yield Sentence(f"Cleaning of the log: {count:,} records: {rule}.")
+
+
+def limits(runs: list[Ran]) -> list[Sentence]:
+    """Return what charts and numbers of runs cannot tell."""
+    lines = [
+        "Results count the processors of a job on each cluster and do not name them. The chart "
+        "gives each job the lowest that are free, completions before starts at one instant: when "
+        "and where a job ran is as simulated, on which of the processors is not.",
+        "From afar a pixel of the chart stands for many jobs; it is as dark as its processors were "
+        "in use.",
+        "These are single runs: how much of a number is chance, they do not tell. Replications do "
+        "(metasched run ... --replications 10), and give confidence intervals.",
+        "Bounded slowdowns in the curves are over the time that a job ran, and over at least 10 s; "
+        "in the tables, over the time it would have run with links of its own.",
+    ]
+    if any(ran.summary["parameters"].get("warmup") for ran in runs):
+        lines.append(
+            "Jobs that arrived in the warm-up count for no mean and no share; they are in the "
+            "schedule and in the curves over time."
+        )
+    if any(ran.summary["platform"].get("changes") or ran.summary["parameters"].get("mean_up_time")
+           for ran in runs):  # fmt: skip
+        lines.append("Processors that were down are drawn like idle ones.")
+    return [Sentence(line) for line in lines]
