@@ -86,7 +86,7 @@ def test_a_seed_gives_the_same_front_again(jobs):
         (["missing.csv", "--processors", 2], "missing.csv:"),
         (["wide.csv", "--processors", 2], "job 7: size 3; accepted: at most 2, the processors"),
         (["jobs.csv", "--processors", 2, "--plot", "front.bmp"], "front.bmp: accepted: a picture"),
-        (["jobs.csv", "--processors", 2, "--plot", "no.csv/f.png"], "cannot write plot"),
+        (["jobs.csv", "--processors", 2, "--plot", "no.csv/f.png"], "cannot write picture"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_written(

@@ -78,7 +78,7 @@ class Gantt {
   // From pixels and back -----------------------------------------------------------------------
 
   get width() {
-    return this.canvas.parentElement.clientWidth - LEFT - RIGHT;
+    return Math.max(10, this.canvas.parentElement.clientWidth - LEFT - RIGHT);
   }
 
   timeAt(x) {
