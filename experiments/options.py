@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -80,11 +80,29 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # plain before click 
         return tuple(self._each.convert(part, param, ctx) for part in str(value).split(","))
 
 
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+
+
+def seconds(text: str) -> float | None:
+    """Return the time that a text says, s, or None if it says none above 0.
+
+    Examples
+    --------
+    >>> seconds("90s"), seconds("4w"), seconds("soon")
+    (90.0, 2419200.0, None)
+    """
+    unit = _SECONDS.get(text[-1:])
+    try:
+        found = float(text if unit is None else text[:-1]) * (unit or 1.0)
+    except ValueError:
+        return None
+    return found if 0.0 < found < math.inf else None
+
+
 class Duration(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
     """A time above 0, such as ``90s``, ``10m``, ``2h`` or ``1d``; a number alone is seconds."""
 
     name = "time"
-    _SECONDS: ClassVar[Mapping[str, float]] = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
@@ -97,13 +115,9 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # plain before click
             If it is none.
         """
         text = str(value)
-        unit = self._SECONDS.get(text[-1:])
-        try:
-            seconds = float(text if unit is None else text[:-1]) * (unit or 1.0)
-        except ValueError:
-            seconds = math.nan
-        if 0.0 < seconds < math.inf:
-            return seconds
+        found = seconds(text)
+        if found is not None:
+            return found
         name = "time" if param is None else max(param.opts, key=len)
         raise GridError(f"{name}: found {text!r}; accepted: a time above 0, such as 30s, 10m or 2h")
 

@@ -198,22 +198,34 @@ class Scenario:
 
     def changed(self, settings: Sequence[str] = (), **changes: Any) -> Scenario:
         """Return the scenario with fields replaced and parameters set as ``name=value``."""
+        given: dict[str, Any] = {}
+        for setting in settings:
+            key, separator, text = setting.partition("=")
+            if not separator:
+                raise ScenarioError(f"--set {setting}: accepted: name=value")
+            given.pop(key.strip(), None)  # the last one of a name counts, and comes last
+            given[key.strip()] = _value(text.strip())
+        return self.with_parameters(given, "--set", **changes)
+
+    def with_parameters(self, given: Mapping[str, Any], where: str, **changes: Any) -> Scenario:
+        """Return the scenario with parameters set by name, and fields replaced.
+
+        Raises
+        ------
+        ScenarioError
+            That says where they come from, if one is unknown or out of range.
+        """
         assert isinstance(self.parameters, Parameters)
         before = self.parameters
         values = {
             before.called(key): of for key, of in before.model_dump(exclude_unset=True).items()
         }
-        given = set()
-        for setting in settings:
-            key, separator, text = setting.partition("=")
-            if not separator:
-                raise ScenarioError(f"--set {setting}: accepted: name=value")
-            name = ALIASES.get(key.strip(), key.strip())
+        for key, value in given.items():
+            name = ALIASES.get(key, key)
             values = {each: of for each, of in values.items() if ALIASES.get(each, each) != name}
-            values[key.strip()] = _value(text.strip())
-            given.add(name)
-        parameters = checked(values, "--set") if settings else self.parameters
-        packaged = self.packaged - given
+            values[key] = value
+        parameters = checked(values, where) if given else self.parameters
+        packaged = self.packaged - {ALIASES.get(key, key) for key in given}
         return dataclasses.replace(self, parameters=parameters, packaged=packaged, **changes)
 
     @property

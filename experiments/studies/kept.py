@@ -1,4 +1,4 @@
-"""Finished runs, kept in a folder so that a sweep can be taken up where it stopped."""
+"""Finished runs, kept in a database, so that a sweep can be taken up where it stopped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from grid.errors import GridError
 from grid.kernel.compile import sources_digest
 
 RUNS = "runs.sqlite"
-"""The file in the folder."""
+"""The file in the folder of a sweep."""
+TABLES = (
+    "runs (key TEXT PRIMARY KEY, result TEXT, cpu_s REAL)",
+    "parameters (name TEXT PRIMARY KEY, value TEXT)",
+)
 
 
 class Kept:
@@ -32,33 +36,40 @@ class Kept:
         If the folder cannot be used, or holds runs of other parameters.
     """
 
+    tables: tuple[str, ...] = TABLES
+    place = "folder"
+
     def __init__(self, folder: Path, parameters: Mapping[str, Any]) -> None:
         self._path = folder / RUNS
+        self._open(folder, parameters)
+
+    def _open(self, place: Path, parameters: Mapping[str, Any]) -> None:
+        """Open the database at a place that users know, or make it as a whole."""
         given = {name: json.dumps(value) for name, value in parameters.items()}
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from None
         with self._transaction() as database:
-            database.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, result TEXT)")
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS parameters (name TEXT PRIMARY KEY, value TEXT)"
-            )
-            of_folder = dict(database.execute("SELECT name, value FROM parameters"))
-            if not of_folder:
+            database.execute("BEGIN IMMEDIATE")
+            for table in self.tables:
+                database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+            there = dict(database.execute("SELECT name, value FROM parameters"))
+            if not there:
                 database.executemany("INSERT INTO parameters VALUES (?, ?)", given.items())
         for name, value in given.items():
-            if of_folder and of_folder.get(name) != value:
+            if there and there.get(name) != value:
                 raise GridError(
-                    f"{folder}: holds runs with {name} {of_folder.get(name)}; found {name} "
-                    f"{value}; accepted: the same, or another folder"
+                    f"{place}: holds runs with {name} {there.get(name)}; found {name} "
+                    f"{value}; accepted: the same, or another {self.place}"
                 )
 
-    def add(self, results: Mapping[str, Any]) -> None:
-        """Keep what runs came to, by key: values that JSON can hold."""
-        rows = [(key, json.dumps(result)) for key, result in results.items()]
+    def add(self, results: Mapping[str, Any], cpu_s: Mapping[str, float] | None = None) -> None:
+        """Keep what runs came to, by key: values that JSON can hold, and CPU seconds they took."""
+        seconds = cpu_s or {}
+        rows = [(key, json.dumps(result), seconds.get(key)) for key, result in results.items()]
         with self._transaction() as database:
-            database.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?)", rows)
+            database.executemany("INSERT INTO runs VALUES (?, ?, ?)", rows)
 
     def all(self) -> dict[str, Any]:
         """Return all that is kept, by key."""
@@ -79,7 +90,7 @@ class Kept:
             raise self._unusable(str(error)) from None
 
     def _unusable(self, why: str) -> GridError:
-        return GridError(f"{self._path}: {why}; accepted: a folder that can be written to")
+        return GridError(f"{self._path}: {why}; accepted: a {self.place} that can be written to")
 
 
 def kept_of_paper(folder: Path, paper: str, **parameters: Any) -> Kept:
@@ -87,5 +98,9 @@ def kept_of_paper(folder: Path, paper: str, **parameters: Any) -> Kept:
 
     Parameters are as of `Kept`; another version of the code needs another folder.
     """
-    digest = sources_digest(Path(__file__).resolve().parents[2])
-    return Kept(folder, {"paper": paper, **parameters, "code digest": digest})
+    return Kept(folder, {"paper": paper, **parameters, "code digest": code_digest()})
+
+
+def code_digest() -> str:
+    """Return a digest of the code that runs are of."""
+    return sources_digest(Path(__file__).resolve().parents[2])

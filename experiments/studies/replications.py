@@ -21,7 +21,7 @@ from experiments.parameters import Parameters
 from experiments.results import Result
 from experiments.scenario import Scenario
 from experiments.studies.files import new_files, write_csv
-from experiments.studies.kept import Kept
+from experiments.studies.kept import Kept, code_digest
 from experiments.studies.lost import is_lost, until_lost
 from experiments.studies.statistics import Interval, mean_interval
 from experiments.studies.sweep import (
@@ -32,7 +32,6 @@ from experiments.studies.sweep import (
     check_importable,
     sweep,
 )
-from grid.kernel.compile import sources_digest
 from grid.workloads.table import Table
 
 PROBE = 20
@@ -152,8 +151,7 @@ def replicate(
     with ExitStack() as stack:
         if folder is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="metasched-"))
-        digest = sources_digest(Path(__file__).resolve().parents[2])
-        kept = Kept(Path(folder), {"command": "run", "code digest": digest})
+        kept = Kept(Path(folder), {"command": "run", "code digest": code_digest()})
         found = sweep(runs, partial(_observe, scenario), kept, workers, watch)
     table = pd.DataFrame([_row(run.seed, found[run.key]) for run in runs])
     return Replications(scenario, seed, table)

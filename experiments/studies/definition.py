@@ -1,0 +1,263 @@
+"""What a study file says: which policies are compared, where, on which jobs, and how surely."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Annotated, Any, Literal
+
+import pydantic
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from experiments.listing import shown
+from experiments.options import seconds
+from experiments.parameters import ALIASES, Whole
+from grid.errors import GridError
+
+MORE_IS_BETTER = ("utilization", "throughput", "deadlines_met", "prediction_accuracy")
+"""Metrics of which high numbers are good ones."""
+SYNTHETIC = "synthetic"
+"""What the workload of a study without logs is called."""
+
+
+def _time(value: Any) -> Any:
+    """Return a time as a study file has it, such as ``"30m"``, in seconds."""
+    found = seconds(str(value)) if isinstance(value, str | int | float) else None
+    if found is None:
+        raise PydanticCustomError("time", "accepted: a time above 0, such as '30m', '2h' or '4w'")
+    return found
+
+
+def _different(values: Sequence[Any]) -> Sequence[Any]:
+    """Refuse a value that is there twice."""
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            raise PydanticCustomError("twice", "accepted: each value once")
+    return values
+
+
+def _one_or_more(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+SHAPES = {
+    "tuple_type": "accepted: a list",
+    "too_short": "accepted: a list of at least one",
+    "model_type": "accepted: a table",
+    "dict_type": "accepted: a table",
+    "string_too_short": "accepted: a name",
+}
+"""What is accepted, by the kind of pydantic's error, where its own words are not a user's."""
+
+
+def _by_own_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with parameters by their own names, not by further ones."""
+    return {ALIASES.get(name, name): value for name, value in values.items()}
+
+
+Parameters = Annotated[dict[str, Any], AfterValidator(_by_own_names)]
+Time = Annotated[float, BeforeValidator(_time)]
+Values = Annotated[tuple[Any, ...], Field(min_length=1), AfterValidator(_different)]
+Names = Annotated[
+    tuple[str, ...], BeforeValidator(_one_or_more), Field(min_length=1), AfterValidator(_different)
+]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Policy(_Part):
+    """A global scheduler over a local one, with parameters of their own."""
+
+    global_: Name = Field(alias="global")
+    local: Name
+    set: Parameters = {}
+    name: Name | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name, or what it is made of."""
+        own = ", ".join(f"{name}={shown(value)}" for name, value in self.set.items())
+        made_of = f"{self.global_} over {self.local}"
+        return self.name or (f"{made_of}, {own}" if own else made_of)
+
+
+class Grid(_Part):
+    """Every global scheduler over every local one."""
+
+    global_: Names = Field(alias="global")
+    local: Names
+
+
+class Replications(_Part):
+    """How often a point is run, and when that is enough."""
+
+    least: Annotated[Whole, Field(ge=2)] = 5
+    """Replications of every point: two at least, for one tells nothing of the others."""
+    most: Annotated[Whole, Field(ge=2)] | None = None
+    """Replications that no point goes beyond; without it, 30 or, if that is more, `least`."""
+    precision: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
+    """Replications go on until the half-width of the metric's 95 % confidence interval is at most
+    this share of its mean, of every policy of a setting; none: `least` are enough."""
+    runs: Whole | None = None
+    """The study ends when the next round of replications would take it beyond so many runs."""
+    time: Time | None = None
+    """The study ends after so much wall time, s; what is done by then depends on the machine."""
+    window: Time | None = None
+    """Logs: replication k replays the k-th stretch of this length, s, in which jobs arrive."""
+
+    @property
+    def limit(self) -> int:
+        """Replications that no point goes beyond."""
+        if self.precision is None:
+            return self.least
+        return max(self.least, 30) if self.most is None else self.most
+
+
+class Definition(_Part):
+    """A study, as its file says.
+
+    Attributes
+    ----------
+    policies : Grid or tuple of Policy
+    set : mapping
+        Parameters that all runs share.
+    vary : mapping
+        Of each parameter its values; every combination is a setting.
+    workloads : mapping
+        Named logs; none: synthetic jobs, or the log of the scenario.
+    """
+
+    title: str = ""
+    scenario: Name
+    platform: str | None = None
+    seed: Annotated[int, Field(ge=0, strict=True)] = 0
+    metric: Name = "mean_turnaround"
+    better: Literal["less", "more"] | None = None
+    report: Annotated[tuple[str, ...], AfterValidator(_different)] = ()
+    policies: Grid | Annotated[tuple[Policy, ...], Field(min_length=1)]
+    set: Parameters = {}
+    vary: Annotated[dict[str, Values], AfterValidator(_by_own_names)] = {}
+    workloads: dict[str, Names] = {}
+    replications: Replications = Replications()
+
+    @classmethod
+    def of_text(cls, text: str, where: str) -> Definition:
+        """Return what the text of a study file says.
+
+        Parameters
+        ----------
+        text : str
+            TOML.
+        where : str
+            The file, for messages.
+
+        Raises
+        ------
+        GridError
+            Naming the first key that is unknown, missing or has a value that is not accepted.
+        """
+        try:
+            table = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise GridError(f"{where}: {error}; accepted: a TOML file") from None
+        try:
+            found = cls.model_validate(table)
+        except pydantic.ValidationError as failure:
+            raise GridError(f"{where}: {_told(failure)}") from None
+        found._check(where)
+        return found
+
+    def _check(self, where: str) -> None:
+        """Raise `GridError` for what is refused of several keys together."""
+        names = [policy.label for policy in self.compared]
+        for name in names:
+            if names.count(name) > 1:
+                raise GridError(
+                    f"{where}: policies: found {name!r} twice; accepted: a name of its own for each"
+                )
+        own = {name for policy in self.compared for name in policy.set}
+        for name in self.vary:
+            if name in self.set or name in own:
+                raise GridError(f"{where}: vary: {name}: found in set too; accepted: one of them")
+        for name in own & self.set.keys():
+            raise GridError(f"{where}: set: {name}: found in policies too; accepted: one of them")
+        how = self.replications
+        if how.most is not None and how.most < how.least:
+            raise GridError(
+                f"{where}: replications.most: found {how.most}; accepted: from {how.least}, `least`"
+            )
+        if how.most is not None and how.precision is None:
+            raise GridError(
+                f"{where}: replications.most: found without `precision`; accepted: both"
+            )
+
+    @property
+    def compared(self) -> tuple[Policy, ...]:
+        """The policies, one by one."""
+        if not isinstance(self.policies, Grid):
+            return self.policies
+        pairs = product(self.policies.global_, self.policies.local)
+        return tuple(Policy.model_validate({"global": one, "local": other}) for one, other in pairs)
+
+    @property
+    def settings(self) -> list[dict[str, Any]]:
+        """Every combination of the values of the parameters that vary."""
+        return [dict(zip(self.vary, each, strict=True)) for each in product(*self.vary.values())]
+
+    @property
+    def reported(self) -> tuple[str, ...]:
+        """The metric, and the others that are reported."""
+        return tuple(dict.fromkeys((self.metric, *self.report)))
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether high numbers of the metric are good ones."""
+        if self.better is not None:
+            return self.better == "more"
+        return self.metric in MORE_IS_BETTER
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the file says, ready for JSON."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+def cell(value: Any) -> Any:
+    """Return the value of a parameter as a table has it: a number, or a text."""
+    return value if isinstance(value, str | int | float) else json.dumps(value)
+
+
+def _told(failure: pydantic.ValidationError) -> str:
+    """Return the first of pydantic's errors in a line of ours."""
+    # Each branch of a union has its errors: the deepest are those of the branch that is meant.
+    errors = failure.errors()
+    first = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
+    error = max(first, key=lambda each: (len(each["loc"]), each["type"] == "extra_forbidden"))
+    key = ".".join(str(part) for part in error["loc"] if _is_key(part))
+    if error["type"] == "extra_forbidden":
+        return f"{key}: unknown key; accepted: {', '.join(_keys(error['loc'][:-1]))}"
+    if error["type"] == "missing":
+        return f"{key}: missing; accepted: a study with it"
+    reason = SHAPES.get(error["type"], error["msg"][0].lower() + error["msg"][1:])
+    return f"{key}: found {error['input']!r}; {reason}"
+
+
+def _is_key(part: str | int) -> bool:
+    """Tell whether a part of an error's place is a key or an index, not a branch of a union."""
+    return isinstance(part, int) or not (part in ("Grid", "Policy") or part.startswith("tuple["))
+
+
+def _keys(place: tuple[str | int, ...]) -> list[str]:
+    """Return the keys that a table of a study may have."""
+    table: type[BaseModel] = Definition
+    if place:
+        branches: Mapping[str, type[BaseModel]] = {"replications": Replications, "policies": Grid}
+        table = branches[str(place[0])]
+        if any(isinstance(part, int) for part in place):
+            table = Policy
+    return [field.alias or name for name, field in table.model_fields.items()]

@@ -1,0 +1,263 @@
+"""What a study came to: its runs, means of its points, ranks of policies, effects of parameters."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.studies.database import Contents, contents
+from experiments.studies.definition import Definition, cell
+from experiments.studies.files import plain
+from experiments.studies.ranking import paired_difference, ranks
+from experiments.studies.statistics import Interval, mean_interval
+
+COUNTS = ("unfinished", "rejected", "stable")
+"""Columns of runs that are no metrics."""
+
+
+@dataclass(frozen=True, eq=False)
+class StudyOutcome:
+    """What a study came to, as far as it went.
+
+    Attributes
+    ----------
+    study : Definition
+        What was asked.
+    provenance : dict
+        Where it comes from: ``version``, ``code digest``, ``text`` of the study file, ``inputs``
+        (of each file its SHA-256), ``seed``, ``scenario``, and all else the file tells.
+    runs : DataFrame
+        A row for each finished run: ``policy``, ``workload``, a column for each parameter that
+        varies, ``replication`` (from 0), ``seed``, jobs left ``unfinished`` and ``rejected``,
+        whether it is ``stable`` (1, 0, or NaN if nothing tells), then its metrics, NaN where
+        nothing defines a number.
+    planned : int
+        Runs that the study asked for so far.
+    ended : str or None
+        Why the study ended; None: it did not, and ``--resume`` goes on.
+    """
+
+    study: Definition
+    provenance: dict[str, Any]
+    runs: pd.DataFrame
+    planned: int
+    ended: str | None
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> StudyOutcome:
+        """Return the outcome that a file holds, also while the study goes on.
+
+        Raises
+        ------
+        GridError
+            If the file is none of a study.
+        """
+        found = contents(Path(path))
+        study = Definition.model_validate(found.told["study"])
+        return cls(study, found.told, _runs(study, found), len(found.tasks), found.told["ended"])
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.study.title
+
+    @property
+    def metric(self) -> str:
+        """What ranks policies."""
+        return self.study.metric
+
+    @property
+    def missing(self) -> int:
+        """Runs that the study asked for and that are not finished."""
+        return self.planned - len(self.runs)
+
+    @property
+    def where(self) -> list[str]:
+        """Columns that tell settings apart: the workload, and the parameters that vary."""
+        return ["workload", *self.study.vary]
+
+    @cached_property
+    def points(self) -> pd.DataFrame:
+        """A row for each policy in each setting.
+
+        Columns: workload, the parameters that vary, policy, ``n`` replications, how many of them
+        have no steady state (``unstable``), jobs left ``unfinished`` and ``rejected``; and of each
+        metric that is reported its mean by its name, and the half-width of its 95 % confidence
+        interval as ``NAME half_width``. There is no mean if a run has no steady state, leaves jobs
+        unfinished or has no such number.
+        """
+        rows = []
+        for at, runs in self._groups([*self.where, "policy"]):
+            row = {
+                **at,
+                "n": len(runs),
+                "unstable": int((runs["stable"] == 0).sum()),
+                "unfinished": int(runs["unfinished"].sum()),
+                "rejected": int(runs["rejected"].sum()),
+            }
+            for name in self.study.reported:
+                mean, half = _cells(_mean(runs, name))
+                row |= {name: mean, f"{name} half_width": half}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def ranking(self) -> pd.DataFrame:
+        """A row for each policy in each setting, the best first.
+
+        Columns: workload, the parameters that vary, ``rank`` (`ranking.ranks`; none without a
+        mean), policy, ``n``, ``mean`` of the metric and its ``half_width``, and the paired
+        ``difference`` to the policy of the best mean with its ``difference half_width``.
+        """
+        rows = []
+        for at, runs in self._groups(self.where):
+            samples = self._samples(runs)
+            means = {policy: float(values.mean()) for policy, values in samples.items()}
+            sign = -1.0 if self.study.more_is_better else 1.0
+            order = sorted(means, key=lambda policy: sign * means[policy])
+            rank = ranks(samples, self.study.more_is_better)
+            for policy in sorted(order, key=rank.__getitem__):
+                mean, half = _cells(mean_interval(samples[policy]))
+                to_best = paired_difference(samples[policy], samples[order[0]])
+                difference, of_difference = _cells(to_best)
+                rows.append(
+                    {
+                        **at,
+                        "rank": rank[policy],
+                        "policy": policy,
+                        "n": len(samples[policy]),
+                        "mean": mean,
+                        "half_width": half,
+                        "difference": difference,
+                        "difference half_width": of_difference,
+                    }
+                )
+            for policy, of_it in runs.groupby("policy", sort=False):
+                if policy not in samples:
+                    rows.append({**at, "policy": policy, "n": len(of_it)})
+        found = pd.DataFrame(rows, columns=[*self.where, *RANKED])
+        return found.astype({"rank": "Int64"})
+
+    @cached_property
+    def effects(self) -> pd.DataFrame:
+        """A row for each two values of a parameter that varies, for each policy, all else equal.
+
+        Columns: ``parameter``, ``from`` and ``to``, its values; workload, policy, the other
+        parameters that vary (none for the one itself); ``n`` pairs of runs with the same jobs,
+        ``mean`` of the metric at the first value; the paired ``difference`` at the second one,
+        and its ``half_width``.
+        """
+        rows = []
+        for parameter, values in self.study.vary.items():
+            others = [name for name in self.where if name != parameter]
+            for at, runs in self._groups([*others, "policy"]):
+                samples = {
+                    value: sample
+                    for value in map(cell, values)
+                    if (sample := self._sample(runs[runs[parameter] == value])) is not None
+                }
+                for one, other in combinations(samples, 2):
+                    change = paired_difference(samples[other], samples[one])
+                    difference, half = _cells(change)
+                    rows.append(
+                        {
+                            "parameter": parameter,
+                            "from": one,
+                            "to": other,
+                            **at,
+                            "n": len(samples[one].index.intersection(samples[other].index)),
+                            "mean": float(samples[one].mean()),
+                            "difference": difference,
+                            "half_width": half,
+                        }
+                    )
+        columns = ["parameter", "from", "to", *self.where, "policy", *EFFECT]
+        return pd.DataFrame(rows, columns=columns)
+
+    def sentences(self) -> list[str]:
+        """Return in plain words what was compared, what was found and what is missing."""
+        from experiments.studies.sentences import sentences
+
+        return list(sentences(self))
+
+    def summary(self) -> dict[str, Any]:
+        """Return the outcome ready for JSON: None where nothing defines a number.
+
+        Returns
+        -------
+        dict
+            ``title``, ``metric``, ``more_is_better``, ``runs`` (finished), ``planned``, ``ended``;
+            ``points``, ``ranking`` and ``effects``, their rows; ``sentences``; ``provenance``.
+        """
+        return {
+            "title": self.title,
+            "metric": self.metric,
+            "more_is_better": self.study.more_is_better,
+            "runs": len(self.runs),
+            "planned": self.planned,
+            "ended": self.ended,
+            "points": plain(self.points),
+            "ranking": plain(self.ranking),
+            "effects": plain(self.effects),
+            "sentences": self.sentences(),
+            "provenance": self.provenance,
+        }
+
+    def _groups(self, columns: list[str]) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+        """Yield the runs of each combination of values, in the order of the study."""
+        for values, runs in self.runs.groupby(columns, sort=False):
+            yield dict(zip(columns, values, strict=True)), runs
+
+    def _samples(self, runs: pd.DataFrame) -> dict[str, pd.Series]:
+        """Return the metric of each policy of a setting that has a mean, by replication."""
+        of_policies = {str(name): each for name, each in runs.groupby("policy", sort=False)}
+        found = {name: self._sample(each) for name, each in of_policies.items()}
+        return {name: sample for name, sample in found.items() if sample is not None}
+
+    def _sample(self, runs: pd.DataFrame) -> pd.Series | None:
+        """Return the metric of a point by replication, None if it has no mean."""
+        if _mean(runs, self.metric) is None:
+            return None
+        return runs.set_index("replication")[self.metric]
+
+
+RANKED = ("rank", "policy", "n", "mean", "half_width", "difference", "difference half_width")
+EFFECT = ("n", "mean", "difference", "half_width")
+
+
+def _runs(study: Definition, found: Contents) -> pd.DataFrame:
+    """Return a row for each finished task, in the order of the study."""
+    rows = []
+    for task in found.tasks:
+        result: Mapping[str, list[float]] | None = found.results.get(task.key)
+        if result is not None:
+            setting = {name: cell(value) for name, value in json.loads(task.setting).items()}
+            told = {"replication": task.replication, "seed": task.seed}
+            numbers = {name: values[0] for name, values in result.items()}
+            counts = {name: numbers.pop(name) for name in COUNTS}
+            policy = {"policy": task.policy, "workload": task.workload}
+            rows.append({**policy, **setting, **told, **counts, **numbers})
+    names = ["policy", "workload", *study.vary, "replication", "seed", *COUNTS]
+    return pd.DataFrame(rows, columns=None if rows else [*names, *study.reported])
+
+
+def _mean(runs: pd.DataFrame, metric: str) -> Interval | None:
+    """Return the mean of a point, None if it has none."""
+    lost = (runs["stable"] == 0).any() or runs["unfinished"].any() or runs[metric].isna().any()
+    return None if lost or not len(runs) else mean_interval(runs[metric])
+
+
+def _cells(interval: Interval | None) -> tuple[float, float]:
+    """Return the mean and the half-width of an interval, NaN where it has none."""
+    if interval is None:
+        return math.nan, math.nan
+    return interval.mean, math.nan if interval.half_width is None else interval.half_width
