@@ -17,6 +17,7 @@ from experiments.options import Duration, Number, check_alone, chosen_scenario, 
 from experiments.papers.commands import reproduce
 from experiments.process import INTERRUPTED, Program, stdout_kept, users_code
 from experiments.reporting.commands import plot, report
+from experiments.studies.commands import study
 from grid.errors import GridError
 
 if TYPE_CHECKING:
@@ -277,7 +278,8 @@ def policies(as_json: bool) -> None:
     print_table(list_policies(), as_json)
 
 
-for each in (check, verify, reproduce, maxutil, inspect, convert, oas, gap, report, plot):
+COMMANDS = check, verify, reproduce, study, report, plot, maxutil, inspect, convert, oas, gap
+for each in COMMANDS:
     main.add_command(each)
 
 

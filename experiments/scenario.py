@@ -7,7 +7,7 @@ import json
 import math
 import runpy
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -26,7 +26,7 @@ from agents.selection import JobSelection
 from experiments.checked import ScenarioError, checked
 from experiments.own_metrics import own_metric
 from experiments.parameters import ALIASES, Parameters
-from experiments.workload import Duration, build_workload
+from experiments.workload import Duration, Source, build_workload, read_source
 from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.distance import DistanceCosts
@@ -289,8 +289,16 @@ class Scenario:
             return None
         return Failures(parameters.mean_up_time, parameters.mean_down_time)
 
-    def model(self, seed: int = 0) -> GridModel:
+    def model(
+        self, seed: int = 0, read: Callable[[Source, Platform, bool], Table] = read_source
+    ) -> GridModel:
         """Return a model of the scenario, ready to step.
+
+        Parameters
+        ----------
+        seed : int
+        read : callable
+            Reads logs (`experiments.workload.read_source`).
 
         Raises
         ------
@@ -306,7 +314,7 @@ class Scenario:
                 f"{self.name}: {parameters.called('min_size')}: found {parameters.min_size}; "
                 f"accepted: at most {self.largest_job}, the largest job that the clusters can hold"
             )
-        workload, duration = build_workload(self.workload, parameters, self.platform, seed)
+        workload, duration = build_workload(self.workload, parameters, self.platform, seed, read)
         if 0 < workload.count <= parameters.warmup:
             raise ScenarioError(
                 f"{self.name}: warmup: found {parameters.warmup}; accepted: a whole number below "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,52 @@ Duration = float
 SIZES = {"uniform": UniformSizes, "normal": NormalSizes, "log-uniform": LogUniformSizes}
 
 
+Source = str | Path | Sequence[str]
+"""A log, or ``name=path`` for each of several sites."""
+
+
+def read_source(source: Source, platform: Platform, kills: bool) -> Table:
+    """Read a log, or one for each site; with `kills`, jobs end at the requested time.
+
+    Raises
+    ------
+    WorkloadError
+        If a file cannot be used.
+    """
+    if isinstance(source, (str, Path)):
+        return read_log(source, platform.names, platform.speed, kills)
+    return read_site_logs(site_paths(source), platform.names, platform.speed, kills)
+
+
+def site_paths(source: Sequence[str]) -> dict[str, str]:
+    """Return the log of each site by its name.
+
+    Raises
+    ------
+    WorkloadError
+        If an entry is no ``name=path``, or names a site for the second time.
+    """
+    paths: dict[str, str] = {}
+    for entry in source:
+        site, _, path = entry.partition("=")
+        if not (site and path):
+            raise WorkloadError(
+                f"workload {entry}: accepted: cluster=file for each of several logs"
+            )
+        if site in paths:
+            raise WorkloadError(
+                f"workload {entry}: a second log of {site}; accepted: one for each cluster"
+            )
+        paths[site] = path
+    return paths
+
+
 def build_workload(
-    source: str | Path | Sequence[str] | None,
+    source: Source | None,
     parameters: Parameters,
     platform: Platform,
     seed: int,
+    read: Callable[[Source, Platform, bool], Table] = read_source,
 ) -> tuple[Workload | BatchWorkload, Duration]:
     """Return the workload, and roughly how long it will take.
 
@@ -54,6 +95,8 @@ def build_workload(
     parameters : Parameters
     platform : Platform
     seed : int
+    read : callable
+        Reads logs.
 
     Raises
     ------
@@ -61,7 +104,8 @@ def build_workload(
         If a file or a parameter cannot be used.
     """
     if source is not None:
-        return _from_logs(source, parameters, platform, seed)
+        table = read(source, platform, parameters.kill_at_request)
+        return _from_log(table, source, parameters, platform, seed)
     sizes, runtimes = _sizes(parameters), _runtimes(parameters)
     clusters = len(platform.clusters)
     _check_components(parameters, platform)
@@ -104,25 +148,9 @@ def build_workload(
     return SyntheticWorkload(rate=rate, **mix), parameters.jobs / rate
 
 
-def _from_logs(
-    source: str | Path | Sequence[str], parameters: Parameters, platform: Platform, seed: int
+def _from_log(
+    table: Table, source: Source, parameters: Parameters, platform: Platform, seed: int
 ) -> tuple[Table, Duration]:
-    paths: dict[str, str] = {}
-    if isinstance(source, (str, Path)):
-        table = read_log(source, platform.names, platform.speed, parameters.kill_at_request)
-    else:
-        for entry in source:
-            site, _, path = entry.partition("=")
-            if not (site and path):
-                raise WorkloadError(
-                    f"workload {entry}: accepted: cluster=file for each of several logs"
-                )
-            if site in paths:
-                raise WorkloadError(
-                    f"workload {entry}: a second log of {site}; accepted: one for each cluster"
-                )
-            paths[site] = path
-        table = read_site_logs(paths, platform.names, platform.speed, parameters.kill_at_request)
     jobs = table.jobs
     end = math.inf if parameters.window_end is None else parameters.window_end
     if parameters.window_start > 0 or end < math.inf:
@@ -131,7 +159,9 @@ def _from_logs(
         jobs = scale_load(jobs, parameters.load_factor)
     if parameters.mode == "per-cluster" and len(jobs):
         largest = jobs[jobs["size"].argmax()]
-        log = paths[platform.names[largest["origin"]]] if paths else source
+        log: object = source
+        if not isinstance(source, (str, Path)):
+            log = site_paths(source)[platform.names[largest["origin"]]]
         _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
     cleaning = table.cleaning.also(OUTSIDE, table.count - len(jobs))
     if (parameters.local_share > 0 or parameters.queue_shares) and (

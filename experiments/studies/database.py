@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,6 +81,25 @@ class StudyDatabase(Kept):
             database.executemany("INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, ?, ?, ?)", tasks)
 
 
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Have no other process write to the file of a study meanwhile.
+
+    Raises
+    ------
+    GridError
+        If one does.
+    """
+    with path.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise GridError(
+                f"{path}: another metasched is at work on it; accepted: one at a time"
+            ) from None
+        yield
+
+
 class Contents(NamedTuple):
     """What the file of a study holds.
 
@@ -112,7 +132,7 @@ def contents(path: Path) -> Contents:
     try:
         if not path.is_file():
             raise GridError(f"{path}: no such file; accepted: what `metasched study` wrote")
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", 60, uri=True)) as file:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", 60, uri=True)) as file:
             file.execute("BEGIN")
             told = [*file.execute("SELECT * FROM parameters"), *file.execute("SELECT * FROM notes")]
             tasks = file.execute("SELECT * FROM tasks ORDER BY replication, rowid").fetchall()

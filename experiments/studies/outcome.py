@@ -105,7 +105,7 @@ class StudyOutcome:
                 "rejected": int(runs["rejected"].sum()),
             }
             for name in self.study.reported:
-                mean, half = _cells(_mean(runs, name))
+                mean, half = _cells(mean_of(runs, name))
                 row |= {name: mean, f"{name} half_width": half}
             rows.append(row)
         return pd.DataFrame(rows)
@@ -225,7 +225,7 @@ class StudyOutcome:
 
     def _sample(self, runs: pd.DataFrame) -> pd.Series | None:
         """Return the metric of a point by replication, None if it has no mean."""
-        if _mean(runs, self.metric) is None:
+        if mean_of(runs, self.metric) is None:
             return None
         return runs.set_index("replication")[self.metric]
 
@@ -250,7 +250,7 @@ def _runs(study: Definition, found: Contents) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=None if rows else [*names, *study.reported])
 
 
-def _mean(runs: pd.DataFrame, metric: str) -> Interval | None:
+def mean_of(runs: pd.DataFrame, metric: str) -> Interval | None:
     """Return the mean of a point, None if it has none."""
     lost = (runs["stable"] == 0).any() or runs["unfinished"].any() or runs[metric].isna().any()
     return None if lost or not len(runs) else mean_interval(runs[metric])

@@ -152,7 +152,7 @@ def replicate(
         if folder is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="metasched-"))
         kept = Kept(Path(folder), {"command": "run", "code digest": code_digest()})
-        found = sweep(runs, partial(_observe, scenario), kept, workers, watch)
+        found = sweep(runs, partial(observe_run, scenario), kept, workers, watch)
     table = pd.DataFrame([_row(run.seed, found[run.key]) for run in runs])
     return Replications(scenario, seed, table)
 
@@ -192,8 +192,11 @@ def _probe(scenario: Scenario) -> Scenario:
     return scenario.changed([f"{name}={min(jobs, max(ENOUGH, jobs // PROBE))}", "warmup=0"])
 
 
-def _observe(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> Observation:
-    """Return the numbers among a run's metrics."""
+def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> Observation:
+    """Carry a run of a scenario to its end, and return the numbers among its metrics.
+
+    Also jobs left ``unfinished``, and whether it is ``stable``: 1, 0, or NaN if nothing tells.
+    """
     observed = Observed(model)
     if scenario.own_metrics:
         model.world.consumers.append(observed.add)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from agents.model import GridModel
 from experiments.compiling import saying_when_compiling
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
+from experiments.studies.executors import local_workers
 from experiments.studies.kept import Kept
 from experiments.studies.lost import is_far_lost
 from experiments.studies.statistics import Interval, ratio_interval
@@ -30,7 +32,6 @@ from experiments.studies.sweep import (
     check_importable,
     observed,
     try_out,
-    worker_pool,
 )
 from grid.errors import GridError
 from grid.stability import FEWEST
@@ -207,18 +208,18 @@ def find_saturations(
     done = {} if kept is None else kept.all()
     with saying_when_compiling(always=False):
         try_out(first)
-    with worker_pool(workers, first) as pool:
+    with local_workers(workers, partial(try_out, first)) as crew:
         while loads := [(each, load) for each in found if (load := each.bracket.next_load())]:
             runs = [[Run(each.at(load), seed, (), first) for seed in seeds] for each, load in loads]
             futures = {
-                run.key: pool.submit(observed, run.scenario, run.seed, _observe)
+                run.key: crew.executor.submit(observed, run.scenario, run.seed, _observe)
                 for of_load in runs
                 for run in of_load
                 if run.key not in done
             }
             for (each, load), of_load in zip(loads, runs, strict=True):
                 keys = [run.key for run in of_load if run.key in futures]
-                new = {key: futures[key].result()[0] for key in keys}
+                new = {key: futures[key].result() for key in keys}
                 done |= new
                 if kept is not None:
                     kept.add(new)

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
+import math
 import os
-import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from concurrent.futures import as_completed
 from dataclasses import dataclass
-from functools import cached_property
-from multiprocessing import resource_tracker
-from multiprocessing.synchronize import Event
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import mesa
 
 from agents.model import GridModel
 from experiments.compiling import saying_when_compiling
+from experiments.studies.executors import Workers, local_workers, steps
 from experiments.studies.kept import Kept
 from grid.errors import GridError
 
@@ -39,6 +33,12 @@ Observation = dict[str, list[float]]
 Observe = Callable[[GridModel, Iterable[None]], Observation]
 """Takes a new model and its steps, one for each time round a loop, to its end or as far as is
 wanted. A function of a module, so that workers find it."""
+
+Work = Callable[["Runnable", int], Observation]
+"""Does a run of a seed; a function of a module, so that workers find it."""
+
+Costs = dict[tuple[Any, ...], float]
+"""Seconds that a job takes in runs of each kind."""
 
 AT_ONCE = 0.5
 """Runs that are quicker are handed to workers so many seconds' worth at a time."""
@@ -137,39 +137,91 @@ def sweep(
     Raises
     ------
     GridError
-        If a run cannot be made, or its process is killed.
+        If a run cannot be made, or its process is killed time after time.
     KeyboardInterrupt
         After Ctrl-C, once the workers have ended; finished runs are kept.
+    """
+    done = kept.all()
+    left = [run for run in runs if run.key not in done]
+    if not left:
+        watch.begin(0, len({run.key for run in runs}), 0.0)
+    else:
+        compile_all(left, watch)
+        begin = partial(try_out, left[0].probe)
+        with local_workers(min(workers, len({run.key for run in left})), begin) as crew:
+            carry_out(runs, partial(observed, observe=observe), kept, crew, watch, {})
+        done = kept.all()
+    return {run.key: done[run.key] for run in runs}
+
+
+def carry_out(
+    runs: Sequence[Run],
+    work: Work,
+    kept: Kept,
+    workers: Workers,
+    watch: Watch,
+    costs: Costs,
+    until: float = math.inf,
+) -> bool:
+    """Have workers do the runs that are not kept yet; each is kept when it ends.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    work : callable
+        What is done with a run's scenario and its seed.
+    kept : Kept
+    workers : Workers
+    watch : Watch
+    costs : dict
+        What runs of each kind take; what is not known yet is measured by short runs. All that is
+        learnt is put there.
+    until : float
+        When to stop, on the clock `time.monotonic`.
+
+    Returns
+    -------
+    bool
+        Whether all are done: False if time was up.
     """
     done = kept.all()
     left = {run.key: run for run in runs if run.key not in done}
     before = len({run.key for run in runs}) - len(left)
     if not left:
         watch.begin(0, before, 0.0)
-    else:
-        watch.prepare("compiling what is not compiled yet, which takes up to a minute once")
-        _compile(left.values())
-        watch.prepare("measuring how long runs take, by a short one of each kind")
-        workers = min(workers, len(left))
-        with worker_pool(workers, next(iter(left.values())).probe) as pool:
-            costs = _costs(pool, left, observe)
-            total = sum(costs.values())
-            watch.begin(len(left), before, total / workers)
-            futures = {}
-            for keys in _batches(costs):
-                runs_of_it = [(left[key].scenario, left[key].seed) for key in keys]
-                futures[pool.submit(_all_observed, runs_of_it, observe)] = keys
-            for future in as_completed(futures):
-                keys = futures[future]
-                kept.add(dict(zip(keys, future.result(), strict=True)))
-                for key in keys:
-                    watch.advance(costs[key] / total)
-        done = kept.all()
-    return {run.key: done[run.key] for run in runs}
+        return True
+    _measure(left.values(), work, workers, watch, costs)
+    estimates = {key: costs[run.kind] * run.scenario.jobs for key, run in left.items()}
+    total = sum(estimates.values())
+    watch.begin(len(left), before, total / min(workers.number, len(left)))
+    futures = {}
+    for keys in _batches(estimates):
+        of_it = [(left[key].scenario, left[key].seed) for key in keys]
+        futures[workers.executor.submit(_all_done, of_it, work)] = keys
+    took: dict[tuple[Any, ...], list[float]] = {}
+    patience = None if until == math.inf else max(0.0, until - time.monotonic())
+    try:
+        for future in as_completed(futures, patience):
+            keys, found = futures[future], future.result()
+            seconds = dict(zip(keys, (each for _, each in found), strict=True))
+            kept.add(dict(zip(keys, (each for each, _ in found), strict=True)), seconds)
+            for key in keys:
+                watch.advance(estimates[key] / total)
+                jobs = max(1, left[key].scenario.jobs)
+                took.setdefault(left[key].kind, []).append(seconds[key] / jobs)
+    except TimeoutError:
+        if time.monotonic() < until:
+            raise  # it is one of a run
+        for future in futures:
+            future.cancel()
+        return False
+    costs.update({kind: sum(each) / len(each) for kind, each in took.items()})
+    return True
 
 
-def _compile(runs: Iterable[Run]) -> None:
-    """Have everything compiled into the cache that all workers share."""
+def compile_all(runs: Iterable[Run], watch: Watch) -> None:
+    """Have everything compiled into the cache that all workers of a machine share."""
+    watch.prepare("compiling what is not compiled yet, which takes up to a minute once")
     probes = {run.kind: run.probe for run in runs}
     with saying_when_compiling(always=False):
         for probe in probes.values():
@@ -181,14 +233,18 @@ def try_out(probe: Runnable) -> None:
     model = probe.cut(ENOUGH).model()
     while model.running and model.completed < ENOUGH:  # a log has more
         model.step()
+    forget(model)
 
 
-def _costs(pool: Executor, runs: dict[str, Run], observe: Observe) -> dict[str, float]:
-    """Return the seconds that each run will take, by short runs of each kind."""
-    probes = {run.kind: run.probe for run in runs.values()}
-    futures = {kind: pool.submit(observed, probe, 0, observe) for kind, probe in probes.items()}
-    per_job = {kind: future.result()[1] / probes[kind].jobs for kind, future in futures.items()}
-    return {key: per_job[run.kind] * run.scenario.jobs for key, run in runs.items()}
+def _measure(runs: Iterable[Run], work: Work, workers: Workers, watch: Watch, costs: Costs) -> None:
+    """Learn what a job of each kind of run takes, s, by a short run of each kind."""
+    probes = {run.kind: run.probe for run in runs if run.kind not in costs}
+    if probes:
+        watch.prepare("measuring how long runs take, by a short one of each kind")
+    submit = workers.executor.submit
+    futures = {kind: submit(_timed, probe, work) for kind, probe in probes.items()}
+    for kind, future in futures.items():
+        costs[kind] = future.result() / max(1, probes[kind].jobs)
 
 
 def _batches(costs: Mapping[str, float]) -> Iterator[list[str]]:
@@ -203,85 +259,33 @@ def _batches(costs: Mapping[str, float]) -> Iterator[list[str]]:
         yield batch
 
 
-# Workers ----------------------------------------------------------------------------------------
+# In a worker ------------------------------------------------------------------------------------
 
 
-@contextmanager
-def worker_pool(workers: int, first: Runnable) -> Iterator[Executor]:
-    """Give worker processes that end in order, also after Ctrl-C or the death of this process."""
-    processes = multiprocessing.get_context("spawn")  # threads and forks do not go together
-    _quiet_tracker()
-    stopping = processes.Event()
-    pool = ProcessPoolExecutor(workers, processes, _begin, (stopping, first))
-    try:
-        _start(pool)
-        yield pool
-    except BrokenProcessPool:
-        raise GridError(
-            "a worker process was killed (out of memory?); finished runs are kept, the same "
-            "command goes on"
-        ) from None
-    finally:
-        stopping.set()
-        pool.shutdown(cancel_futures=True)
-
-
-def _start(pool: Executor) -> None:
-    """Start all workers, deaf to Ctrl-C from their first instruction on: it is for their parent.
-
-    They inherit that it is blocked; here it is not lost, but comes once they are started.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        pool.submit(os.getpid)  # with the first task all of them are spawned
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _quiet_tracker() -> None:
-    """Start the process that clears up after a killed one, and does not warn that it had to."""
-    sys.warnoptions.append("ignore:resource_tracker")
-    try:
-        resource_tracker.ensure_running()
-    finally:
-        sys.warnoptions.pop()
-
-
-_stopping: Event
-
-
-def _begin(stopping: Event, first: Runnable) -> None:
-    """Begin a worker: it ends with its parent, and has its code loaded."""
-    global _stopping
-    _stopping = stopping
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    try_out(first)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
-
-
-def observed(scenario: Runnable, seed: int, observe: Observe) -> tuple[Observation, float]:
-    """Run a scenario in a worker; return what is kept of it and the seconds it took."""
-    began = time.perf_counter()
+def observed(scenario: Runnable, seed: int, observe: Observe) -> Observation:
+    """Run a scenario, and return what is kept of it."""
     model = scenario.model(seed)
-    observation = observe(model, _steps(model))
-    getattr(mesa.Agent, "_ids", {}).pop(model, None)  # where Mesa 3.3 keeps every model alive
-    return observation, time.perf_counter() - began
+    observation = observe(model, steps(model))
+    forget(model)
+    return observation
 
 
-def _all_observed(runs: Sequence[tuple[Runnable, int]], observe: Observe) -> list[Observation]:
-    """Run scenarios, each with its seed, in a worker; return what is kept of each."""
-    return [observed(scenario, seed, observe)[0] for scenario, seed in runs]
+def forget(model: GridModel) -> None:
+    """Let a model go where Mesa 3.3 keeps every one alive."""
+    getattr(mesa.Agent, "_ids", {}).pop(model, None)
 
 
-def _steps(model: GridModel) -> Iterator[None]:
-    while model.running:
-        if _stopping.is_set():
-            raise InterruptedError("the sweep has ended")  # nobody waits for what comes of it
-        model.step()
-        yield
+def _timed(scenario: Runnable, work: Work) -> float:
+    """Return the seconds that a run takes."""
+    began = time.perf_counter()
+    work(scenario, 0)
+    return time.perf_counter() - began
+
+
+def _all_done(runs: Sequence[tuple[Runnable, int]], work: Work) -> list[tuple[Observation, float]]:
+    """Do runs, each with its seed; return what is kept of each, and its CPU seconds."""
+    found = []
+    for scenario, seed in runs:
+        began = time.thread_time()
+        found.append((work(scenario, seed), time.thread_time() - began))
+    return found

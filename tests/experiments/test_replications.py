@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from experiments.cli import main
 from experiments.run import run
 from experiments.scenario import Scenario
-from experiments.studies.replications import _observe, replicate
+from experiments.studies.replications import observe_run, replicate
 from experiments.studies.statistics import mean_interval
 from tests.agents.small_grids import PLATFORM
 
@@ -47,7 +47,7 @@ def observed(scenario, seed=1):
             model.step()
             yield
 
-    return _observe(scenario, model, steps()), model
+    return observe_run(scenario, model, steps()), model
 
 
 def call(*words):

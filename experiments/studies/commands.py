@@ -1,0 +1,40 @@
+"""The command `metasched study`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import nullcontext
+
+import click
+
+from experiments.options import Number
+from experiments.process import stdout_kept, users_code
+from grid.errors import GridError
+
+
+@click.command()
+@click.argument("study", metavar="STUDY")
+@click.option("--out", metavar="FILE", required=True, help="Keep tasks and results there (.db).")
+@click.option("--workers", type=Number(1), metavar="N", help="Processes (default: all cores).")
+@click.option("--dask", metavar="ADDRESS", help="Have workers of this Dask scheduler do the runs.")
+@click.option("--resume", is_flag=True, help="Go on with the study in --out.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def study(
+    study: str, out: str, workers: int | None, dask: str | None, resume: bool, as_json: bool
+) -> None:
+    """Compare policies over settings, workloads and replications, as STUDY (.toml) says."""
+    if workers is not None and dask is not None:
+        raise GridError("--workers: found with --dask; accepted: one of them")
+    from rich.console import Console
+
+    from experiments.studies.study import Study
+    from experiments.studies.telling import print_outcome
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with users_code():
+            outcome = Study.load(study).run(out, workers, dask, resume)
+        if as_json:
+            click.echo(json.dumps(outcome.summary(), allow_nan=False), file=stdout)
+        else:
+            print_outcome(outcome, Console())

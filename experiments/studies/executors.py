@@ -1,0 +1,245 @@
+"""Workers behind Python's standard `Executor`: processes of this machine, or those of Dask."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import resource_tracker
+from multiprocessing.synchronize import Event
+from typing import Any, NamedTuple
+
+from agents.model import GridModel
+from grid.errors import GridError
+
+DEATHS = 3
+"""Workers that are killed one after the other, nothing being done in between, are no accident."""
+PATIENCE = 10
+"""Time in which a Dask scheduler has to answer, s."""
+KEPT = "finished runs are kept, the same command goes on"
+
+
+class Workers(NamedTuple):
+    """Who does the runs.
+
+    Attributes
+    ----------
+    executor : Executor
+        Takes them.
+    number : int
+        How many it does at a time.
+    """
+
+    executor: Executor
+    number: int
+
+
+def steps(model: GridModel) -> Iterator[None]:
+    """Yield the steps of a model in a worker, to its end or until nobody waits for it any more."""
+    while model.running:
+        if _stopping is not None and _stopping.is_set():
+            raise InterruptedError("the sweep has ended")
+        model.step()
+        yield
+
+
+# Processes of this machine ----------------------------------------------------------------------
+
+
+@contextmanager
+def local_workers(count: int, begin: Callable[[], object]) -> Iterator[Workers]:
+    """Give worker processes that end in order, also after Ctrl-C or the death of this process.
+
+    Parameters
+    ----------
+    count : int
+    begin : callable
+        What each does first, so that its code is loaded; others can import it.
+
+    Raises
+    ------
+    GridError
+        If workers are killed time after time.
+    """
+    processes = _Processes(count, begin)
+    try:
+        yield Workers(processes, count)
+    except BrokenProcessPool:
+        raise GridError(f"a worker process was killed (out of memory?); {KEPT}") from None
+    finally:
+        processes.shutdown()
+
+
+class _Processes(Executor):
+    """A pool of processes that begins anew when one of them is killed, with what was not done."""
+
+    def __init__(self, count: int, begin: Callable[[], object]) -> None:
+        self._count, self._begin = count, begin
+        self._processes = multiprocessing.get_context("spawn")  # threads and forks do not mix
+        _quiet_tracker()
+        self._stopping = self._processes.Event()
+        self._lock = threading.Lock()
+        self._deaths, self._over = 0, False
+        self._pool = self._new_pool()
+
+    def submit(self, task: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        """Have a task done by a worker."""
+        future: Future[Any] = Future()
+        self._hand(partial(task, *given, **named), future)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        """End all workers; what they are doing is lost."""
+        with self._lock:
+            self._over = True
+        self._stopping.set()
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+    def _hand(self, task: Callable[[], Any], future: Future[Any]) -> None:
+        while True:
+            pool = self._pool
+            try:
+                done = pool.submit(task)
+                break
+            except BrokenProcessPool as error:
+                if not self._replaced(pool):
+                    future.set_exception(error)
+                    return
+        done.add_done_callback(partial(self._take, task, future, pool))
+
+    def _take(
+        self,
+        task: Callable[[], Any],
+        future: Future[Any],
+        pool: ProcessPoolExecutor,
+        done: Future[Any],
+    ) -> None:
+        """Pass on what came of a task, or hand it out again if its pool is no more."""
+        error = None if done.cancelled() else done.exception()
+        if isinstance(error, BrokenProcessPool) and self._replaced(pool):
+            self._hand(task, future)
+            return
+        if done.cancelled():
+            future.cancel()
+        if not future.set_running_or_notify_cancel():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            self._deaths = 0
+            future.set_result(done.result())
+
+    def _replaced(self, pool: ProcessPoolExecutor) -> bool:
+        """Have another pool in the place of a broken one, unless that is of no use."""
+        with self._lock:
+            if self._over:
+                return False
+            if pool is self._pool:
+                self._deaths += 1
+                if self._deaths >= DEATHS:
+                    return False
+                self._pool = self._new_pool()
+            return True
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        """Start all workers, deaf to Ctrl-C from their first instruction on: that is the parent's.
+
+        They inherit that it is blocked; here it is not lost, but comes once they are started.
+        """
+        given = self._stopping, self._begin
+        pool = ProcessPoolExecutor(self._count, self._processes, _begin, given)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            pool.submit(os.getpid)  # with the first task all of them are spawned
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return pool
+
+
+def _quiet_tracker() -> None:
+    """Start the process that clears up after a killed one, and does not warn that it had to."""
+    sys.warnoptions.append("ignore:resource_tracker")
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.pop()
+
+
+_stopping: Event | None = None
+
+
+def _begin(stopping: Event, begin: Callable[[], object]) -> None:
+    """Begin a worker: it ends with its parent, and has its code loaded."""
+    global _stopping
+    _stopping = stopping
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    begin()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+# Dask -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def dask_workers(address: str, check: Callable[[], str]) -> Iterator[Workers]:
+    """Give the workers of a Dask cluster; Dask itself sees to those that are killed.
+
+    Parameters
+    ----------
+    address : str
+        Of its scheduler.
+    check : callable
+        Is called on every worker that is there, and returns in words what is wrong with it, or "".
+
+    Raises
+    ------
+    GridError
+        If Dask is not installed, the scheduler does not answer, a worker cannot be used, or they
+        are lost under way.
+    """
+    try:
+        from distributed import Client, KilledWorker
+    except ModuleNotFoundError:
+        raise GridError(
+            "--dask: Dask is not installed; accepted: metasched with the extra `dask`, as in pip "
+            "install 'metasched[dask]'"
+        ) from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it has to say, we say
+    try:
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, ImportError) as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise GridError(
+            f"--dask {address}: cannot be reached ({why[:200]}); accepted: the address of a Dask "
+            "scheduler, such as tcp://node1:8786"
+        ) from None
+    try:
+        for worker, wrong in client.run(check, on_error="return").items():
+            if wrong:
+                told = " ".join(str(wrong).split())
+                raise GridError(f"--dask {address}: worker {worker}: {told}")
+        executor = client.get_executor(pure=False)
+        try:
+            yield Workers(executor, max(1, sum(client.nthreads().values())))
+        except KilledWorker:
+            raise GridError(f"Dask workers were killed time after time; {KEPT}") from None
+        except CancelledError:
+            raise GridError(f"--dask {address}: the connection was lost; {KEPT}") from None
+        finally:
+            executor.shutdown(wait=False)
+    finally:
+        client.close(timeout=PATIENCE)

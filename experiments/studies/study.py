@@ -1,0 +1,339 @@
+"""Studies: policies x settings x workloads x replications on the same jobs, kept in one file."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+
+from agents.registry import global_scheduler, importable_from, local_scheduler
+from experiments.compiling import saying_when_compiling
+from experiments.files import check_file
+from experiments.scenario import SUFFIXES, Scenario
+from experiments.studies.database import StudyDatabase, Task, alone, contents
+from experiments.studies.definition import Definition, Policy, cell
+from experiments.studies.executors import Workers, dask_workers, local_workers
+from experiments.studies.inputs import digest, unfit
+from experiments.studies.kept import code_digest
+from experiments.studies.outcome import COUNTS, StudyOutcome
+from experiments.studies.progress import SweepProgress, duration
+from experiments.studies.replications import PROBE
+from experiments.studies.rounds import next_target
+from experiments.studies.study_run import numbers_of
+from experiments.studies.sweep import (
+    ENOUGH,
+    Costs,
+    Run,
+    Watch,
+    carry_out,
+    check_importable,
+    cores,
+    try_out,
+)
+from experiments.studies.workloads import StudyWorkload, named_workloads
+from experiments.summary import version
+from grid.errors import GridError
+from grid.platform_files import read_platform
+
+DECIDING = ("seed", "policies", "set", "vary", "workloads")
+"""Keys of a study that say what its runs are; others say how many, or what is told of them."""
+
+Opening = Callable[[list[Run]], AbstractContextManager[Workers]]
+"""Opens workers for runs."""
+At = tuple[str, str]
+"""A setting with a workload: the workload's name, and the values that vary in JSON."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A study, checked: everything that it names is there and goes together.
+
+    Attributes
+    ----------
+    path : Path
+        Its file.
+    text : str
+        What is in it.
+    definition : Definition
+        What that says.
+    """
+
+    path: Path
+    text: str
+    definition: Definition
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Study:
+        """Read a study file; paths in it are relative to its folder.
+
+        Raises
+        ------
+        GridError
+            If it, or anything that it names, cannot be used.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise GridError(
+                f"{path}: cannot be read ({why}); accepted: a study file (.toml)"
+            ) from None
+        study = cls(Path(path), text, Definition.of_text(text, str(path)))
+        for at, workload in study._at.items():
+            for policy in study.definition.compared:
+                workload.run(study._scenarios[policy.label, at], 0).model()
+        return study
+
+    def run(
+        self,
+        out: str | os.PathLike[str],
+        workers: int | None = None,
+        dask: str | None = None,
+        resume: bool = False,
+        watch: Watch | None = None,
+    ) -> StudyOutcome:
+        """Carry the study out, and return what it came to.
+
+        Parameters
+        ----------
+        out : path
+            The file of tasks and results; each finished run is on the disk at once.
+        workers : int, optional
+            Processes of this machine, all cores by default; they change nothing but the time.
+        dask : str, optional
+            Address of a Dask scheduler whose workers do the runs instead.
+        resume : bool
+            Go on with the study that is in the file, if there is one.
+        watch : Watch, optional
+            Is told how it goes on; by default standard error is.
+
+        Raises
+        ------
+        GridError
+            If the file is there and is not to be gone on with, or is of another study, version or
+            input; if workers cannot be had.
+        KeyboardInterrupt
+            After Ctrl-C, once local workers have ended; finished runs are kept.
+        """
+        path = Path(out)
+        if path.exists() and not resume:
+            raise GridError(
+                f"{path}: found a file; accepted: a new one, or --resume to go on with this one"
+            )
+        check_file(path, "results")
+        if path.exists() and path.stat().st_size:
+            contents(path)  # a file of others stays as it is
+        with ExitStack() as stack:
+            if watch is None:
+                watch = stack.enter_context(SweepProgress(Console(stderr=True)))
+            self._carry_out(path, partial(self._workers, workers, dask), watch, stack)
+        return StudyOutcome.read(path)
+
+    def _carry_out(self, path: Path, open_workers: Opening, watch: Watch, stack: ExitStack) -> None:
+        """Do round after round until all settings have enough replications, or a budget ends."""
+        how = self.definition.replications
+        until = time.monotonic() + how.time if how.time is not None else math.inf
+        database = self._database(path, stack) if path.exists() else None
+        workers: Workers | None = None
+        costs: Costs = {}
+        targets = {at: workload.first(how) for at, workload in self._at.items()}
+        ended: str | None = None
+        while ended is None:
+            tasks = [each for at, target in targets.items() for each in self._tasks(at, target)]
+            if how.runs is not None and len(tasks) > how.runs:
+                ended = self._over_budget(how.runs, len(tasks), begun=database is not None)
+                break
+            runs = [run for _, run in tasks]
+            done = {} if database is None else database.all()
+            if workers is None and any(run.key not in done for run in runs):
+                self._try_out(watch)
+                workers = stack.enter_context(open_workers(runs))
+            database = database or self._database(path, stack)
+            database.plan(task for task, _ in tasks)
+            if workers is None:
+                watch.begin(0, len({run.key for run in runs}), 0.0)
+            elif not carry_out(runs, numbers_of, database, workers, watch, costs, until):
+                assert how.time is not None
+                ended = f"The study ended by its time of {duration(how.time)}"
+                break
+            before, targets = targets, self._next_targets(path, targets)
+            if targets == before:
+                ended = ""
+        assert database is not None
+        database.note({"ended": ended})
+
+    def _over_budget(self, budget: int, runs: int, begun: bool) -> str:
+        """Return in words that a round would go beyond the budget of runs."""
+        if not begun:
+            raise GridError(
+                f"{self.path}: replications.runs: found {budget}; accepted: from {runs}, the runs "
+                "of the first round"
+            )
+        return (
+            f"The study ended by its budget of {budget} runs: the next round would have taken it "
+            f"to {runs}"
+        )
+
+    def _next_targets(self, path: Path, targets: dict[At, int]) -> dict[At, int]:
+        """Return how many replications each setting is to have, by what finished runs say."""
+        study, outcome = self.definition, StudyOutcome.read(path)
+        found = {}
+        for (name, setting), target in targets.items():
+            values = {"workload": name} | {
+                key: cell(value) for key, value in json.loads(setting).items()
+            }
+            here = (outcome.runs[[*values]] == pd.Series(values)).all(axis=1)
+            limit = self._at[name, setting].most(study.replications)
+            found[name, setting] = next_target(study, outcome.runs[here], target, limit)
+        return found
+
+    # What is run --------------------------------------------------------------------------------
+
+    @cached_property
+    def base(self) -> Scenario:
+        """The scenario, with the platform and the parameters that all runs share."""
+        study, folder = self.definition, self.path.parent
+        named = Path(study.scenario).suffix in SUFFIXES
+        scenario = Scenario.load(str(folder / study.scenario) if named else study.scenario)
+        importable_from(Path.cwd())
+        importable_from(folder)
+        check_importable(scenario, "study")
+        changes: dict[str, Any] = {}
+        if study.platform is not None:
+            changes["platform"] = read_platform(str(folder / study.platform))
+        return scenario.with_parameters(study.set, f"{self.path}: set", **changes)
+
+    @cached_property
+    def workloads(self) -> list[StudyWorkload]:
+        """What jobs there are: of each named log, or those of the scenario."""
+        return named_workloads(self.definition, self.base, self.path)
+
+    @cached_property
+    def _at(self) -> dict[At, StudyWorkload]:
+        """Settings with each workload, in the order of the file."""
+        settings = [json.dumps(setting) for setting in self.definition.settings]
+        return {(each.name, setting): each for each in self.workloads for setting in settings}
+
+    @cached_property
+    def _scenarios(self) -> dict[tuple[str, At], Scenario]:
+        """What each policy runs in each setting, but for what replications differ in."""
+        return {
+            (policy.label, at): self._scenario(policy, json.loads(at[1]), workload)
+            for at, workload in self._at.items()
+            for policy in self.definition.compared
+        }
+
+    def _scenario(
+        self, policy: Policy, setting: dict[str, Any], workload: StudyWorkload
+    ) -> Scenario:
+        scenario = self.base.with_parameters(
+            policy.set,
+            f"{self.path}: policies: set",
+            global_scheduler=policy.global_,
+            local_scheduler=policy.local,
+            workload=workload.source,
+        )
+        return scenario.with_parameters(setting, f"{self.path}: vary")
+
+    @cached_property
+    def _seeds(self) -> list[int]:
+        """Of each replication its seed, which all policies, settings and workloads share."""
+        most = self.definition.replications.limit
+        seeds: list[int] = (
+            np.random.SeedSequence(self.definition.seed).generate_state(most).tolist()
+        )
+        return seeds
+
+    @cached_property
+    def _runs(self) -> dict[tuple[str, At, int], Run]:
+        return {}
+
+    def _tasks(self, at: At, target: int) -> Iterator[tuple[Task, Run]]:
+        """Yield the runs of all policies in a setting, replication by replication."""
+        for replication in range(target):
+            for policy in self.definition.compared:
+                which = policy.label, at, replication
+                if which not in self._runs:
+                    self._runs[which] = self._run(*which)
+                run = self._runs[which]
+                yield Task(policy.label, *at, replication, run.seed, run.key), run
+
+    def _run(self, policy: str, at: At, replication: int) -> Run:
+        workload, scenario = self._at[at], self._scenarios[policy, at]
+        what = workload.run(scenario, replication)
+        probe = workload.short(scenario, min(what.jobs, max(ENOUGH, what.jobs // PROBE)))
+        return Run(what, self._seeds[replication], (policy, *at), probe)
+
+    # Where it is run ----------------------------------------------------------------------------
+
+    def _try_out(self, watch: Watch) -> None:
+        """Have everything compiled that policies need, and the names of metrics checked."""
+        watch.prepare("compiling what is not compiled yet, which takes up to a minute once")
+        at, workload = next(iter(self._at.items()))
+        study = self.definition
+        with saying_when_compiling(always=False):
+            for policy in study.compared:
+                found = numbers_of(workload.short(self._scenarios[policy.label, at], ENOUGH), 0)
+                metrics = [name for name in found if name not in COUNTS]
+                for key, names in (("metric", [study.metric]), ("report", study.report)):
+                    for name in names:
+                        if name not in metrics:
+                            raise GridError(
+                                f"{self.path}: {key}: found {name!r}; accepted: "
+                                f"{', '.join(metrics)}"
+                            )
+
+    def _workers(
+        self, number: int | None, dask: str | None, runs: list[Run]
+    ) -> AbstractContextManager[Workers]:
+        """Return what opens the workers that are asked for."""
+        if dask is None:
+            return local_workers(min(number or cores(), len(runs)), partial(try_out, runs[0].probe))
+        return dask_workers(dask, partial(unfit, code_digest(), self._digests))
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        """SHA-256 of all logs, by path."""
+        return {
+            path: each for workload in self.workloads for path, each in workload.digests.items()
+        }
+
+    def _database(self, path: Path, stack: ExitStack) -> StudyDatabase:
+        """Open the file of tasks and results; this study's alone."""
+        told = self.definition.to_dict()
+        scenario = json.dumps(self.base.to_dict(), sort_keys=True)
+        window = self.definition.replications.window
+        parameters = {
+            "version": version(),
+            "code digest": code_digest(),
+            **{name: told[name] for name in DECIDING},
+            "window": window,
+            "scenario digest": hashlib.sha256(scenario.encode()).hexdigest(),
+            "inputs": {Path(path).name: each for path, each in self._digests.items()},
+            "schedulers": self._plugins(),
+        }
+        notes = {"title": self.definition.title, "study": told, "text": self.text, "ended": None}
+        stack.enter_context(alone(path))
+        return StudyDatabase(path, parameters, notes)
+
+    def _plugins(self) -> dict[str, str]:
+        """Return SHA-256 of the modules of the user's own schedulers."""
+        found = {}
+        for policy in self.definition.compared:
+            for name, find in ((policy.global_, global_scheduler), (policy.local, local_scheduler)):
+                if ":" in name:
+                    found[name] = digest(inspect.getfile(find(name)))
+        return found

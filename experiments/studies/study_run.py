@@ -1,0 +1,66 @@
+"""One run of a study, and the numbers that are kept of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from agents.model import GridModel
+from experiments.scenario import Scenario
+from experiments.studies.executors import steps
+from experiments.studies.inputs import paths_of, read_once
+from experiments.studies.replications import observe_run
+from experiments.studies.sweep import Observation, Runnable, forget
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """What a study runs: a scenario whose logs are known by their content.
+
+    Attributes
+    ----------
+    scenario : Scenario
+    digests : mapping of str to str
+        SHA-256 of each file of its workload.
+    jobs : int
+        How many there are.
+    """
+
+    scenario: Scenario
+    digests: Mapping[str, str]
+    jobs: int
+
+    def cut(self, jobs: int) -> StudyRun:
+        """Return the same with so many synthetic jobs at most; a log stays as it is."""
+        if self.scenario.workload is not None:
+            return self
+        scenario = self.scenario.cut(jobs)
+        return dataclasses.replace(self, scenario=scenario, jobs=scenario.jobs)
+
+    def model(self, seed: int = 0) -> GridModel:
+        """Return a model of it, ready to step."""
+        return self.scenario.model(seed, partial(read_once, self.digests))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what tells it from others: logs by what is in them, wherever they lie."""
+        told = self.scenario.to_dict()
+        source = self.scenario.workload
+        if source is not None:
+            told["workload"] = [self.digests[path] for path in paths_of(source)]
+            if not isinstance(source, (str, Path)):
+                told["sites"] = [entry.partition("=")[0] for entry in source]
+        return told
+
+
+def numbers_of(run: Runnable, seed: int) -> Observation:
+    """Carry a run to its end in a worker; return the numbers among its metrics, and its jobs."""
+    assert isinstance(run, StudyRun)
+    model = run.model(seed)
+    found = observe_run(run.scenario, model, steps(model))
+    rejected = float(model.world.count("rejected"))
+    forget(model)
+    return {**found, "rejected": [rejected]}

@@ -1,0 +1,153 @@
+"""The jobs that a study's policies meet: synthetic ones, or stretches of named logs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.options import chosen_workload
+from experiments.parameters import Parameters
+from experiments.scenario import Scenario
+from experiments.studies.definition import SYNTHETIC, Definition, Replications
+from experiments.studies.inputs import digest, paths_of, read_once
+from experiments.studies.progress import duration
+from experiments.studies.study_run import StudyRun
+from experiments.workload import Source
+from grid.errors import GridError
+
+WINDOW = ("window_start", "window_end")
+
+
+@dataclass(frozen=True, eq=False)
+class StudyWorkload:
+    """What jobs there are, and what of them a replication has.
+
+    Attributes
+    ----------
+    name : str
+    source : path, tuple of ``name=path``, or None
+        Logs; None for synthetic jobs.
+    digests : dict of str to str
+        SHA-256 of each of their files.
+    arrivals : float array
+        Of the jobs of logs, s after the first.
+    stretches : tuple of (float, float)
+        What replications replay, s after the first job; none: all of them the whole log.
+    """
+
+    name: str
+    source: Source | None = None
+    digests: dict[str, str] = field(default_factory=dict)
+    arrivals: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    stretches: tuple[tuple[float, float], ...] = ()
+
+    def first(self, how: Replications) -> int:
+        """Return the replications of the first round.
+
+        Two tell whether anything is random when all of a log is replayed.
+        """
+        whole_log = self.source is not None and not self.stretches
+        return 2 if whole_log else how.least
+
+    def most(self, how: Replications) -> int:
+        """Return the replications that there can be."""
+        return min(how.limit, len(self.stretches)) if self.stretches else how.limit
+
+    def run(self, scenario: Scenario, replication: int) -> StudyRun:
+        """Return what a replication runs."""
+        if self.source is None:
+            return StudyRun(scenario, {}, scenario.jobs)
+        if not self.stretches:
+            return StudyRun(scenario, self.digests, len(self.arrivals))
+        return self._part(scenario, *self.stretches[replication])
+
+    def short(self, scenario: Scenario, jobs: int) -> StudyRun:
+        """Return the beginning of a run: so many jobs, about."""
+        if self.source is None:
+            return StudyRun(scenario, {}, scenario.jobs).cut(jobs)
+        start, end = self.stretches[0] if self.stretches else (0.0, self.arrivals[-1] + 1.0)
+        there = self.arrivals[(self.arrivals >= start) & (self.arrivals < end)]
+        return self._part(scenario, start, float(there[:jobs][-1]) + 1.0)
+
+    def _part(self, scenario: Scenario, start: float, end: float) -> StudyRun:
+        window = dict(zip(WINDOW, (start, end), strict=True))
+        first, last = np.searchsorted(self.arrivals, (start, end)).tolist()
+        return StudyRun(scenario.with_parameters(window, self.name), self.digests, last - first)
+
+
+def named_workloads(study: Definition, base: Scenario, where: Path) -> list[StudyWorkload]:
+    """Return the workloads of a study, their logs read.
+
+    Parameters
+    ----------
+    study : Definition
+    base : Scenario
+        Whose platform sites are of, and whose own workload is taken if the study names none.
+    where : Path
+        The file of the study, to whose folder paths are relative.
+
+    Raises
+    ------
+    GridError
+        If a log cannot be used, or has too few stretches.
+    """
+    if study.workloads:
+        sources = {
+            name: _source(entries, where.parent) for name, entries in study.workloads.items()
+        }
+    elif base.workload is not None:
+        given = base.workload
+        entries = [str(given)] if isinstance(given, (str, Path)) else list(given)
+        sources = {Path(entries[0]).name: _source(entries, Path())}
+    else:
+        sources = {}
+    how, parameters = study.replications, base.parameters
+    assert isinstance(parameters, Parameters)
+    for name in WINDOW:
+        varied = name in study.vary or any(name in policy.set for policy in study.compared)
+        if how.window is not None and (varied or name in parameters.model_fields_set):
+            raise GridError(f"{where}: {name}: found with replications.window; accepted: one")
+    if how.window is not None and not sources:
+        raise GridError(f"{where}: replications.window: found without logs; accepted: with them")
+    if not sources:
+        return [StudyWorkload(SYNTHETIC)]
+    return [_read(name, source, base, how, where) for name, source in sources.items()]
+
+
+def _source(entries: Sequence[str], folder: Path) -> Source:
+    """Return a log, or those of sites, by paths that are good from everywhere."""
+    chosen = chosen_workload(tuple(entries))
+    assert chosen is not None
+    if isinstance(chosen, str):
+        return os.path.abspath(folder / chosen)
+    split = [entry.partition("=") for entry in chosen]
+    return tuple(
+        f"{site}={os.path.abspath(folder / path)}" if path else site for site, _, path in split
+    )
+
+
+def _read(
+    name: str, source: Source, base: Scenario, how: Replications, where: Path
+) -> StudyWorkload:
+    digests = {path: digest(path) for path in paths_of(source)}
+    assert isinstance(base.parameters, Parameters)
+    table = read_once(digests, source, base.platform, base.parameters.kill_at_request)
+    arrivals = table.jobs["arrival"] - table.jobs["arrival"][0]
+    if how.window is None:
+        return StudyWorkload(name, source, digests, arrivals)
+    whole = int(arrivals[-1] // how.window)
+    starts = how.window * np.arange(whole)
+    first, last = np.searchsorted(arrivals, starts), np.searchsorted(arrivals, starts + how.window)
+    stretches = tuple((float(start), float(start + how.window)) for start in starts[last > first])
+    if len(stretches) < how.least:
+        raise GridError(
+            f"{where}: replications.window: found {duration(how.window)}, of which {name} has "
+            f"{len(stretches)} with jobs in {duration(float(arrivals[-1]))}; accepted: one of "
+            f"which there are at least {how.least}, `least`"
+        )
+    return StudyWorkload(name, source, digests, arrivals, stretches)
