@@ -14,7 +14,7 @@ RATIOS = ("min_deadline_ratio", "max_deadline_ratio")
 PER_CLUSTER = ("jobs_per_cluster", "interarrival")
 SYNTHETIC = (
     *("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime", "runtime_cv"),
-    *("computation_fraction", "bsbw", "q", "composition", "request", *PER_CLUSTER),
+    *("q", "composition", "request", *PER_CLUSTER),
 )
 STAGING = ("staging_time", "staging_data")
 LOGS = ("load_factor", "window_start", "window_end", "kill_at_request")

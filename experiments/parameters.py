@@ -169,9 +169,10 @@ class Parameters(BaseModel):
     """Coefficient of variation of the hyperexponential distribution, of two phases with balanced
     means."""
     computation_fraction: Share = 1.0
-    """Share of the run time of synthetic jobs that is computation where links are not shared."""
+    """Share of the run time that is computation where links are not shared, of jobs of which no
+    column of a log tells that."""
     bsbw: Bandwidth = 0.0
-    """Bisection bandwidth of synthetic jobs, Mbit/s: what one half of a job tells the other."""
+    """Bisection bandwidth of jobs, likewise, Mbit/s: what one half of a job tells the other."""
 
     min_deadline_ratio: Ratio = 0.0
     """Deadline = arrival + slowest execution time x (1 + dr): least dr."""

@@ -290,7 +290,7 @@ class Scenario:
         return Failures(parameters.mean_up_time, parameters.mean_down_time)
 
     def model(
-        self, seed: int = 0, read: Callable[[Source, Platform, bool], Table] = read_source
+        self, seed: int = 0, read: Callable[[Source, Platform, Parameters], Table] = read_source
     ) -> GridModel:
         """Return a model of the scenario, ready to step.
 

@@ -43,17 +43,22 @@ Source = str | Path | Sequence[str]
 """A log, or ``name=path`` for each of several sites."""
 
 
-def read_source(source: Source, platform: Platform, kills: bool) -> Table:
-    """Read a log, or one for each site; with `kills`, jobs end at the requested time.
+READ = ("kill_at_request", "computation_fraction", "bsbw")
+"""Parameters that say how logs are read."""
+
+
+def read_source(source: Source, platform: Platform, parameters: Parameters) -> Table:
+    """Read a log, or one for each site, as parameters say.
 
     Raises
     ------
     WorkloadError
         If a file cannot be used.
     """
+    how = (platform.names, platform.speed, *(getattr(parameters, name) for name in READ))
     if isinstance(source, (str, Path)):
-        return read_log(source, platform.names, platform.speed, kills)
-    return read_site_logs(site_paths(source), platform.names, platform.speed, kills)
+        return read_log(source, *how)
+    return read_site_logs(site_paths(source), *how)
 
 
 def site_paths(source: Sequence[str]) -> dict[str, str]:
@@ -84,7 +89,7 @@ def build_workload(
     parameters: Parameters,
     platform: Platform,
     seed: int,
-    read: Callable[[Source, Platform, bool], Table] = read_source,
+    read: Callable[[Source, Platform, Parameters], Table] = read_source,
 ) -> tuple[Workload | BatchWorkload, Duration]:
     """Return the workload, and roughly how long it will take.
 
@@ -104,7 +109,7 @@ def build_workload(
         If a file or a parameter cannot be used.
     """
     if source is not None:
-        table = read(source, platform, parameters.kill_at_request)
+        table = read(source, platform, parameters)
         return _from_log(table, source, parameters, platform, seed)
     sizes, runtimes = _sizes(parameters), _runtimes(parameters)
     clusters = len(platform.clusters)

@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
             (tmp_path / named[1]).write_text(code)
     (instance,) = (block.values[1] for block in BLOCKS if block.values[0] == "json")
     (tmp_path / "waiting.json").write_text(instance)
-    for log in ("my_log.swf", "first.swf", "second.swf"):
+    for log in ("my_log.swf", "first.swf", "second.swf", "north.swf", "south.swf"):
         lines = [f"{j} {7 * j} 0 {5 + j} 2 -1 -1 2 60 " + "-1 " * 9 for j in range(1, 30)]
         (tmp_path / log).write_text("\n".join(lines))
     import gzip

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from experiments.parameters import Parameters
 from experiments.studies.kept import code_digest
-from experiments.workload import Source, read_source, site_paths
+from experiments.workload import READ, Source, read_source, site_paths
 from grid.errors import GridError
 from grid.platform import Platform
 from grid.workloads.table import Table
@@ -65,14 +66,16 @@ def unfit(code: str, digests: Mapping[str, str]) -> str:
     return ""
 
 
-def read_once(digests: Mapping[str, str], source: Source, platform: Platform, kills: bool) -> Table:
+def read_once(
+    digests: Mapping[str, str], source: Source, platform: Platform, parameters: Parameters
+) -> Table:
     """Read logs as `read_source` does, once in a process for each content.
 
     Parameters
     ----------
     digests : mapping of str to str
         SHA-256 of each file, which is checked before it is read.
-    source, platform, kills
+    source, platform, parameters
         As for `read_source`.
 
     Raises
@@ -81,9 +84,10 @@ def read_once(digests: Mapping[str, str], source: Source, platform: Platform, ki
         If a file is not what it was.
     """
     known = {path: digests[path] for path in paths_of(source)}
-    key = (*known.items(), str(source), *platform.names, platform.speed, kills)
+    how = [getattr(parameters, name) for name in READ]
+    key = (*known.items(), str(source), *platform.names, platform.speed, *how)
     with _lock:  # threads of a worker wait for the first one's
         if key not in _tables:
             check_digests(known)
-            _tables[key] = read_source(source, platform, kills)
+            _tables[key] = read_source(source, platform, parameters)
         return _tables[key]

@@ -136,7 +136,7 @@ def _read(
 ) -> StudyWorkload:
     digests = {path: digest(path) for path in paths_of(source)}
     assert isinstance(base.parameters, Parameters)
-    table = read_once(digests, source, base.platform, base.parameters.kill_at_request)
+    table = read_once(digests, source, base.platform, base.parameters)
     arrivals = table.jobs["arrival"] - table.jobs["arrival"][0]
     if how.window is None:
         return StudyWorkload(name, source, digests, arrivals)

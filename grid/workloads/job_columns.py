@@ -28,6 +28,7 @@ from grid.jobs import (
     JobArray,
     job_table,
 )
+from grid.workloads.communication import COMMUNICATION
 from grid.workloads.files import number, printable, quoted, seconds, whole
 
 COLUMNS = (
@@ -99,6 +100,11 @@ def parsed(
 def origins(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the names that a column `origin` has, as they first come."""
     return tuple(dict.fromkeys(name for name in columns.get("origin", ()) if name))
+
+
+def communication(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the columns among them that tell what jobs communicate."""
+    return tuple(name for name in COMMUNICATION if name in columns)
 
 
 def cells(jobs: JobArray, clusters: Sequence[str]) -> dict[str, list[Any]]:

@@ -14,7 +14,7 @@ from typing import TextIO
 from grid.errors import WorkloadError
 from grid.jobs import JobArray
 from grid.workloads.files import read_lines
-from grid.workloads.job_columns import cells, check_header, origins, parsed
+from grid.workloads.job_columns import cells, check_header, communication, origins, parsed
 from grid.workloads.log import Log
 from grid.workloads.table import Table
 
@@ -47,7 +47,14 @@ def csv_log(path: Path, clusters: Sequence[str] | None) -> Log:
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
     sites = origins(columns) if clusters is None else tuple(clusters)
     jobs = parsed(columns, lambda row: f"{path}:{lines[row]}", sites)
-    return Log(path, "csv", jobs, sites=sites, from_first=False)
+    return Log(
+        path,
+        "csv",
+        jobs,
+        sites=sites,
+        from_first=False,
+        communication=communication(columns),
+    )
 
 
 def write_csv(stream: TextIO, jobs: JobArray, clusters: Sequence[str]) -> None:

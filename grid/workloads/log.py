@@ -49,6 +49,8 @@ class Log:
         Records that the file does not hold in full; they have no row.
     from_first : bool
         Jobs are to arrive from 0 on, whenever the first of them came.
+    communication : tuple of str
+        Columns of what jobs communicate (`grid.workloads.communication`) that the file has.
     """
 
     path: Path
@@ -61,6 +63,7 @@ class Log:
     rules: Mapping[str, int] = field(default_factory=dict)
     cut_off: int = 0
     from_first: bool = True
+    communication: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -102,4 +105,4 @@ class Log:
             zero = float(jobs["arrival"][0])
             jobs["arrival"] -= zero
             start = None if start is None else start + timedelta(seconds=zero)
-        return Table(jobs, cleaning, self.processors, start, self.sites)
+        return Table(jobs, cleaning, self.processors, start, self.sites, self.communication)

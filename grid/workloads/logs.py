@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from grid.errors import WorkloadError
 from grid.workloads.cleaning import NUMBER_SHARED, combined
+from grid.workloads.communication import assign_communication
 from grid.workloads.files import quoted
 from grid.workloads.formats import read
 from grid.workloads.sites import merge_sites
@@ -19,6 +21,8 @@ def read_log(
     clusters: Sequence[str],
     speed: float | None = None,
     kills: bool = False,
+    computation_fraction: float = 1.0,
+    bisection_bandwidth: float = 0.0,
 ) -> Table:
     """Read a workload file of any of the formats that `grid.workloads.formats` knows.
 
@@ -32,13 +36,21 @@ def read_log(
         Speed of a processor of rate 1, flop/s, for workloads that say what jobs compute.
     kills : bool
         Jobs are killed at the requested time.
+    computation_fraction, bisection_bandwidth
+        What jobs communicate (`assign_communication`), unless columns of the file tell.
 
     Raises
     ------
     WorkloadError
         If neither the name nor the content tells a format, or the file cannot be used.
     """
-    return read(Path(path), clusters=clusters, speed=speed).cleaned(kills)
+    table = read(Path(path), clusters=clusters, speed=speed).cleaned(kills)
+    if computation_fraction == 1 and bisection_bandwidth == 0:
+        return table
+    jobs = assign_communication(
+        table.jobs, computation_fraction, bisection_bandwidth, table.communication
+    )
+    return replace(table, jobs=jobs)
 
 
 def read_site_logs(
@@ -46,6 +58,8 @@ def read_site_logs(
     clusters: Sequence[str],
     speed: float | None = None,
     kills: bool = False,
+    computation_fraction: float = 1.0,
+    bisection_bandwidth: float = 0.0,
 ) -> Table:
     """Read one log a site and merge them (`merge_sites`).
 
@@ -55,7 +69,7 @@ def read_site_logs(
         The file of each cluster by its name.
     clusters : sequence of str
         Names of the clusters of the platform, in order.
-    speed, kills
+    speed, kills, computation_fraction, bisection_bandwidth
         As for `read_log`.
 
     Raises
@@ -69,7 +83,9 @@ def read_site_logs(
             raise WorkloadError(
                 f"log of site {quoted(name)}: unknown cluster; accepted: {', '.join(clusters)}"
             )
-        logs[list(clusters).index(name)] = read_log(path, clusters, speed, kills)
+        logs[list(clusters).index(name)] = read_log(
+            path, clusters, speed, kills, computation_fraction, bisection_bandwidth
+        )
     jobs, shared = merge_sites({index: log.jobs for index, log in logs.items()})
     cleaning = combined(log.cleaning for log in logs.values())
     return Table(jobs, cleaning.also(NUMBER_SHARED, shared))

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from grid.errors import WorkloadError
 from grid.workloads.files import opened, printable
-from grid.workloads.job_columns import cells, check_header, origins, parsed
+from grid.workloads.job_columns import cells, check_header, communication, origins, parsed
 from grid.workloads.log import Log
 from grid.workloads.table import Table
 
@@ -50,7 +50,14 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
     sites = origins(columns) if clusters is None else tuple(clusters)
     jobs = parsed(columns, lambda row: f"{path}: row {row + 1}", sites)
-    return Log(path, "parquet", jobs, sites=sites, from_first=False)
+    return Log(
+        path,
+        "parquet",
+        jobs,
+        sites=sites,
+        from_first=False,
+        communication=communication(columns),
+    )
 
 
 def write_parquet(stream: BinaryIO, table: Table) -> None:

@@ -22,9 +22,10 @@ from grid.distributions import (
     size_at,
 )
 from grid.errors import require
-from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, WIDEST, JobArray, job_table
-from grid.kernel.compile import compiled, inlined
+from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, JobArray, job_table
+from grid.kernel.compile import compiled
 from grid.streams import Stream, stream, uniform
+from grid.workloads.communication import check_communication, fill_communication
 from grid.workloads.components import check_composition, fill_components, scatter, split
 from grid.workloads.deadlines import ServiceClass, class_table, fill_deadlines
 from grid.workloads.origins import cumulative_shares, fill_origins
@@ -59,7 +60,7 @@ class JobMix:
         Share of the run time that is computation where links are not shared (K of `beosim`).
     bisection_bandwidth : float
         What each half of a job tells the other, Mbit/s, whatever the job's size (BSBW of
-        `beosim`); the bandwidth of a processor follows by `ppbw_at`.
+        `beosim`); the bandwidth of a processor follows by `grid.workloads.communication.ppbw_at`.
     composition : sequence of float
         Percent of jobs with 1, 2, ... components, 100 in all (job-stream composition of `queues`,
         section 3); `sizes` is then the law of each component. None: jobs that name no components.
@@ -113,18 +114,7 @@ class JobMix:
             self.seed,
             "a whole number from 0",
         )
-        require(
-            0 <= self.computation_fraction <= 1,
-            "computation fraction",
-            self.computation_fraction,
-            "a number from 0 to 1",
-        )
-        require(
-            0 <= self.bisection_bandwidth <= WIDEST,
-            "bisection bandwidth",
-            self.bisection_bandwidth,
-            f"Mbit/s, from 0 to {WIDEST:g}",
-        )
+        check_communication(self.computation_fraction, self.bisection_bandwidth)
         cumulative_shares(self.origins)
         check_composition(self.composition)
         require(
@@ -206,7 +196,9 @@ class JobDraws:
         """Give the following jobs all that depends on their arrivals, sizes and run times."""
         streams, mix = self._streams, self.mix
         if mix.computation_fraction < 1 or mix.bisection_bandwidth > 0:
-            _communicate(jobs, float(mix.computation_fraction), float(mix.bisection_bandwidth))
+            fill_communication(
+                jobs, float(mix.computation_fraction), float(mix.bisection_bandwidth)
+            )
         if self._classes is not None:
             fill_deadlines(
                 jobs,
@@ -361,19 +353,6 @@ def _fill_sizes(
 def _fill_runtimes(jobs: JobArray, law: npt.NDArray[np.float64], draws: Stream) -> None:
     for row in range(len(jobs)):
         jobs[row].runtime = runtime_at(law, uniform(draws))
-
-
-@inlined
-def ppbw_at(bisection_bandwidth: float, size: int) -> float:
-    """Return the bandwidth that each processor of a job needs, Mbit/s (`beosim`, eq. 8)."""
-    return bisection_bandwidth * 4.0 * (size - 1.0) / (size * size)
-
-
-@compiled()
-def _communicate(jobs: JobArray, computation_fraction: float, bisection_bandwidth: float) -> None:
-    for row in range(len(jobs)):
-        jobs[row].computation_fraction = computation_fraction
-        jobs[row].ppbw = ppbw_at(bisection_bandwidth, jobs[row].size)
 
 
 @compiled()

@@ -29,6 +29,8 @@ class Table:
         What the clock of that machine showed at time 0, in its own time zone, likewise.
     sites : tuple of str
         Names of the clusters that origins are indices of, where the source names them.
+    communication : tuple of str
+        Columns of what jobs communicate (`grid.workloads.communication`) that the source has.
 
     Raises
     ------
@@ -49,6 +51,7 @@ class Table:
     processors: int | None = None
     start: datetime | None = None
     sites: tuple[str, ...] = ()
+    communication: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         jobs = self.jobs

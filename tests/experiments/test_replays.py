@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 
 import numpy as np
 import pytest
 
+from experiments.notes import notes
 from experiments.scenario import Scenario
 from grid.errors import GridError, WorkloadError
 from grid.platform import Platform
@@ -112,3 +114,39 @@ def test_a_log_that_ends_when_it_begins_has_a_step():
     assert model.interval > 0
     model.run()
     assert model.world.count("completed") == 6
+
+
+def test_jobs_of_a_log_communicate_as_synthetic_ones_do_unless_columns_tell(written):
+    platform = Platform.star([8, 8], capacity=100)
+    header = "arrival,size,runtime,computation_fraction"
+    logs = [
+        f"C1={written(swf([(1, 0, 60, 12), (2, 500, 60, 1)]), 'log.swf')}",
+        f"C2={written(header + chr(10) + '0,12,60,0.5', 'table.csv')}",
+    ]
+    scenario = Scenario("mine", platform, workload=logs).changed(
+        ["computation_fraction=0.7", "bsbw=360"]
+    )
+    jobs = np.concatenate(list(scenario.model().workload.chunks()))
+    wide = 360 * 4 * 11 / 144
+    assert jobs["ppbw"] == pytest.approx([wide, wide, 0.0])
+    assert jobs["computation_fraction"].tolist() == [0.7, 0.5, 0.7]
+    told = written(header + ",ppbw\n0,12,60,1,0", "told.csv")
+    jobs = next(dataclasses.replace(scenario, workload=told).model().workload.chunks())
+    assert (jobs["ppbw"].item(), jobs["computation_fraction"].item()) == (0.0, 1.0)
+    assert "bsbw" not in " ".join(notes(scenario))
+
+
+@pytest.mark.parametrize(
+    ("policy", "settings"),
+    [("first-fit", []), ("b1", ["lslt=1000"]), ("muscle", ["coallocate=true"])],
+)
+def test_links_slow_the_split_jobs_of_a_log(written, policy, settings):
+    log = written(swf([(1, 0, 100, 12)]), "log.swf")
+    scenario = Scenario(
+        "mine", Platform.star([8, 8]), {"mode": "open"}, policy, "fcfs", workload=log
+    ).changed(["computation_fraction=0.7", "bsbw=360", *settings])
+    finish = [
+        run_of(scenario.changed([f"link_mbps={link}"]))[1]["finish"].item() for link in (1e6, 80)
+    ]
+    assert finish[0] == pytest.approx(100)
+    assert finish[1] > 110
