@@ -1,4 +1,4 @@
-"""Local schedulers that serve a queue by a fixed rank of each job.
+"""Local schedulers that serve a queue by a rank of each job, or of each user.
 
 What they expect of a job's execution time is what PACE predicts.
 """
@@ -6,7 +6,8 @@ What they expect of a job's execution time is what PACE predicts.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agents.schedulers import LocalScheduler
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from agents.model import GridModel
 
 
+WEEK = 604_800.0
+"""s."""
+
+
 @dataclass(frozen=True)
 class LocalSettings:
     """What local schedulers can be set to.
@@ -26,16 +31,26 @@ class LocalSettings:
     ----------
     local_max_jumps : float
         How often a waiting job may be overtaken by others of its cluster under FPFS.
+    half_life : float
+        Time after which half of what a user has used counts under fair share, s.
+    shares : mapping of int to float
+        Shares of users, by number, under fair share; those of all others are 1.
 
     Raises
     ------
     GridError
-        If it is no whole number from 0, nor infinity.
+        If `local_max_jumps` is no whole number from 0, nor infinity, or another is not above 0.
     """
 
     local_max_jumps: float = math.inf
+    half_life: float = WEEK
+    shares: Mapping[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        named = {f"share of user {user}": share for user, share in self.shares.items()}
+        for name, value in {"half_life": self.half_life, **named}.items():
+            if not 0 < value < math.inf:
+                raise GridError(f"{name}: found {value!r}; accepted: a number above 0")
         jumps = self.local_max_jumps
         if not (jumps == math.inf or (jumps >= 0 and jumps == int(jumps))):
             raise GridError(
@@ -64,6 +79,21 @@ class FpfsScheduler(FcfsScheduler):
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
         super().__init__(model, cluster)
         self.max_jumps = model.settings(LocalSettings).local_max_jumps
+
+
+class FairShareScheduler(FcfsScheduler):
+    """Fair share: jobs of the user who has used least of the cluster first; the head blocks.
+
+    What a user has used, over the user's share, decays (`LocalSettings.half_life`). It is that of
+    the jobs started on this cluster: processors times predicted time while they run, times the time
+    that they took once they have ended, each from its start on (`grid.kernel.usage`). Equal users
+    are served in order of landing. Jobs without a user are those of one more user.
+    """
+
+    def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
+        super().__init__(model, cluster)
+        settings = model.settings(LocalSettings)
+        self.half_life, self.shares = settings.half_life, settings.shares
 
 
 class SjfScheduler(LocalScheduler):

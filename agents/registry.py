@@ -55,6 +55,7 @@ LOCAL = {
     "fpfs": "agents.disciplines:FpfsScheduler",
     "sjf": "agents.disciplines:SjfScheduler",
     "ljf": "agents.disciplines:LjfScheduler",
+    "fair-share": "agents.disciplines:FairShareScheduler",
     "easy": "agents.disciplines:EasyScheduler",
     "conservative": "agents.disciplines:ConservativeScheduler",
 }

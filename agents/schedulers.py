@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import mesa
@@ -217,6 +218,13 @@ class LocalScheduler(Scheduler):
 
     max_jumps: float = math.inf
     """How often a waiting job may be overtaken, if `service` is "fpfs"."""
+
+    half_life: float = 0.0
+    """Jobs of users who have used less go first, whatever `priority` says; of what they have used,
+    half counts after this time, s (`grid.kernel.usage`). 0: `priority` gives the order."""
+
+    shares: Mapping[int, float] = MappingProxyType({})
+    """Shares of users, by number, that what they have used is divided by; of all others: 1."""
 
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
         super().__init__(model)

@@ -104,4 +104,12 @@ def _connect_local(model: GridModel, cluster: int, scheduler: LocalScheduler) ->
             f"{type(scheduler).__name__}: service: found {service!r}; accepted: "
             + ("head, of a scheduler that plans" if planned else ", ".join(SERVICES))
         )
-    model.world.set_local(cluster, address, planned, service, scheduler.max_jumps)
+    model.world.set_local(
+        cluster,
+        address,
+        planned,
+        service,
+        scheduler.max_jumps,
+        scheduler.half_life,
+        scheduler.shares,
+    )

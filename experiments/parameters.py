@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 from agents.pace import LARGEST_SIGMA
 from grid.brokers import SHORTEST
 from grid.distributions import LARGEST_SIZE
-from grid.jobs import LONGEST, WIDEST
+from grid.jobs import LONGEST, UNKNOWN, WIDEST
 from grid.kernel.state import CAPACITIES
 from grid.topology import NARROWEST
 
@@ -47,6 +47,7 @@ Percent = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=10
 ClusterCount = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=CAPACITIES[-1])]
 Jumps = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=1_000_000_000)]
 Auto = Literal["auto"]
+User = Annotated[int, Field(ge=UNKNOWN)]
 Sigma = Annotated[float, Field(ge=0, le=LARGEST_SIGMA, strict=True)]
 
 
@@ -233,6 +234,12 @@ class Parameters(BaseModel):
     """How often the others may overtake a waiting job under fpfs."""
     local_max_jumps: Jumps | Literal["any"] = "any"
     """The local scheduler fpfs: how often others of its cluster may overtake a waiting job."""
+
+    half_life: Positive = 604_800.0
+    """The local scheduler fair-share: time after which half of what a user has used counts, s."""
+    shares: dict[User, Factor] = {}
+    """Shares of users there, by number, such as {3 = 2.0}: what they have used is divided by that;
+    of all others: 1."""
 
     coallocate: bool = False
     """MUSCLE: split jobs larger than any cluster over several, instead of rejecting them."""

@@ -43,7 +43,7 @@ SETTINGS = {
     Settings: ("coding", "population", "patience", "threshold", "start"),
     CoallocationSettings: ("lslt", "chunk", "penalty", "solution", "coallocate"),
     JobSelection: ("selection", "max_jumps"),
-    LocalSettings: ("local_max_jumps",),
+    LocalSettings: ("local_max_jumps", "half_life", "shares"),
     DistanceCosts: ("message_rate", "staging_time", "staging_data"),
     QueueSettings: ("aging",),
     OasSettings: ("round_jobs", "round_time", "round_clock"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from grid.brokers import Advertising
 from grid.contents import Contents
 from grid.kernel import state as k
+from grid.kernel.usage import give_share
 from grid.platform import Platform
 from grid.refusals import check_memory
 
@@ -121,6 +122,8 @@ class Deciders(Contents):
         planned: bool = False,
         service: str = "head",
         max_jumps: float = np.inf,
+        half_life: float = 0.0,
+        shares: Mapping[int, float] | None = None,
     ) -> None:
         """Say how a cluster serves its queue.
 
@@ -137,10 +140,22 @@ class Deciders(Contents):
             while they fit, or others too. To be said before any job arrives.
         max_jumps : float
             How often a waiting job may be overtaken under ``"fpfs"``.
+        half_life : float
+            The order is that of what users have used, of which half counts after so long, s
+            (`grid.kernel.usage`), whatever a `priority`; 0: it is not. To be said before any job
+            arrives.
+        shares : mapping of int to float, optional
+            Of users, by number; those of all others are 1.
         """
         self.columns["priority_at"][cluster] = address
         self.columns["planned"][cluster] = int(planned)
         self.columns["service"][cluster] = k.SERVICES[service]
+        self.columns["half_life"][cluster] = half_life
+        if half_life > 0.0:
+            for user, share in (shares or {}).items():
+                self._make_room_for_user()
+                give_share(self._box, cluster, user, share)
+            self._make_room_for_user()
         jumps = k.NOBODY if max_jumps == np.inf else int(max_jumps)
         self.columns["may_be_overtaken"][cluster] = jumps
         if service != "head":

@@ -15,6 +15,7 @@ from grid.distance import DistanceCosts
 from grid.errors import PlatformError
 from grid.jobs import JOB
 from grid.kernel import state as k
+from grid.kernel.usage import USAGE, move_rows
 from grid.platform import Platform
 
 CHUNK, SPLITS = 4096, 256
@@ -92,6 +93,7 @@ class Tables:
         self._processors: Any = np.zeros(platform.sizes.sum(), k.PROCESSOR) if tracked else None
         self._turns = np.zeros(0, k.TURN)
         self._sliding = np.zeros(8, k.sliding_dtype(self.capacity))
+        self._usage: Any = None  # wanted where the order depends on what users have used
         self._profile: Any = None  # wanted where a job may start before the head of its queue
         self._chunk = np.zeros(0, JOB)
         self.memory = np.zeros(1)
@@ -143,6 +145,7 @@ class Tables:
             "vacant",
             "vacant_turn",
             "vacant_news",
+            "usage_changed",
             "landing_first",
             "landing_last",
         ):
@@ -251,6 +254,8 @@ class Tables:
             self._finished[: len(finished)] = finished
         if self._profile is not None:
             self._make_profile()
+        if self._usage is not None:
+            self._make_room_for_user()
         room = 2 * (int(self._box["events"][0]) + len(self.slots) + 2 * self.capacity)
         if len(self._events) < room:
             more = np.zeros(room - len(self._events), k.EVENT)
@@ -273,6 +278,14 @@ class Tables:
     def _make_profile(self) -> None:
         """Make room for the ends of running jobs, and three times a job for what is reserved."""
         self._profile = np.zeros(4 * len(self.slots), k.PROFILE)
+
+    def _make_room_for_user(self) -> None:
+        """Make room for one more user on every cluster, and half the table vacant."""
+        wanted = 2 * (self.count("usages") + self.clusters)
+        if wanted > self.count("usage_room"):
+            table = np.zeros(1 << (2 * wanted).bit_length(), USAGE)
+            move_rows(self._box, table.ctypes.data, len(table))
+            self._usage = table
 
     def _grow_turns(self, wanted: int) -> None:
         """Make room for `wanted` more turns of plans."""

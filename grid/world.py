@@ -111,6 +111,11 @@ class World(Deciders):
         """
         return {**self.__dict__, "_arguments": None, "_listener": None}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._usage is not None:
+            self._box["usage_at"] = self._usage.ctypes.data
+
     # Jobs in ------------------------------------------------------------------------------------
 
     def feed(self, source: Iterator[JobArray]) -> None:

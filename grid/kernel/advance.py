@@ -65,6 +65,7 @@ from grid.kernel.state import (
     state_dtype,
 )
 from grid.kernel.statistics import let_time_pass
+from grid.kernel.usage import has_room, open_rows, rank_by_usage, reorder
 
 
 @inlined
@@ -189,6 +190,8 @@ def _settle(
         elif state.answered == 1:
             rank = state.answer
             state.answered = 0
+        elif state.half_life[cluster] > 0.0:
+            rank = rank_by_usage(state, slots[job], cluster)
         elif state.priority_at[cluster] != 0:
             rank = call_priority(state.priority_at[cluster], slots[job], state.now)
         else:
@@ -207,6 +210,8 @@ def _settle(
         return MISPREDICTED
     for index in range(state.touched_count):
         cluster = state.touched_list[index]
+        if state.half_life[cluster] > 0.0:
+            reorder(state, slots, cluster)
         if profile is not None and state.service[cluster] != HEAD:
             serve(state, slots, events, processors, turns, sliding, profile, cluster)
         else:
@@ -339,6 +344,10 @@ def advance(
                 return FULL
             if state.finished == len(finished):
                 return DRAIN
+            if state.usage_room > 0:
+                if not has_room(state):
+                    return FULL
+                open_rows(state, chunk[state.fed].user)
             if state.predicting == ASKED and state.answered == 0:
                 return PREDICT
             submit(state, slots, events, finished, chunk[state.fed])

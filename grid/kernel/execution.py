@@ -19,6 +19,7 @@ from grid.kernel.queues import first, leave
 from grid.kernel.releases import keep_in_order
 from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, RUNNING
 from grid.kernel.statistics import count_completion
+from grid.kernel.usage import charge_end, charge_start
 from grid.kernel.visiting import note_placement, note_release
 
 
@@ -52,6 +53,7 @@ def start(state: Any, slots: Any, events: Any, processors: Any, turns: Any, job:
     hold(state, slots, processors, turns, cluster, job, slot.size)
     slot.status = RUNNING
     slot.start = state.now
+    charge_start(state, slot, cluster, slot.size)
     _end_at(state, events, slot, job, state.now + slot.execution_time)
     slot.previous = NONE
     slot.next = state.running[cluster]
@@ -121,6 +123,7 @@ def start_as_taken(
             state.known.unfinished[cluster] += 1
             state.running_count[cluster] += 1
             hold(state, slots, processors, turns, cluster, job, count)
+            charge_start(state, slot, cluster, count)
     if state.penalty > 0.0:
         end = row.since + row.computation_left + row.communication_left
         _end_at(state, events, slot, job, end)
@@ -143,6 +146,7 @@ def _leave_cluster(
 ) -> None:
     """Take a job off `count` processors of a cluster, which keeps it or is through with it."""
     release(state, slots, processors, turns, cluster, job, count)
+    charge_end(state, slots[job], cluster, count)
     state.running_count[cluster] -= 1
     if keeps:
         return

@@ -320,6 +320,13 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("touched_list", np.int64, clusters),
             ("touched_count", np.int64),
             ("priority_at", np.int64, clusters),  # address of the compiled rank, 0 for Python
+            # s, in which what a user has used counts half, 0: nobody is ranked by that; see
+            # `grid.kernel.usage`
+            ("half_life", np.float64, clusters),
+            ("usage_changed", np.int64, clusters),  # first row of those changed, or NONE
+            ("usage_at", np.int64),  # address of the table
+            ("usage_room", np.int64),  # its length, a power of two, 0 without one
+            ("usages", np.int64),  # rows in use
             # how it serves its queue, HEAD to CONSERVATIVE; if not by the head alone: see
             # `grid.kernel.backfilling`
             ("service", np.int64, clusters),

@@ -63,7 +63,16 @@ def test_every_built_in_name_is_a_scheduler_with_a_summary():
         *("wf", "ff", "ordered", "gs", "ls-or", "ls-rd", "ls-ro", "ls-do", "gp"),
         *("lp-lf", "lp-gf", "lp-rd", "eq-lf", "eq-gf", "eq-rd", "lq"),
     ]
-    assert list(LOCAL) == ["titan", "fcfs", "fpfs", "sjf", "ljf", "easy", "conservative"]
+    assert list(LOCAL) == [
+        "titan",
+        "fcfs",
+        "fpfs",
+        "sjf",
+        "ljf",
+        "fair-share",
+        "easy",
+        "conservative",
+    ]
     assert global_scheduler("muscle") is MuscleScheduler
     assert local_scheduler("fcfs") is FcfsScheduler
     for target in [*map(global_scheduler, GLOBAL), *map(local_scheduler, LOCAL)]:
