@@ -50,7 +50,11 @@ def _tell_notes(scenario: Scenario) -> None:
     help="Live: X simulated seconds a second (default: a run of at least 30 s).",
 )
 @click.option("--follow", type=Number(), metavar="JOB", help="Live: follow the job of this number.")
-@click.option("--out", metavar="DIR", help="Write summary.json, jobs.csv and timeline.csv there.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="Write summary.json, jobs.csv, timeline.csv and, if jobs name users, users.csv there.",
+)
 @click.option("--rounds", metavar="FILE", help="Write each round's CP, MCP and PB there (.csv).")
 @click.option(
     "--events", metavar="FILE", help="Write every message and job event there (JSON lines)."

@@ -14,8 +14,13 @@ from typing import TextIO
 
 from grid.errors import GridError
 
-JOBS, TIMELINE, SUMMARY = RESULT = ("jobs.csv", "timeline.csv", "summary.json")
-"""Files of a result."""
+JOBS, TIMELINE, SUMMARY, USERS = RESULT = (
+    "jobs.csv",
+    "timeline.csv",
+    "summary.json",
+    "users.csv",
+)
+"""Files of a result; the last one if jobs name their users."""
 
 
 def check_file(path: str | os.PathLike[str], what: str, folder: str | None = None) -> None:
@@ -136,7 +141,10 @@ def replace_all(new: Path, folder: Path) -> None:
         shutil.copy2(folder / name, old)
     try:
         for name in RESULT:
-            (new / name).replace(folder / name)
+            if (new / name).exists():
+                (new / name).replace(folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
     except BaseException:
         for name in RESULT:
             if name in standing:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from experiments.results import Result
 
 
+LARGEST = 20
+"""Users of whom a summary tells, those who used most."""
+
+
 def summary_of(result: Result) -> dict[str, Any]:
     """Return the run in numbers, ready for JSON: None where nothing defines a number.
 
@@ -33,6 +37,8 @@ def summary_of(result: Result) -> dict[str, Any]:
         the messages that its broker sent and received), ``links`` (of each its mean demand over
         capacity, and the share of time in which it is saturated), ``wall_s``,
         ``simulated_s``, ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
+        ``users`` if jobs name them (their ``count``, and of the ``largest``, those who used most,
+        a row each: `grid.fairness.Users.table`);
         `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of a log
         were cleaned, ``unfinished`` and ``interrupted`` if so; the scenario's extras.
     """
@@ -84,6 +90,9 @@ def summary_of(result: Result) -> dict[str, Any]:
         **result.scenario.to_dict(),
         "version": version(),
     }
+    users = result.tally.users.table()
+    if users:
+        summary["users"] = {"count": len(users), "largest": users[:LARGEST]}
     if result.cleaning.records:
         summary["cleaning"] = {"records": result.cleaning.records, "rules": result.cleaning.rules}
     if result.unfinished:

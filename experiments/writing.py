@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from experiments.files import (
     JOBS,
     SUMMARY,
     TIMELINE,
+    USERS,
     made,
     new_file,
     replace_all,
@@ -84,6 +86,9 @@ class NewResult:
             self.jobs.close()
             with synced(self._scratch / TIMELINE) as file:
                 result.timeline.to_csv(file, index=False, lineterminator="\n")
+            if users := result.tally.users.table():
+                with synced(self._scratch / USERS) as file:
+                    pd.DataFrame(users).to_csv(file, index=False, lineterminator="\n")
             with synced(self._scratch / SUMMARY) as file:
                 file.write(summary + "\n")
             replace_all(self._scratch, self.folder)

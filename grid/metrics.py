@@ -49,7 +49,9 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
         - utilization: work of any jobs over all processors, from the first arrival that counts to
           the last finish of any job; what failures threw away is no work, and processors that are
           down count;
-        - throughput: jobs per second from the first arrival to the last finish.
+        - throughput: jobs per second from the first arrival to the last finish;
+        - gini_wait, gini_slowdown: Gini coefficients (`grid.fairness.gini`) of the mean wait and of
+          the mean bounded slowdown of each user; None if no job names its user.
 
         Percentiles are exact up to `grid.percentiles.EXACT` jobs, and within
         `grid.percentiles.ERROR` beyond.
@@ -66,6 +68,8 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
         "p95_wait": tally.wait.at(95),
         "p95_bounded_slowdown": tally.bounded_slowdown.at(95),
         "throughput": _ratio(sums["jobs"], sums["last_finish"] - sums["first_arrival"]),
+        "gini_wait": tally.users.gini("wait"),
+        "gini_slowdown": tally.users.gini("bounded_slowdown"),
     }
 
 

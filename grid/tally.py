@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from grid.fairness import Users
 from grid.finished import Records
-from grid.jobs import ANYWHERE
+from grid.jobs import ANYWHERE, UNKNOWN
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE
 from grid.kernel.statistics import JOB_SUMS, add_job, slowdown
@@ -68,6 +69,8 @@ class Tally:
     rejected : list of tuple
         Arrival (s) and number of each rejected job.
     wait, bounded_slowdown : Percentiles
+    users : Users
+        Of the jobs that count.
     """
 
     def __init__(self, platform: Platform, groups: int = 1) -> None:
@@ -78,6 +81,7 @@ class Tally:
         self.completed = 0
         self.rejected: list[tuple[float, int]] = []
         self.wait, self.bounded_slowdown = Percentiles(), Percentiles()
+        self.users = Users()
 
     @classmethod
     def of(cls, records: Records, platform: Platform) -> Tally:
@@ -115,6 +119,10 @@ class Tally:
         self.wait.add(waits[:counted].copy())
         self.bounded_slowdown.add(slowdowns[:counted].copy())
         gone = np.isnan(rows["start"])
+        if (rows["user"] != UNKNOWN).any():
+            of_users = rows[~gone & (rows["arrival"] >= counted_from)]
+            work = (of_users["finish"] - of_users["start"]) * of_users["size"]
+            self.users.add(of_users["user"], waits[:counted], slowdowns[:counted], work)
         self.completed += len(rows) - int(gone.sum())
         if gone.any():
             of_gone = rows[gone]

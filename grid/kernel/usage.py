@@ -67,7 +67,7 @@ def _row(table: int, room: int, cluster: int, user: int) -> int:
     while True:
         usage = _at(table, row)
         if usage.there == 0 or (usage.user == user and usage.cluster == cluster):
-            return row
+            return int(row)
         row = (row + 1) & (room - 1)
 
 
@@ -83,7 +83,7 @@ def _open(state: Any, cluster: int, user: int) -> int:
         usage.share = 1.0
         usage.level = usage.rank = -np.inf
         state.usages += 1
-    return row
+    return int(row)
 
 
 @inlined

@@ -107,6 +107,8 @@ def test_numbers_of_a_run_by_hand():
             "idle_time_mean": 30 - work / PROCESSORS,
             "utilization": work / (PROCESSORS * 30),
             "throughput": 4 / 30,
+            "gini_wait": 0.0,
+            "gini_slowdown": 0.0,
         }
     )
 
