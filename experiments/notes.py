@@ -17,7 +17,7 @@ SYNTHETIC = (
     *("q", "composition", "request", *PER_CLUSTER),
 )
 STAGING = ("staging_time", "staging_data")
-LOGS = ("load_factor", "window_start", "window_end", "kill_at_request")
+LOGS = ("partitions", "load_factor", "window_start", "window_end", "kill_at_request")
 
 Condition = Callable[[Parameters, bool], bool]
 WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
@@ -98,8 +98,9 @@ def notes(scenario: Scenario) -> list[str]:
         found = [parameters.called(name) for name in names if name in chosen]
         if found and applies(parameters, scenario.workload is not None):
             reasons.append(f"{', '.join(found)} ({why})")
-    if several and "local_share" in chosen:
-        reasons.append("local_share (each log is that of a site)")
+    if several:
+        given = [name for name in ("local_share", "partitions") if name in chosen]
+        reasons += [f"{name} (each log is that of a site)" for name in given]
     lines = [f"parameters without effect: {'; '.join(reasons)}"] if reasons else []
     lines += [f"platform: {note}" for note in scenario.platform.notes]
     if scenario.workload is None and parameters.max_size > scenario.largest_job:

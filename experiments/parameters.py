@@ -277,6 +277,9 @@ class Parameters(BaseModel):
     start: Literal["list", "random"] = "list"
     """TITAN without a seed schedule starts from the jobs in order of arrival, or at random."""
 
+    partitions: dict[str, str] = {}
+    """Logs: clusters that jobs are submitted through, by the partition, or site, that the log has,
+    such as {1 = "C1", 2 = "C2"}; jobs of other partitions have no origin."""
     load_factor: Factor = 1.0
     """Logs: arrivals come this many times as fast."""
     window_start: NonNegative = 0.0

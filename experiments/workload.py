@@ -43,7 +43,7 @@ Source = str | Path | Sequence[str]
 """A log, or ``name=path`` for each of several sites."""
 
 
-READ = ("kill_at_request", "computation_fraction", "bsbw")
+READ = ("kill_at_request", "computation_fraction", "bsbw", "partitions")
 """Parameters that say how logs are read."""
 
 
@@ -55,10 +55,11 @@ def read_source(source: Source, platform: Platform, parameters: Parameters) -> T
     WorkloadError
         If a file cannot be used.
     """
-    how = (platform.names, platform.speed, *(getattr(parameters, name) for name in READ))
+    *how, partitions = (getattr(parameters, name) for name in READ)
+    machine = platform.names, platform.speed
     if isinstance(source, (str, Path)):
-        return read_log(source, *how)
-    return read_site_logs(site_paths(source), *how)
+        return read_log(source, *machine, *how, partitions)
+    return read_site_logs(site_paths(source), *machine, *how)
 
 
 def site_paths(source: Sequence[str]) -> dict[str, str]:

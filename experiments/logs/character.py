@@ -14,6 +14,7 @@ import pandas as pd
 
 from grid.jobs import UNKNOWN
 from grid.workloads.log import Log
+from grid.workloads.partitions import partitions_of
 from grid.workloads.table import Table
 
 DAY, WEEK = 86_400.0, 604_800.0
@@ -214,6 +215,7 @@ class Character:
             "estimate": Distribution.of(self.estimates)._asdict(),
             "overestimate": Distribution.of(self.overestimates)._asdict(),
             "users": self.users,
+            "partitions": [each._asdict() for each in partitions_of(self.log)],
             "start": None if table.start is None else table.start.isoformat(),
             "duration": float(table.jobs["arrival"][-1] - table.jobs["arrival"][0]),
             "hours": self.hours,

@@ -12,10 +12,14 @@ from experiments.logs.character import DAY, Character, Distribution
 from grid.platform import Platform
 from grid.topology import uplinks
 from grid.workloads.formats import FORMATS
+from grid.workloads.partitions import Partition, partitions_of
 from grid.workloads.source import DROPPED, Cleaning
 
 BAR = 40
 """Width of the longest bar."""
+
+PARTITIONS = 20
+"""Partitions that are shown, those with most jobs."""
 
 
 def print_character(character: Character, console: Console) -> None:
@@ -29,6 +33,7 @@ def print_character(character: Character, console: Console) -> None:
     _say(console, f"{character.max_processors:,} processors, those of {machine}")
     if character.users:
         _say(console, f"users: {character.users:,}")
+    _print_partitions(partitions_of(log), console)
     print_cleaning(table.cleaning, console)
     if character.missing:
         told = ", ".join(f"{name} by {count:,}" for name, count in character.missing.items())
@@ -50,6 +55,19 @@ def print_character(character: Character, console: Console) -> None:
         bar = _bar(load / max(loads)) if max(loads) else ""
         weeks.add_row(str(week.week), week.begin or "-", f"{week.jobs:,}", told, bar)
     console.print(weeks)
+
+
+def _print_partitions(partitions: list[Partition], console: Console) -> None:
+    """Print the partitions of a log that has several, at most `PARTITIONS` of them."""
+    if len(partitions) < 2:
+        return
+    _title(console, f"\nPartitions or sites: {len(partitions):,}")
+    table = _table("partition", "jobs", "largest", left=("partition",))
+    for each in partitions[:PARTITIONS]:
+        table.add_row(Text(each.name), f"{each.jobs:,}", f"{each.largest:,}")
+    console.print(table)
+    if len(partitions) > PARTITIONS:
+        _say(console, f"and {len(partitions) - PARTITIONS:,} with fewer jobs")
 
 
 def print_cleaning(cleaning: Cleaning, console: Console) -> None:

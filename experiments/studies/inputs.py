@@ -84,7 +84,7 @@ def read_once(
         If a file is not what it was.
     """
     known = {path: digests[path] for path in paths_of(source)}
-    how = [getattr(parameters, name) for name in READ]
+    how = [repr(getattr(parameters, name)) for name in READ]
     key = (*known.items(), str(source), *platform.names, platform.speed, *how)
     with _lock:  # threads of a worker wait for the first one's
         if key not in _tables:

@@ -20,7 +20,7 @@ FIELDS = 18
 """Fields that a record has at least; what stands after them on a line is not read."""
 
 NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME = 0, 1, 3, 4, 7, 8
-USER, EXECUTABLE = 11, 13
+USER, EXECUTABLE, PARTITION = 11, 13, 15
 USED = (NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME)
 PEOPLE = (USER, EXECUTABLE)
 WHOLE = (NUMBER, ALLOCATED, REQUESTED, *PEOPLE)
@@ -34,10 +34,12 @@ AT_ONCE = 10_000
 
 
 class Fields(NamedTuple):
-    """Records, the processors that each asked for, and the comments before them."""
+    """Records, what each asked for and its partition by its place, and comments before them."""
 
     records: JobArray
     requested_size: npt.NDArray[np.int64]
+    partition: npt.NDArray[np.int64]
+    partitions: tuple[str, ...]
     comments: list[str]
 
 
@@ -63,7 +65,8 @@ def read_fields(path: Path, comment: str, whole_line: bool) -> Fields:
     comments: list[str] = []
     parts: list[npt.NDArray[np.void]] = []
     requested: list[npt.NDArray[np.int64]] = []
-    people: list[tuple[str, str]] = []
+    people: list[tuple[str, str, str]] = []
+    numbers: list[npt.NDArray[np.float64]] = []
     with opened_text(path) as file:
         first = 1
         while lines := list(islice(file, AT_ONCE)):
@@ -74,19 +77,27 @@ def read_fields(path: Path, comment: str, whole_line: bool) -> Fields:
                 column = _columns(path, lines, first, comment, numeric)
                 parts.append(_records(column))
                 requested.append(column[REQUESTED].astype(np.int64))
-                if not whole_line:
+                if whole_line:
+                    numbers.append(column[PARTITION])
+                else:
                     rows = [row for row in (_split(line, comment) for line in lines) if row]
                     if min(map(len, rows)) < FIELDS:
                         _refuse(path, lines, first, comment, numeric)
-                    people += [(row[USER], row[EXECUTABLE]) for row in rows]
+                    people += [(row[USER], row[EXECUTABLE], row[PARTITION]) for row in rows]
             first += len(lines)
     if not parts:
         raise WorkloadError(f"{path}: empty workload: found no record; accepted: at least one")
     records = np.concatenate(parts)
     if people:
-        for name, names in zip(("user", "application"), zip(*people, strict=True), strict=True):
-            records[name] = numbered(names)
-    return Fields(records, np.concatenate(requested), comments)
+        users, applications, names = zip(*people, strict=True)
+        records["user"], records["application"] = numbered(users), numbered(applications)
+        partition, partitions = placed(names)
+    else:
+        values, place = np.unique(np.concatenate(numbers), return_inverse=True)
+        known = values >= 0
+        partition = np.where(known, np.cumsum(known) - 1, UNKNOWN)[place]
+        partitions = tuple(f"{value:.15g}" for value in values[known])
+    return Fields(records, np.concatenate(requested), partition, partitions, comments)
 
 
 def _records(column: dict[int, npt.NDArray[np.float64]]) -> JobArray:
@@ -128,6 +139,20 @@ def numbered(names: Sequence[str], unknown: frozenset[str] = frozenset({"", "-1"
     else:
         ids = {name: place for place, name in enumerate(known)}
     return [ids.get(name, UNKNOWN) for name in names]
+
+
+def placed(names: Sequence[str]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+    """Return the place of each name, or `UNKNOWN`, among the known ones as they first come.
+
+    Examples
+    --------
+    >>> places, names = placed(["gpu", "", "long", "gpu"])
+    >>> places.tolist(), names
+    ([0, -1, 1, 0], ('gpu', 'long'))
+    """
+    known = tuple(dict.fromkeys(name for name in names if name not in ("", "-1")))
+    place = {name: index for index, name in enumerate(known)}
+    return np.array([place.get(name, UNKNOWN) for name in names], np.int64), known
 
 
 def _columns(

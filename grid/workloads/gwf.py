@@ -26,4 +26,12 @@ def gwf_log(path: Path) -> Log:
     """
     fields = read_fields(path, "#", whole_line=False)
     start = unix_clock(fields.records["arrival"])
-    return Log(path, "gwf", fields.records, fields.requested_size, start=start)
+    return Log(
+        path,
+        "gwf",
+        fields.records,
+        fields.requested_size,
+        start=start,
+        partition=fields.partition,
+        partitions=fields.partitions,
+    )

@@ -51,6 +51,10 @@ class Log:
         Jobs are to arrive from 0 on, whenever the first of them came.
     communication : tuple of str
         Columns of what jobs communicate (`grid.workloads.communication`) that the file has.
+    partition : int array, optional
+        Of each record its place among the partitions, or `UNKNOWN`.
+    partitions : tuple of str
+        Names of the partitions, or sites, of the machine.
     """
 
     path: Path
@@ -64,6 +68,8 @@ class Log:
     cut_off: int = 0
     from_first: bool = True
     communication: tuple[str, ...] = ()
+    partition: npt.NDArray[np.int64] | None = None
+    partitions: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:

@@ -12,6 +12,7 @@ from grid.workloads.cleaning import NUMBER_SHARED, combined
 from grid.workloads.communication import assign_communication
 from grid.workloads.files import quoted
 from grid.workloads.formats import read
+from grid.workloads.partitions import assign_partitions
 from grid.workloads.sites import merge_sites
 from grid.workloads.table import Table
 
@@ -23,6 +24,7 @@ def read_log(
     kills: bool = False,
     computation_fraction: float = 1.0,
     bisection_bandwidth: float = 0.0,
+    partitions: Mapping[str, str] | None = None,
 ) -> Table:
     """Read a workload file of any of the formats that `grid.workloads.formats` knows.
 
@@ -38,13 +40,18 @@ def read_log(
         Jobs are killed at the requested time.
     computation_fraction, bisection_bandwidth
         What jobs communicate (`assign_communication`), unless columns of the file tell.
+    partitions : mapping of str to str, optional
+        Cluster of each partition, from which jobs then come (`assign_partitions`).
 
     Raises
     ------
     WorkloadError
         If neither the name nor the content tells a format, or the file cannot be used.
     """
-    table = read(Path(path), clusters=clusters, speed=speed).cleaned(kills)
+    log = read(Path(path), clusters=clusters, speed=speed)
+    if partitions:
+        log = assign_partitions(log, partitions, clusters)
+    table = log.cleaned(kills)
     if computation_fraction == 1 and bisection_bandwidth == 0:
         return table
     jobs = assign_communication(

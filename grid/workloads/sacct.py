@@ -14,7 +14,7 @@ import numpy as np
 
 from grid.errors import WorkloadError
 from grid.jobs import LONGEST
-from grid.workloads.fields import numbered
+from grid.workloads.fields import numbered, placed
 from grid.workloads.files import opened_text, quoted
 from grid.workloads.log import RECORD, Log
 from grid.workloads.pipes import SEPARATOR, fields, records
@@ -29,7 +29,7 @@ REQUESTED = ("ReqCPUS", "ReqTRES")
 ELAPSED = ("ElapsedRaw", "Elapsed")
 LIMIT = ("TimelimitRaw", "Timelimit")
 USER = ("User", "UID")
-OTHERS = ("Submit", "Start", "End", "State", "NodeList")
+OTHERS = ("Submit", "Start", "End", "State", "NodeList", "Partition")
 USED = (*JOB_ID, *SIZE, *REQUESTED, *ELAPSED, *LIMIT, *USER, *OTHERS)
 RUNNING = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "CONFIGURING", "COMPLETING")
 """States of jobs that have not ended."""
@@ -62,6 +62,7 @@ def sacct_log(path: Path) -> Log:
     rules: Counter[str] = Counter()
     rows: list[tuple[Any, ...]] = []
     users: list[str] = []
+    names: list[str] = []
     steps: Counter[str] = Counter()
     jobs: set[str] = set()
     cut_off = 0
@@ -84,6 +85,7 @@ def sacct_log(path: Path) -> Log:
             if "+" in said.get("JobID", identity):
                 rules[HETEROGENEOUS] += 1
             rows.append(_row(f"{path}:{line + 1}", said))
+            names.append(said.get("Partition", ""))
             users.append(next((said[name] for name in USER if said.get(name)), ""))
     if not rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
@@ -98,6 +100,7 @@ def sacct_log(path: Path) -> Log:
         if count:
             rules[rule] = count
     start = datetime.fromtimestamp(0, UTC)
+    partition, partitions = placed(names)
     return Log(
         path,
         "sacct",
@@ -106,6 +109,8 @@ def sacct_log(path: Path) -> Log:
         start=start,
         rules=rules,
         cut_off=cut_off,
+        partition=partition,
+        partitions=partitions,
     )
 
 

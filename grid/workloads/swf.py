@@ -56,6 +56,8 @@ def swf_log(path: Path) -> Log:
         fields.requested_size,
         processors=processors if processors and processors > 0 else None,
         start=start,
+        partition=fields.partition,
+        partitions=fields.partitions,
     )
 
 

@@ -1,0 +1,93 @@
+"""Partitions, or sites, of one log as clusters that its jobs were submitted through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from grid.errors import WorkloadError
+from grid.jobs import ANYWHERE, JOB
+from grid.workloads.log import Log
+
+LISTED = 8
+"""Partitions that a message names, those with most jobs."""
+
+
+class Partition(NamedTuple):
+    """A partition of a log.
+
+    Attributes
+    ----------
+    name : str
+    jobs : int
+        Records of it.
+    largest : int
+        Processors of the largest of these.
+    """
+
+    name: str
+    jobs: int
+    largest: int
+
+
+def partitions_of(log: Log) -> list[Partition]:
+    """Return the partitions that records of a log name, those with most jobs first."""
+    if log.partition is None:
+        return []
+    found = []
+    for index, name in enumerate(log.partitions):
+        sizes = log.sizes[log.partition == index]
+        found.append(Partition(name, len(sizes), int(sizes.max(initial=0))))
+    return sorted(found, key=lambda each: -each.jobs)
+
+
+def assign_partitions(log: Log, mapping: Mapping[str, str], clusters: Sequence[str]) -> Log:
+    """Return a log whose jobs have the cluster of their partition as their origin.
+
+    Parameters
+    ----------
+    log : Log
+    mapping : mapping of str to str
+        Name of the cluster of each partition; jobs of others have no origin.
+    clusters : sequence of str
+        Names of the clusters of the platform.
+
+    Raises
+    ------
+    WorkloadError
+        If the log has no such partition, or the platform no such cluster.
+    """
+    there = partitions_of(log)
+    for name, cluster in mapping.items():
+        if name not in log.partitions:
+            accepted = f"those of {log.path}: {_listed(there)}" if there else "none: it has none"
+            raise WorkloadError(f"partitions: found {name!r}; accepted: {accepted}")
+        if cluster not in clusters:
+            raise WorkloadError(
+                f"partitions: {name}: found {cluster!r}; accepted: {', '.join(clusters)}"
+            )
+    assert log.partition is not None
+    fields = [(name, log.records.dtype[name]) for name in log.records.dtype.names or ()]
+    records = np.zeros(len(log.records), [*fields, ("origin", JOB["origin"])])
+    for name, _ in fields:
+        records[name] = log.records[name]
+    # The last one is that of records without a partition.
+    homes = [mapping.get(name) for name in (*log.partitions, "")]
+    records["origin"] = np.array(
+        [ANYWHERE if home is None else list(clusters).index(home) for home in homes]
+    )[log.partition]
+    rules = dict(log.rules)
+    if elsewhere := int((records["origin"] == ANYWHERE).sum()):
+        left = [each for each in there if each.name not in mapping]
+        told = f" ({_listed(left)})" if left else ""
+        rules[f"partition of no cluster{told}: without an origin"] = elsewhere
+    return replace(log, records=records, rules=rules, sites=tuple(clusters))
+
+
+def _listed(partitions: Sequence[Partition]) -> str:
+    more = len(partitions) - LISTED
+    told = [f"{each.name} with {each.jobs:,} jobs" for each in partitions[:LISTED]]
+    return ", ".join([*told, f"{more} more"] if more > 0 else told)

@@ -1,0 +1,127 @@
+"""Partitions and sites of one log as the clusters that its jobs come from."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli import main
+from experiments.scenario import Scenario
+from grid.errors import WorkloadError
+from grid.jobs import ANYWHERE
+from grid.platform import Platform
+from grid.workloads.formats import read
+from grid.workloads.logs import read_log
+from grid.workloads.partitions import Partition, partitions_of
+
+CLUSTERS = ["C1", "C2"]
+
+
+def swf(path, partitions, comment=";"):
+    lines = [
+        f"{j} {10 * j} 0 60 {j} -1 -1 {j} 60 -1 1 1 -1 -1 -1 {name} -1 -1"
+        for j, name in enumerate(partitions, 1)
+    ]
+    path.write_text(f"{comment} a log\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def test_jobs_come_from_the_cluster_of_their_partition(tmp_path):
+    log = swf(tmp_path / "log.swf", [7, 2, 7, -1, 2, 5, 7])
+    assert partitions_of(read(log)) == [
+        Partition("7", 3, 7),
+        Partition("2", 2, 5),
+        Partition("5", 1, 6),
+    ]
+    table = read_log(log, CLUSTERS, partitions={"7": "C2", "2": "C1"})
+    assert table.jobs["origin"].tolist() == [1, 0, 1, ANYWHERE, 0, ANYWHERE, 1]
+    assert table.cleaning.rules == {"partition of no cluster (5 with 1 jobs): without an origin": 2}
+    plain = read_log(log, CLUSTERS)
+    for name in ("number", "arrival", "size", "user"):
+        assert (plain.jobs[name] == table.jobs[name]).all()
+    assert (plain.jobs["origin"] == ANYWHERE).all()
+
+
+@pytest.mark.parametrize(
+    ("mapping", "says"),
+    [
+        (
+            {"9": "C1"},
+            r"^partitions: found '9'; accepted: those of .*: 7 with 2 jobs, 2 with 1 jobs",
+        ),
+        ({"7": "C9"}, r"^partitions: 7: found 'C9'; accepted: C1, C2$"),
+    ],
+)
+def test_what_is_not_there_is_refused(tmp_path, mapping, says):
+    log = swf(tmp_path / "log.swf", [7, 2, 7])
+    with pytest.raises(WorkloadError, match=says):
+        read_log(log, CLUSTERS, partitions=mapping)
+
+
+def test_a_table_has_no_partitions(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("arrival,size,runtime\n0,1,1\n")
+    with pytest.raises(WorkloadError, match=r"found '1'; accepted: none: it has none$"):
+        read_log(path, CLUSTERS, partitions={"1": "C1"})
+
+
+def test_names_of_gwf_and_of_slurm(tmp_path, traces):
+    gwf = swf(tmp_path / "log.gwf", ["gpu", "long", "gpu"], "#")
+    table = read_log(gwf, CLUSTERS, partitions={"gpu": "C1", "long": "C2"})
+    assert table.jobs["origin"].tolist() == [0, 1, 0]
+    slurm = read(traces / "sacct" / "slurm_acct_micro_cluster_real.out")
+    found = {each.name: each.jobs for each in partitions_of(slurm)}
+    assert found["normal"] > 0
+    assert sum(found.values()) == len(slurm.records)
+
+
+def test_a_scenario_maps_partitions_and_inspect_lists_them(tmp_path):
+    log = swf(tmp_path / "log.swf", [1, 2, 2, 3])
+    text = f"""
+workload = "{log.name}"
+global = "no-share"
+local = "fcfs"
+[[clusters]]
+name = "C1"
+size = 8
+[[clusters]]
+name = "C2"
+size = 8
+[parameters]
+mode = "open"
+[parameters.partitions]
+1 = "C1"
+2 = "C2"
+3 = "C1"
+"""
+    (tmp_path / "mine.toml").write_text(text)
+    model = Scenario.load(str(tmp_path / "mine.toml")).model()
+    model.run()
+    records = model.world.records()
+    assert (records["cluster"] == records["origin"]).all()  # no-share binds jobs to their cluster
+    assert np.sort(records["cluster"]).tolist() == [0, 0, 1, 1]
+    shown = CliRunner().invoke(main, ["inspect", str(log)]).output
+    assert "Partitions or sites: 3" in shown
+    told = json.loads(CliRunner().invoke(main, ["inspect", str(log), "--json"]).output)
+    assert told["partitions"][0] == {"name": "2", "jobs": 2, "largest": 3}
+
+
+def test_sites_of_a_grid(traces):
+    log = read(traces / "swf" / "LCG-2005-1.swf.gz")
+    found = partitions_of(log)
+    assert len(found) == 170
+    assert found[0] == Partition("40", 30966, 1)
+    scenario = Scenario(
+        "lcg",
+        Platform.star([50, 50]),
+        {"mode": "open", "partitions": {"40": "C1", "52": "C2"}, "window_end": 20_000.0},
+        "migration-only",
+        "fcfs",
+        workload=traces / "swf" / "LCG-2005-1.swf.gz",
+    )
+    jobs = np.concatenate(list(scenario.model().workload.chunks()))
+    assert {*jobs["origin"].tolist()} == {ANYWHERE, 0, 1}
+    assert len(partitions_of(read(traces / "swf" / "CERIT-SC-wagap-2013.swf.gz"))) == 1
