@@ -14,7 +14,7 @@ RATIOS = ("min_deadline_ratio", "max_deadline_ratio")
 PER_CLUSTER = ("jobs_per_cluster", "interarrival")
 SYNTHETIC = (
     *("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime", "runtime_cv"),
-    *("q", "composition", "request", *PER_CLUSTER),
+    *("workload_model", "q", "composition", "request", *PER_CLUSTER),
 )
 STAGING = ("staging_time", "staging_data")
 LOGS = ("partitions", "load_factor", "window_start", "window_end", "kill_at_request")
@@ -24,6 +24,20 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     (SYNTHETIC, "a log gives the jobs", lambda p, log: log),
     (("mode",), "a log runs in mode open", lambda p, log: log and p.mode == "batch"),
     (LOGS, "there is no log", lambda p, log: not log),
+    (
+        (
+            "sizes",
+            "min_size",
+            "q",
+            "composition",
+            "runtimes",
+            *PARETO,
+            "mean_runtime",
+            "runtime_cv",
+        ),
+        "workload_model gives the jobs",
+        lambda p, log: not log and p.workload_model != "laws",
+    ),
     (("queue",), "mode is open", lambda p, log: not log and p.mode == "open"),
     (("q",), "sizes is not powers-of-two", lambda p, log: not log and p.sizes != "powers-of-two"),
     (

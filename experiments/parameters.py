@@ -139,6 +139,9 @@ class Parameters(BaseModel):
     link_mbps: Capacity | Auto = "auto"
     """Capacity of every link, Mbit/s; auto: as the platform says."""
 
+    workload_model: Literal["laws", "lublin-feitelson"] = "laws"
+    """What synthetic jobs of mode open follow: the laws below; or the model of Lublin and Feitelson
+    of machines of max_size processors, from 32, with arrivals over the day, scaled to the load."""
     sizes: Literal["uniform", "normal", "log-uniform", "powers-of-two"] = "uniform"
     """Distribution of the sizes of jobs, or of their components; powers-of-two: D(q), under which
     size i has weight q^i, and three times that if it is 2, 4, 8, ..."""

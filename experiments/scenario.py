@@ -321,7 +321,8 @@ class Scenario:
                 f"{workload.count}, the jobs of the workload"
             )
         platform, prediction = self.platform, parameters.prediction
-        if parameters.nodes == "log" and isinstance(workload, Table):
+        asked = parameters.nodes == "log" and self.workload is not None
+        if asked and isinstance(workload, Table):
             nodes = workload.processors or workload.jobs["size"].max().item()
             platform = _sized(platform, parameters.model_copy(update={"nodes": nodes}))
         if "prediction" in self.packaged and not is_told(workload, prediction):

@@ -24,8 +24,10 @@ from grid.errors import WorkloadError, require
 from grid.jobs import ANYWHERE
 from grid.platform import Platform
 from grid.workloads.cleaning import OUTSIDE
+from grid.workloads.communication import assign_communication
 from grid.workloads.deadlines import ServiceClass, assign_deadlines
 from grid.workloads.logs import read_log, read_site_logs
+from grid.workloads.lublin import lublin_jobs
 from grid.workloads.origins import assign_origins
 from grid.workloads.per_cluster import PerClusterWorkload
 from grid.workloads.source import Workload
@@ -112,6 +114,8 @@ def build_workload(
     if source is not None:
         table = read(source, platform, parameters)
         return _from_log(table, source, parameters, platform, seed)
+    if parameters.workload_model != "laws":
+        return _from_model(parameters, platform, seed)
     sizes, runtimes = _sizes(parameters), _runtimes(parameters)
     clusters = len(platform.clusters)
     _check_components(parameters, platform)
@@ -154,6 +158,16 @@ def build_workload(
     return SyntheticWorkload(rate=rate, **mix), parameters.jobs / rate
 
 
+def _from_model(parameters: Parameters, platform: Platform, seed: int) -> tuple[Table, Duration]:
+    require(parameters.mode == "open", "workload_model", parameters.workload_model, "in mode open")
+    jobs = lublin_jobs(parameters.jobs + parameters.warmup, parameters.max_size, seed)
+    work, last = float(jobs["size"] @ jobs["runtime"]), float(jobs["arrival"].max())
+    speed = float(platform.sizes @ platform.rates)
+    jobs = scale_load(jobs, parameters.load * speed * last / work)
+    jobs = assign_communication(jobs, parameters.computation_fraction, parameters.bsbw)
+    return _completed(Table(jobs), parameters, platform, seed)
+
+
 def _from_log(
     table: Table, source: Source, parameters: Parameters, platform: Platform, seed: int
 ) -> tuple[Table, Duration]:
@@ -170,6 +184,14 @@ def _from_log(
             log = site_paths(source)[platform.names[largest["origin"]]]
         _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
     cleaning = table.cleaning.also(OUTSIDE, table.count - len(jobs))
+    return _completed(Table(jobs, cleaning, table.processors), parameters, platform, seed)
+
+
+def _completed(
+    table: Table, parameters: Parameters, platform: Platform, seed: int
+) -> tuple[Table, Duration]:
+    """Return given jobs with the origins and deadlines that they lack."""
+    jobs = table.jobs
     if (parameters.local_share > 0 or parameters.queue_shares) and (
         jobs["origin"] == ANYWHERE
     ).all():
@@ -180,7 +202,7 @@ def _from_log(
         jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    return Table(jobs, cleaning, table.processors), last + longest
+    return Table(jobs, table.cleaning, table.processors), last + longest
 
 
 def _check_fits(size: int, what: str, platform: Platform) -> None:
