@@ -60,7 +60,7 @@ def read_source(source: Source, platform: Platform, parameters: Parameters) -> T
     *how, partitions = (getattr(parameters, name) for name in READ)
     machine = platform.names, platform.speed
     if isinstance(source, (str, Path)):
-        return read_log(source, *machine, *how, partitions)
+        return read_log(source, *machine, *how, partitions=partitions)
     return read_site_logs(site_paths(source), *machine, *how)
 
 
