@@ -22,7 +22,7 @@ from grid.errors import GridError
 
 DEATHS = 3
 """Workers that are killed one after the other, nothing being done in between, are no accident."""
-PATIENCE = 10
+PATIENCE = 8
 """Time in which a Dask scheduler has to answer, s."""
 KEPT = "finished runs are kept, the same command goes on"
 
@@ -213,6 +213,7 @@ def dask_workers(address: str, check: Callable[[], str]) -> Iterator[Workers]:
     """
     try:
         from distributed import Client, KilledWorker
+        from distributed.comm import get_address_host_port
     except ModuleNotFoundError:
         raise GridError(
             "--dask: Dask is not installed; accepted: metasched with the extra `dask`, as in pip "
@@ -220,6 +221,7 @@ def dask_workers(address: str, check: Callable[[], str]) -> Iterator[Workers]:
         ) from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it has to say, we say
     try:
+        get_address_host_port(address)  # else Dask tries for long what is no address at all
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, ImportError) as error:
         why = " ".join(str(error).split()) or type(error).__name__

@@ -39,7 +39,8 @@ class SweepProgress:
         self._clock: threading.Thread | None = None
 
     def prepare(self, words: str) -> None:
-        """Tell what goes on before the estimate."""
+        """Tell what goes on before the estimate; a sweep before it is over."""
+        self._end()
         self._say(f"{words} ...")
 
     def begin(self, runs: int, kept: int, estimate: float) -> None:

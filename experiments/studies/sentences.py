@@ -130,12 +130,13 @@ def _lacking(outcome: StudyOutcome) -> Iterator[str]:
     """Yield what the numbers do not say."""
     points = outcome.points
     for column, why in (
-        ("unstable", "have runs whose queue grew for as long as jobs arrived"),
-        ("unfinished", "have runs that left jobs unfinished"),
+        ("unstable", "whose queue grew for as long as jobs arrived in {} of the runs"),
+        ("unfinished", "that left {} jobs unfinished"),
     ):
         bad = points[points[column] > 0]
         if len(bad):
-            yield f"{_points(outcome, bad)} {why} ({int(bad[column].sum())}): no mean is claimed."
+            count = why.format(int(bad[column].sum()))
+            yield f"No mean is claimed of {_points(outcome, bad)}, {count}."
     rejecting = points[points["rejected"] > 0]
     if len(rejecting):
         yield (

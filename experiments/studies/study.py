@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,8 @@ from experiments.summary import version
 from grid.errors import GridError
 from grid.platform_files import read_platform
 
+PACKAGED = Path(__file__).parent / "packaged"
+"""Studies that come with the product."""
 DECIDING = ("seed", "policies", "set", "vary", "workloads")
 """Keys of a study that say what its runs are; others say how many, or what is told of them."""
 
@@ -77,24 +80,31 @@ class Study:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Study:
-        """Read a study file; paths in it are relative to its folder.
+        """Read a study file, or one that comes with the product by its name.
+
+        Paths in it are relative to its folder.
 
         Raises
         ------
         GridError
             If it, or anything that it names, cannot be used.
         """
+        packaged = PACKAGED / f"{os.fspath(path)}.toml"
+        if packaged.is_file():
+            path = packaged
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or error
+            names = ", ".join(sorted(each.stem for each in PACKAGED.glob("*.toml")))
             raise GridError(
-                f"{path}: cannot be read ({why}); accepted: a study file (.toml)"
+                f"{path}: cannot be read ({why}); accepted: a study file (.toml), or {names}"
             ) from None
         study = cls(Path(path), text, Definition.of_text(text, str(path)))
         for at, workload in study._at.items():
             for policy in study.definition.compared:
                 workload.run(study._scenarios[policy.label, at], 0).model()
+        study._try_out()
         return study
 
     def run(
@@ -151,7 +161,7 @@ class Study:
         costs: Costs = {}
         targets = {at: workload.first(how) for at, workload in self._at.items()}
         ended: str | None = None
-        while ended is None:
+        for round_ in count(1):
             tasks = [each for at, target in targets.items() for each in self._tasks(at, target)]
             if how.runs is not None and len(tasks) > how.runs:
                 ended = self._over_budget(how.runs, len(tasks), begun=database is not None)
@@ -159,10 +169,11 @@ class Study:
             runs = [run for _, run in tasks]
             done = {} if database is None else database.all()
             if workers is None and any(run.key not in done for run in runs):
-                self._try_out(watch)
                 workers = stack.enter_context(open_workers(runs))
             database = database or self._database(path, stack)
             database.plan(task for task, _ in tasks)
+            if round_ > 1:
+                watch.prepare(f"round {round_}, as means are not sure enough yet")
             if workers is None:
                 watch.begin(0, len({run.key for run in runs}), 0.0)
             elif not carry_out(runs, numbers_of, database, workers, watch, costs, until):
@@ -172,6 +183,7 @@ class Study:
             before, targets = targets, self._next_targets(path, targets)
             if targets == before:
                 ended = ""
+                break
         assert database is not None
         database.note({"ended": ended})
 
@@ -239,6 +251,11 @@ class Study:
     def _scenario(
         self, policy: Policy, setting: dict[str, Any], workload: StudyWorkload
     ) -> Scenario:
+        for name, find in ((policy.global_, global_scheduler), (policy.local, local_scheduler)):
+            try:
+                find(name)
+            except GridError as error:
+                raise GridError(f"{self.path}: policies: {error}") from None
         scenario = self.base.with_parameters(
             policy.set,
             f"{self.path}: policies: set",
@@ -279,9 +296,8 @@ class Study:
 
     # Where it is run ----------------------------------------------------------------------------
 
-    def _try_out(self, watch: Watch) -> None:
+    def _try_out(self) -> None:
         """Have everything compiled that policies need, and the names of metrics checked."""
-        watch.prepare("compiling what is not compiled yet, which takes up to a minute once")
         at, workload = next(iter(self._at.items()))
         study = self.definition
         with saying_when_compiling(always=False):

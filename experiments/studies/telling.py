@@ -34,7 +34,7 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
     table.add_column("rank", justify="right")
     table.add_column("policy", no_wrap=True)
     for column in ("n", outcome.metric, "to the best", *outcome.study.report):
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", overflow="fold")
     points = outcome.points.set_index([*outcome.where, "policy"])
     for _, row in rows.iterrows():
         ranked = not math.isnan(row["mean"])

@@ -1,0 +1,135 @@
+"""What is read out of the file of a study."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from experiments.studies.outcome import StudyOutcome
+from experiments.studies.statistics import mean_interval
+from experiments.studies.telling import print_outcome
+from grid.errors import GridError
+from tests.experiments.made_up_studies import STUDY, made_up
+
+NOISE = np.random.default_rng(3).normal(0, 10, 9)
+
+
+def turnaround(policy, workload, setting, replication):
+    """Bandwidth helps, ect is 20 s quicker, and the jobs of a replication are what they are."""
+    own = 0.1 * ((replication * 7 + len(policy) * setting["link_mbps"]) % 5)
+    slow = 20.0 if policy.startswith("dll") else 0.0
+    value = 100.0 + NOISE[replication] + slow - setting["link_mbps"] / 100 + own
+    return {"mean_turnaround": value}
+
+
+def read(tmp_path, result=turnaround, **given):
+    return StudyOutcome.read(made_up(tmp_path / "study.db", result, **given))
+
+
+def test_points_ranks_and_effects(tmp_path):
+    outcome = read(tmp_path)
+    assert (outcome.title, outcome.metric, outcome.missing) == ("Made up", "mean_turnaround", 0)
+    assert len(outcome.runs) == 20
+    assert outcome.runs.columns[:5].tolist() == [
+        "policy",
+        "workload",
+        "link_mbps",
+        "replication",
+        "seed",
+    ]
+    runs = outcome.runs.query("policy == 'ect over fcfs' and link_mbps == 100")["mean_turnaround"]
+    point = outcome.points.iloc[0]
+    assert (point["policy"], point["link_mbps"], point["n"]) == ("ect over fcfs", 100, 5)
+    expected = mean_interval(runs)
+    assert point["mean_turnaround"] == expected.mean
+    assert point["mean_turnaround half_width"] == expected.half_width
+    ranking = outcome.ranking
+    assert ranking["rank"].tolist() == [1, 2, 1, 2]
+    assert ranking["policy"].tolist() == ["ect over fcfs", "dll over fcfs"] * 2
+    # The noise of the jobs is in the means, and not in the paired differences.
+    worse = ranking[ranking["rank"] == 2]
+    assert (worse["half_width"] > 5).all()
+    assert worse["difference"].to_numpy() == pytest.approx([20, 20], abs=0.5)
+    assert (worse["difference half_width"] < 1).all()
+    assert len(outcome.effects) == 2
+    assert outcome.effects["difference"].to_numpy() == pytest.approx([-9, -9], abs=0.5)
+    assert (outcome.effects["half_width"] < 1).all()
+    text = " ".join(outcome.sentences())
+    assert "ect over fcfs is the best in all 2 settings." in text
+    assert "From link_mbps 100 to 1000, mean_turnaround of ect over fcfs changes by -" in text
+
+
+def test_what_has_no_mean_is_told_and_has_no_rank(tmp_path):
+    def result(policy, workload, setting, replication):
+        found = turnaround(policy, workload, setting, replication)
+        if policy.startswith("dll") and setting["link_mbps"] == 100 and replication == 3:
+            return {**found, "stable": 0.0}
+        if policy.startswith("dll") and setting["link_mbps"] == 1000:
+            return {**found, "unfinished": 2.0}
+        return {**found, "rejected": 1.0}
+
+    outcome = read(tmp_path, result)
+    assert outcome.ranking["rank"].isna().tolist() == [False, True, False, True]
+    assert outcome.points["unstable"].tolist() == [0, 1, 0, 0]
+    assert outcome.points["unfinished"].tolist() == [0, 0, 0, 10]
+    text = " ".join(outcome.sentences())
+    assert "No mean is claimed of dll over fcfs (link_mbps 100), whose queue grew" in text
+    assert "No mean is claimed of dll over fcfs (link_mbps 1000), that left 10 jobs" in text
+    assert "rejected jobs" in text
+    assert json.loads(json.dumps(outcome.summary(), allow_nan=False))["ranking"][1]["rank"] is None
+
+
+def test_an_interrupted_study_is_told(tmp_path):
+    def result(policy, workload, setting, replication):
+        return None if replication == 4 else turnaround(policy, workload, setting, replication)
+
+    outcome = read(tmp_path, result, ended=None)
+    assert (outcome.missing, outcome.planned, outcome.ended) == (4, 20, None)
+    assert outcome.sentences()[-2:] == [
+        "4 runs of 20 planned so far are missing.",
+        "The study was not carried to its end: --resume goes on.",
+    ]
+
+
+def test_no_run_is_finished(tmp_path):
+    outcome = read(tmp_path, lambda *_: None, ended=None)
+    assert outcome.ranking.empty
+    assert outcome.points.empty
+    assert outcome.effects.empty
+    assert "No run is finished yet." in outcome.sentences()
+    json.dumps(outcome.summary(), allow_nan=False)
+
+
+def test_more_may_be_better(tmp_path):
+    text = STUDY.replace('metric = "mean_turnaround"', 'metric = "mean_turnaround"\nbetter="more"')
+    ranking = read(tmp_path, text=text).ranking
+    assert ranking["policy"].tolist() == ["dll over fcfs", "ect over fcfs"] * 2
+    of_use = STUDY.replace('metric = "mean_turnaround"', 'metric = "utilization"')
+    of_use = of_use.replace('"utilization"]', '"mean_turnaround"]')
+    outcome = StudyOutcome.read(made_up(tmp_path / "use.db", turnaround, of_use))
+    assert outcome.study.more_is_better
+    assert outcome.ranking["rank"].tolist() == [1, 1, 1, 1]
+
+
+def test_for_people_it_fits_80_columns(tmp_path):
+    console = Console(width=80, file=io.StringIO())
+    print_outcome(read(tmp_path), console)
+    lines = console.file.getvalue().splitlines()
+    assert lines[:2] == ["Made up", "link_mbps 100"]
+    assert any(line.split()[:4] == ["2", "dll", "over", "fcfs"] for line in lines)
+    assert "…" not in "".join(lines)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no database, and by no means a short one"])
+def test_what_is_no_study_is_refused(tmp_path, content):
+    path = tmp_path / "study.db"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(GridError, match=r"study\.db: .*accepted: what `metasched study` wrote"):
+        StudyOutcome.read(path)
+    assert path.exists() is (content is not None)
+    assert content is None or path.read_bytes() == content
