@@ -321,20 +321,22 @@ def pareto(
 
 
 @main.command()
-@click.argument("what", type=click.Choice(["kernel", "titan"]))
+@click.argument("what", type=click.Choice(["kernel", "titan", "study"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def bench(what: str, as_json: bool) -> None:
-    """Measure the kernel or TITAN on this machine."""
+    """Measure the kernel, TITAN or a study of many runs on this machine."""
     from experiments.bench.coallocation import bench_coallocation
     from experiments.bench.kernel import bench_kernel
     from experiments.bench.measurement import as_json as rows
     from experiments.bench.measurement import print_measurements
     from experiments.bench.queues import bench_queues
     from experiments.bench.site import bench_site
+    from experiments.bench.study import bench_study
     from experiments.bench.titan import bench_titan
 
     of_kernel = bench_coallocation, bench_queues, bench_site, bench_kernel  # keeps records: last
-    found = [each for bench in of_kernel for each in bench()] if what == "kernel" else bench_titan()
+    benches = {"kernel": of_kernel, "titan": (bench_titan,), "study": (bench_study,)}
+    found = [each for bench in benches[what] for each in bench()]
     if as_json:
         click.echo(json.dumps(rows(found)))
     else:

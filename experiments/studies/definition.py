@@ -236,6 +236,7 @@ def _told(failure: pydantic.ValidationError) -> str:
     """Return the first of pydantic's errors in a line of ours."""
     # Each branch of a union has its errors: the deepest are those of the branch that is meant.
     errors = failure.errors()
+    errors.sort(key=lambda each: each["type"] != "extra_forbidden")  # what else may follow of it
     first = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
     error = max(first, key=lambda each: (len(each["loc"]), each["type"] == "extra_forbidden"))
     key = ".".join(str(part) for part in error["loc"] if _is_key(part))

@@ -316,36 +316,25 @@ def test_replications_of_a_log_are_its_stretches(tmp_path):
     assert outcome.points["n"].tolist() == [4, 4]
     (at,) = study._at
     runs = [run for task, run in study._tasks(at, 4) if task.policy == "dll over easy"]
-    windows = [
-        (
-            each.scenario.scenario.parameters.window_start,
-            each.scenario.scenario.parameters.window_end,
-        )
-        for each in runs
-    ]
-    hours = 3600.0
-    assert windows == [(0.0, 20 * hours), (20 * hours, 40 * hours)] + [
-        (40 * hours, 60 * hours),
-        (60 * hours, 80 * hours),
-    ]
+    parameters = [each.scenario.scenario.parameters for each in runs]
+    hours = [(each.window_start / 3600, each.window_end / 3600) for each in parameters]
+    assert hours == [(0, 20), (20, 40), (40, 60), (60, 80)]
     assert [len(jobs_of(run)) for run in runs] == [run.scenario.jobs for run in runs]
     assert outcome.runs["mean_wait"].nunique() == 8
 
 
-def test_budgets_end_a_study(file, tmp_path):
-    study = tmp_path / "study.toml"
-    study.write_text(STUDY + "runs = 30\n")
-    outcome = Study.load(study).run(tmp_path / "runs.db", 2, watch=Silent())
+def test_budgets_end_a_study(tmp_path):
+    study, text = tmp_path / "study.toml", STUDY.replace("muscle", "dll").replace("titan", "easy")
+    study.write_text(text + "runs = 30\n")
+    outcome = Study.load(study).run(tmp_path / "runs.db", 1, watch=Silent())
     assert len(outcome.runs) == 24
     assert outcome.ended.startswith("The study ended by its budget of 30 runs: the next round")
-    study.write_text(STUDY + "runs = 23\n")
-    with pytest.raises(
-        GridError, match=r"runs: found 23; accepted: from 24, the runs of the first"
-    ):
-        Study.load(study).run(tmp_path / "few.db", 2, watch=Silent())
+    study.write_text(text + "runs = 23\n")
+    with pytest.raises(GridError, match=r"runs: found 23; accepted: from 24, the runs of the"):
+        Study.load(study).run(tmp_path / "few.db", 1, watch=Silent())
     assert not (tmp_path / "few.db").exists()
-    study.write_text(STUDY + 'time = "0.001s"\n')
-    outcome = Study.load(study).run(tmp_path / "time.db", 2, watch=Silent())
+    study.write_text(text + 'time = "0.001s"\n')
+    outcome = Study.load(study).run(tmp_path / "time.db", 1, watch=Silent())
     assert len(outcome.runs) < RUNS
     assert outcome.ended.startswith("The study ended by its time of")
     assert f"{outcome.ended}." in outcome.sentences()
