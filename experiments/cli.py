@@ -21,6 +21,9 @@ from experiments.studies.commands import study
 from grid.errors import GridError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from experiments.bench.measurement import Measurement
     from experiments.scenario import Scenario
 
 UNFINISHED = 1
@@ -335,7 +338,11 @@ def bench(what: str, as_json: bool) -> None:
     from experiments.bench.titan import bench_titan
 
     of_kernel = bench_coallocation, bench_queues, bench_site, bench_kernel  # keeps records: last
-    benches = {"kernel": of_kernel, "titan": (bench_titan,), "study": (bench_study,)}
+    benches: dict[str, Sequence[Callable[[], list[Measurement]]]] = {
+        "kernel": of_kernel,
+        "titan": [bench_titan],
+        "study": [bench_study],
+    }
     found = [each for bench in benches[what] for each in bench()]
     if as_json:
         click.echo(json.dumps(rows(found)))

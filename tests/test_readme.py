@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli import main
+from experiments.studies.study import Study
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -67,6 +68,9 @@ def folder(tmp_path, monkeypatch):
 def test_block_runs(language, code, folder):
     if language == "python":
         exec(compile(code, "block.py", "exec"), {"__name__": "__main__"})
+    elif language == "toml" and "[policies]" in code:
+        (folder / "study.toml").write_text(code.replace('"4w"', '"30s"'))
+        Study.load(folder / "study.toml")
     elif language == "toml":
         (folder / "scenario.toml").write_text(code)
         assert CliRunner().invoke(main, ["validate", "scenario.toml"]).exit_code == 0
