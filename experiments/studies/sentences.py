@@ -96,7 +96,8 @@ def _of_setting(outcome: StudyOutcome, place: str, first: list[str], rows: pd.Da
     worse = ranked[ranked["rank"] > 1]
     if len(worse):
         last = worse.iloc[-1]
-        words += f"; {last['policy']} is last, {share(last['difference'], leader['mean'], last)}"
+        far = distance(last["difference"], leader["mean"], last["difference half_width"])
+        words += f"; {last['policy']} is last, {far}"
     return f"{words}."
 
 
@@ -116,6 +117,9 @@ def _effects(outcome: StudyOutcome) -> Iterator[str]:
             changes = rows["difference"] / rows["mean"]
             sure = rows["difference"].abs() > rows["half_width"]
             span = f"From {parameter} {shown(one)} to {shown(other)}, {outcome.metric} of {policy}"
+            if not rows["difference"].any():
+                yield f"{span} stays the same."
+                continue
             if not sure.any():
                 where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
                 yield f"{span} does not change as far as can be told{where}."
@@ -196,13 +200,17 @@ def number(row: Any) -> str:
     return shown_interval(Interval(row["mean"], None if math.isnan(half) else half))
 
 
-def share(difference: float, mean: float, row: Any) -> str:
-    """Return a difference in words, as a share of a mean if it has one."""
-    half = row["difference half_width"]
+def distance(difference: float, mean: float, half: float) -> str:
+    """Return a difference in words, as a share of a mean if that is not 0.
+
+    >>> distance(-3.0, 10.0, 0.5)
+    '30.0% ± 5.0% below it'
+    """
+    side = "above it" if difference > 0 else "below it"
     if not mean:
-        return f"{difference:+.3g} from it"
+        return f"{abs(difference):.3g} {side}"
     size = "" if math.isnan(half) else f" ± {abs(half / mean):.1%}"
-    return f"{difference / mean:+.1%}{size} from it"
+    return f"{abs(difference / mean):.1%}{size} {side}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -17,8 +17,11 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli import main
+from experiments.studies import inputs
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import PACKAGED, Study
+from experiments.studies.study_run import numbers_of
+from experiments.workload import read_source
 from grid.errors import GridError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -307,6 +310,43 @@ def test_a_log_that_is_replayed_whole_is_not_repeated(tmp_path):
     assert outcome.ranking["policy"].tolist() == ["dll over easy", "dll over fcfs"]
     assert outcome.ranking["rank"].tolist() == [1, 2]
     assert "nothing is random there" in " ".join(outcome.sentences())
+
+
+def test_a_process_reads_a_log_once_and_leaves_it_as_it_is(tmp_path, monkeypatch):
+    changes = [
+        ('"site"', '"site"\nseed = 4'),
+        ("nodes = 20", "nodes = 20\nassign_deadlines = true"),
+    ]
+    monkeypatch.setattr(inputs, "_tables", {})
+    reads = []
+
+    def read(*given):
+        reads.append(given)
+        return read_source(*given)
+
+    monkeypatch.setattr(inputs, "read_source", read)
+    study = Study.load(write_log_study(tmp_path, changes))
+    (table,) = inputs._tables.values()
+    before = table.jobs.copy()
+    (at,) = study._at
+    found = [numbers_of(run.scenario, run.seed) for _, run in study._tasks(at, 2)]
+    assert len(reads) == 1
+    assert (table.jobs == before).all()
+    assert found[0]["over_deadline"] != found[2]["over_deadline"]  # another seed
+    assert found[0]["mean_wait"] == found[2]["mean_wait"]
+
+
+def test_schedulers_of_a_module_beside_the_study(tmp_path):
+    (tmp_path / "beside_study.py").write_text(
+        "from agents.balancers import DynamicLeastLoadScheduler\n"
+        "class Mine(DynamicLeastLoadScheduler):\n"
+        "    'Mine.'\n"
+    )
+    changes = [('global = "dll"', 'global = ["dll", "beside_study:Mine"]')]
+    study = Study.load(write_log_study(tmp_path, changes))
+    outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
+    assert outcome.ranking["rank"].tolist() == [1, 1, 3, 3]
+    assert set(outcome.provenance["schedulers"]) == {"beside_study:Mine"}
 
 
 def test_replications_of_a_log_are_its_stretches(tmp_path):
