@@ -24,7 +24,7 @@ DEATHS = 3
 """Workers that are killed one after the other, nothing being done in between, are no accident."""
 PATIENCE = 8
 """Time in which a Dask scheduler has to answer, s."""
-KEPT = "finished runs are kept, the same command goes on"
+KEPT = "finished runs are kept, and can be gone on with"
 
 
 class Workers(NamedTuple):
@@ -219,7 +219,8 @@ def dask_workers(address: str, check: Callable[[], str]) -> Iterator[Workers]:
             "--dask: Dask is not installed; accepted: metasched with the extra `dask`, as in pip "
             "install 'metasched[dask]'"
         ) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it has to say, we say
+    for name in ("distributed", "distributed.client"):  # what they have to say, we say
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         get_address_host_port(address)  # else Dask tries for long what is no address at all
         client = Client(address, timeout=PATIENCE, set_as_default=False)
