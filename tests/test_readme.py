@@ -16,10 +16,12 @@ from experiments.studies.study import Study
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TUTORIAL = ROOT / "docs" / "tutorial.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = [
     pytest.param(language, code, id=f"{page.stem}-{number}-{language}")
     for page in PAGES
+    if page != TUTORIAL
     for number, (language, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
 ]
 SHORTER = ["--set", "jobs=60", "--set", "jobs_per_cluster=20"]
@@ -33,6 +35,8 @@ LITTLE = {
 }
 """A part of each paper's experiments that does not take long."""
 WARMUP = re.compile(r"^warmup=\d+$")
+NAMED = re.compile(r"# (\w+)\.py\n")
+"""How a block begins that is to be saved as a module."""
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 """A link to a file of the repository, and to a heading in it."""
 
@@ -41,9 +45,9 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 def folder(tmp_path, monkeypatch):
     """Return a folder with the files that the pages' commands name."""
     for _, code in (block.values for block in BLOCKS):
-        named = re.match(r"# (\w+\.py)\n", code)
-        if named:
-            (tmp_path / named[1]).write_text(code)
+        if named := NAMED.match(code):
+            (tmp_path / f"{named[1]}.py").write_text(code)
+            sys.modules.pop(named[1], None)
     (instance,) = (block.values[1] for block in BLOCKS if block.values[0] == "json")
     (tmp_path / "waiting.json").write_text(instance)
     for log in ("my_log.swf", "first.swf", "second.swf", "north.swf", "south.swf"):
@@ -59,8 +63,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "my_site.toml").write_text('[[clusters]]\nname = "C1"\nsize = 8\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    for module in ("least_waiting", "spread", "least_waiting_compiled", "deadlines", "my_titan"):
-        sys.modules.pop(module, None)
     return tmp_path
 
 
@@ -91,6 +93,23 @@ def test_block_runs(language, code, folder):
                 assert result.exit_code == 0, (line, result.output, result.exception)
     else:
         raise AssertionError(f"a block in {language!r} that nothing runs")
+
+
+def test_the_tutorial_runs_from_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for language, code in BLOCK.findall(TUTORIAL.read_text(encoding="utf-8")):
+        if language == "python":
+            if named := NAMED.match(code):
+                (tmp_path / f"{named[1]}.py").write_text(code)
+                sys.modules.pop(named[1], None)
+            exec(compile(code, "block.py", "exec"), {"__name__": "__main__"})
+        else:
+            assert language == "console"
+            for line in code.splitlines():
+                if line.startswith("metasched "):
+                    result = CliRunner().invoke(main, shlex.split(line)[1:])
+                    assert result.exit_code == 0, (line, result.output, result.exception)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -126,6 +145,8 @@ def test_install_commands_are_there():
         ("--global", "least_waiting_compiled:LeastWaiting"),
         ("--local", "deadlines:EarliestDeadline"),
         ("--local", "deadlines:WidestFirst"),
+        ("--local", "narrow_first:NarrowFirst"),
+        ("--local", "narrow_easy:NarrowEasy"),
         ("--local", "my_titan:MyTitan"),
     ],
 )

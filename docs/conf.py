@@ -1,0 +1,34 @@
+"""How Sphinx makes a site of these pages: ``sphinx-build -W -b html docs build/site``."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the packages of this copy
+
+project = "metasched"
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+]
+exclude_patterns = ["templates"]
+templates_path = ["templates"]
+myst_heading_anchors = 3  # links to headings lead there, as on code hosts
+
+html_theme = "furo"
+html_title = "metasched"
+html_show_copyright = False
+
+default_role = "py:obj"  # `names` in docstrings are links where there is something to lead to
+autosummary_ignore_module_all = False
+autodoc_member_order = "bysource"
+autodoc_default_options = {
+    "members": True,
+    "show-inheritance": True,
+    # numpydoc takes these aliases of array types for classes and looks for their signature.
+    "exclude-members": "JobArray, Stream, Streams",
+}
+numpydoc_show_class_members = False  # they are there already
