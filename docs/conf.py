@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the packages of this copy
 
@@ -32,3 +33,15 @@ autodoc_default_options = {
     "exclude-members": "JobArray, Stream, Streams",
 }
 numpydoc_show_class_members = False  # they are there already
+
+
+def setup(app: Any) -> None:
+    """Leave out the fields of named tuples, of which their class tells what they are."""
+    app.connect("autodoc-skip-member", _is_tuple_field)
+
+
+def _is_tuple_field(
+    app: Any, what: str, name: str, found: Any, skip: bool, options: Any
+) -> bool | None:
+    told = str(getattr(found, "__doc__", None) or "")
+    return True if told.startswith("Alias for field number") else None
