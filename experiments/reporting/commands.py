@@ -17,7 +17,8 @@ _RESULTS = click.argument("results", metavar="RESULT...", nargs=-1, required=Tru
 def report(results: tuple[str, ...], out: str) -> None:
     """Write a page on RESULT that any browser opens, without a network.
 
-    RESULT is a folder that `metasched run --out DIR` wrote; several are compared.
+    RESULT is a folder that `metasched run --out DIR` wrote; several are compared. Or it is the file
+    of a study.
     """
     from experiments.files import check_file, new_file
     from grid.errors import GridError
@@ -25,13 +26,30 @@ def report(results: tuple[str, ...], out: str) -> None:
     if Path(out).suffix.lower() not in (".html", ".htm"):
         raise GridError(f"{out}: accepted: a page that ends in .html")
     check_file(out, "report")
-    from experiments.reporting.page import page_of
-    from experiments.reporting.ran import Ran
-
-    page = page_of([Ran.read(each) for each in results])
+    page = _page(results)
     with new_file(out, "report") as new:
         new.write_text(page, encoding="utf-8")
     click.echo(f"{out}: {Path(out).stat().st_size / 1e6:.1f} MB")
+
+
+def _page(results: tuple[str, ...]) -> str:
+    """Return the page on a study, or on runs."""
+    from grid.errors import GridError
+
+    files = [each for each in results if Path(each).is_file()]
+    if not files:
+        from experiments.reporting.page import page_of
+        from experiments.reporting.ran import Ran
+
+        return page_of([Ran.read(each) for each in results])
+    if len(results) > 1:
+        raise GridError(
+            f"{files[0]}: found with others; accepted: a study alone, or folders of runs"
+        )
+    from experiments.reporting.study_page import study_page
+    from experiments.studies.outcome import StudyOutcome
+
+    return study_page(StudyOutcome.read(files[0]))
 
 
 @click.command()

@@ -38,12 +38,13 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table that readers can sort."""
+    """A table that readers can sort; a long one is folded up unless it is to be open."""
 
     heading: str
     columns: list[Column]
     rows: list[list[Cell]]
     note: str = ""
+    open: bool = False
 
 
 @cache
@@ -204,7 +205,7 @@ def _table(
         [*map(Cell, texts), *(Cell(told(row.get(key)), row.get(key)) for key, _, told in shown)]
         for texts, row in rows
     ]
-    return Table(heading, columns, cells, note)
+    return Table(heading, columns, cells, note, open=True)
 
 
 # Charts -----------------------------------------------------------------------------------------

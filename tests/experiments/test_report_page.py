@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from experiments.cli import main
 
 from .browsers import Opened, chromium
+from .made_up_studies import STUDY, made_up
 
 HOSTILE = "</script><script>window.hurt = 1</script><img src=x onerror='window.hurt = 2'>"
 
@@ -224,4 +225,44 @@ def test_text_of_logs_does_nothing(browser, folder, tmp_path):
     assert HOSTILE_NAME in opened.text("#tip")
     assert opened.page.evaluate("[window.hurt, document.images.length]") == [None, 0]
     assert (opened.troubles, opened.requests) == ([], [page.as_uri()])
+    opened.page.close()
+
+
+# Studies ----------------------------------------------------------------------------------------
+
+
+def turnaround(policy, workload, setting, replication):
+    """ECT is better by far where links are fast; 500 of 1000 s, more or less."""
+    fast = setting["link_mbps"] == 1000
+    return {"mean_turnaround": 1000.0 - 500 * fast * policy.startswith("ect") + replication}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    text = STUDY.replace("Made up", HOSTILE)
+    call("report", made_up(folder / "results.db", turnaround, text), "-o", folder / "study.html")
+    return folder / "study.html"
+
+
+def test_a_study_has_a_page(browser, study):
+    opened = Opened(browser, study, viewport={"width": 1200, "height": 900})
+    assert opened.text("h1") == HOSTILE
+    assert "2 policies compared at 2 settings" in opened.text("section")
+    assert opened.page.locator("figure svg .curve0 circle").count() == 2
+    ranking = opened.page.locator("table.sortable").first
+    rows = [row.split("\t") for row in ranking.locator("tbody tr").all_inner_texts()]
+    at_fast = [row[2:4] for row in rows if row[1].strip() == "1,000"]
+    assert at_fast == [["1", "ect over fcfs"], ["2", "dll over fcfs"]]
+    ranking.locator("th button").nth(5).click()
+    values = [each.split("\t")[5] for each in ranking.locator("tbody tr").all_inner_texts()]
+    assert values[0].startswith("502")
+    assert (opened.troubles, opened.requests) == ([], [study.as_uri()])
+    assert opened.page.evaluate("window.hurt") is None
+    opened.page.close()
+
+
+def test_a_study_fits_a_phone(browser, study):
+    opened = Opened(browser, study, viewport={"width": 360, "height": 740})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 360
     opened.page.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 
 import numpy as np
@@ -14,12 +15,14 @@ from hypothesis import strategies as st
 from experiments.cli import main
 from experiments.reporting.packed import embedded, pack
 from experiments.reporting.page import page_of
+from experiments.reporting.panels import Point, panel
 from experiments.reporting.pictures import KINDS, draw, means_over
 from experiments.reporting.ran import Ran
 from experiments.reporting.rows import lay
 from experiments.reporting.words import found
 from grid.errors import GridError
 
+from .made_up_studies import made_up
 from .small_results import plain, result_of, table, write
 
 
@@ -188,6 +191,16 @@ def test_an_output_that_cannot_be_written_is_refused(folder, tmp_path):
     assert "cannot write report" in got.output
 
 
+def test_what_is_no_study_is_refused(folder, tmp_path):
+    (tmp_path / "results.db").write_text("no database")
+    for results in ([tmp_path / "results.db"], [tmp_path / "results.db", folder]):
+        got = call("report", *results, "-o", tmp_path / "page.html")
+        assert got.exit_code == 2
+        assert len(got.output.splitlines()) == 1
+        assert f"{tmp_path / 'results.db'}: " in got.output
+        assert not (tmp_path / "page.html").exists()
+
+
 # Pages and pictures -----------------------------------------------------------------------------
 
 
@@ -202,6 +215,19 @@ def test_no_text_ends_the_script_that_holds_it():
     text = embedded({"name": "</script>&<!--"})
     assert not set("<>&") & set(text)
     assert json.loads(text) == {"name": "</script>&<!--"}
+
+
+def test_a_study_without_a_finished_run_has_a_page(tmp_path):
+    study = made_up(tmp_path / "results.db", lambda *at: None)
+    assert call("report", study, "-o", tmp_path / "page.html").exit_code == 0
+    assert "No run is finished yet." in (tmp_path / "page.html").read_text()
+
+
+def test_points_without_a_mean_are_not_drawn():
+    nothing = Point(math.nan, math.nan)
+    drawn = panel("", "load", ["0.5", "0.9"], {"ect": [Point(2.0, 0.5), nothing]}, True)
+    assert [len(each.marks) for each in drawn.series] == [1]
+    assert panel("", "load", ["0.5"], {"ect": [nothing]}, True).series[0].marks == []
 
 
 def test_the_same_run_gives_the_same_page(folder):

@@ -1,0 +1,193 @@
+"""The page on a study: which policies were compared, which is best where, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.listing import shown
+from experiments.reporting.packed import embedded
+from experiments.reporting.page import Cell, Column, Table, templates
+from experiments.reporting.panels import Panel, Point, panel
+from experiments.reporting.units import NONE, number_told
+from experiments.reporting.words import Sentence
+
+if TYPE_CHECKING:
+    from experiments.studies.outcome import StudyOutcome
+
+SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
+PANELS = 60
+"""Drawings at most; the table has all settings."""
+LIMITS = (
+    "A confidence interval tells how much of a mean may be chance in these workloads and seeds; "
+    "how well they stand for other sites, it does not.",
+    "Policies share a rank where the paired differences of their runs do not tell them apart: more "
+    "replications may.",
+    "No mean is claimed where a run has no steady state or leaves jobs unfinished: means would "
+    "only tell how long the runs were.",
+)
+
+
+def study_page(outcome: StudyOutcome) -> str:
+    """Return the page on a study, HTML."""
+    told = outcome.provenance
+    limits = [Sentence(line) for line in LIMITS]
+    drawn = _panels(outcome) if len(outcome.runs) else []
+    return templates().get_template("study.html").render(
+        title=outcome.title or "Study",
+        subtitles=[f"{len(outcome.runs)} of {outcome.planned} runs, seed {outcome.study.seed}"],
+        version=told.get("version"),
+        scripts=SCRIPTS,
+        found=[Sentence(line) for line in outcome.sentences()],
+        metric=_words(outcome.metric),
+        better="more" if outcome.study.more_is_better else "less",
+        panels=drawn[:PANELS],
+        left_out=max(0, len(drawn) - PANELS),
+        tables=_tables(outcome) if len(outcome.runs) else [],
+        limits=limits,
+        text=told.get("text", ""),
+        inputs=told.get("inputs", {}),
+        data=embedded({}),
+    )  # fmt: skip
+
+
+def _panels(outcome: StudyOutcome) -> list[Panel]:
+    """Return a drawing for each setting of all but one parameter, which is on its axis."""
+    points, vary = outcome.points, outcome.study.vary
+    numeric = [name for name in vary if len(vary[name]) > 1 and _is_numeric(vary[name])]
+    along = max(numeric, key=lambda name: len(vary[name]), default="workload")
+    others = [name for name in outcome.where if name != along]
+    found = []
+    for place, rows in _groups(points, others):
+        values = sorted(rows[along].unique()) if along in numeric else [*rows[along].unique()]
+        curves = {}
+        for policy, of in rows.groupby("policy", sort=False):
+            at = of.set_index(along)
+            curves[str(policy)] = [_point(at, value, outcome.metric) for value in values]
+        found.append(
+            panel(
+                place, _words(along), [_told(value) for value in values], curves, along in numeric
+            )
+        )
+    return found
+
+
+def _groups(points: pd.DataFrame, columns: list[str]) -> list[tuple[str, pd.DataFrame]]:
+    if not columns:
+        return [("", points)]
+    return [
+        (_place(dict(zip(columns, values, strict=True))), rows)
+        for values, rows in points.groupby(columns, sort=False)
+    ]
+
+
+def _point(at: pd.DataFrame, value: Any, metric: str) -> Point:
+    if value not in at.index:
+        return Point(math.nan, math.nan)
+    row = at.loc[value]
+    return Point(float(row[metric]), float(row[f"{metric} half_width"]))
+
+
+def _place(values: dict[str, Any]) -> str:
+    return ", ".join(
+        str(value) if name == "workload" else f"{_words(name)} {_told(value)}"
+        for name, value in values.items()
+    )
+
+
+def _is_numeric(values: Any) -> bool:
+    return all(isinstance(each, int | float) and not isinstance(each, bool) for each in values)
+
+
+def _told(value: Any) -> str:
+    """Return the value of a parameter as it is set, whatever kind of number a table has."""
+    return shown(value.item() if isinstance(value, np.generic) else value)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+# Tables -----------------------------------------------------------------------------------------
+
+
+def _tables(outcome: StudyOutcome) -> list[Table]:
+    metric = _words(outcome.metric)
+    named = {
+        "rank": "rank",
+        "n": "runs",
+        "mean": metric,
+        "difference": "worse than the best mean by",
+    }
+    tables = [
+        _table(
+            "Ranking",
+            outcome.ranking,
+            named,
+            [*outcome.where, "rank", "policy", "n", "mean", "difference"],
+            "Policies that cannot be told apart share a rank. Differences are paired: of runs with "
+            "the same jobs.",
+        )
+    ]
+    if len(outcome.effects):
+        effects = {"n": "pairs", "mean": f"{metric} before", "difference": "change"}
+        columns = ["parameter", "from", "to", *outcome.where, "policy", "n", "mean", "difference"]
+        tables.append(
+            _table(
+                "Effects of parameters",
+                outcome.effects,
+                effects,
+                columns,
+                "The change from one value to the other, all else equal, with its 95 % confidence "
+                "interval.",
+            )
+        )
+    reported = list(outcome.study.reported)
+    counts = [each for each in ("unstable", "unfinished", "rejected") if outcome.points[each].any()]
+    tables.append(
+        _table(
+            "All means",
+            outcome.points,
+            {"n": "runs", **{name: _words(name) for name in reported}},
+            [*outcome.where, "policy", "n", *counts, *reported],
+            "With 95 % confidence intervals.",
+        )
+    )
+    return tables
+
+
+def _table(
+    heading: str, rows: pd.DataFrame, names: dict[str, str], columns: list[str], note: str
+) -> Table:
+    halves = {name: _half(rows, name) for name in columns}
+    texts = {name: not pd.api.types.is_numeric_dtype(rows[name]) for name in columns}
+    cells = [
+        [
+            _text(row[name]) if texts[name] else _number(row[name], row.get(halves[name]))
+            for name in columns
+        ]
+        for row in rows.to_dict("records")
+    ]
+    heads = [Column(names.get(name, _words(name)), texts[name]) for name in columns]
+    return Table(heading, heads, cells, note, open=heading == "Ranking")
+
+
+def _half(rows: pd.DataFrame, name: str) -> str:
+    """Return the column of the half-widths of another; a name that there is not if it has none."""
+    own = f"{name} half_width"
+    return own if own in rows or name not in ("mean", "difference") else "half_width"
+
+
+def _text(value: Any) -> Cell:
+    return Cell(NONE if value is None or value is pd.NA or value != value else _told(value))
+
+
+def _number(value: Any, half: Any) -> Cell:
+    if value is None or value is pd.NA or math.isnan(value):
+        return Cell(NONE)
+    known = half is not None and not math.isnan(half)
+    width = f" ± {number_told(half)}" if known else ""
+    return Cell(f"{number_told(value)}{width}", float(value))
