@@ -324,14 +324,15 @@ def pareto(
 
 
 @main.command()
-@click.argument("what", type=click.Choice(["kernel", "titan", "study"]))
+@click.argument("what", type=click.Choice(["kernel", "titan", "study", "report"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def bench(what: str, as_json: bool) -> None:
-    """Measure the kernel, TITAN or a study of many runs on this machine."""
+    """Measure the kernel, TITAN, a study of many runs, or the page of `metasched report`."""
     from experiments.bench.coallocation import bench_coallocation
     from experiments.bench.kernel import bench_kernel
     from experiments.bench.measurement import as_json as rows
     from experiments.bench.measurement import print_measurements
+    from experiments.bench.page import bench_page
     from experiments.bench.queues import bench_queues
     from experiments.bench.site import bench_site
     from experiments.bench.study import bench_study
@@ -342,6 +343,7 @@ def bench(what: str, as_json: bool) -> None:
         "kernel": of_kernel,
         "titan": [bench_titan],
         "study": [bench_study],
+        "report": [bench_page],
     }
     found = [each for bench in benches[what] for each in bench()]
     if as_json:

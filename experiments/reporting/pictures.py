@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -184,8 +185,8 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
 
 def _waits(axes: list[Axes], runs: Sequence[Ran]) -> None:
     for of, values, label in (
-        (axes[0], lambda ran: ran.waits, "wait, s"),
-        (axes[1], lambda ran: ran.slowdowns, "bounded slowdown"),
+        (axes[0], attrgetter("waits"), "wait, s"),
+        (axes[1], attrgetter("slowdowns"), "bounded slowdown"),
     ):
         for ran, name, color in _named(runs):
             of.ecdf(np.maximum(values(ran), 1.0), label=name, color=color, linewidth=1.1)

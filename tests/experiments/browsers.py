@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 import os
-import shutil
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from experiments.bench.browser import chromium
+from grid.errors import GridError
+
 REQUIRED = os.environ.get("METASCHED_BROWSER") == "required"
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 @contextmanager
-def chromium():
-    """Give a browser with a new profile; skip the test, or fail if one is required."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ModuleNotFoundError:
-        path = None
-    if path is None:
-        reason = "no chromium, or no playwright to drive it"
-        pytest.fail(reason) if REQUIRED else pytest.skip(reason)
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=[*FLAGS])
+def browser_or_skip():
+    """Give a browser; without one skip the test, or fail if it is required."""
+    with ExitStack() as stack:
         try:
-            yield browser
-        finally:
-            browser.close()
+            found = stack.enter_context(chromium())
+        except GridError as error:
+            pytest.fail(str(error)) if REQUIRED else pytest.skip(str(error))
+        yield found
 
 
 class Opened:

@@ -12,10 +12,13 @@ from agents.decoding import Problem, score, scoring
 from experiments.bench.coallocation import CASES, bench_coallocation
 from experiments.bench.kernel import PlainLeastLoad, bench_kernel
 from experiments.bench.measurement import Measurement, as_json, print_measurements
+from experiments.bench.page import bench_page
 from experiments.bench.plain_deap import plain_evolve, plain_toolbox
 from experiments.bench.queues import POLICIES, bench_queues
 from experiments.bench.site import LOCAL, WHOLE, bench_site
 from experiments.bench.titan import bench_titan
+
+from .browsers import browser_or_skip
 
 
 def by_name(measurements):
@@ -61,6 +64,14 @@ def test_disciplines_of_a_site_are_measured():
         *(f"{name}, one cluster, whole process" for name in WHOLE),
     ]
     assert all(each.value > 0 and each.unit == "jobs/CPU s" for each in measurements)
+
+
+def test_the_page_on_a_run_is_measured():
+    with browser_or_skip():
+        pass
+    values = by_name(bench_page(jobs=200))
+    assert values["page, size"] < 1
+    assert values["page, zoom, median"] <= values["page, zoom, slowest"]
 
 
 def test_titan():

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from experiments.cli import main
 
-from .browsers import Opened, chromium
+from .browsers import Opened, browser_or_skip
 from .made_up_studies import STUDY, made_up
 
 HOSTILE = "</script><script>window.hurt = 1</script><img src=x onerror='window.hurt = 2'>"
@@ -26,7 +26,7 @@ def call(*words):
 
 @pytest.fixture(scope="module")
 def browser():
-    with chromium() as found:
+    with browser_or_skip() as found:
         yield found
 
 
@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser, folder):
-    opened = Opened(browser, folder / "b3.html", viewport={"width": 1200, "height": 900})
+    opened = Opened(browser, folder / "b3.html", viewport={"width": 1200, "height": 1800})
     yield opened
     assert opened.troubles == []
     assert opened.requests == [(folder / "b3.html").as_uri()]

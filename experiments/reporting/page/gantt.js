@@ -49,7 +49,7 @@ class Gantt {
       [".flatter", () => this.zoom(this.plot / 2, 2)],
       [".whole", () => { this.all(); view.all(); }],
     ]) root.querySelector(name).addEventListener("click", act);
-    view.listeners.push(() => this.draw());
+    view.show(this.canvas, () => this.draw());
     this.paint();
   }
 

@@ -30,7 +30,7 @@ function meansOver(view, bins, begin, end, weight) {
 
 class Curves {
   // series: [{name, values}], where values(bins) are what is drawn from left to right.
-  constructor(root, series, { top, format, ticks, label, listen }) {
+  constructor(root, series, { top, format, ticks, label }) {
     Object.assign(this, { series, top, format, ticks, label });
     this.canvas = root.querySelector("canvas");
     this.height = Number(this.canvas.dataset.height || 170);
@@ -57,7 +57,6 @@ class Curves {
       else tip.show(event, this.tell(bin));
     });
     this.canvas.addEventListener("pointerleave", () => tip.hide());
-    if (listen) listen(() => this.draw());
   }
 
   get width() {
@@ -113,8 +112,8 @@ function timeCurves(root, view, series, format, top) {
   };
   const ticks = (context, width, bottom) =>
     drawTicks(context, view, MARGIN, width, 8, bottom);
-  const listen = (draw) => view.listeners.push(draw);
-  const curves = new Curves(root, series, { top, format, ticks, label, listen });
+  const curves = new Curves(root, series, { top, format, ticks, label });
+  view.show(curves.canvas, () => curves.draw());
   const toTime = (x) => view.low + ((x - MARGIN) / curves.width) * (view.high - view.low);
   handle(curves.canvas, view, toTime);
   return curves;

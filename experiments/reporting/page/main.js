@@ -11,7 +11,7 @@ async function main() {
   }
   if (told.runs?.length) await runs(told.runs, page);
   const draw = () => {
-    page.view?.changed();
+    page.view?.drawAll();
     page.distributions.forEach((each) => each.draw());
   };
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -19,8 +19,9 @@ async function main() {
   dark.addEventListener("change", repaint);
   matchMedia("print").addEventListener("change", repaint);
   addEventListener("resize", draw);
+  addEventListener("beforeprint", draw);
   page.distributions.forEach((each) => each.draw());
-  page.view?.listeners.forEach((listener) => listener());
+  page.view?.drawAll();
   window.metasched = page;
   document.documentElement.dataset.ready = "yes";
 }
@@ -31,7 +32,7 @@ async function runs(told, page) {
   const view = new View(Math.min(...ends), Math.max(...ends));
   page.view = view;
   const shown = document.getElementById("shown");
-  view.listeners.push(() => {
+  view.show(shown, () => {
     shown.textContent = `Charts show ${exact(view.low)} to ${exact(view.high)}`;
   });
   for (const run of told) {

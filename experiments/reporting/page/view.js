@@ -1,4 +1,5 @@
-// The stretch of time that all charts of the page show: whoever changes it redraws them all.
+// The stretch of time that all charts of the page show: whoever changes it redraws those in sight,
+// and the others once they come into sight.
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
   86400, 172800, 604800, 1209600];
@@ -10,7 +11,7 @@ class View {
     this.last = last > first ? last : first + 1;
     this.low = this.first;
     this.high = this.last;
-    this.listeners = [];
+    this.charts = [];
     this.waiting = false;
   }
 
@@ -40,8 +41,26 @@ class View {
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
-      for (const listener of this.listeners) listener();
+      for (const chart of this.charts) {
+        if (chart.seen) chart.draw();
+        chart.stale = !chart.seen;
+      }
     });
+  }
+
+  show(canvas, draw) {
+    const chart = { draw, seen: true, stale: false };
+    this.charts.push(chart);
+    new IntersectionObserver(([entry]) => {
+      chart.seen = entry.isIntersecting;
+      if (!chart.seen || !chart.stale) return;
+      chart.stale = false;
+      draw();
+    }).observe(canvas);
+  }
+
+  drawAll() {
+    for (const chart of this.charts) chart.draw();
   }
 
   ticks(width) {
