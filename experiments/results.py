@@ -13,6 +13,7 @@ import pandas as pd
 
 from experiments.observed import Observed
 from experiments.own_metrics import measured
+from experiments.shown import Shown
 from experiments.summary import summary_of
 from grid import topology
 from grid.errors import GridError
@@ -26,6 +27,8 @@ from grid.tally import Tally
 from grid.workloads.source import Cleaning
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from agents.model import GridModel
     from experiments.scenario import Scenario
 
@@ -34,8 +37,8 @@ REALISED, WHOLE = "realised rounds", "whole run"
 `open`, where rounds overlap, all of the run as one. So for every scheduler."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Result:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Result(Shown):
     """A finished or interrupted run.
 
     Attributes
@@ -190,6 +193,24 @@ class Result:
         if self.records is None:
             raise GridError("jobs: found none kept; accepted: a run with keep_jobs=True")
         return jobs_table(self.records, self.platform)
+
+    def draw(self, what: str = "gantt") -> Figure:
+        """Return a picture of the run, as `metasched plot` draws it; notebooks show it.
+
+        Parameters
+        ----------
+        what : str
+            ``gantt``, ``utilization``, ``links`` or ``waits``.
+
+        Raises
+        ------
+        GridError
+            If jobs were not kept, or there is nothing of the kind.
+        """
+        from experiments.reporting.pictures import draw
+        from experiments.reporting.ran import Ran
+
+        return draw([Ran.of(self)], what)
 
     @property
     def counted(self) -> pd.DataFrame:

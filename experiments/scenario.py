@@ -26,6 +26,7 @@ from agents.selection import JobSelection
 from experiments.checked import ScenarioError, checked
 from experiments.own_metrics import own_metric
 from experiments.parameters import ALIASES, Parameters
+from experiments.shown import Shown
 from experiments.workload import Duration, Source, build_workload, read_source
 from grid.brokers import Advertising
 from grid.changes import Failures
@@ -54,8 +55,8 @@ STEPS = 400
 """Steps that a run has, roughly, when its step is chosen automatically."""
 
 
-@dataclass(frozen=True)
-class Scenario:
+@dataclass(frozen=True, repr=False)
+class Scenario(Shown):
     """What to run.
 
     Parameters

@@ -79,7 +79,7 @@ def page_of(runs: Sequence[Ran]) -> str:
         subtitles=[_provenance(ran) for ran in runs],
         version=version(),
         scripts=SCRIPTS,
-        figures=_figures(single) if single else [],
+        figures=figures(single.summary) if single else {},
         found=found(single) if single else compared(runs),
         charts=charts,
         carried=any(_carries(ran) for ran in runs),
@@ -106,8 +106,9 @@ def _provenance(ran: Ran) -> str:
     return f"{ran.name}: scenario {summary['scenario']}, jobs: {of}, seed {summary['seed']}{by}"
 
 
-def _figures(ran: Ran) -> list[dict[str, str]]:
-    metrics, counts = ran.summary["metrics"], ran.summary["jobs"]
+def figures(summary: dict[str, Any]) -> dict[str, str]:
+    """Return the numbers of a summary that readers want first."""
+    metrics, counts = summary["metrics"], summary["jobs"]
     told = {
         "jobs completed": f"{counts['completed']:,} of {counts['submitted']:,}",
         "mean wait": time_told(metrics["mean_wait"]),
@@ -120,7 +121,7 @@ def _figures(ran: Ran) -> list[dict[str, str]]:
         told["split across clusters"] = share_told(metrics["coallocated"])
     if metrics.get("deadlines_met") is not None:
         told["deadlines met"] = share_told(metrics["deadlines_met"])
-    return [{"name": name, "text": text} for name, text in told.items()]
+    return told
 
 
 # Tables -----------------------------------------------------------------------------------------
@@ -159,6 +160,9 @@ LINK_NUMBERS: tuple[Number, ...] = (
 )
 
 
+OF_CLUSTERS = "A job that is split counts on each of its clusters."
+
+
 def _tables(runs: list[Ran]) -> list[Table]:
     several = len(runs) > 1
     of_runs = [([ran.name, ran.policy], ran.summary["metrics"]) for ran in runs]
@@ -171,13 +175,9 @@ def _tables(runs: list[Ran]) -> list[Table]:
     ]
     tables = [_table("Runs", ["run", "policy"], of_runs, RUN_NUMBERS)] if several else []
     tables.append(
-        _table(
-            "Clusters",
-            ["run", "cluster"][not several :],
-            [(names[not several :], row) for names, row in clusters],
-            CLUSTER_NUMBERS,
-            "A job that is split counts on each of its clusters.",
-        )
+        _table("Clusters", ["run", "cluster"], clusters, CLUSTER_NUMBERS, OF_CLUSTERS)
+        if several
+        else cluster_table(runs[0].summary)
     )
     if links:
         tables.append(
@@ -190,6 +190,12 @@ def _tables(runs: list[Ran]) -> list[Table]:
             )
         )
     return tables
+
+
+def cluster_table(summary: dict[str, Any]) -> Table:
+    """Return the clusters of one run."""
+    rows = [([row["name"]], row) for row in summary["clusters"]]
+    return _table("Clusters", ["cluster"], rows, CLUSTER_NUMBERS, OF_CLUSTERS)
 
 
 def _table(

@@ -43,12 +43,14 @@ def draw(runs: Sequence[Ran], what: str) -> Figure:
     GridError
         If there is nothing of the kind in these runs.
     """
-    from matplotlib.figure import Figure
+    from experiments.reporting.picture import Picture
 
+    if what not in KINDS:
+        raise GridError(f"picture: found {what!r}; accepted: {', '.join(KINDS)}")
     kind = KINDS[what]
     with styled():
         count = len(runs) if kind.each else kind.rows
-        figure = Figure((8.0, kind.height * count + 0.4), layout="constrained")
+        figure = Picture((8.0, kind.height * count + 0.4), layout="constrained")
         axes = list(figure.subplots(count, 1, squeeze=False)[:, 0])
         kind.draw(axes, runs)
         for each in axes:

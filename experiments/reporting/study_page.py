@@ -114,24 +114,26 @@ def _words(name: str) -> str:
 # Tables -----------------------------------------------------------------------------------------
 
 
-def _tables(outcome: StudyOutcome) -> list[Table]:
-    metric = _words(outcome.metric)
-    named = {
-        "rank": "rank",
+def ranking_table(outcome: StudyOutcome) -> Table:
+    """Return the policies of each setting, the best first."""
+    names = {
         "n": "runs",
-        "mean": metric,
+        "mean": _words(outcome.metric),
         "difference": "worse than the best mean by",
     }
-    tables = [
-        _table(
-            "Ranking",
-            outcome.ranking,
-            named,
-            [*outcome.where, "rank", "policy", "n", "mean", "difference"],
-            "Policies that cannot be told apart share a rank. Differences are paired: of runs with "
-            "the same jobs.",
-        )
-    ]
+    return _table(
+        "Ranking",
+        outcome.ranking,
+        names,
+        [*outcome.where, "rank", "policy", "n", "mean", "difference"],
+        "Policies that cannot be told apart share a rank. Differences are paired: of runs with "
+        "the same jobs.",
+    )
+
+
+def _tables(outcome: StudyOutcome) -> list[Table]:
+    metric = _words(outcome.metric)
+    tables = [ranking_table(outcome)]
     if len(outcome.effects):
         effects = {"n": "pairs", "mean": f"{metric} before", "difference": "change"}
         columns = ["parameter", "from", "to", *outcome.where, "policy", "n", "mean", "difference"]

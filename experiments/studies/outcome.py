@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.shown import Shown
 from experiments.studies.database import Contents, contents
 from experiments.studies.definition import Definition, cell
 from experiments.studies.files import plain
@@ -24,8 +25,8 @@ COUNTS = ("unfinished", "rejected", "stable")
 """Columns of runs that are no metrics."""
 
 
-@dataclass(frozen=True, eq=False)
-class StudyOutcome:
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyOutcome(Shown):
     """What a study came to, as far as it went.
 
     Attributes

@@ -20,6 +20,7 @@ from experiments.observed import Observed
 from experiments.parameters import Parameters
 from experiments.results import Result
 from experiments.scenario import Scenario
+from experiments.shown import Shown
 from experiments.studies.files import new_files, write_csv
 from experiments.studies.kept import Kept, code_digest
 from experiments.studies.lost import is_lost, until_lost
@@ -40,8 +41,8 @@ FILES = ("replications.json", "replications.csv")
 """The object that ``--json`` prints, and a row for each run."""
 
 
-@dataclass(frozen=True)
-class Replications:
+@dataclass(frozen=True, repr=False)
+class Replications(Shown):
     """Runs of a scenario with different seeds.
 
     Attributes

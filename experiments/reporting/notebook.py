@@ -1,0 +1,104 @@
+"""What notebooks and terminals show of scenarios, runs, replications and studies."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import NamedTuple
+
+from experiments.reporting.page import Cell, Column, Table, cluster_table, figures, templates
+from experiments.reporting.ran import Ran
+from experiments.reporting.study_page import ranking_table
+from experiments.reporting.units import number_told
+from experiments.reporting.words import Sentence, found
+from experiments.results import Result
+from experiments.scenario import Scenario
+from experiments.studies.outcome import StudyOutcome
+from experiments.studies.replications import Replications
+
+ROWS = 50
+"""Rows of a table that are shown at most."""
+
+
+class Told(NamedTuple):
+    """What is shown of an object."""
+
+    title: str
+    facts: dict[str, str]
+    sentences: list[Sentence]
+    table: Table | None = None
+
+
+def html_of(thing: object) -> str:
+    """Return an object as a piece of a page; all its text is escaped."""
+    told = _told(thing)
+    left_out = max(0, len(told.table.rows) - ROWS) if told.table else 0
+    template = templates().get_template("notebook.html")
+    return template.render(**told._asdict(), shown=ROWS, left_out=left_out)
+
+
+def text_of(thing: object) -> str:
+    """Return an object as a line of text."""
+    told = _told(thing)
+    facts = ", ".join(f"{name} {text}" for name, text in told.facts.items())
+    return f"<{type(thing).__name__} {told.title}{', ' if facts else ''}{facts}>"
+
+
+@singledispatch
+def _told(thing: object) -> Told:
+    raise NotImplementedError(type(thing).__name__)
+
+
+@_told.register
+def _(scenario: Scenario) -> Told:
+    told = scenario.to_dict()
+    clusters = scenario.platform.clusters
+    facts = {
+        "clusters": f"{len(clusters)}",
+        "processors": number_told(float(scenario.platform.sizes.sum())),
+        "jobs": str(told["workload"] or "synthetic"),
+    }
+    rows = [
+        [Cell(each.name), Cell(str(each.size), each.size), Cell(f"{each.rate:g}", each.rate)]
+        for each in clusters
+    ]
+    columns = [Column("cluster", text=True), Column("processors"), Column("rate")]
+    title = f"{scenario.name}: {told['global']} over {told['local']}"
+    lines = [Sentence(scenario.title)] if scenario.title else []
+    return Told(title, facts, lines, Table("Clusters", columns, rows))
+
+
+@_told.register
+def _(result: Result) -> Told:
+    summary = result.summary()
+    title = f"{summary['scenario']}: {summary['global']} over {summary['local']}"
+    lines = [] if result.records is None else found(Ran.of(result))
+    return Told(f"{title}, seed {result.seed}", figures(summary), lines, cluster_table(summary))
+
+
+@_told.register
+def _(replications: Replications) -> Told:
+    told = replications.scenario.to_dict()
+    title = f"{replications.scenario.name}: {told['global']} over {told['local']}"
+    rows = [
+        [
+            Cell(name),
+            Cell(number_told(mean.mean), mean.mean),
+            Cell("-" if mean.half_width is None else f"± {number_told(mean.half_width)}"),
+        ]
+        for name, mean in replications.means.items()
+        if mean is not None
+    ]
+    columns = [Column("metric", text=True), Column("mean"), Column("95 % confidence", text=True)]
+    lines = []
+    if replications.unstable:
+        lines = [Sentence(f"{replications.unstable} have no steady state, so no means.", True)]
+    facts = {"runs": f"{len(replications.runs)}", "seed": f"{replications.seed}"}
+    return Told(title, facts, lines, Table("Means", columns, rows))
+
+
+@_told.register
+def _(outcome: StudyOutcome) -> Told:
+    facts = {"runs": f"{len(outcome.runs)} of {outcome.planned}", "metric": outcome.metric}
+    lines = [Sentence(line) for line in outcome.sentences()]
+    ranking = ranking_table(outcome) if len(outcome.runs) else None
+    return Told(outcome.title or "study", facts, lines, ranking)
