@@ -41,7 +41,7 @@ def _service(ran: Ran) -> Iterator[Sentence]:
     yield Sentence(
         f"A job waited {time_told(metrics['mean_wait'])} on average: half of them at most "
         f"{time_told(float(np.median(ran.waits)))}, 95 % at most {time_told(metrics['p95_wait'])}, "
-        f"and the longest wait was {time_told(metrics['max_wait'])}. {_at_once(ran)}"
+        f"the longest {time_told(metrics['max_wait'])}. {_at_once(ran)}"
     )
     yield Sentence(
         f"The mean bounded slowdown was {number_told(metrics['mean_bounded_slowdown'])}, and that "
@@ -53,7 +53,7 @@ def _service(ran: Ran) -> Iterator[Sentence]:
 
 def _at_once(ran: Ran) -> str:
     share = float(np.mean(ran.waits == 0))
-    return f"{share_told(share)} of them started at once." if share else "None started at once."
+    return f"{share_told(share)} of them did not wait." if share else "All had to wait."
 
 
 def _clusters(ran: Ran) -> Iterator[Sentence]:
@@ -70,7 +70,7 @@ def _clusters(ran: Ran) -> Iterator[Sentence]:
     least = min(used, key=lambda row: row["utilization"])
     if first["utilization"] - second["utilization"] >= STANDS_OUT:
         yield Sentence(
-            f"{first['name']} was the busiest cluster by far ({share_told(first['utilization'])}; "
+            f"{first['name']} was clearly the busiest cluster ({share_told(first['utilization'])}; "
             f"the next is {second['name']} with {share_told(second['utilization'])}): if jobs "
             "wait, it is the one to look at first."
         )
