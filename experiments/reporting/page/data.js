@@ -34,3 +34,20 @@ function duration(seconds) {
 function number(value) {
   return value.toLocaleString("en", { maximumSignificantDigits: 4 });
 }
+
+function exact(seconds) {
+  const told = `${seconds.toLocaleString("en", { maximumFractionDigits: 3 })} s`;
+  return Math.abs(seconds) < 120 ? told : `${told} (${duration(seconds)})`;
+}
+
+function logShare(value, most) {
+  return value > 0 ? Math.log1p(value) / Math.log1p(most) : 0;
+}
+
+function css(shade) {
+  return `rgb(${shade.join(" ")})`;
+}
+
+function rgb(colour) {
+  return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+}

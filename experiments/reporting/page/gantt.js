@@ -102,10 +102,12 @@ class Gantt {
   }
 
   jobAt(x, y) {
-    const { job } = this.run;
+    const { job, start, finish } = this.run;
     let found = -1;
     let nearest = 2.5; // pixels
+    const [from, to] = [this.timeAt(x - nearest), this.timeAt(x + nearest)];
     for (let block = 0; block < job.length; block++) {
+      if (start[job[block]] > to || finish[job[block]] < from) continue;
       const [left, top, right, bottom] = this.box(block);
       const aside = Math.max(left - x, x - right, 0) + Math.max(top - y, y - bottom, 0);
       if (aside < nearest) {
@@ -385,21 +387,4 @@ class Gantt {
     this.view.set(middle - span / 2, middle + span / 2);
     this.choose(job);
   }
-}
-
-function exact(seconds) {
-  const told = `${seconds.toLocaleString("en", { maximumFractionDigits: 3 })} s`;
-  return Math.abs(seconds) < 120 ? told : `${told} (${duration(seconds)})`;
-}
-
-function logShare(value, most) {
-  return value > 0 ? Math.log1p(value) / Math.log1p(most) : 0;
-}
-
-function css(shade) {
-  return `rgb(${shade.join(" ")})`;
-}
-
-function rgb(colour) {
-  return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 }
