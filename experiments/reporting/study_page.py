@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,6 +130,7 @@ def ranking_table(outcome: StudyOutcome) -> Table:
         [*outcome.where, "rank", "policy", "n", "mean", "difference"],
         "Policies that cannot be told apart share a rank. Differences are paired: of runs with "
         "the same jobs.",
+        {"mean": "half_width"},
     )
 
 
@@ -145,6 +148,7 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
                 columns,
                 "The change from one value to the other, all else equal, with its 95 % confidence "
                 "interval.",
+                {"difference": "half_width"},
             )
         )
     reported = list(outcome.study.reported)
@@ -162,25 +166,26 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
 
 
 def _table(
-    heading: str, rows: pd.DataFrame, names: dict[str, str], columns: list[str], note: str
+    heading: str,
+    rows: pd.DataFrame,
+    names: dict[str, str],
+    columns: list[str],
+    note: str,
+    halves: Mapping[str, str] = MappingProxyType({}),
 ) -> Table:
-    halves = {name: _half(rows, name) for name in columns}
+    """Return rows as they are read; `halves` has columns of half-widths of other names."""
     texts = {name: not pd.api.types.is_numeric_dtype(rows[name]) for name in columns}
     cells = [
         [
-            _text(row[name]) if texts[name] else _number(row[name], row.get(halves[name]))
+            _text(row[name])
+            if texts[name]
+            else _number(row[name], row.get(halves.get(name, f"{name} half_width")))
             for name in columns
         ]
         for row in rows.to_dict("records")
     ]
     heads = [Column(names.get(name, _words(name)), texts[name]) for name in columns]
     return Table(heading, heads, cells, note, open=heading == "Ranking")
-
-
-def _half(rows: pd.DataFrame, name: str) -> str:
-    """Return the column of the half-widths of another; a name that there is not if it has none."""
-    own = f"{name} half_width"
-    return own if own in rows or name not in ("mean", "difference") else "half_width"
 
 
 def _text(value: Any) -> Cell:
@@ -190,6 +195,5 @@ def _text(value: Any) -> Cell:
 def _number(value: Any, half: Any) -> Cell:
     if value is None or value is pd.NA or math.isnan(value):
         return Cell(NONE)
-    known = half is not None and not math.isnan(half)
-    width = f" ± {number_told(half)}" if known else ""
+    width = f" ± {number_told(half)}" if half and not math.isnan(half) else ""
     return Cell(f"{number_told(value)}{width}", float(value))

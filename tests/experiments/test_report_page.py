@@ -257,6 +257,10 @@ def test_a_study_has_a_page(browser, study):
     ranking.locator("th button").nth(5).click()
     values = [each.split("\t")[5] for each in ranking.locator("tbody tr").all_inner_texts()]
     assert values[0].startswith("502")
+    effects = opened.page.locator("table.sortable").nth(1).locator("tbody tr")
+    dll, ect = sorted(each.split("\t")[5:] for each in effects.all_inner_texts())
+    assert dll == ["dll over fcfs", "5", "1,002", "0"]
+    assert ect == ["ect over fcfs", "5", "1,002", "-500"]
     assert (opened.troubles, opened.requests) == ([], [study.as_uri()])
     assert opened.page.evaluate("window.hurt") is None
     opened.page.close()
