@@ -24,6 +24,11 @@ def compared(runs: list[Ran]) -> list[Sentence]:
     ]
     if any(ran.platform.to_dict() != runs[0].platform.to_dict() for ran in runs[1:]):
         lines.append(Sentence("They were on different platforms.", warns=True))
+    lines.append(
+        Sentence(
+            "One run of each: whether a difference is more than chance, metasched study tells."
+        )
+    )
     lines += _ranked(runs)
     if same:
         lines += _paired(runs)

@@ -132,7 +132,9 @@ def contents(path: Path) -> Contents:
     try:
         if not path.is_file():
             raise GridError(f"{path}: no such file; accepted: what `metasched study` wrote")
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", timeout=60, uri=True)) as file:
+        with closing(
+            sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", timeout=60, uri=True)
+        ) as file:
             file.execute("BEGIN")
             told = [*file.execute("SELECT * FROM parameters"), *file.execute("SELECT * FROM notes")]
             tasks = file.execute("SELECT * FROM tasks ORDER BY replication, rowid").fetchall()
