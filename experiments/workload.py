@@ -46,7 +46,7 @@ Source = str | Path | Sequence[str]
 
 
 READ = ("kill_at_request", "computation_fraction", "bsbw", "partitions")
-"""Parameters that say how logs are read."""
+"""Parameters that say how logs are read; those of several sites have no partitions."""
 
 
 def read_source(source: Source, platform: Platform, parameters: Parameters) -> Table:
@@ -57,11 +57,10 @@ def read_source(source: Source, platform: Platform, parameters: Parameters) -> T
     WorkloadError
         If a file cannot be used.
     """
-    *how, partitions = (getattr(parameters, name) for name in READ)
-    machine = platform.names, platform.speed
+    how = (platform.names, platform.speed, *(getattr(parameters, name) for name in READ))
     if isinstance(source, (str, Path)):
-        return read_log(source, *machine, *how, partitions=partitions)
-    return read_site_logs(site_paths(source), *machine, *how)
+        return read_log(source, *how)
+    return read_site_logs(site_paths(source), *how[:-1])
 
 
 def site_paths(source: Sequence[str]) -> dict[str, str]:
