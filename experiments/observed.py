@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from agents.model import GridModel
 from grid.finished import Records, last
-from grid.kernel.state import FINISHED, VACANT
+from grid.kernel.rows import FINISHED
+from grid.kernel.state import VACANT
 from grid.refusals import why_rejected
 from grid.rounds import Rounds, round_performance
 from grid.tally import Tally

@@ -29,7 +29,7 @@ from experiments.growing import Growing
 from experiments.result_files import COLUMNS
 from experiments.results import Result
 from grid.finished import Records
-from grid.kernel.state import FINISHED
+from grid.kernel.rows import FINISHED
 from grid.platform import Platform
 from grid.records import jobs_table
 

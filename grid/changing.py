@@ -10,6 +10,7 @@ import numpy.typing as npt
 from grid.changes import FAIL, JOIN, Failures
 from grid.kernel import access
 from grid.kernel import state as k
+from grid.kernel.rows import EVENT
 from grid.streams import stream
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _leave_out(world: World, cluster: int, processor: int) -> None:
 def plan_failures(world: World, failures: Failures, seed: int) -> npt.NDArray[np.void]:
     """Have every processor fail by the model; return the table of events, with room for it."""
     box, wanted = world._box, 2 * (len(world._events) + len(world._processors))
-    more = np.zeros(wanted - len(world._events), k.EVENT)
+    more = np.zeros(wanted - len(world._events), EVENT)
     events = np.concatenate([world._events, more])
     box["mean_up"], box["mean_down"] = failures.mean_up_time, failures.mean_down_time
     box["failure_stream"] = stream(seed, "failures")

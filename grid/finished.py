@@ -22,13 +22,13 @@ class Records:
     Parameters
     ----------
     rows : structured array, shape (jobs,)
-        Of dtype `grid.kernel.state.FINISHED`.
+        Of dtype `grid.kernel.rows.FINISHED`.
     takes : array of int32, shape (co-allocated jobs, clusters)
         Processors of each co-allocated job on each cluster, at the index `split` of its row.
 
     Examples
     --------
-    >>> from grid.kernel.state import FINISHED
+    >>> from grid.kernel.rows import FINISHED
     >>> rows = np.zeros(3, FINISHED)
     >>> rows["size"], rows["split"] = [8, 6, 3], [NONE, 0, NONE]
     >>> records = Records(rows, np.array([[4, 2]], np.int32))

@@ -14,6 +14,7 @@ from grid.brokers import BOTH, CHANGE, PERIODIC, Advertising
 from grid.distance import DistanceCosts
 from grid.errors import PlatformError
 from grid.jobs import JOB
+from grid.kernel import rows
 from grid.kernel import state as k
 from grid.kernel.usage import USAGE, move_rows
 from grid.platform import Platform
@@ -50,15 +51,15 @@ class Tables:
     hop_latency : float
         Time of a message from one broker to the next, s.
     slots : structured array
-        The live jobs, by slot (dtype `grid.kernel.state.SLOT`).
+        The live jobs, by slot (dtype `grid.kernel.rows.SLOT`).
     jobs : dict of str to array
         The columns of `slots`; the same dict for ever.
     columns : dict of str to array
         What is kept for each cluster, and for each link.
     beliefs : structured array
-        What each broker believes of each cluster below it (`grid.kernel.state.BELIEF`).
+        What each broker believes of each cluster below it (`grid.kernel.rows.BELIEF`).
     news : structured array
-        What advertisements on their way say (`grid.kernel.state.NEWS`).
+        What advertisements on their way say (`grid.kernel.rows.NEWS`).
     known : dict of str to array
         What the global scheduler knows of each cluster and link
         (`grid.kernel.known.known_dtype`).
@@ -85,14 +86,14 @@ class Tables:
             raise PlatformError(f"platform: {self.links} links; accepted: {k.CAPACITIES[-1]}")
         self.capacity = rooms[0]
         self._box = np.zeros(1, k.state_dtype(self.capacity))
-        self.slots = np.zeros(0, k.SLOT)
+        self.slots = np.zeros(0, rows.SLOT)
         self.jobs: dict[str, npt.NDArray[Any]] = {}
-        self._events = np.zeros(0, k.EVENT)
-        self._finished = np.zeros(0, k.FINISHED)
+        self._events = np.zeros(0, rows.EVENT)
+        self._finished = np.zeros(0, rows.FINISHED)
         self._splits = np.zeros((0, self.clusters), np.int32)
-        self._processors: Any = np.zeros(platform.sizes.sum(), k.PROCESSOR) if tracked else None
-        self._turns = np.zeros(0, k.TURN)
-        self._sliding = np.zeros(8, k.sliding_dtype(self.capacity))
+        self._processors: Any = np.zeros(platform.sizes.sum(), rows.PROCESSOR) if tracked else None
+        self._turns = np.zeros(0, rows.TURN)
+        self._sliding = np.zeros(8, rows.sliding_dtype(self.capacity))
         self._usage: Any = None  # wanted where the order depends on what users have used
         self._profile: Any = None  # wanted where a job may start before the head of its queue
         self._chunk = np.zeros(0, JOB)
@@ -100,7 +101,7 @@ class Tables:
         self._arguments: tuple[Any, ...] | None = None
         self._offering = True  # the global scheduler is offered jobs, and may start them itself
         self._name_columns()
-        self.news = np.zeros(0, k.NEWS)
+        self.news = np.zeros(0, rows.NEWS)
         self._set_clusters()
         self._set_brokers(latency, advertising)
         self._set_links(links)
@@ -196,7 +197,7 @@ class Tables:
         columns["at_once"][:] = immediate | advertising.truth
         # Of each cluster one row after the other, from the lowest broker to the global one.
         columns["first_belief"][:] = np.cumsum(hops) - hops
-        self.beliefs = beliefs = np.zeros(int(hops.sum()), k.BELIEF)
+        self.beliefs = beliefs = np.zeros(int(hops.sum()), rows.BELIEF)
         beliefs["cluster"] = np.repeat(np.arange(self.clusters), hops)
         beliefs["broker"] = [broker for chain in platform.chains for broker in (*chain, k.NONE)]
         beliefs["above"] = np.arange(1, len(beliefs) + 1)
@@ -244,11 +245,11 @@ class Tables:
         old = len(self.slots)
         if old == 0 or self._box["vacant"][0] == k.NONE:
             size = max(64, 2 * old)
-            self.slots = np.concatenate([self.slots, np.zeros(size - old, k.SLOT)])
+            self.slots = np.concatenate([self.slots, np.zeros(size - old, rows.SLOT)])
             self.slots["next"][old:] = np.arange(old + 1, size + 1)
             self.slots["next"][-1] = self._box["vacant"][0]
             self._box["vacant"] = old
-            self.jobs.update({name: self.slots[name] for name in k.SLOT.names or ()})
+            self.jobs.update({name: self.slots[name] for name in rows.SLOT.names or ()})
             finished = self._finished
             self._finished = np.zeros(max(CHUNK, 2 * size), finished.dtype)
             self._finished[: len(finished)] = finished
@@ -258,12 +259,12 @@ class Tables:
             self._make_room_for_user()
         room = 2 * (int(self._box["events"][0]) + len(self.slots) + 2 * self.capacity)
         if len(self._events) < room:
-            more = np.zeros(room - len(self._events), k.EVENT)
+            more = np.zeros(room - len(self._events), rows.EVENT)
             self._events = np.concatenate([self._events, more])
         old = len(self.news)
         if self.count("news") + self.clusters > old:
             size = max(2 * old, 2 * self.clusters)
-            self.news = np.concatenate([self.news, np.zeros(size - old, k.NEWS)])
+            self.news = np.concatenate([self.news, np.zeros(size - old, rows.NEWS)])
             self.news["next"][old:] = np.arange(old + 1, size + 1)
             self.news["next"][-1] = self._box["vacant_news"][0]
             self._box["vacant_news"] = old
@@ -272,12 +273,12 @@ class Tables:
         # All that run may end at one instant: once drained, the table has room for twice as many.
         room = max(SPLITS, 2 * len(self._sliding))
         if len(self._splits) < room:
-            rows = np.zeros((room - len(self._splits), self.clusters), np.int32)
-            self._splits = np.concatenate([self._splits, rows])
+            more = np.zeros((room - len(self._splits), self.clusters), np.int32)
+            self._splits = np.concatenate([self._splits, more])
 
     def _make_profile(self) -> None:
         """Make room for the ends of running jobs, and three times a job for what is reserved."""
-        self._profile = np.zeros(4 * len(self.slots), k.PROFILE)
+        self._profile = np.zeros(4 * len(self.slots), rows.PROFILE)
 
     def _make_room_for_user(self) -> None:
         """Make room for one more user on every cluster, and half the table vacant."""
@@ -293,7 +294,7 @@ class Tables:
         size = max(2 * old, self.count("turns") + wanted)
         if self.count("turns") + wanted > old:
             self._arguments = None
-            self._turns = np.concatenate([self._turns, np.zeros(size - old, k.TURN)])
+            self._turns = np.concatenate([self._turns, np.zeros(size - old, rows.TURN)])
             self._turns["next"][old:] = np.arange(old + 1, size + 1)
             self._turns["next"][-1] = self._box["vacant_turn"][0]
             self._box["vacant_turn"] = old

@@ -28,19 +28,27 @@ from grid.kernel.giving_back import give_back
 from grid.kernel.global_queue import offer_again
 from grid.kernel.knowledge import advertise, hear, is_news_out, pass_on, tick_again
 from grid.kernel.placing import place_jobs
+from grid.kernel.rows import (
+    BELIEF,
+    EVENT,
+    FINISHED,
+    NEWS,
+    PROCESSOR,
+    PROFILE,
+    SLOT,
+    TURN,
+    sliding_dtype,
+)
 from grid.kernel.state import (
     ADVERTISEMENT,
     ASKED,
-    BELIEF,
     BREAK,
     BROKEN,
     COLLECTED,
     DRAIN,
     END,
-    EVENT,
     FAIL,
     FEED,
-    FINISHED,
     FULL,
     GO_ON,
     HEAD,
@@ -48,20 +56,14 @@ from grid.kernel.state import (
     MEND,
     METADATA,
     MISPREDICTED,
-    NEWS,
     NONE,
     OVER,
     PREDICT,
-    PROCESSOR,
-    PROFILE,
     RANK,
     REPAIR,
     RETIRE,
-    SLOT,
     TICK,
     TIME,
-    TURN,
-    sliding_dtype,
     state_dtype,
 )
 from grid.kernel.statistics import let_time_pass
@@ -266,7 +268,7 @@ def advance(
     Parameters
     ----------
     box, slots, events, chunk, finished, processors, turns, sliding, profile, beliefs, news
-        The tables of `grid.kernel.state`, structured arrays; the first holds one state record.
+        The tables of `grid.kernel.rows`, structured arrays; the first holds one state record.
         Without `processors` their identities are not kept, and none changes; without `sliding`
         the global scheduler collects jobs, and starts none itself; without `profile` clusters start
         no job before the head of their queue. What handles an absent table is not compiled.

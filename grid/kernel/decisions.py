@@ -47,7 +47,7 @@ from numba.extending import lower_setattr_generic, models, register_model
 from grid.errors import PlacementError
 from grid.kernel.compile import address_of, caller
 from grid.kernel.known import known_dtype
-from grid.kernel.state import SLOT
+from grid.kernel.rows import SLOT
 
 call_place = caller(types.int64)
 """Call a compiled `place`: ``call_place(address, known, job, memory)``."""

@@ -17,12 +17,15 @@ from grid import topology
 from grid.bandwidth import bandwidth_shares, link_demand, residual_times
 from grid.kernel import state as k
 
+from .plain_broker import ADVERTISEMENT, PlainBroker
+
 WAIT = -1
-REPAIR, FAIL, RETIRE, ADVERTISEMENT, METADATA, TRANSFER = range(1, 7)
+REPAIR, FAIL, RETIRE = range(1, ADVERTISEMENT)
+METADATA, TRANSFER = ADVERTISEMENT + 1, ADVERTISEMENT + 2
 DOWN = "down"
 
 
-class PlainWorld:
+class PlainWorld(PlainBroker):
     """The documented semantics.
 
     `place` takes this world and a job, and returns WAIT, the index of a cluster, or a list of
@@ -31,14 +34,10 @@ class PlainWorld:
     """
 
     def __init__(self, platform, latency, place, rank, planner, planned, in_order, spans):
-        self.size = platform.sizes.tolist()
+        super().__init__(platform, latency)
         self.rate = platform.rates.tolist()
-        self.hops = [len(chain) + 1 for chain in platform.chains]
-        ways = topology.latencies(platform.graph).tolist()
-        self.latency = [n * latency + way for n, way in zip(self.hops, ways, strict=True)]
         self.side = topology.sides(platform.graph)
         self.capacity = topology.capacities(platform.graph)
-        self.clusters = range(len(self.size))
         self.place, self.rank, self.planner = place, rank, planner
         self.planned, self.in_order = planned, in_order
         self.largest = sum(self.size) if spans else max(self.size)
@@ -56,10 +55,6 @@ class PlainWorld:
         self.offer_all, self.fresh = False, []
         self.area = [0.0 for _ in self.clusters]
         self.messages = dict.fromkeys(k.MESSAGE_KINDS, 0)
-        self.load = [0.0 for _ in self.clusters]
-        self.unfinished = [0 for _ in self.clusters]
-        self.untold = [[] for _ in self.clusters]
-        self.known = [(size, 0, 0.0) for size in self.size]
 
     def free(self, cluster):
         return self.holder[cluster].count(None)
@@ -401,34 +396,3 @@ class PlainWorld:
         take = tuple(job["take"]) if split else (0,) * len(self.size)
         cluster = job["cluster"] if single else -1
         self.records.append((job["number"], cluster, take, job["restarts"], start, finish))
-
-    # What the global broker knows
-
-    def believed(self, cluster):
-        """Return how many processors of a cluster the global scheduler takes to be free."""
-        return self.known[cluster][0] if self.latency[cluster] else self.free(cluster)
-
-    def told_at(self, cluster):
-        """Return as of when the global scheduler knows a cluster."""
-        return self.known[cluster][2] if self.latency[cluster] else self.now
-
-    def refuses(self, take):
-        """Tell whether what was told of free processors is no longer true."""
-        return any(count > self.free(cluster) for cluster, count in enumerate(take))
-
-    def advertise(self, cluster):
-        self.messages["advertisement"] += self.hops[cluster]
-        truth = (self.free(cluster), len(self.waiting[cluster]), self.now)
-        told, self.untold[cluster] = self.untold[cluster], []
-        if self.latency[cluster]:
-            self.at(self.now + self.latency[cluster], ADVERTISEMENT, cluster, told, truth)
-        else:
-            self.learn(cluster, told, truth)
-
-    def learn(self, cluster, works, truth):
-        self.tell(cluster, works)
-        self.known[cluster] = truth
-
-    def tell(self, cluster, works):
-        self.load[cluster] -= sum(works)
-        self.unfinished[cluster] -= len(works)

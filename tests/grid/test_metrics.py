@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from grid.errors import GridError
 from grid.finished import Records, last
-from grid.kernel.state import FINISHED, NONE
+from grid.kernel.rows import FINISHED
+from grid.kernel.state import NONE
 from grid.metrics import cluster_metrics, job_metrics
 from grid.performance import (
     Weights,

@@ -13,7 +13,7 @@ from experiments.papers.beosim.points import A1, ADAPTIVE, B1, B2, B3, B4, Point
 from grid.kernel.compile import compiled
 from grid.kernel.decisions import call_place, place_address
 from grid.kernel.known import known_dtype
-from grid.kernel.state import SLOT
+from grid.kernel.rows import SLOT
 
 PAPER: dict[str, float | None] = {
     A1: 69.6,

@@ -1,0 +1,164 @@
+"""What a row of each table of the kernel holds, one comment and unit a field.
+
+The record of `grid.kernel.state` holds what there is once, or once for each cluster and link.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from grid.jobs import JOB, MAX_COMPONENTS
+
+SLOT = np.dtype(
+    [
+        *((name, *JOB.fields[name][:1]) for name in JOB.names or ()),  # type: ignore[index]
+        ("status", np.int64),  # where the job is
+        ("cluster", np.int64),  # index it is sent to or runs on, NONE before
+        ("predicted", np.float64),  # s, run time on a cluster of rate 1 as predicted
+        ("execution_time", np.float64),  # s on that cluster
+        ("predicted_time", np.float64),  # s on that cluster, as predicted
+        ("staging", np.float64),  # s of its execution time, until its data are there
+        ("start", np.float64),  # s
+        ("end", np.float64),  # s, as of now
+        ("reserved", np.float64),  # s, when it shall start by its reservation; infinity without one
+        ("restarts", np.int64),  # times a failure threw it back
+        ("placed", np.int64),  # 1: the global scheduler itself started it
+        ("news_at", np.float64),  # s, as of when it was sent to its cluster, or given back by it
+        ("given_back_by", np.int64),  # index of a cluster, NONE once the global broker knows
+        ("landed", np.int64),  # 1: it was in the queue of its cluster before
+        ("end_event", np.int64),  # turn of its end event; another turn is stale
+        ("sliding", np.int64),  # its row among the jobs with sliding ends, or NONE
+        ("queue", np.int64),  # of those that are visited
+        ("jumps", np.int64),  # times that it was overtaken, and the job behind it was not
+        # the clusters it runs on, its largest part first, then NONE, if queues are visited
+        ("placed_on", np.int16, (MAX_COMPONENTS,)),
+        # its place in a queue: a search tree ordered by (key, serial), balanced by rank
+        ("key", np.float64),
+        ("serial", np.int64),
+        ("rank", np.uint64),
+        ("left", np.int64),
+        ("right", np.int64),
+        # its place in a list: vacant slots, global queue, landing jobs, running jobs of a cluster
+        ("next", np.int64),
+        ("previous", np.int64),
+        # identities of processors, where they are kept
+        ("first_processor", np.int64),  # head of the list of processors it holds
+        ("first_turn", np.int64),  # head of the list of its turns in a plan, or NONE
+        ("turns_due", np.int64),  # of those, turns that have not come
+        ("plan_rank", np.float64),  # its place in the plan
+    ],
+    align=True,
+)
+
+PROFILE = np.dtype(
+    [
+        ("time", np.float64),  # s
+        ("free", np.int64),  # processors, from then until the time of the next row
+    ],
+    align=True,
+)
+"""How many processors of a cluster are expected to be free: scratch of conservative backfilling."""
+
+EVENT = np.dtype(
+    [
+        ("time", np.float64),  # s
+        ("turn", np.int64),  # among those of one instant: its kind, then the order of scheduling
+        ("subject", np.int64),  # slot, processor, or row of the table of beliefs
+        ("news", np.int64),  # row of the table of news, of an advertisement
+    ],
+    align=True,
+)
+
+NEWS = np.dtype(
+    [
+        ("at", np.float64),  # s, when it was the truth
+        ("free", np.int64),  # processors
+        ("up", np.int64),  # processors that remain: not failed, nor going when their jobs end
+        ("waiting", np.int64),  # jobs
+        ("left", np.float64),  # processor-seconds of all jobs that are there
+        ("finished_work", np.float64),  # processor-seconds, ever
+        ("finished_jobs", np.int64),  # ever
+        ("next", np.int64),  # next vacant row
+    ],
+    align=True,
+)
+"""What an advertisement tells of a cluster, while it is on its way."""
+
+BELIEF = np.dtype(
+    [
+        ("cluster", np.int64),
+        ("broker", np.int64),  # index among the brokers of the platform; NONE: the global one
+        ("above", np.int64),  # row of what the broker above it believes, or NONE
+        ("delay", np.float64),  # s, from the broker below it
+        *((name, *NEWS.fields[name][:1]) for name in NEWS.names[:5]),  # type: ignore[index]
+    ],
+    align=True,
+)
+"""What a broker believes of a cluster below it."""
+
+PROCESSOR = np.dtype(
+    [
+        ("holder", np.int64),  # slot of the job on it, FREE or DOWN
+        ("next", np.int64),  # next processor that the same job holds
+        ("cluster", np.int64),
+        ("turn", np.int64),  # its first turn in the plan that has not been taken, or NONE
+        ("causes", np.int64),  # for which it is down, or shall be when its job has ended
+    ],
+    align=True,
+)
+
+TURN = np.dtype(
+    [
+        ("job", np.int64),  # slot
+        ("processor", np.int64),
+        ("next", np.int64),  # the turn that follows on this processor, or the next vacant turn
+        ("sibling", np.int64),  # the next turn of the same job
+    ],
+    align=True,
+)
+"""In a plan with processor sets: one job's turn on one processor."""
+
+FINISHED = np.dtype(
+    [
+        ("number", np.int64),
+        ("arrival", np.float64),
+        ("size", np.int64),
+        ("runtime", np.float64),
+        ("deadline", np.float64),
+        ("start", np.float64),
+        ("finish", np.float64),
+        ("execution_time", np.float64),
+        ("predicted_time", np.float64),
+        ("staging", np.float64),
+        ("origin", np.int64),
+        ("user", np.int64),
+        ("application", np.int64),
+        ("restarts", np.int64),
+        ("cluster", np.int64),  # NONE: co-allocated, or rejected
+        ("split", np.int64),  # its row among the co-allocated jobs that left, or NONE
+    ],
+    align=True,
+)
+"""A job that left: completed, or rejected (start is NaN)."""
+
+
+@functools.cache
+def sliding_dtype(capacity: int) -> np.dtype[np.void]:
+    """Return the dtype of a running co-allocated job, whose end slides."""
+    return np.dtype(
+        [
+            ("job", np.int64),  # slot
+            ("turn", np.int64),  # order of start, which settles which of equal ends comes first
+            ("computation_left", np.float64),  # s
+            ("communication_left", np.float64),  # s, stretched by the ratio (`beosim`, eq. 6)
+            ("ratio", np.float64),  # allotted over required bandwidth (`beosim`, eq. 5)
+            ("since", np.float64),  # s, when the residual times were true
+            ("end", np.float64),  # s
+            ("allotted", np.float64),  # the ratio that the saturation algorithm finds
+            ("take", np.int64, (capacity,)),  # processors on each cluster
+            ("demand", np.float64, (capacity,)),  # Mbit/s on each link
+        ],
+        align=True,
+    )
