@@ -98,6 +98,11 @@ class GlobalScheduler(Scheduler):
     max_jumps: float = math.inf
     """How often a waiting job may be overtaken: 0 is FCFS, more FPFS (`maxutil`, section 2.4)."""
 
+    selection: str = ""
+    """Which waiting jobs are tried, if they are offered one by one: "easy" or "conservative" have
+    the first that must wait, or the first hundred, reserve what they need (`agents.selection`); by
+    default as the parameter of this name says."""
+
     queues: ClassVar[str] = ""
     """Which queues it visits instead of having jobs offered in order of arrival: "global", one for
     all jobs; "local", that of the cluster of origin; "by-components", the local one for jobs of a

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from grid.errors import GridError
 
-SELECTIONS = ("fpfs", "fcfs")
+RESERVATIONS = {"easy": 1, "conservative": 100}
+"""How many of the first waiting jobs have reservations (`grid.kernel.reserving`)."""
+SELECTIONS = ("fpfs", "fcfs", *RESERVATIONS)
 
 
 @dataclass(frozen=True)
@@ -16,8 +18,9 @@ class JobSelection:
 
     Parameters
     ----------
-    selection : {"fpfs", "fcfs"}
-        The first job that fits, or the head of the queue alone.
+    selection : {"fpfs", "fcfs", "easy", "conservative"}
+        The first job that fits; the head of the queue alone; or each job that leaves what is
+        reserved for the first that must wait, or for the first hundred, as it is.
     max_jumps : float
         How often a waiting job may be overtaken under FPFS, from 0 (`maxutil`, section 2.4).
 
@@ -40,5 +43,10 @@ class JobSelection:
 
     @property
     def jumps(self) -> float:
-        """How often a waiting job may be overtaken under either selection."""
-        return 0 if self.selection == "fcfs" else self.max_jumps
+        """How often a waiting job may be overtaken, whatever is reserved."""
+        return {"fcfs": 0, "fpfs": self.max_jumps}.get(self.selection, math.inf)
+
+    @property
+    def reservations(self) -> int:
+        """How many of the first waiting jobs have reservations."""
+        return RESERVATIONS.get(self.selection, 0)

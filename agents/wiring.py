@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agents.blame import made
 from agents.broker import hierarchy
 from agents.cluster import ClusterAgent
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
+from agents.selection import JobSelection
 from grid.errors import GridError
 from grid.kernel.decisions import largest_address, place_address, priority_address, visit_address
 from grid.kernel.state import SERVICES
@@ -51,12 +54,13 @@ def _connect_global(model: GridModel, scheduler: GlobalScheduler) -> None:
     """Have the world ask the global scheduler."""
     world = model.world
     place, largest, visit = _addresses(model, scheduler)
+    reservations = _reservations(model, scheduler)
     world.set_global(
         place,
         model.told_by(scheduler, scheduler.memory),
         scheduler.stream,
         collect=scheduler.collects,
-        max_jumps=scheduler.max_jumps,
+        max_jumps=math.inf if reservations else scheduler.max_jumps,
         spans=scheduler.spans,
         penalty=scheduler.penalty,
         larger_wait=scheduler.larger_wait,
@@ -64,9 +68,40 @@ def _connect_global(model: GridModel, scheduler: GlobalScheduler) -> None:
         largest=largest,
         queues=scheduler.queues,
         visit=visit,
+        reservations=reservations,
     )
     world.limit_size(scheduler.largest_job())
     world.notify(scheduler.collects)
+
+
+def _reservations(model: GridModel, scheduler: GlobalScheduler) -> int:
+    """Return how many of the first waiting jobs have reservations.
+
+    Raises
+    ------
+    GridError
+        If the scheduler says so of jobs that are not offered one by one, or would learn too late
+        what is free.
+    """
+    chosen = scheduler.selection
+    selection = model.settings(JobSelection)
+    if chosen:
+        selection = replace(selection, selection=chosen)
+    if not selection.reservations:
+        return 0
+    if scheduler.collects or scheduler.queues:
+        if not chosen:
+            return 0  # as of all policies that select jobs in their own way
+        raise GridError(
+            f"{type(scheduler).__name__}: selection: found {chosen!r}; accepted: none, of a "
+            "scheduler that collects jobs or visits queues"
+        )
+    if not model.world.columns["at_once"].all():
+        raise GridError(
+            f"selection: found {selection.selection!r}, of a scheduler that brokers tell late; "
+            "accepted: fpfs, fcfs, or knowledge = truth"
+        )
+    return selection.reservations
 
 
 def _addresses(model: GridModel, scheduler: GlobalScheduler) -> tuple[int, int, int]:

@@ -230,9 +230,10 @@ class Parameters(BaseModel):
     solution: Literal["first", "least-demand"] = "first"
     """A1: the first mapping found that keeps links within the threshold, or the one that needs
     least of all links together."""
-    selection: Literal["fpfs", "fcfs"] = "fpfs"
-    """Policies that are offered jobs one by one: the first in the queue that fits goes first, or
-    the oldest blocks all."""
+    selection: Literal["fpfs", "fcfs", "easy", "conservative"] = "fpfs"
+    """Policies that are offered jobs one by one: the first in the queue that fits goes first; the
+    oldest blocks all; or jobs go before others beside what the oldest (easy) or the first hundred
+    (conservative) have reserved."""
     max_jumps: Jumps | Literal["any"] = "any"
     """How often the others may overtake a waiting job under fpfs."""
     local_max_jumps: Jumps | Literal["any"] = "any"

@@ -54,6 +54,7 @@ class Deciders(Contents):
         largest: int = 0,
         queues: str = "",
         visit: int = 0,
+        reservations: int = 0,
     ) -> None:
         """Say how the global scheduler decides.
 
@@ -86,6 +87,9 @@ class Deciders(Contents):
             offered to it in order of arrival.
         visit : int
             Address of a compiled `visit`, or 0 for the Python one.
+        reservations : int
+            How many of the first waiting jobs have reservations, beside which others may start
+            (`grid.kernel.reserving`); 0: the first that fits, or `max_jumps` decides.
         """
         free = max_jumps == np.inf
         self._box["collect"], self._box["reconsider"] = int(collect), int(reconsiders)
@@ -96,6 +100,8 @@ class Deciders(Contents):
         self._box["largest"] = sizes.sum() if spans else sizes.max()
         # Only who knows all at once can rely on what it found before, and is never refused a start.
         relies = larger_wait and free and bool(self.columns["at_once"].all())
+        relies = relies and reservations == 0
+        self._box["larger_wait"] = int(larger_wait)
         self._box["by_size"] = int(relies and self._box["largest"][0] < k.LINES)
         # Who collects jobs from the beginning, and splits none, never starts one itself.
         self._offering = not collect or spans or self.count("submitted") > 0
@@ -107,6 +113,10 @@ class Deciders(Contents):
             self.memory = memory
         if stream is not None:
             self._box["known"]["stream"] = stream
+        self._box["most_reservations"] = reservations
+        self._foresight = None
+        if reservations > 0:
+            self._make_foresight()
 
     def set_addresses(self, place: int, largest: int, visit: int) -> None:
         """Say where the compiled decisions of the global scheduler are, 0 for Python's."""

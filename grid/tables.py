@@ -16,6 +16,7 @@ from grid.errors import PlatformError
 from grid.jobs import JOB
 from grid.kernel import rows
 from grid.kernel import state as k
+from grid.kernel.foresight import RELEASE, Foresight, moment_dtype, reservation_dtype
 from grid.kernel.usage import USAGE, move_rows
 from grid.platform import Platform
 
@@ -96,6 +97,7 @@ class Tables:
         self._sliding = np.zeros(8, rows.sliding_dtype(self.capacity))
         self._usage: Any = None  # wanted where the order depends on what users have used
         self._profile: Any = None  # wanted where a job may start before the head of its queue
+        self._foresight: Any = None  # wanted where jobs that wait globally have reservations
         self._chunk = np.zeros(0, JOB)
         self.memory = np.zeros(1)
         self._arguments: tuple[Any, ...] | None = None
@@ -113,6 +115,7 @@ class Tables:
             self._box, self.slots, self._events, self._chunk, self._finished,
             self._processors, self._turns, self._sliding if self._offering else None,
             self._profile, self._splits, self.beliefs, self.news, self.memory,
+            self._foresight,
         )  # fmt: skip
 
     def _name_columns(self) -> None:
@@ -257,6 +260,8 @@ class Tables:
             self._make_profile()
         if self._usage is not None:
             self._make_room_for_user()
+        if self._foresight is not None:
+            self._make_foresight()
         room = 2 * (int(self._box["events"][0]) + len(self.slots) + 2 * self.capacity)
         if len(self._events) < room:
             more = np.zeros(room - len(self._events), rows.EVENT)
@@ -287,6 +292,19 @@ class Tables:
             table = np.zeros(1 << (2 * wanted).bit_length(), USAGE)
             move_rows(self._box, table.ctypes.data, len(table))
             self._usage = table
+
+    def _make_foresight(self) -> None:
+        """Make room for the ends of running jobs and for reservations, twice as much as is used."""
+        old, most = self._foresight, self.count("most_reservations")
+        running = self.count("started") - self.count("completed") - self.count("restarted")
+        moments = 2 * (max(self.count("moments"), running + 2 * most) + 8)
+        profile = np.zeros(moments, moment_dtype(self.capacity))
+        reservations = np.zeros(most + 1, reservation_dtype(self.capacity))
+        if old is not None:
+            reservations = old.reservations
+            profile = np.concatenate([old.profile, profile[len(old.profile) :]])
+        releases = np.zeros(len(self.slots), RELEASE)
+        self._foresight = Foresight(profile, reservations, releases, self.memory.copy())
 
     def _grow_turns(self, wanted: int) -> None:
         """Make room for `wanted` more turns of plans."""

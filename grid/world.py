@@ -18,8 +18,8 @@ from grid.errors import PlacementError
 from grid.jobs import JobArray
 from grid.kernel import access
 from grid.kernel import state as k
-from grid.kernel.advance import loop
 from grid.kernel.carried import LISTENER
+from grid.kernel.loop import loop
 from grid.kernel.placing import IMPOSSIBLE
 from grid.kernel.processors import set_plan
 from grid.platform import Platform
@@ -160,7 +160,13 @@ class World(Deciders):
 
     def compile(self) -> Callable[..., int]:
         """Return the loop, compiled if it is not yet, without what this world has no use for."""
-        return loop(self.capacity, self.tracked, self._offering, self._profile is not None)
+        return loop(
+            self.capacity,
+            self.tracked,
+            self._offering,
+            self._profile is not None,
+            self._foresight is not None,
+        )
 
     def advance(self, until: float, awaited: bool = False) -> int:
         """Let everything happen up to and including `until`.

@@ -8,15 +8,10 @@ do not depend on how often it is interrupted.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core import types
 
-from grid.jobs import JOB
 from grid.kernel.arrival import become_known, enqueue, land, next_arrival, submit
 from grid.kernel.backfilling import note_newcomer, serve
 from grid.kernel.compile import compiled, inlined
@@ -28,17 +23,7 @@ from grid.kernel.giving_back import give_back
 from grid.kernel.global_queue import offer_again
 from grid.kernel.knowledge import advertise, hear, is_news_out, pass_on, tick_again
 from grid.kernel.placing import place_jobs
-from grid.kernel.rows import (
-    BELIEF,
-    EVENT,
-    FINISHED,
-    NEWS,
-    PROCESSOR,
-    PROFILE,
-    SLOT,
-    TURN,
-    sliding_dtype,
-)
+from grid.kernel.reserving import place_beside_reservations
 from grid.kernel.state import (
     ADVERTISEMENT,
     ASKED,
@@ -64,7 +49,6 @@ from grid.kernel.state import (
     RETIRE,
     TICK,
     TIME,
-    state_dtype,
 )
 from grid.kernel.statistics import let_time_pass
 from grid.kernel.usage import has_room, open_rows, rank_by_usage, reorder
@@ -176,12 +160,18 @@ def _settle(
     profile: Any,
     finished: Any,
     memory: Any,
+    foresight: Any,
 ) -> int:
     """Take every decision that is open at this instant, and start what can start."""
     if processors is not None and state.shrunk_any == 1 and state.answered == 0:
         give_back(state, slots, events, processors, turns)
     if sliding is not None:
-        reason = place_jobs(state, slots, events, processors, turns, sliding, finished, memory)
+        if foresight is None:
+            reason = place_jobs(state, slots, events, processors, turns, sliding, finished, memory)
+        else:
+            reason = place_beside_reservations(
+                state, slots, events, processors, turns, sliding, finished, memory, foresight
+            )
         if reason != GO_ON:
             return reason
     while state.landing_first != NONE:
@@ -261,6 +251,7 @@ def advance(
     beliefs: Any,
     news: Any,
     memory: Any,
+    foresight: Any,
     until: float,
 ) -> int:
     """Let everything happen up to and including `until`, or until somebody outside must act.
@@ -276,6 +267,8 @@ def advance(
         Processors of the co-allocated jobs among `finished`, on each cluster.
     memory : array of float64
         Belongs to the global scheduler's policy.
+    foresight : Foresight or None
+        What jobs that wait globally have reserved; without it none of them does.
     until : float
         Simulated time, s.
 
@@ -288,7 +281,16 @@ def advance(
     while True:
         if state.mid_instant == 0:
             reason = _settle(
-                state, slots, events, processors, turns, sliding, profile, finished, memory
+                state,
+                slots,
+                events,
+                processors,
+                turns,
+                sliding,
+                profile,
+                finished,
+                memory,
+                foresight,
             )
             if reason != GO_ON:
                 return reason
@@ -358,36 +360,3 @@ def advance(
                 break
         if state.fed < state.chunk_length or state.exhausted == 1:
             state.mid_instant = 0
-
-
-@functools.cache
-def loop(capacity: int, tracked: bool, offering: bool, backfilling: bool) -> Callable[..., int]:
-    """Return `advance` for a capacity, as a function that takes its arguments on trust.
-
-    numba's dispatcher looks up the types of all arguments at each call, which takes as long as
-    a short decision in Python. Unless `tracked`, processors are None; unless `offering`, sliding;
-    unless `backfilling`, profile.
-    """
-    tables = (
-        state_dtype(capacity),
-        SLOT,
-        EVENT,
-        JOB,
-        FINISHED,
-        PROCESSOR,
-        TURN,
-        sliding_dtype(capacity),
-        PROFILE,
-    )
-    arguments = [numba.from_dtype(table)[::1] for table in tables]
-    if not tracked:
-        arguments[tables.index(PROCESSOR)] = types.none
-    if not offering:
-        arguments[-2] = types.none
-    if not backfilling:
-        arguments[-1] = types.none
-    told = [numba.from_dtype(table)[::1] for table in (BELIEF, NEWS)]
-    splits, memory = types.int32[:, ::1], types.float64[::1]
-    signature = types.int64(*arguments, splits, *told, memory, types.float64)
-    entry: Callable[..., int] = advance.get_compile_result(signature).entry_point
-    return entry

@@ -26,6 +26,10 @@ is served first; equal ones in order of their arrival at the cluster.
 Of link i, which joins node i (clusters first, then switches) to node ``known.parent[i]`` (-1: the
 central switch), ``known.capacity`` and ``known.demand`` (Mbit/s) are the truth.
 
+Where jobs have reservations, `place` is asked about moments to come, too: ``known.now``,
+``known.free`` and ``known.demand`` are then what is expected, and what it writes into `memory` and
+``known.stream`` is undone (`grid.kernel.foresight`).
+
 What has not happened yet is as predicted: ``job.runtime`` and ``job.execution_time`` (s) and
 ``known.rate``, by which a run time is divided for the execution time on a cluster. When a job will
 end, no record says.

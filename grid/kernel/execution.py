@@ -67,15 +67,12 @@ def start(state: Any, slots: Any, events: Any, processors: Any, turns: Any, job:
 
 
 @inlined
-def start_as_taken(
-    state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, job: int
-) -> None:
-    """Start a job of the global queue on the processors that `known.take` names."""
-    slot = slots[job]
-    overtake(state, slots, job)
-    leave_line(state, slots, job)
-    if state.visits == 1:
-        note_placement(state, slot)
+def reckon(state: Any, slot: Any) -> tuple[int, int, float]:
+    """Work out the times of a job where `known.take` puts it.
+
+    Returns its parts, the last cluster with one, and how long it runs, s, but for staging and for
+    what links make of it.
+    """
     parts, last, rate, known_rate = 0, 0, np.inf, np.inf
     for cluster in range(state.clusters):
         if state.known.take[cluster] > 0:
@@ -91,6 +88,33 @@ def start_as_taken(
         for cluster in range(state.clusters):
             if state.known.take[cluster] > 0:
                 stage(state, slot, cluster)
+    return parts, last, time
+
+
+@inlined
+def residual(state: Any, slot: Any, time: float) -> tuple[float, float]:
+    """Return how long a job that is split so, and runs for `time` (s), computes and communicates.
+
+    Where no link is saturated.
+    """
+    computation = time * slot.computation_fraction
+    communication = time - computation
+    if state.message_rate > 0.0 and state.penalty == 0.0:
+        computation += communication * lag(state)
+    return computation, communication
+
+
+@inlined
+def start_as_taken(
+    state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, job: int
+) -> None:
+    """Start a job of the global queue on the processors that `known.take` names."""
+    slot = slots[job]
+    overtake(state, slots, job)
+    leave_line(state, slots, job)
+    if state.visits == 1:
+        note_placement(state, slot)
+    parts, last, time = reckon(state, slot)
     slot.placed = 1
     if parts == 1:
         slot.cluster = last
@@ -110,10 +134,7 @@ def start_as_taken(
     row.since = state.now + slot.staging
     row.ratio = row.allotted = 1.0
     row.end = np.inf
-    row.computation_left = time * slot.computation_fraction
-    row.communication_left = time - row.computation_left
-    if state.message_rate > 0.0 and state.penalty == 0.0:
-        row.computation_left += row.communication_left * lag(state)
+    row.computation_left, row.communication_left = residual(state, slot, time)
     for cluster in range(state.clusters):
         count = state.known.take[cluster]
         row.take[cluster] = count

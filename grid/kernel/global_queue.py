@@ -194,6 +194,7 @@ def offer_again(state: Any) -> None:
         tell_departure(state)
         return
     state.refused_size = NOBODY
+    state.foreseen = 0
     state.cursor = NONE
     if state.collect == 0:
         state.offering_all = int(state.waiting[len(state.free)] > 0)

@@ -65,7 +65,8 @@ def _can_be_visited(state: Any, queue: int) -> bool:
 
 
 @inlined
-def _broken(state: Any, job: int, answer: float) -> int:
+def broken(state: Any, job: int, answer: float) -> int:
+    """Return why the loop cannot go on: an answer that cannot be carried out."""
     state.job = job
     state.answer = answer
     return BROKEN
@@ -93,7 +94,7 @@ def place_jobs(
             wanted = _visited(state, memory)
             visited = int(wanted)
             if visited != wanted or not _can_be_visited(state, visited):
-                return _broken(state, NONE, wanted)
+                return broken(state, NONE, wanted)
             state.cursor = NONE if visited == NONE else state.line_first[visited]
             continue
         job = state.cursor
@@ -101,7 +102,7 @@ def place_jobs(
             state.answered = 0
             answer = int(state.answer)
             if answer != state.answer:
-                return _broken(state, job, state.answer)
+                return broken(state, job, state.answer)
         elif state.place_at != 0:
             answer = call_place(state.place_at, state.known, slots[job], memory)
         else:
@@ -111,7 +112,7 @@ def place_jobs(
         if answer == START:
             taken = taken_for(state, size, False)
             if taken == IMPOSSIBLE:
-                return _broken(state, job, answer)
+                return broken(state, job, answer)
             if taken == REFUSED_START:
                 state.refused += 1
                 answer = WAIT
@@ -132,7 +133,7 @@ def place_jobs(
             leave_line(state, slots, job)
             reject(state, slots, finished, job)
         elif answer != WAIT:
-            return _broken(state, job, answer)
+            return broken(state, job, answer)
         waits = answer == WAIT
         if state.visits == 1:
             tell_outcome(state, queue, waits)

@@ -26,6 +26,15 @@ def expected_end(state: Any, slot: Any) -> float:
 
 
 @inlined
+def expected_end_of_parts(state: Any, slot: Any) -> float:
+    """Return when a job that runs on several clusters is expected to end, s, as links are now.
+
+    Of those it is known what they do to it; only its dedicated execution time is predicted.
+    """
+    return max(slot.end + (slot.predicted_time - slot.execution_time), state.now)
+
+
+@inlined
 def is_overdue(state: Any, slots: Any, cluster: int) -> bool:
     """Tell whether a job of a cluster, whose jobs are kept in order, runs for too long."""
     job = state.running[cluster]
@@ -75,8 +84,7 @@ def parts_freed(
             row = sliding[index]
             if row.take[cluster] > 0:
                 slot = slots[row.job]
-                # Of the links that it shares, only its dedicated execution time is predicted.
-                end = max(slot.end + slot.predicted_time - slot.execution_time, state.now)
+                end = expected_end_of_parts(state, slot)
                 if after < end <= soonest:
                     count = 0 if end < soonest else count
                     soonest = end

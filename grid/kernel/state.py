@@ -129,6 +129,17 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("by_size", np.int64),  # 1: what is refused is so for all larger jobs too
             ("offering_all", np.int64),  # 1: not just the job at the cursor is to be offered
             ("refused_size", np.int64),  # from which on jobs wait until all are offered again
+            # jobs go before others beside what those have reserved: see `grid.kernel.reserving`
+            ("most_reservations", np.int64),
+            ("reservations", np.int64),  # rows of the table in use
+            ("foreseen", np.int64),  # 1: the profile is that of what runs and is reserved
+            ("moments", np.int64),  # rows of it in use
+            ("soonest", np.float64),  # s, when a job that runs is expected to end
+            ("passing", np.int64),  # 1: a pass over the queue is under way
+            ("before", np.int64),  # reservations of jobs before the one at the cursor
+            ("moment", np.int64),  # row that it is asked about, or NONE: it has not been tried
+            ("too_large", np.int64),  # from this size on jobs cannot start now
+            ("larger_wait", np.int64),  # 1: what is refused is so for all larger jobs too
             ("answered", np.int64),  # 1: the answer of Python is there
             ("job", np.int64),  # slot that a decision is about
             ("answer", np.float64),

@@ -365,7 +365,7 @@ def test_python_sees_the_links_that_compiled_policies_see(seed):
         ("chunk", 84.5, "a whole percentage from 0 to 100"),
         ("penalty", 0.9, "a number from 1"),
         ("solution", "best", "one of first, least-demand"),
-        ("selection", "easy", "one of fpfs, fcfs"),
+        ("selection", "sjf", "one of fpfs, fcfs, easy, conservative"),
         ("max_jumps", -1, "a number from 0"),
     ],
 )
