@@ -9,6 +9,7 @@ from agents.coallocation.settings import CoallocationSettings
 from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
 from agents.registry import global_scheduler
+from agents.selection import JobSelection
 from experiments.bench.measurement import Measurement
 from experiments.bench.timing import cpu_seconds
 from grid.distributions import Exponential, UniformSizes
@@ -18,19 +19,20 @@ from grid.workloads.per_cluster import PerClusterWorkload
 NODES, INTERARRIVAL, RUNTIME = 100, 150.0, 450.0
 ROUNDS, STEPS = 3, 20
 CASES = (
-    # policy, clusters, bisection bandwidth (Mbit/s)
-    ("migration-only", 4, 500.0),
-    ("ideal", 4, 500.0),
-    ("first-fit", 4, 250.0),
-    ("b1", 4, 500.0),
-    ("b3", 4, 500.0),
-    ("b4", 4, 500.0),
-    ("a1", 4, 500.0),
-    ("migration-only", 8, 500.0),
+    # policy, clusters, bisection bandwidth (Mbit/s), selection
+    ("migration-only", 4, 500.0, "fpfs"),
+    ("ideal", 4, 500.0, "fpfs"),
+    ("first-fit", 4, 250.0, "fpfs"),
+    ("b1", 4, 500.0, "fpfs"),
+    ("b3", 4, 500.0, "fpfs"),
+    ("b3", 4, 500.0, "easy"),
+    ("b4", 4, 500.0, "fpfs"),
+    ("a1", 4, 500.0, "fpfs"),
+    ("migration-only", 8, 500.0, "fpfs"),
 )
 
 
-def _seconds(policy: str, clusters: int, bandwidth: float, jobs: int) -> float:
+def _seconds(policy: str, clusters: int, bandwidth: float, selection: str, jobs: int) -> float:
     """Run section 6 without keeping its jobs; return the CPU seconds, workload included."""
     workload = PerClusterWorkload(
         count=jobs // clusters * clusters,
@@ -47,7 +49,7 @@ def _seconds(policy: str, clusters: int, bandwidth: float, jobs: int) -> float:
         global_scheduler(policy),
         FcfsScheduler,
         interval=jobs * INTERARRIVAL / clusters / STEPS,
-        settings=[CoallocationSettings(lslt=100.0, chunk=85)],
+        settings=[CoallocationSettings(lslt=100.0, chunk=85), JobSelection(selection)],
     )
     return cpu_seconds(model)
 
@@ -66,12 +68,13 @@ def bench_coallocation(jobs: int = 400_000) -> list[Measurement]:
         Jobs per CPU second of each, and the most memory of the process until now.
     """
     measurements = []
-    for policy, clusters, bandwidth in CASES:
-        _seconds(policy, clusters, bandwidth, 10 * clusters)  # compiles
-        best = min(_seconds(policy, clusters, bandwidth, jobs) for _ in range(ROUNDS))
+    for policy, clusters, bandwidth, selection in CASES:
+        _seconds(policy, clusters, bandwidth, selection, 10 * clusters)  # compiles
+        best = min(_seconds(policy, clusters, bandwidth, selection, jobs) for _ in range(ROUNDS))
         measurements.append(
             Measurement(
-                f"{policy}, {clusters} clusters",
+                f"{policy}, {clusters} clusters"
+                + ("" if selection == "fpfs" else f", {selection}"),
                 jobs / best,
                 "jobs/CPU s",
                 f"section 6 of beosim, bisection bandwidth {bandwidth:g} Mbit/s; {jobs:,} jobs, "
