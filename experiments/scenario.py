@@ -20,12 +20,13 @@ from agents.model import GridModel
 from agents.oas.settings import OasSettings
 from agents.pace import is_told
 from agents.queueing.settings import QueueSettings
-from agents.registry import GLOBAL, LOCAL, global_scheduler, importable_from, local_scheduler
+from agents.registry import global_scheduler, importable_from, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import JobSelection
 from experiments.checked import ScenarioError, checked
 from experiments.own_metrics import own_metric
 from experiments.parameters import ALIASES, Parameters
+from experiments.scenario_toml import read_toml
 from experiments.shown import Shown
 from experiments.workload import Duration, Source, build_workload, read_source
 from grid.brokers import Advertising
@@ -35,9 +36,6 @@ from grid.platform import Platform
 from grid.workloads.table import Table
 
 PACKAGED = resources.files("experiments") / "scenarios"
-KEYS = ("title", "paper", "global", "local", "workload", "outputs", "own_metrics", "parameters")
-PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
-OUTPUTS = ("seed_schedules",)
 SUFFIXES = (".toml", ".py")
 
 SETTINGS = {
@@ -138,7 +136,7 @@ class Scenario(Shown):
             importable_from(path.parent)  # where a scenario's own modules are looked for first
         found: Any
         if path.suffix == ".toml":
-            found = cls._from_toml(path, path.stem)
+            found = cls(path.stem, **read_toml(path))
         else:
             found = runpy.run_path(str(path)).get("scenario")
         if not isinstance(found, cls):
@@ -148,54 +146,6 @@ class Scenario(Shown):
             names = frozenset(found.parameters.model_fields_set)
             found = dataclasses.replace(found, packaged=names)
         return found
-
-    @classmethod
-    def _from_toml(cls, path: Path, name: str) -> Scenario:
-        try:
-            table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
-            raise ScenarioError(f"{path}: {error}; accepted: a TOML file") from None
-        for key in table:
-            if key not in KEYS + PLATFORM_KEYS:
-                accepted = ", ".join(KEYS + PLATFORM_KEYS)
-                raise ScenarioError(f"{path}: {key}: unknown key; accepted: {accepted}")
-        text = {"title": "", "paper": "", "global": "muscle", "local": "titan", "workload": ""}
-        for key, default in text.items():
-            text[key] = table.get(key, default)
-            if not isinstance(text[key], str):
-                raise ScenarioError(f"{path}: {key}: found {text[key]!r}; accepted: a string")
-        for key, known in (("global", GLOBAL), ("local", LOCAL)):
-            if text[key] not in known and ":" not in text[key]:
-                raise ScenarioError(
-                    f"{path}: {key}: found {text[key]!r}; accepted: {', '.join(known)}, "
-                    "or module:Class"
-                )
-        outputs = table.get("outputs", [])
-        if not isinstance(outputs, list) or any(each not in OUTPUTS for each in outputs):
-            accepted = ", ".join(OUTPUTS)
-            raise ScenarioError(
-                f"{path}: outputs: found {outputs!r}; accepted: a list of {accepted}"
-            )
-        own = table.get("own_metrics", [])
-        if not isinstance(own, list) or not all(isinstance(each, str) for each in own):
-            raise ScenarioError(
-                f"{path}: own_metrics: found {own!r}; accepted: a list of module:function"
-            )
-        if not isinstance(table.get("parameters", {}), dict):
-            raise ScenarioError(f"{path}: parameters: accepted: a table [parameters]")
-        platform = {key: table[key] for key in PLATFORM_KEYS if key in table}
-        return cls(
-            name=name,
-            platform=Platform.from_dict(platform, str(path)),
-            parameters=checked(table.get("parameters", {}), str(path)),
-            global_scheduler=text["global"],
-            local_scheduler=text["local"],
-            workload=path.parent / text["workload"] if text["workload"] else None,
-            title=text["title"],
-            paper=text["paper"],
-            outputs=tuple(outputs),
-            own_metrics=tuple(own),
-        )
 
     def changed(self, settings: Sequence[str] = (), **changes: Any) -> Scenario:
         """Return the scenario with fields replaced and parameters set as ``name=value``."""

@@ -38,6 +38,17 @@ def test_a_log_is_replayed(written, tmp_path):
     assert np.isfinite(records["deadline"]).all()
 
 
+def test_a_scenario_file_names_the_logs_of_its_sites(written, tmp_path):
+    for name in ("a.swf", "b.swf"):
+        written(swf(LOG), name)
+    logs = 'workload = ["A=a.swf", "B=b.swf"]\n'
+    platform = "\n".join(f'[[clusters]]\nname = "{name}"\nsize = 8\n' for name in "AB")
+    scenario = Scenario.load(written(logs + 'global = "no-share"\n' + platform))
+    assert scenario.workload == [f"A={tmp_path / 'a.swf'}", f"B={tmp_path / 'b.swf'}"]
+    _, records = run_of(scenario)
+    assert np.bincount(records["cluster"]).tolist() == [len(LOG), len(LOG)]
+
+
 def test_a_packed_log_is_the_same(written, tmp_path):
     platform = Platform.star([8, 4])
     plain = Scenario("mine", platform, workload=written(swf(LOG), "log.swf"))

@@ -1,0 +1,87 @@
+"""A scenario as a TOML file has it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agents.registry import GLOBAL, LOCAL
+from experiments.checked import ScenarioError, checked
+from grid.platform import Platform
+
+KEYS = ("title", "paper", "global", "local", "workload", "outputs", "own_metrics", "parameters")
+PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
+OUTPUTS = ("seed_schedules",)
+DEFAULTS = {"title": "", "paper": "", "global": "muscle", "local": "titan"}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the fields of `experiments.scenario.Scenario` that a file gives.
+
+    Parameters
+    ----------
+    path : Path
+        The file, to whose folder logs are relative.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, or is no scenario.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
+        raise ScenarioError(f"{path}: {error}; accepted: a TOML file") from None
+    for key in table:
+        if key not in KEYS + PLATFORM_KEYS:
+            accepted = ", ".join(KEYS + PLATFORM_KEYS)
+            raise ScenarioError(f"{path}: {key}: unknown key; accepted: {accepted}")
+    text = {key: table.get(key, default) for key, default in DEFAULTS.items()}
+    for key, found in text.items():
+        if not isinstance(found, str):
+            raise ScenarioError(f"{path}: {key}: found {found!r}; accepted: a string")
+    for key, known in (("global", GLOBAL), ("local", LOCAL)):
+        if text[key] not in known and ":" not in text[key]:
+            raise ScenarioError(
+                f"{path}: {key}: found {text[key]!r}; accepted: {', '.join(known)}, or module:Class"
+            )
+    if not isinstance(table.get("parameters", {}), dict):
+        raise ScenarioError(f"{path}: parameters: accepted: a table [parameters]")
+    outputs = _strings(table, "outputs", ", ".join(OUTPUTS), path)
+    if any(each not in OUTPUTS for each in outputs):
+        raise ScenarioError(
+            f"{path}: outputs: found {[*outputs]}; accepted: a list of {', '.join(OUTPUTS)}"
+        )
+    platform = {key: table[key] for key in PLATFORM_KEYS if key in table}
+    return {
+        "platform": Platform.from_dict(platform, str(path)),
+        "parameters": checked(table.get("parameters", {}), str(path)),
+        "global_scheduler": text["global"],
+        "local_scheduler": text["local"],
+        "workload": _logs(table, path),
+        "title": text["title"],
+        "paper": text["paper"],
+        "outputs": outputs,
+        "own_metrics": _strings(table, "own_metrics", "module:function", path),
+    }
+
+
+def _strings(table: Mapping[str, Any], key: str, of: str, path: Path) -> tuple[str, ...]:
+    found = table.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise ScenarioError(f"{path}: {key}: found {found!r}; accepted: a list of {of}")
+    return tuple(found)
+
+
+def _logs(table: Mapping[str, Any], path: Path) -> Path | list[str] | None:
+    """Return the log, or those of sites, by paths from where the command runs."""
+    found = table.get("workload", "")
+    if isinstance(found, str):
+        return path.parent / found if found else None
+    sites = []
+    for entry in _strings(table, "workload", "SITE=FILE, or one file", path):
+        site, separator, file = entry.partition("=")
+        sites.append(f"{site}={path.parent / file}" if separator else entry)
+    return sites or None
