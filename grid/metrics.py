@@ -30,7 +30,8 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
         - mean_wait, p95_wait, max_wait: from arrival to (last) start, s;
         - mean_turnaround: from arrival to finish, s;
         - mean_bounded_slowdown, p95_bounded_slowdown: of max(1, turnaround / max(execution time,
-          10 s)), with the execution time that the job has where its links are not shared;
+          10 s)), with the execution time that the job has where its links are not shared and its
+          data are there;
         - over_deadline: time after the deadline, s, summed over the jobs;
         - deadlines_met: share of the jobs with a deadline that finished by it;
         - mean_prediction_error: of abs(predicted - actual) / actual execution time, where links are

@@ -75,9 +75,10 @@ def _placements(records: Records, platform: Platform) -> npt.NDArray[np.object_]
 
 
 def bounded_slowdown(records: Records) -> Floats:
-    """Return turnaround over run time, of at least `SLOWDOWN_BOUND` and never below 1."""
+    """Return turnaround over dedicated execution time, of at least `SLOWDOWN_BOUND`; from 1 on."""
     turnaround = records["finish"] - records["arrival"]
-    slowdown: Floats = turnaround / np.maximum(records["execution_time"], SLOWDOWN_BOUND)
+    dedicated = records["execution_time"] - records["staging"]
+    slowdown: Floats = turnaround / np.maximum(dedicated, SLOWDOWN_BOUND)
     return np.maximum(slowdown, 1.0)
 
 

@@ -197,6 +197,6 @@ def _add_all(
                     _add(clusters[group[index], cluster], row, held, counted_from)
         if row.arrival >= counted_from:
             waits[counted] = row.start - row.arrival
-            slowdowns[counted] = slowdown(row.arrival, row.finish, row.execution_time)
+            slowdowns[counted] = slowdown(row, row.finish)
             counted += 1
     return counted

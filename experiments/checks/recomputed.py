@@ -37,7 +37,7 @@ class Done(NamedTuple):
     @property
     def slowdown(self) -> float:
         """Bounded slowdown."""
-        return max(1.0, (self.finish - self.arrival) / max(self.staging + self.dedicated, BOUND))
+        return max(1.0, (self.finish - self.arrival) / max(self.dedicated, BOUND))
 
 
 Numbers = dict[str, tuple[Any, float]]

@@ -18,7 +18,7 @@ from grid.performance import (
     performance_balance,
 )
 from grid.platform import Platform
-from grid.records import jobs_table
+from grid.records import bounded_slowdown, jobs_table
 from grid.rounds import Rounds, round_performance, run_performance
 from grid.tally import Tally
 
@@ -145,6 +145,14 @@ def test_staging_is_apart_from_the_penalty():
     assert metrics["mean_staging"] == pytest.approx(2.5)
     unmoved = job_metrics(tally(records[records["origin"] < 0]))
     assert (unmoved["migrated"], unmoved["mean_staging"]) == (None, None)
+
+
+def test_staging_makes_a_slowdown_greater():
+    """Were it a part of what turnaround is compared with, slow links would slow nothing down."""
+    records = record(1, 0.0, 0.0, 100.0, (2, 0, 0))
+    records["execution_time"][:], records["staging"][:] = 100.0, 80.0
+    assert job_metrics(tally(records))["mean_bounded_slowdown"] == pytest.approx(100 / 20)
+    assert bounded_slowdown(records).tolist() == pytest.approx([100 / 20])
 
 
 def test_clusters_count_their_parts_of_co_allocated_jobs():
