@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import random
 import re
 import runpy
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli import main
+from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,8 +38,13 @@ LITTLE = {
     "oas": ["--part", "slots", "--time-limit", "1"],
 }
 """A part of each paper's experiments that does not take long."""
+TWO_LOGS = {
+    "DAS2-fs1-2003-1.swf.gz": (64, 80),
+    "KTH-SP2-1996-2.1-cln.swf.gz": (100, 120),
+}
+"""Those of the tutorial: processors, and jobs of what stands in for them."""
 WARMUP = re.compile(r"^warmup=\d+$")
-NAMED = re.compile(r"# (\w+)\.py\n")
+NAMED = re.compile(r"# (\w+)\.(py|toml)\n")
 """How a block begins that is to be saved as a module."""
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 """A link to a file of the repository, and to a heading in it."""
@@ -46,15 +55,13 @@ def folder(tmp_path, monkeypatch):
     """Return a folder with the files that the pages' commands name."""
     for _, code in (block.values for block in BLOCKS):
         if named := NAMED.match(code):
-            (tmp_path / f"{named[1]}.py").write_text(code)
+            (tmp_path / f"{named[1]}.{named[2]}").write_text(code)
             sys.modules.pop(named[1], None)
     (instance,) = (block.values[1] for block in BLOCKS if block.values[0] == "json")
     (tmp_path / "waiting.json").write_text(instance)
     for log in ("my_log.swf", "first.swf", "second.swf", "north.swf", "south.swf"):
         lines = [f"{j} {7 * j} 0 {5 + j} 2 -1 -1 2 60 " + "-1 " * 9 for j in range(1, 30)]
         (tmp_path / log).write_text("\n".join(lines))
-    import gzip
-
     zipped = gzip.compress((tmp_path / "my_log.swf").read_bytes())
     (tmp_path / "my_log.swf.gz").write_bytes(zipped)
     for _, code in (block.values for block in BLOCKS):
@@ -95,21 +102,68 @@ def test_block_runs(language, code, folder):
         raise AssertionError(f"a block in {language!r} that nothing runs")
 
 
-def test_the_tutorial_runs_from_an_empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
+def standing_in(path, processors, jobs):
+    """Write a log of four weeks for one that is not there."""
+    draw = random.Random(processors)
+    weeks = 4 * 7 * 86_400
+    times = [*sorted(draw.randrange(weeks) for _ in range(jobs)), weeks]
+    rows = [(j, t, draw.randrange(9, 9000), draw.randint(1, 40)) for j, t in enumerate(times)]
+    lines = [f"{j} {t} -1 {run} {p} -1 -1 {p} 9000" + 9 * " -1" for j, t, run, p in rows]
+    text = "\n".join([f"; MaxProcs: {processors}", *lines]) + "\n"
+    path.write_bytes(gzip.compress(text.encode()))
+
+
+def follow_the_tutorial(folder, change):
+    """Do what the tutorial says, its study file changed."""
     for language, code in BLOCK.findall(TUTORIAL.read_text(encoding="utf-8")):
+        named = NAMED.match(code)
+        if named:
+            (folder / f"{named[1]}.{named[2]}").write_text(change(code))
+            sys.modules.pop(named[1], None)
         if language == "python":
-            if named := NAMED.match(code):
-                (tmp_path / f"{named[1]}.py").write_text(code)
-                sys.modules.pop(named[1], None)
             exec(compile(code, "block.py", "exec"), {"__name__": "__main__"})
+        elif language == "toml":
+            assert named
         else:
             assert language == "console"
             for line in code.splitlines():
                 if line.startswith("metasched "):
                     result = CliRunner().invoke(main, shlex.split(line)[1:])
                     assert result.exit_code == 0, (line, result.output, result.exception)
+
+
+def test_the_tutorial_runs_from_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name, (processors, jobs) in TWO_LOGS.items():
+        standing_in(tmp_path / name, processors, jobs)
+    follow_the_tutorial(tmp_path, lambda code: code.replace("least = 40", "least = 3"))
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_the_tutorial_comes_to_what_it_says(tmp_path, monkeypatch, traces):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in TWO_LOGS:
+        shutil.copy(traces / "swf" / name, tmp_path / name)
+    follow_the_tutorial(tmp_path, lambda code: code)
+    ranking = StudyOutcome.read("results.db").ranking
+    fast = ranking[ranking["link_mbps"] == 1000].set_index("policy")
+    assert fast["rank"].to_dict() == {
+        "A1": 1,
+        "B3": 1,
+        "ECT over EASY": 1,
+        "each alone": 3,
+        "MUSCLE over EASY": 3,
+    }
+    assert fast["mean"].round(1).to_dict() == {
+        "A1": 9.7,
+        "B3": 14.5,
+        "ECT over EASY": 43.0,
+        "each alone": 37.3,
+        "MUSCLE over EASY": 41.1,
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
