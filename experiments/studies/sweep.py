@@ -238,13 +238,18 @@ def try_out(probe: Runnable) -> None:
 
 def _measure(runs: Iterable[Run], work: Work, workers: Workers, watch: Watch, costs: Costs) -> None:
     """Learn what a job of each kind of run takes, s, by a short run of each kind."""
-    probes = {run.kind: run.probe for run in runs if run.kind not in costs}
-    if probes:
+    first: dict[tuple[Any, ...], Run] = {}
+    for run in runs:
+        if run.kind not in costs:
+            first.setdefault(run.kind, run)
+    if first:
         watch.prepare("measuring how long runs take, by a short one of each kind")
     submit = workers.executor.submit
-    futures = {kind: submit(_timed, probe, work) for kind, probe in probes.items()}
+    futures = {kind: submit(_timed, run.probe, work) for kind, run in first.items()}
     for kind, future in futures.items():
-        costs[kind] = future.result() / max(1, probes[kind].jobs)
+        making, rest = future.result()
+        jobs, short = (max(1, each.jobs) for each in (first[kind].scenario, first[kind].probe))
+        costs[kind] = making / jobs + rest / short
 
 
 def _batches(costs: Mapping[str, float]) -> Iterator[list[str]]:
@@ -275,11 +280,18 @@ def forget(model: GridModel) -> None:
     getattr(mesa.Agent, "_ids", {}).pop(model, None)
 
 
-def _timed(scenario: Runnable, work: Work) -> float:
-    """Return the seconds that a run takes."""
-    began = time.perf_counter()
+def _timed(scenario: Runnable, work: Work) -> tuple[float, float]:
+    """Return the seconds that it takes to make a model, however many jobs it has, and the rest.
+
+    Once before, so that what a process loads once is not counted for each run.
+    """
     work(scenario, 0)
-    return time.perf_counter() - began
+    began = time.perf_counter()
+    forget(scenario.model())
+    made = time.perf_counter()
+    work(scenario, 0)
+    making = made - began
+    return making, max(0.0, time.perf_counter() - made - making)
 
 
 def _all_done(runs: Sequence[tuple[Runnable, int]], work: Work) -> list[tuple[Observation, float]]:
