@@ -317,7 +317,12 @@ def checked(name, status):
     return {each["check"]: each for each in result["checks"]}
 
 
-@pytest.mark.parametrize("name", [*GLOBAL, *LOCAL])
+SLOW = {"oas": pytest.mark.slow}  # it optimises at nearly each arrival
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=SLOW.get(each, ())) for each in (*GLOBAL, *LOCAL)]
+)
 def test_built_in_schedulers_pass(name):
     assert len(checked(name, 0)) == 9
 
