@@ -16,6 +16,7 @@ from experiments.reporting.page import Cell, Column, Table, templates
 from experiments.reporting.panels import Panel, Point, panel
 from experiments.reporting.units import NONE, number_told
 from experiments.reporting.words import Sentence
+from experiments.studies.units import unit_of
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -44,7 +45,7 @@ def study_page(outcome: StudyOutcome) -> str:
         version=told.get("version"),
         scripts=SCRIPTS,
         found=[Sentence(line) for line in outcome.sentences()],
-        metric=_words(outcome.metric),
+        metric=_measured(outcome.metric),
         better="more" if outcome.study.more_is_better else "less",
         panels=drawn[:PANELS],
         left_out=max(0, len(drawn) - PANELS),
@@ -113,6 +114,12 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def _measured(metric: str) -> str:
+    """Return a metric in words, with its unit."""
+    unit = unit_of(metric)
+    return _words(metric) + (f", {unit}" if unit else "")
+
+
 # Tables -----------------------------------------------------------------------------------------
 
 
@@ -120,26 +127,33 @@ def ranking_table(outcome: StudyOutcome) -> Table:
     """Return the policies of each setting, the best first."""
     names = {
         "n": "runs",
-        "mean": _words(outcome.metric),
-        "difference": "worse than the best mean by",
+        "mean": _measured(outcome.metric),
+        "difference": "difference to the best mean",
     }
     return _table(
         "Ranking",
         outcome.ranking,
         names,
-        [*outcome.where, "rank", "policy", "n", "mean", "difference"],
-        "Policies that cannot be told apart share a rank. Differences are paired: of runs with "
-        "the same jobs.",
+        [*_telling(outcome), "rank", "policy", "n", "mean", "difference"],
+        "The rank of a policy is one more than the number of policies that are surely better, so "
+        "those that cannot be told apart share one. Differences are paired: of runs with the same "
+        "jobs.",
         {"mean": "half_width"},
     )
 
 
+def _telling(outcome: StudyOutcome) -> list[str]:
+    """Return the columns of a setting that are not the same in all rows."""
+    return [name for name in outcome.where if outcome.runs[name].nunique() > 1]
+
+
 def _tables(outcome: StudyOutcome) -> list[Table]:
-    metric = _words(outcome.metric)
+    metric = _measured(outcome.metric)
     tables = [ranking_table(outcome)]
     if len(outcome.effects):
         effects = {"n": "pairs", "mean": f"{metric} before", "difference": "change"}
-        columns = ["parameter", "from", "to", *outcome.where, "policy", "n", "mean", "difference"]
+        others = [name for name in _telling(outcome) if outcome.effects[name].notna().any()]
+        columns = ["parameter", "from", "to", *others, "policy", "n", "mean", "difference"]
         tables.append(
             _table(
                 "Effects of parameters",
@@ -157,8 +171,8 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
         _table(
             "All means",
             outcome.points,
-            {"n": "runs", **{name: _words(name) for name in reported}},
-            [*outcome.where, "policy", "n", *counts, *reported],
+            {"n": "runs", **{name: _measured(name) for name in reported}},
+            [*_telling(outcome), "policy", "n", *counts, *reported],
             "With 95 % confidence intervals.",
         )
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 NONE = "-"
+DIGITS = ((100, 0), (10, 1), (1, 2))
+"""Digits after the point, of numbers from so much on."""
 
 
 def time_told(seconds: float | None) -> str:
@@ -20,14 +22,14 @@ def time_told(seconds: float | None) -> str:
 
 
 def number_told(value: float | None) -> str:
-    """Return a number with three digits at least.
+    """Return a number with some three digits.
 
-    >>> number_told(12345.6), number_told(1.25), number_told(7)
-    ('12,346', '1.25', '7')
+    >>> number_told(12345.6), number_told(1.25), number_told(7), number_told(0.4474)
+    ('12,346', '1.25', '7', '0.447')
     """
     if value is None:
         return NONE
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    digits = next((digits for least, digits in DIGITS if abs(value) >= least), 3)
     text = f"{value:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if digits else text
 

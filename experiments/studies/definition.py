@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Annotated, Any, Literal
+from unicodedata import category
 
 import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -39,6 +40,19 @@ def _different(values: Sequence[Any]) -> Sequence[Any]:
     return values
 
 
+def _in_a_line(text: str) -> str:
+    """Refuse a text that would break a table, or drive a terminal."""
+    if any(category(letter) == "Cc" for letter in text):
+        raise PydanticCustomError("line", "accepted: a text in one line")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank", "accepted: a name")
+    return text
+
+
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -48,7 +62,6 @@ SHAPES = {
     "too_short": "accepted: a list of at least one",
     "model_type": "accepted: a table",
     "dict_type": "accepted: a table",
-    "string_too_short": "accepted: a name",
 }
 """What is accepted, by the kind of pydantic's error, where its own words are not a user's."""
 
@@ -64,7 +77,8 @@ Values = Annotated[tuple[Any, ...], Field(min_length=1), AfterValidator(_differe
 Names = Annotated[
     tuple[str, ...], BeforeValidator(_one_or_more), Field(min_length=1), AfterValidator(_different)
 ]
-Name = Annotated[str, Field(min_length=1)]
+Line = Annotated[str, AfterValidator(_in_a_line)]
+Name = Annotated[Line, AfterValidator(_not_blank)]
 
 
 class _Part(BaseModel):
@@ -133,7 +147,7 @@ class Definition(_Part):
         Named logs; none: synthetic jobs, or the log of the scenario.
     """
 
-    title: str = ""
+    title: Line = ""
     scenario: Name
     platform: str | None = None
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
@@ -143,7 +157,7 @@ class Definition(_Part):
     policies: Grid | Annotated[tuple[Policy, ...], Field(min_length=1)]
     set: Parameters = {}
     vary: Annotated[dict[str, Values], AfterValidator(_by_own_names)] = {}
-    workloads: dict[str, Names] = {}
+    workloads: dict[Name, Names] = {}
     replications: Replications = Replications()
 
     @classmethod
@@ -239,13 +253,18 @@ def _told(failure: pydantic.ValidationError) -> str:
     errors.sort(key=lambda each: each["type"] != "extra_forbidden")  # what else may follow of it
     first = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
     error = max(first, key=lambda each: (len(each["loc"]), each["type"] == "extra_forbidden"))
-    key = ".".join(str(part) for part in error["loc"] if _is_key(part))
+    place = error["loc"][:-2] if error["loc"][-1] == "[key]" else error["loc"]
+    key = ".".join(_in_words(part) for part in place if _is_key(part))
     if error["type"] == "extra_forbidden":
         return f"{key}: unknown key; accepted: {', '.join(_keys(error['loc'][:-1]))}"
     if error["type"] == "missing":
         return f"{key}: missing; accepted: a study with it"
     reason = SHAPES.get(error["type"], error["msg"][0].lower() + error["msg"][1:])
     return f"{key}: found {error['input']!r}; {reason}"
+
+
+def _in_words(part: str | int) -> str:
+    return part if isinstance(part, str) and part.isprintable() else repr(part)
 
 
 def _is_key(part: str | int) -> bool:

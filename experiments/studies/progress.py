@@ -123,11 +123,14 @@ def duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> duration(4.2), duration(75), duration(7500)
-    ('4 s', '1 min 15 s', '2 h 5 min')
+    >>> duration(4.2), duration(75), duration(7500), duration(1_220_400)
+    ('4 s', '1 min 15 s', '2 h 5 min', '14 d 3 h')
     """
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
     minutes, rest = divmod(whole, 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"

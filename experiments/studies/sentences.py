@@ -39,7 +39,9 @@ def _compared(outcome: StudyOutcome) -> Iterator[str]:
         f"{name} {listed([shown(value) for value in values])}"
         for name, values in study.vary.items()
     )
-    jobs = f"the logs {listed([*study.workloads])}" if study.workloads else "one workload"
+    logs = [*study.workloads]
+    many = "s" if len(logs) > 1 else ""
+    jobs = f"workload{many} {listed(logs)}" if logs else "one workload"
     where = f"{counted(len(study.settings), 'setting')} ({varied})" if varied else "one setting"
     yield (
         f"{policies} compared at {where} with {jobs}, by {study.metric}, of which "
@@ -93,12 +95,18 @@ def _of_setting(outcome: StudyOutcome, place: str, first: list[str], rows: pd.Da
     tied = [policy for policy in first if policy != leader["policy"]]
     if tied:
         words += f"; {listed(tied)} cannot be told from it" if leader["policy"] in first else ""
-    worse = ranked[ranked["rank"] > 1]
-    if len(worse):
-        last = worse.iloc[-1]
-        far = distance(last["difference"], leader["mean"], last["difference half_width"])
-        words += f"; {last['policy']} is last, {far}"
+    worse = [
+        f"{row['policy']} ({_far(row, leader['mean'])})"
+        for _, row in ranked[ranked["rank"] > 1].iterrows()
+    ]
+    if worse:
+        more = f" and {len(worse) - NAMED} more" if len(worse) > NAMED else ""
+        words += f"; surely beaten: {', '.join(worse[:NAMED])}{more}"
     return f"{words}."
+
+
+def _far(row: Any, best: float) -> str:
+    return distance(row["difference"], best, row["difference half_width"])
 
 
 def _effects(outcome: StudyOutcome) -> Iterator[str]:
@@ -113,21 +121,29 @@ def _effects(outcome: StudyOutcome) -> Iterator[str]:
             & (effects["from"] == cell(one))
             & (effects["to"] == cell(other))
         ]
+        alike: dict[str, list[str]] = {}
         for policy, rows in ends.groupby("policy", sort=False):
-            changes = rows["difference"] / rows["mean"]
-            sure = rows["difference"].abs() > rows["half_width"]
-            span = f"From {parameter} {shown(one)} to {shown(other)}, {outcome.metric} of {policy}"
-            if not rows["difference"].any():
-                yield f"{span} stays the same."
-                continue
-            if not sure.any():
-                where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
-                yield f"{span} does not change as far as can be told{where}."
-                continue
-            low, high = changes[sure].min(), changes[sure].max()
-            size = f"{low:+.1%}" if f"{low:.3f}" == f"{high:.3f}" else f"{low:+.1%} to {high:+.1%}"
-            of = "" if len(rows) == 1 else f" in {int(sure.sum())} of {len(rows)} cases"
-            yield f"{span} changes by {size}{of}."
+            alike.setdefault(_change(rows), []).append(str(policy))
+        for what, policies in alike.items():
+            yield (
+                f"From {parameter} {shown(one)} to {shown(other)}, {outcome.metric} of "
+                f"{listed(policies)} {what}."
+            )
+
+
+def _change(rows: pd.DataFrame) -> str:
+    """Return what a parameter does to a policy in words; a row for each setting of the others."""
+    if not rows["difference"].any():
+        return "stays the same"
+    sure = rows["difference"].abs() > rows["half_width"]
+    if not sure.any():
+        where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
+        return f"does not change as far as can be told{where}"
+    changes = (rows["difference"] / rows["mean"])[sure]
+    low, high = changes.min(), changes.max()
+    size = f"{low:+.1%}" if f"{low:.3f}" == f"{high:.3f}" else f"{low:+.1%} to {high:+.1%}"
+    of = "" if len(rows) == 1 else f" in {int(sure.sum())} of {len(rows)} cases"
+    return f"changes by {size}{of}"
 
 
 def _lacking(outcome: StudyOutcome) -> Iterator[str]:

@@ -13,6 +13,7 @@ from experiments.studies.judged import shown
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.sentences import place_of
 from experiments.studies.statistics import Interval
+from experiments.studies.units import unit_of
 
 
 def print_outcome(outcome: StudyOutcome, console: Console) -> None:
@@ -31,10 +32,14 @@ def print_outcome(outcome: StudyOutcome, console: Console) -> None:
 def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
     """Return the ranks of a setting, with the means of what else is reported."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("rank", justify="right")
-    table.add_column("policy", no_wrap=True)
-    for column in ("n", outcome.metric, "to the best", *outcome.study.report):
-        table.add_column(column, justify="right", overflow="fold")
+    numbers: dict[str, Any] = {"justify": "right", "overflow": "fold"}
+    table.add_column("rank", no_wrap=True, **numbers)
+    table.add_column("policy", overflow="fold")  # the first to be broken where room is short
+    table.add_column("n", no_wrap=True, **numbers)
+    for column in (outcome.metric, "to_the_best"):
+        table.add_column(_heading(column), no_wrap=True, **numbers)
+    for column in outcome.study.report:
+        table.add_column(_heading(column), **numbers)
     points = outcome.points.set_index([*outcome.where, "policy"])
     for _, row in rows.iterrows():
         ranked = not math.isnan(row["mean"])
@@ -48,6 +53,12 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
             *(_shown(point[name], math.nan) for name in outcome.study.report),
         )
     return table
+
+
+def _heading(name: str) -> str:
+    """Return the name of a metric with its unit, a word a line."""
+    unit = unit_of(name)
+    return name.replace("_", "\n") + (f",\n{unit}" if unit else "")
 
 
 def _difference(row: Any) -> str:

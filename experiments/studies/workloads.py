@@ -140,8 +140,8 @@ def _read(
     arrivals = table.jobs["arrival"] - table.jobs["arrival"][0]
     if how.window is None:
         return StudyWorkload(name, source, digests, arrivals)
-    whole = int(arrivals[-1] // how.window)
-    starts = how.window * np.arange(whole)
+    parts = np.unique(arrivals // how.window)  # there may be far more without a job
+    starts = how.window * parts[:-1]
     first, last = np.searchsorted(arrivals, starts), np.searchsorted(arrivals, starts + how.window)
     stretches = tuple((float(start), float(start + how.window)) for start in starts[last > first])
     if len(stretches) < how.least:

@@ -133,3 +133,56 @@ def test_what_is_no_study_is_refused(tmp_path, content):
         StudyOutcome.read(path)
     assert path.exists() is (content is not None)
     assert content is None or path.read_bytes() == content
+
+
+def test_headings_and_intervals_are_whole_in_80_columns(tmp_path):
+    text = STUDY.replace("mean_turnaround", "mean_bounded_slowdown")
+    text = text.replace('"utilization"', '"mean_wait", "utilization"')
+
+    def result(policy, workload, setting, replication):
+        wide = {"mean_bounded_slowdown": 9.6 + NOISE[replication], "mean_wait": 1028.0}
+        return wide if policy.startswith("ect") else {**wide, "mean_bounded_slowdown": 12.5}
+
+    console = Console(width=80, file=io.StringIO())
+    print_outcome(read(tmp_path, result, text=text), console)
+    found = console.file.getvalue()
+    words = found.split()
+    assert {"bounded", "slowdown", "wait,", "s", "utilization"} <= set(words)
+    row = next(line for line in found.splitlines() if "ect over fcfs" in line)
+    assert row.count("±") == 1
+    assert row.split()[-2:] == ["1,028", "0.500"]
+
+
+def test_who_is_surely_beaten_is_told_and_no_one_is_called_last(tmp_path):
+    """A tied policy may have a worse mean than one that is surely beaten."""
+
+    def result(policy, workload, setting, replication):
+        worse = {
+            "ect over fcfs": 0.0,
+            "ect over easy": 20.0,
+            "dll over fcfs": 9 * NOISE[replication] + 90,
+        }
+        return {"mean_turnaround": 100.0 + worse.get(policy, 25.0) + 0.1 * (replication % 3)}
+
+    text = STUDY.replace('local = "fcfs"', 'local = ["fcfs", "easy"]')
+    outcome = read(tmp_path, result, text=text)
+    first = outcome.ranking[outcome.ranking["link_mbps"] == 100]
+    means = dict(zip(first["policy"], first["mean"], strict=True))
+    ranks = dict(zip(first["policy"], first["rank"], strict=True))
+    assert ranks["dll over fcfs"] == 1
+    assert means["dll over fcfs"] > means["dll over easy"]
+    told = next(line for line in outcome.sentences() if line.startswith("link_mbps 100: "))
+    assert "dll over fcfs cannot be told from it" in told
+    assert "surely beaten: ect over easy (20" in told
+    assert "dll over easy (25" in told
+    assert "last" not in told
+
+
+def test_what_a_parameter_does_alike_is_told_once(tmp_path):
+    def same(policy, workload, setting, replication):
+        return {"mean_turnaround": 100.0 + replication}
+
+    assert [line for line in read(tmp_path, same).sentences() if line.startswith("From")] == [
+        "From link_mbps 100 to 1000, mean_turnaround of ect over fcfs and dll over fcfs stays the "
+        "same."
+    ]
