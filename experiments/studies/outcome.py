@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pydantic import ValidationError
 
 from experiments.shown import Shown
 from experiments.studies.database import Contents, contents
@@ -20,6 +21,7 @@ from experiments.studies.definition import Definition, cell
 from experiments.studies.files import plain
 from experiments.studies.ranking import paired_difference, ranks
 from experiments.studies.statistics import Interval, mean_interval
+from grid.errors import GridError
 
 COUNTS = ("unfinished", "rejected", "stable")
 """Columns of runs that are no metrics."""
@@ -60,10 +62,16 @@ class StudyOutcome(Shown):
         Raises
         ------
         GridError
-            If the file is none of a study.
+            If the file is none of a study, or of one that this version cannot read.
         """
         found = contents(Path(path))
-        study = Definition.model_validate(found.told["study"])
+        try:
+            study = Definition.model_validate(found.told["study"])
+        except (KeyError, ValidationError):
+            raise GridError(
+                f"{path}: holds no study that this version can read; accepted: what `metasched "
+                "study` of the same version wrote"
+            ) from None
         return cls(study, found.told, _runs(study, found), len(found.tasks), found.told["ended"])
 
     @property

@@ -1,0 +1,117 @@
+"""Studies and files that cannot be used are refused in one line, and stay as they are."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from experiments.studies.outcome import StudyOutcome
+from experiments.studies.study import Study
+from grid.errors import GridError
+from tests.experiments.small_studies import STUDY, Silent, call, content, write_log_study
+
+BAD = [
+    ("seed = 3", "seeds = 3", "study.toml: seeds: unknown key; accepted: title, scenario"),
+    ("seed = 3", "seed = -3", "study.toml: seed: found -3; input should be greater"),
+    ("[policies]", "[police]", "study.toml: police: unknown key"),
+    ('"ect"', '"etc"', "study.toml: policies: global scheduler 'etc': unknown; accepted: muscle"),
+    ('"fcfs"', '"fcfc"', "study.toml: policies: local scheduler 'fcfc': unknown; accepted: titan"),
+    ('"fcfs"', '"titan"', "study.toml: policies.local: found ['titan', 'titan']; accepted: each"),
+    ("jobs = 150", "job = 150", "study.toml: set: job: unknown parameter; accepted: step, mode"),
+    ("jobs = 150", "jobs = 0", "study.toml: set: jobs: found 0; input should be greater"),
+    ("jobs = 150", "load = 1", "study.toml: vary: load: found in set too; accepted: one of them"),
+    ("load = [", "laod = [", "study.toml: vary: laod: unknown parameter; accepted: step"),
+    ("0.9]", "-1]", "study.toml: vary: load: found -1; input should be greater"),
+    ("[0.4, 0.9]", "0.4", "study.toml: vary.load: found 0.4; accepted: a list"),
+    ("[0.4, 0.9]", "[]", "study.toml: vary.load: found []; accepted: a list of at least one"),
+    ("least = 3", "least = 1", "study.toml: replications.least: found 1; input should be"),
+    ("most = 5", "most = 2", "study.toml: replications.most: found 2; accepted: from 3"),
+    ("most = 5", 'window = "4w"', "study.toml: replications.window: found without logs"),
+    ("most = 5", 'time = "soon"', "study.toml: replications.time: found 'soon'; accepted: a time"),
+    ('"mean_wait"', '"mean_weight"', "study.toml: report: found 'mean_weight'; accepted: mcp, pb"),
+    ('"quickstart"', '"quick"', "scenario 'quick': unknown; accepted: beosim"),
+    ('"quickstart"', '"quick.toml"', "quick.toml: no such file"),
+    ("seed = 3", 'platform = "no.toml"', "no.toml: "),
+    ("[vary]", '[workloads]\na = "no.swf"\n[vary]', "no.swf: cannot be read (No such file"),
+    ("[vary]", "[vary", "study.toml: Expected ']'"),
+    ('"Small"', r'"a\nb"', r"study.toml: title: found 'a\nb'; accepted: a text in one line"),
+    ("[vary]", '[workloads]\n" " = "no.swf"\n[vary]', "workloads: found ' '; accepted: a name"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "says"), BAD)
+def test_a_study_that_cannot_be_used_is_refused_in_one_line(old, new, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert old in STUDY
+    Path("study.toml").write_text(STUDY.replace(old, new, 1))
+    result = call("study.toml", "--out", "results.db")
+    assert (result.exit_code, result.stdout) == (2, ""), result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("metasched: ")
+    assert says in line
+    assert [each.name for each in tmp_path.iterdir()] == ["study.toml"]
+
+
+def test_too_few_stretches_of_a_log_are_refused(tmp_path):
+    with pytest.raises(GridError, match=r"window: found 34 h 0 min, of which mine has 2 with jobs"):
+        Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "34h"')]))
+    with pytest.raises(GridError, match=r"window: found 14 d 0 h, of which mine has 0 with jobs"):
+        Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "2w"')]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("least = 4", "least = 5", None),
+        ("nodes = 20", "nodes = 21", 'holds runs with set {"nodes": 20}; found set'),
+        ('"easy"]', '"easy", "sjf"]', "holds runs with policies"),
+        ('scenario = "site"', 'scenario = "site"\nseed = 9', "holds runs with seed 0"),
+    ],
+)
+def test_a_file_is_gone_on_with_by_its_own_study_only(old, new, says, tmp_path):
+    out = tmp_path / "out.db"
+    Study.load(write_log_study(tmp_path)).run(out, 1, watch=Silent())
+    before = content(out)
+    result = call(write_log_study(tmp_path, [(old, new)]), "--out", out, "--resume")
+    assert result.exit_code == (0 if says is None else 2)
+    if says is not None:
+        (line,) = result.stderr.splitlines()
+        assert f"{out}: {says}" in line
+        assert line.endswith("accepted: the same, or another file")
+        assert content(out) == before
+
+
+def test_another_input_version_or_kind_of_file_is_refused(tmp_path):
+    out, study = tmp_path / "out.db", write_log_study(tmp_path)
+    Study.load(study).run(out, 1, watch=Silent())
+    before = content(out)
+    write_log_study(tmp_path, jobs=401)
+    with pytest.raises(GridError, match=r"out\.db: holds runs with inputs .*mine\.swf"):
+        Study.load(study).run(out, 1, resume=True, watch=Silent())
+    assert content(out) == before
+    write_log_study(tmp_path)
+    with sqlite3.connect(out) as database:
+        database.execute("UPDATE parameters SET value = '\"0\"' WHERE name = 'code digest'")
+    with pytest.raises(GridError, match=r'out\.db: holds runs with code digest "0"; found code'):
+        Study.load(study).run(out, 1, resume=True, watch=Silent())
+    other = tmp_path / "other.db"
+    other.write_text("mine, and by no means a study")
+    with pytest.raises(GridError, match=r"other\.db: .* accepted: what `metasched study` wrote"):
+        Study.load(study).run(other, 1, resume=True, watch=Silent())
+    assert other.read_text() == "mine, and by no means a study"
+
+
+def test_a_file_that_this_version_cannot_read_is_refused(tmp_path):
+    """As another version leaves it, or a kill between its first two transactions."""
+    out = tmp_path / "out.db"
+    Study.load(write_log_study(tmp_path)).run(out, 1, watch=Silent())
+    for change in (
+        """UPDATE notes SET value = '{"measure": 1}' WHERE name = 'study'""",
+        "DELETE FROM notes",
+    ):
+        with sqlite3.connect(out) as database:
+            database.execute(change)
+        with pytest.raises(GridError, match=r"out\.db: holds no study .*; accepted: what"):
+            StudyOutcome.read(out)

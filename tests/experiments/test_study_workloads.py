@@ -1,0 +1,94 @@
+"""The jobs of a study: the same for all policies, drawn anew, or stretches of logs."""
+
+from __future__ import annotations
+
+from experiments.studies import inputs
+from experiments.studies.study import Study
+from experiments.studies.study_run import numbers_of
+from experiments.workload import read_source
+from tests.experiments.small_studies import STUDY, Silent, jobs_of, write_log_study
+
+
+def test_policies_and_settings_have_the_same_jobs(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.replace("load = [0.4, 0.9]", "link_mbps = [10, 1000]"))
+    study = Study.load(path)
+    of: dict[int, list] = {}
+    for at in study._at:
+        for task, run in study._tasks(at, 3):
+            of.setdefault(task.replication, []).append(jobs_of(run))
+    assert [len(each) for each in of.values()] == [8, 8, 8]
+    for each in of.values():
+        assert all((jobs == each[0]).all() for jobs in each)
+    assert (of[0][0] != of[1][0]).any()
+
+
+def test_a_log_that_is_replayed_whole_is_not_repeated(tmp_path):
+    outcome = Study.load(write_log_study(tmp_path)).run(tmp_path / "out.db", 1, watch=Silent())
+    assert outcome.points["n"].tolist() == [2, 2]
+    assert outcome.points["mean_wait half_width"].tolist() == [0.0, 0.0]
+    assert outcome.ranking["policy"].tolist() == ["dll over easy", "dll over fcfs"]
+    assert outcome.ranking["rank"].tolist() == [1, 2]
+    assert "nothing is random there" in " ".join(outcome.sentences())
+
+
+def test_a_process_reads_a_log_once_and_leaves_it_as_it_is(tmp_path, monkeypatch):
+    changes = [
+        ('"site"', '"site"\nseed = 4'),
+        ("nodes = 20", "nodes = 20\nassign_deadlines = true"),
+    ]
+    monkeypatch.setattr(inputs, "_tables", {})
+    reads = []
+
+    def read(*given):
+        reads.append(given)
+        return read_source(*given)
+
+    monkeypatch.setattr(inputs, "read_source", read)
+    study = Study.load(write_log_study(tmp_path, changes))
+    (table,) = inputs._tables.values()
+    before = table.jobs.copy()
+    (at,) = study._at
+    found = [numbers_of(run.scenario, run.seed) for _, run in study._tasks(at, 2)]
+    assert len(reads) == 1
+    assert (table.jobs == before).all()
+    assert found[0]["over_deadline"] != found[2]["over_deadline"]  # another seed
+    assert found[0]["mean_wait"] == found[2]["mean_wait"]
+
+
+def test_schedulers_of_a_module_beside_the_study(tmp_path):
+    (tmp_path / "beside_study.py").write_text(
+        "from agents.balancers import DynamicLeastLoadScheduler\n"
+        "class Mine(DynamicLeastLoadScheduler):\n"
+        "    'Mine.'\n"
+    )
+    changes = [('global = "dll"', 'global = ["dll", "beside_study:Mine"]')]
+    study = Study.load(write_log_study(tmp_path, changes))
+    outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
+    assert outcome.ranking["rank"].tolist() == [1, 1, 3, 3]
+    assert set(outcome.provenance["schedulers"]) == {"beside_study:Mine"}
+
+
+def test_replications_of_a_log_are_its_stretches(tmp_path):
+    changes = [("least = 4", 'least = 4\nwindow = "20h"')]
+    study = Study.load(write_log_study(tmp_path, changes))
+    outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
+    assert outcome.points["n"].tolist() == [4, 4]
+    (at,) = study._at
+    runs = [run for task, run in study._tasks(at, 4) if task.policy == "dll over easy"]
+    parameters = [each.scenario.scenario.parameters for each in runs]
+    hours = [(each.window_start / 3600, each.window_end / 3600) for each in parameters]
+    assert hours == [(0, 20), (20, 40), (40, 60), (60, 80)]
+    assert [len(jobs_of(run)) for run in runs] == [run.scenario.jobs for run in runs]
+    assert outcome.runs["mean_wait"].nunique() == 8
+
+
+def test_stretches_are_found_however_short_they_are(tmp_path):
+    """A log has far more of them without a job than memory could hold."""
+    study = Study.load(
+        write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "0.000001s"')])
+    )
+    (workload,) = study.workloads
+    assert 380 <= len(workload.stretches) <= 400
+    starts = [start for start, _ in workload.stretches]
+    assert starts == sorted(set(starts))
