@@ -186,11 +186,14 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
 
 
 def _waits(axes: list[Axes], runs: Sequence[Ran]) -> None:
+    told = [ran for ran in runs if len(ran.waits)]
+    if not told:
+        raise GridError("waits: no job was completed; accepted: runs with jobs that were")
     for of, values, label in (
         (axes[0], attrgetter("waits"), "wait, s"),
         (axes[1], attrgetter("slowdowns"), "bounded slowdown"),
     ):
-        for ran, name, color in _named(runs):
+        for ran, name, color in _named(told):
             of.ecdf(np.maximum(values(ran), 1.0), label=name, color=color, linewidth=1.1)
         of.set(xscale="log", xlabel=label, ylabel="share of jobs", ylim=(0, 1.01))
         of.set_xlim(left=1)

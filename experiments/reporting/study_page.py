@@ -62,7 +62,7 @@ def _panels(outcome: StudyOutcome) -> list[Panel]:
     points, vary = outcome.points, outcome.study.vary
     numeric = [name for name in vary if len(vary[name]) > 1 and _is_numeric(vary[name])]
     along = max(numeric, key=lambda name: len(vary[name]), default="workload")
-    others = [name for name in outcome.where if name != along]
+    others = [name for name in _telling(outcome) if name != along]
     found = []
     for place, rows in _groups(points, others):
         values = sorted(rows[along].unique()) if along in numeric else [*rows[along].unique()]

@@ -125,6 +125,12 @@ def test_a_run_without_a_completed_job_has_a_page():
     assert "0 of 1 job " in page_of([ran])
     for what in ("gantt", "utilization"):
         draw([ran], what)
+    with pytest.raises(GridError, match="waits: no job was completed; accepted: runs with jobs"):
+        draw([ran], "waits")
+    served = plain(table(1, sizes=(1,)))
+    served.run()
+    of_both = draw([ran, Ran.of(result_of(served, "one", 0.1))], "waits")
+    assert [len(each.lines) for each in of_both.axes] == [1, 1]
 
 
 @pytest.mark.parametrize(
