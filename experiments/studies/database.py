@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from experiments.files import unwritable
 from experiments.studies.kept import TABLES, Kept
 from grid.errors import GridError
 
@@ -83,14 +84,19 @@ class StudyDatabase(Kept):
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Have no other process write to the file of a study meanwhile.
+    """Have no other process write to the file of a study meanwhile; it and its folder are made.
 
     Raises
     ------
     GridError
-        If one does.
+        If one does, or if the file cannot be written to.
     """
-    with path.open("ab") as file:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        opened = path.open("ab")
+    except OSError as error:
+        raise unwritable(path, "results", "file", error) from None
+    with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -125,16 +125,17 @@ class StudyOutcome(Shown):
 
         Columns: workload, the parameters that vary, ``rank`` (`ranking.ranks`; none without a
         mean), policy, ``n``, ``mean`` of the metric and its ``half_width``, and the paired
-        ``difference`` to the policy of the best mean with its ``difference half_width``.
+        ``difference`` to the first policy, that of the best mean, with its
+        ``difference half_width``.
         """
         rows = []
         for at, runs in self._groups(self.where):
             samples = self._samples(runs)
             means = {policy: float(values.mean()) for policy, values in samples.items()}
             sign = -1.0 if self.study.more_is_better else 1.0
-            order = sorted(means, key=lambda policy: sign * means[policy])
             rank = ranks(samples, self.study.more_is_better)
-            for policy in sorted(order, key=rank.__getitem__):
+            order = sorted(means, key=lambda policy: (rank[policy], sign * means[policy]))
+            for policy in order:
                 mean, half = _cells(mean_interval(samples[policy]))
                 to_best = paired_difference(samples[policy], samples[order[0]])
                 difference, of_difference = _cells(to_best)

@@ -90,11 +90,10 @@ def _of_setting(outcome: StudyOutcome, place: str, first: list[str], rows: pd.Da
     ranked = rows.dropna(subset=["rank"])
     if not len(ranked):
         return f"{where}no policy has a mean."
-    leader = ranked.loc[ranked["difference"] == 0.0].iloc[0]
+    leader = ranked.iloc[0]
     words = f"{where}{leader['policy']} has the best {outcome.metric}, {number(leader)}"
-    tied = [policy for policy in first if policy != leader["policy"]]
-    if tied:
-        words += f"; {listed(tied)} cannot be told from it" if leader["policy"] in first else ""
+    if tied := first[1:]:
+        words += f"; {listed(tied)} cannot be told from it"
     worse = [
         f"{row['policy']} ({_far(row, leader['mean'])})"
         for _, row in ranked[ranked["rank"] > 1].iterrows()
@@ -157,6 +156,15 @@ def _lacking(outcome: StudyOutcome) -> Iterator[str]:
         if len(bad):
             count = why.format(int(bad[column].sum()))
             yield f"No mean is claimed of {_points(outcome, bad)}, {count}."
+    if (points.groupby(outcome.where)["n"].nunique() > 1).any():
+        yield (
+            "Policies of a setting have different numbers of finished runs: their means are not of "
+            "the same jobs, paired differences are."
+        )
+    study = outcome.study
+    all_points = len(study.compared) * len(study.settings) * max(1, len(study.workloads))
+    if all_points > len(points):
+        yield f"{all_points - len(points)} of {all_points} points have no finished run yet."
     rejecting = points[points["rejected"] > 0]
     if len(rejecting):
         yield (

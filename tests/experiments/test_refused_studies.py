@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.studies.database import alone
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from grid.errors import GridError
@@ -115,3 +116,12 @@ def test_a_file_that_this_version_cannot_read_is_refused(tmp_path):
             database.execute(change)
         with pytest.raises(GridError, match=r"out\.db: holds no study .*; accepted: what"):
             StudyOutcome.read(out)
+
+
+def test_folders_of_a_file_are_made_or_what_is_in_the_way_is_told(tmp_path):
+    study = write_log_study(tmp_path)
+    Study.load(study).run(tmp_path / "new" / "folder" / "out.db", 1, watch=Silent())
+    assert [each.name for each in (tmp_path / "new" / "folder").iterdir()] == ["out.db"]
+    with pytest.raises(GridError, match=r"study\.toml/out\.db: cannot write results"):
+        with alone(study / "out.db"):
+            pass
