@@ -17,7 +17,8 @@ SYNTHETIC = (
     *("workload_model", "q", "composition", "request", *PER_CLUSTER),
 )
 STAGING = ("staging_time", "staging_data")
-LOGS = ("partitions", "load_factor", "window_start", "window_end", "kill_at_request")
+PARTITIONS = ("partitions", "partition_field")
+LOGS = (*PARTITIONS, "load_factor", "window_start", "window_end", "kill_at_request")
 
 Condition = Callable[[Parameters, bool], bool]
 WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
@@ -113,7 +114,7 @@ def notes(scenario: Scenario) -> list[str]:
         if found and applies(parameters, scenario.workload is not None):
             reasons.append(f"{', '.join(found)} ({why})")
     if several:
-        given = [name for name in ("local_share", "partitions") if name in chosen]
+        given = [name for name in ("local_share", *PARTITIONS) if name in chosen]
         reasons += [f"{name} (each log is that of a site)" for name in given]
     lines = [f"parameters without effect: {'; '.join(reasons)}"] if reasons else []
     lines += [f"platform: {note}" for note in scenario.platform.notes]

@@ -23,6 +23,7 @@ from grid.distributions import LARGEST_SIZE
 from grid.jobs import LONGEST, UNKNOWN, WIDEST
 from grid.kernel.state import CAPACITIES
 from grid.topology import NARROWEST
+from grid.workloads.fields import PARTITION
 
 
 def _whole(value: Any) -> Any:
@@ -283,7 +284,9 @@ class Parameters(BaseModel):
 
     partitions: dict[str, str] = {}
     """Logs: clusters that jobs are submitted through, by the partition, or site, that the log has,
-    such as {1 = "C1", 2 = "C2"}; jobs of other partitions have no origin."""
+    such as {1 = "C1", "2-9" = "C2"}; jobs of other partitions have no origin."""
+    partition_field: Whole = PARTITION
+    """Logs in SWF and GWF: the field that names the partition, counted from 1."""
     load_factor: Factor = 1.0
     """Logs: arrivals come this many times as fast."""
     window_start: NonNegative = 0.0

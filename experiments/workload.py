@@ -45,8 +45,9 @@ Source = str | Path | Sequence[str]
 """A log, or ``name=path`` for each of several sites."""
 
 
-READ = ("kill_at_request", "computation_fraction", "bsbw", "partitions")
-"""Parameters that say how logs are read; those of several sites have no partitions."""
+ALL_READ = ("kill_at_request", "computation_fraction", "bsbw")
+READ = (*ALL_READ, "partitions", "partition_field")
+"""Parameters that say how logs are read: all, and one that is not of a single site."""
 
 
 def read_source(source: Source, platform: Platform, parameters: Parameters) -> Table:
@@ -57,10 +58,11 @@ def read_source(source: Source, platform: Platform, parameters: Parameters) -> T
     WorkloadError
         If a file cannot be used.
     """
-    how = (platform.names, platform.speed, *(getattr(parameters, name) for name in READ))
+    one = isinstance(source, (str, Path))
+    how = (getattr(parameters, name) for name in (READ if one else ALL_READ))
     if isinstance(source, (str, Path)):
-        return read_log(source, *how)
-    return read_site_logs(site_paths(source), *how[:-1])
+        return read_log(source, platform.names, platform.speed, *how)
+    return read_site_logs(site_paths(source), platform.names, platform.speed, *how)
 
 
 def site_paths(source: Sequence[str]) -> dict[str, str]:

@@ -29,10 +29,21 @@ _SPEED = click.option(
 @click.argument("log")
 @click.option("--format", "format_", metavar="NAME", help="swf, gwf, sacct, batsim, csv, parquet.")
 @_SPEED
+@click.option(
+    "--partition-field",
+    type=Number(1),
+    metavar="N",
+    help="Field of SWF and GWF that names partitions (default: 16).",
+)
 @click.option("--out", metavar="DIR", help="Write log.json and a figure, log.svg and .png, there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def inspect(
-    log: str, format_: str | None, speed: float | None, out: str | None, as_json: bool
+    log: str,
+    format_: str | None,
+    speed: float | None,
+    partition_field: int | None,
+    out: str | None,
+    as_json: bool,
 ) -> None:
     """Tell what LOG is like, and what cleaning it needs; or what a platform file says.
 
@@ -43,19 +54,22 @@ def inspect(
     from grid.platform_files import SUFFIXES
 
     if format_ is None and Path(log).suffix.lower() in SUFFIXES:
-        if out is not None:
-            raise GridError(f"--out: found with {log}, a platform; accepted: with a log")
+        for option, value in (("--out", out), ("--partition-field", partition_field)):
+            if value is not None:
+                raise GridError(f"{option}: found with {log}, a platform; accepted: with a log")
         _inspect_platform(log, as_json)
         return
     from rich.console import Console
 
     from experiments.logs.character import Character
     from experiments.logs.listing import print_character
+    from grid.workloads.fields import PARTITION
     from grid.workloads.formats import read
 
     for name in FILES if out is not None else ():
         check_file(Path(str(out)) / name, "results")
-    character = Character.of(read(Path(log), format_, speed=speed))
+    field = partition_field or PARTITION
+    character = Character.of(read(Path(log), format_, speed=speed, partition_field=field))
     if out is not None:
         _write(character, Path(out))
     if as_json:

@@ -17,10 +17,13 @@ from grid.workloads.files import LARGEST_WHOLE, number, opened_text, quoted, sec
 from grid.workloads.log import RECORD
 
 FIELDS = 18
-"""Fields that a record has at least; what stands after them on a line is not read."""
+"""Fields that a record has at least; what stands after them may name its partition."""
 
 NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME = 0, 1, 3, 4, 7, 8
-USER, EXECUTABLE, PARTITION = 11, 13, 15
+USER, EXECUTABLE = 11, 13
+PARTITION = 16
+"""The field that names the partition of a record, counted from 1."""
+
 USED = (NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME)
 PEOPLE = (USER, EXECUTABLE)
 WHOLE = (NUMBER, ALLOCATED, REQUESTED, *PEOPLE)
@@ -43,7 +46,9 @@ class Fields(NamedTuple):
     comments: list[str]
 
 
-def read_fields(path: Path, comment: str, whole_line: bool) -> Fields:
+def read_fields(
+    path: Path, comment: str, whole_line: bool, partition_field: int = PARTITION
+) -> Fields:
     """Read the records of a file.
 
     Parameters
@@ -55,6 +60,9 @@ def read_fields(path: Path, comment: str, whole_line: bool) -> Fields:
     whole_line : bool
         All fields are numbers. Else only those of `USED` are, and users and applications may be
         named: then they are numbered as they first come.
+    partition_field : int
+        The field that names the partition, from 1. One after the 18th may be any text, of which a
+        list in braces counts by its first entry, and a line may lack it.
 
     Raises
     ------
@@ -65,7 +73,8 @@ def read_fields(path: Path, comment: str, whole_line: bool) -> Fields:
     comments: list[str] = []
     parts: list[npt.NDArray[np.void]] = []
     requested: list[npt.NDArray[np.int64]] = []
-    people: list[tuple[str, str, str]] = []
+    people: list[tuple[str, str]] = []
+    names: list[str] = []
     numbers: list[npt.NDArray[np.float64]] = []
     with opened_text(path) as file:
         first = 1
@@ -77,20 +86,23 @@ def read_fields(path: Path, comment: str, whole_line: bool) -> Fields:
                 column = _columns(path, lines, first, comment, numeric)
                 parts.append(_records(column))
                 requested.append(column[REQUESTED].astype(np.int64))
-                if whole_line:
-                    numbers.append(column[PARTITION])
+                if whole_line and partition_field <= FIELDS:
+                    numbers.append(column[partition_field - 1])
                 else:
                     rows = [row for row in (_split(line, comment) for line in lines) if row]
                     if min(map(len, rows)) < FIELDS:
                         _refuse(path, lines, first, comment, numeric)
-                    people += [(row[USER], row[EXECUTABLE], row[PARTITION]) for row in rows]
+                    if not whole_line:
+                        people += [(row[USER], row[EXECUTABLE]) for row in rows]
+                    names += [_first_entry(row, partition_field) for row in rows]
             first += len(lines)
     if not parts:
         raise WorkloadError(f"{path}: empty workload: found no record; accepted: at least one")
     records = np.concatenate(parts)
     if people:
-        users, applications, names = zip(*people, strict=True)
+        users, applications = zip(*people, strict=True)
         records["user"], records["application"] = numbered(users), numbered(applications)
+    if names:
         partition, partitions = placed(names)
     else:
         values, place = np.unique(np.concatenate(numbers), return_inverse=True)
@@ -178,6 +190,18 @@ def _columns(
 
 def _split(line: str, comment: str) -> list[str]:
     return line.partition(comment)[0].split()
+
+
+def _first_entry(row: list[str], field: int) -> str:
+    """Return a field (from 1) of a record, the first entry of a list in braces; empty: it has none.
+
+    Examples
+    --------
+    >>> _first_entry(["7", "{1241,1242}"], 2)
+    '1241'
+    """
+    text = row[field - 1] if field <= len(row) else ""
+    return text[1:].rstrip("}").partition(",")[0] if text.startswith("{") else text
 
 
 def _refuse(

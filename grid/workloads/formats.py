@@ -11,7 +11,7 @@ from typing import BinaryIO, TextIO
 
 from grid.errors import WorkloadError
 from grid.workloads.batsim import batsim_log, write_batsim
-from grid.workloads.fields import FIELDS
+from grid.workloads.fields import FIELDS, PARTITION
 from grid.workloads.files import bare_name, opened, quoted
 from grid.workloads.gwf import gwf_log
 from grid.workloads.job_columns import COLUMNS
@@ -25,7 +25,7 @@ from grid.workloads.table import Table
 HEAD = 65_536
 """Bytes of a file that tell its format."""
 
-Reader = Callable[[Path, Sequence[str] | None, float | None], Log]
+Reader = Callable[[Path, Sequence[str] | None, float | None, int], Log]
 Writer = Callable[[BinaryIO, Table], None]
 
 
@@ -40,8 +40,8 @@ class Format:
     suffix : str
         How names of its files end; empty: in any way.
     read : callable
-        Reads a file; it is also given the names of the clusters, None for any, and the speed of a
-        processor (flop/s), None if nobody says.
+        Reads a file; it is also given the names of the clusters, None for any, the speed of a
+        processor (flop/s), None if nobody says, and the field that names partitions.
     write : callable or None
         Writes to a stream of bytes.
     holds : tuple of str
@@ -70,35 +70,42 @@ FORMATS = {
     "swf": Format(
         "Standard Workload Format",
         ".swf",
-        lambda path, clusters, speed: swf_log(path),
+        lambda path, clusters, speed, partition_field: swf_log(path, partition_field),
         _text(write_swf),
         _SAID,
     ),
-    "gwf": Format("Grid Workload Format", ".gwf", lambda path, clusters, speed: gwf_log(path)),
-    "sacct": Format("Slurm, sacct -P", "", lambda path, clusters, speed: sacct_log(path)),
+    "gwf": Format(
+        "Grid Workload Format",
+        ".gwf",
+        lambda path, clusters, speed, partition_field: gwf_log(path, partition_field),
+    ),
+    "sacct": Format("Slurm, sacct -P", "", lambda path, *_: sacct_log(path)),
     "batsim": Format(
         "Batsim",
         ".json",
-        lambda path, clusters, speed: batsim_log(path, speed),
+        lambda path, clusters, speed, _: batsim_log(path, speed),
         _text(write_batsim),
         ("job", "arrival", "size", "runtime", "requested_time"),
     ),
     "csv": Format(
         "table of jobs, CSV",
         ".csv",
-        lambda path, clusters, speed: csv_log(path, clusters),
+        lambda path, clusters, *_: csv_log(path, clusters),
         _text(lambda stream, table: write_csv(stream, table.jobs, table.sites)),
         COLUMNS,
     ),
     "parquet": Format(
         "table of jobs, Parquet",
         ".parquet",
-        lambda path, clusters, speed: parquet_log(path, clusters),
+        lambda path, clusters, *_: parquet_log(path, clusters),
         write_parquet,
         COLUMNS,
     ),
 }
 """By their names."""
+
+WITH_FIELDS = ("swf", "gwf")
+"""Those whose fields are told by their numbers."""
 
 
 def read(
@@ -106,6 +113,7 @@ def read(
     format: str | None = None,
     clusters: Sequence[str] | None = None,
     speed: float | None = None,
+    partition_field: int = PARTITION,
 ) -> Log:
     """Read a workload file of any format.
 
@@ -119,13 +127,21 @@ def read(
         Names of the clusters that origins may be; by default any.
     speed : float, optional
         Speed of a processor of rate 1, flop/s, for workloads that say what jobs compute.
+    partition_field : int
+        Field that names the partition of a record of SWF and GWF, from 1.
 
     Raises
     ------
     WorkloadError
         If the format is unknown or the file cannot be used.
     """
-    return FORMATS[named(format) if format else format_of(path)].read(path, clusters, speed)
+    name = named(format) if format else format_of(path)
+    if partition_field != PARTITION and name not in WITH_FIELDS:
+        raise WorkloadError(
+            f"partition_field: found {partition_field} for {path}, of format {name}; accepted: "
+            f"with {' and '.join(WITH_FIELDS)} only"
+        )
+    return FORMATS[name].read(path, clusters, speed, partition_field)
 
 
 def named(name: str, written: bool = False) -> str:

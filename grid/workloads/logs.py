@@ -10,6 +10,7 @@ from pathlib import Path
 from grid.errors import WorkloadError
 from grid.workloads.cleaning import NUMBER_SHARED, combined
 from grid.workloads.communication import assign_communication
+from grid.workloads.fields import PARTITION
 from grid.workloads.files import quoted
 from grid.workloads.formats import read
 from grid.workloads.partitions import assign_partitions
@@ -25,6 +26,7 @@ def read_log(
     computation_fraction: float = 1.0,
     bisection_bandwidth: float = 0.0,
     partitions: Mapping[str, str] | None = None,
+    partition_field: int = PARTITION,
 ) -> Table:
     """Read a workload file of any of the formats that `grid.workloads.formats` knows.
 
@@ -42,13 +44,15 @@ def read_log(
         What jobs communicate (`assign_communication`), unless columns of the file tell.
     partitions : mapping of str to str, optional
         Cluster of each partition, from which jobs then come (`assign_partitions`).
+    partition_field : int
+        Field that names the partition of a record of SWF and GWF, from 1.
 
     Raises
     ------
     WorkloadError
         If neither the name nor the content tells a format, or the file cannot be used.
     """
-    log = read(Path(path), clusters=clusters, speed=speed)
+    log = read(Path(path), None, clusters, speed, partition_field)
     if partitions:
         log = assign_partitions(log, partitions, clusters)
     table = log.cleaned(kills)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -37,10 +38,11 @@ def partitions_of(log: Log) -> list[Partition]:
     """Return the partitions that records of a log name, those with most jobs first."""
     if log.partition is None:
         return []
-    found = []
-    for index, name in enumerate(log.partitions):
-        sizes = log.sizes[log.partition == index]
-        found.append(Partition(name, len(sizes), int(sizes.max(initial=0))))
+    # The last one is that of records without a partition, whose place is -1.
+    jobs, largest = np.zeros((2, len(log.partitions) + 1), np.int64)
+    np.add.at(jobs, log.partition, 1)
+    np.maximum.at(largest, log.partition, log.sizes)
+    found = map(Partition, log.partitions, jobs.tolist(), largest.tolist())
     return sorted(found, key=lambda each: -each.jobs)
 
 
@@ -51,20 +53,32 @@ def assign_partitions(log: Log, mapping: Mapping[str, str], clusters: Sequence[s
     ----------
     log : Log
     mapping : mapping of str to str
-        Name of the cluster of each partition; jobs of others have no origin.
+        Name of the cluster of each partition, or of a range such as ``"1-99"`` of those whose names
+        are whole numbers; a partition's own name goes before a range. Jobs of others have no
+        origin.
     clusters : sequence of str
         Names of the clusters of the platform.
 
     Raises
     ------
     WorkloadError
-        If the log has no such partition, or the platform no such cluster.
+        If the log has no such partition, two ranges hold the same one, or the platform has no such
+        cluster.
     """
     there = partitions_of(log)
+    ranges: dict[str, str] = {}
     for name, cluster in mapping.items():
-        if name not in log.partitions:
+        within = [] if name in log.partitions else _within(name, log.partitions)
+        if name not in log.partitions and not within:
             accepted = f"those of {log.path}: {_listed(there)}" if there else "none: it has none"
             raise WorkloadError(f"partitions: found {name!r}; accepted: {accepted}")
+        for each in within:
+            if each in ranges:
+                raise WorkloadError(
+                    f"partitions: {name}: found {each!r} in another range too; accepted: ranges "
+                    "that do not overlap"
+                )
+            ranges[each] = cluster
         if cluster not in clusters:
             raise WorkloadError(
                 f"partitions: {name}: found {cluster!r}; accepted: {', '.join(clusters)}"
@@ -75,6 +89,7 @@ def assign_partitions(log: Log, mapping: Mapping[str, str], clusters: Sequence[s
     for name, _ in fields:
         records[name] = log.records[name]
     # The last one is that of records without a partition.
+    mapping = ranges | dict(mapping)
     homes = [mapping.get(name) for name in (*log.partitions, "")]
     records["origin"] = np.array(
         [ANYWHERE if home is None else list(clusters).index(home) for home in homes]
@@ -85,6 +100,22 @@ def assign_partitions(log: Log, mapping: Mapping[str, str], clusters: Sequence[s
         told = f" ({_listed(left)})" if left else ""
         rules[f"partition of no cluster{told}: without an origin"] = elsewhere
     return replace(log, records=records, rules=rules, sites=tuple(clusters))
+
+
+def _within(text: str, names: Sequence[str]) -> list[str]:
+    """Return those of the names that are whole numbers in a range, both of whose ends count.
+
+    Examples
+    --------
+    >>> _within("2-10", ["1", "2", "10", "gpu"])
+    ['2', '10']
+    """
+    ends = re.fullmatch(r"(\d{1,15})-(\d{1,15})", text, re.ASCII)
+    if ends is None:
+        return []
+    low, high = int(ends[1]), int(ends[2])
+    whole = (name for name in names if re.fullmatch(r"\d{1,15}", name, re.ASCII))
+    return [name for name in whole if low <= int(name) <= high]
 
 
 def _listed(partitions: Sequence[Partition]) -> str:

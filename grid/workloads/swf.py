@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from grid.jobs import UNKNOWN
-from grid.workloads.fields import read_fields, unix_clock
+from grid.workloads.fields import PARTITION, read_fields, unix_clock
 from grid.workloads.log import Log
 from grid.workloads.table import Table
 
@@ -43,9 +43,9 @@ def read_swf(path: str | os.PathLike[str]) -> Table:
     return swf_log(Path(path)).cleaned()
 
 
-def swf_log(path: Path) -> Log:
+def swf_log(path: Path, partition_field: int = PARTITION) -> Log:
     """Read a log in SWF, as `read_swf` does, and leave its records as they are."""
-    fields = read_fields(path, ";", whole_line=True)
+    fields = read_fields(path, ";", True, partition_field)
     header = _header(fields.comments)
     start = _start(header) or unix_clock(fields.records["arrival"])
     processors = _whole(header.get("MaxProcs", ""))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -124,4 +126,102 @@ def test_sites_of_a_grid(traces):
     )
     jobs = np.concatenate(list(scenario.model().workload.chunks()))
     assert {*jobs["origin"].tolist()} == {ANYWHERE, 0, 1}
-    assert len(partitions_of(read(traces / "swf" / "CERIT-SC-wagap-2013.swf.gz"))) == 1
+
+
+HOSTS = ["{3,3}", "{12}", "{3,12,12}", "-1", "", "{7}"]
+FURTHER = [f"{hosts} q_{place % 2}" for place, hosts in enumerate(HOSTS)]
+
+
+def further(path, comment=";"):
+    """Write records that go on after the 18th field."""
+    lines = [
+        f"{j} {10 * j} 0 60 {j} -1 -1 {j} 60 -1 1 1 -1 -1 {j % 2} 1 4 -1 {more}"
+        for j, more in enumerate(FURTHER, 1)
+    ]
+    path.write_text(f"{comment} a log\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("field", "found"),
+    [
+        (15, [Partition("0", 3, 6), Partition("1", 3, 5)]),
+        (16, [Partition("1", 6, 6)]),
+        (17, [Partition("4", 6, 6)]),
+        # A line without hosts has its queue there.
+        (19, [("3", 2, 3), ("12", 1, 2), ("q_0", 1, 5), ("7", 1, 6)]),
+        (20, [("q_1", 3, 6), ("q_0", 2, 3)]),
+        (30, []),
+    ],
+)
+@pytest.mark.parametrize("format", ["swf", "gwf"])
+def test_any_field_may_name_the_partition(tmp_path, field, found, format):
+    path = further(tmp_path / f"log.{format}", "#" if format == "gwf" else ";")
+    log = read(path, partition_field=field)
+    assert sorted(partitions_of(log)) == sorted(found)
+    assert (log.records == read(path).records).all()
+    shown = CliRunner().invoke(main, ["inspect", str(path), f"--partition-field={field}", "--json"])
+    assert sorted(
+        tuple(each.values()) for each in json.loads(shown.output)["partitions"]
+    ) == sorted(found)
+
+
+def test_a_range_of_partitions(tmp_path):
+    path = further(tmp_path / "log.swf")
+
+    def origins(mapping):
+        jobs = read_log(path, CLUSTERS, partitions=mapping, partition_field=19).jobs
+        return jobs["origin"].tolist()
+
+    assert origins({"1-12": "C1"}) == [0, 0, 0, ANYWHERE, ANYWHERE, 0]
+    assert origins({"1-12": "C1", "7": "C2"}) == [0, 0, 0, ANYWHERE, ANYWHERE, 1]
+    assert origins({"3-6": "C1", "7-12": "C2", "q_0": "C2"}) == [0, 1, 0, ANYWHERE, 1, 1]
+    for mapping, says in (
+        ({"1-7": "C1", "7-12": "C2"}, r"^partitions: 7-12: found '7' in another range too"),
+        ({"12-1": "C1"}, r"^partitions: found '12-1'; accepted: those of .*: 3 with 2 jobs"),
+        ({"q_0-q_1": "C1"}, r"^partitions: found 'q_0-q_1'; accepted: those of"),
+    ):
+        with pytest.raises(WorkloadError, match=says):
+            origins(mapping)
+
+
+def test_only_formats_with_fields_have_another_partition_field(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("arrival,size,runtime\n0,1,1\n")
+    says = r"^partition_field: found 19 for .*jobs.csv, of format csv; accepted: with swf and gwf"
+    with pytest.raises(WorkloadError, match=says):
+        read_log(path, CLUSTERS, partition_field=19)
+
+
+def test_clusters_that_only_hosts_tell_apart(tmp_path, traces):
+    log = traces / "swf" / "CERIT-SC-wagap-2013.swf.gz"
+    assert len(partitions_of(read(log))) == 1
+    (tmp_path / "cerit.toml").write_text(
+        """
+global = "no-share"
+local = "easy"
+[[clusters]]
+name = "zewura"
+size = 1600
+[[clusters]]
+name = "zegox"
+size = 576
+[parameters]
+mode = "open"
+partition_field = 19
+partitions = { 1129-1248 = "zewura", 1249-1288 = "zegox" }
+"""
+    )
+    result = str(tmp_path / "result")
+    run = ["run", str(tmp_path / "cerit.toml"), "--workload", str(log), "--out", result]
+    assert CliRunner().invoke(main, run).exit_code == 0
+    assert CliRunner().invoke(main, ["verify", result]).exit_code == 0
+    first = {}
+    with gzip.open(log, "rt") as file:
+        for line in file:
+            fields = line.split()
+            first[int(fields[0])] = int(fields[18][1:].partition(",")[0].rstrip("}"))
+    jobs = pd.read_csv(tmp_path / "result" / "jobs.csv")
+    placed = jobs["placement"].str.partition(":")[0]
+    assert (placed == np.where(jobs["job"].map(first) <= 1248, "zewura", "zegox")).all()
+    assert placed.value_counts().to_dict() == {"zegox": 9264, "zewura": 8634}
