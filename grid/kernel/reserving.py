@@ -144,6 +144,12 @@ def _can_start_as_reserved(state: Any, own: Any) -> bool:
 
 
 @inlined
+def _is_late(state: Any, own: Any) -> bool:
+    """Tell whether what is reserved cannot be had though its time has come."""
+    return bool(own.begin <= state.now and not _can_start_as_reserved(state, own))
+
+
+@inlined
 def _start(
     state: Any,
     slots: Any,
@@ -205,7 +211,9 @@ def place_beside_reservations(
             if state.foreseen == 1:
                 if own:
                     reserve(state, profile, reservations[state.before], -1)
-            elif state.reservations == int(own):
+            elif state.reservations == int(own) and not (
+                own and _is_late(state, reservations[state.before])
+            ):
                 see_now(state, profile)  # which is all that matters if it can start
             else:
                 state.moments = 0
