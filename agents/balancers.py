@@ -8,11 +8,44 @@ import numpy as np
 
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
+from grid.jobs import ANYWHERE
 from grid.kernel.compile import compiled
+from grid.kernel.state import REJECT, WAIT
 from grid.streams import uniform
 
 if TYPE_CHECKING:
     from agents.model import GridModel
+
+
+@compiled()
+def _least_loaded(known: Any, size: int) -> int:
+    """Return the least loaded cluster that can hold a job; of equals, the one of lowest index."""
+    best, least = -1, np.inf
+    for cluster in range(known.clusters):
+        if size <= known.up[cluster]:
+            load = known.load[cluster] / known.up[cluster]
+            if load < least:
+                best, least = cluster, load
+    return best
+
+
+class HomeScheduler(GlobalScheduler):
+    """HOME: to the cluster that the job was submitted through, whose local scheduler decides.
+
+    One that was submitted through none goes where DLL would send it; one larger than its cluster is
+    rejected.
+    """
+
+    label = "HOME"
+
+    @compiled()
+    def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
+        """Send the job home, or let it wait until enough of that cluster is up."""
+        if job.origin == ANYWHERE:
+            return _least_loaded(known, job.size)
+        if job.size > known.size[job.origin]:
+            return REJECT
+        return job.origin if job.size <= known.up[job.origin] else WAIT
 
 
 class DynamicLeastLoadScheduler(GlobalScheduler):
@@ -24,13 +57,7 @@ class DynamicLeastLoadScheduler(GlobalScheduler):
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
         """Choose the least loaded cluster; of equals, the one of lowest index."""
-        best, least = -1, np.inf
-        for cluster in range(known.clusters):
-            if job.size <= known.up[cluster]:
-                load = known.load[cluster] / known.up[cluster]
-                if load < least:
-                    best, least = cluster, load
-        return best
+        return _least_loaded(known, job.size)
 
 
 class WeightedRandomScheduler(GlobalScheduler):

@@ -17,6 +17,7 @@ GLOBAL = {
     "wrand": "agents.balancers:WeightedRandomScheduler",
     "round-robin": "agents.balancers:RoundRobinScheduler",
     "ect": "agents.balancers:EarliestCompletionScheduler",
+    "home": "agents.balancers:HomeScheduler",
     "a4": "agents.discovery:DiscoveryScheduler",
     "no-share": "agents.coallocation.whole:NoShareScheduler",
     "migration-only": "agents.coallocation.whole:MigrationOnlyScheduler",

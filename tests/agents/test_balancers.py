@@ -112,6 +112,24 @@ def test_round_robin_takes_turns(latency, share):
         turn = chosen + 1
 
 
+@pytest.mark.parametrize(("latency", "share"), CASES)
+def test_home_sends_home_what_its_cluster_can_hold(latency, share):
+    jobs = workload(count=200, rate=0.8, share=share)
+    model = ran("home", "easy", jobs, FAR if latency else PLATFORM, latency=latency)
+    left = model.world.records().rows
+    assert len(left) == 200
+    local = left[left["origin"] != ANYWHERE]
+    assert bool(len(local)) == (share > 0)
+    fits = local["size"] <= np.array(SIZES)[local["origin"]]
+    assert (local["cluster"] == local["origin"])[fits].all()
+    assert np.isnan(local["start"][~fits]).all()
+    elsewhere = left[left["origin"] == ANYWHERE]
+    assert np.isfinite(elsewhere["start"]).all()
+    if not share:
+        alike = ran("dll", "easy", jobs, FAR if latency else PLATFORM, latency=latency)
+        assert alike.world.records().rows.tobytes() == left.tobytes()
+
+
 def plain_book(free, size, now, time):
     """Return the end of a job on the processors first free, and the book with it."""
     first = sorted(free)

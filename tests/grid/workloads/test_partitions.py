@@ -193,22 +193,12 @@ def test_only_formats_with_fields_have_another_partition_field(tmp_path):
         read_log(path, CLUSTERS, partition_field=19)
 
 
-def test_clusters_that_only_hosts_tell_apart(tmp_path, traces, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sends_home.py").write_text(
-        """
-from agents.schedulers import GlobalScheduler
-
-class Home(GlobalScheduler):
-    def place(self, job):
-        return self.clusters[job.origin]
-"""
-    )
+def test_clusters_that_only_hosts_tell_apart(tmp_path, traces):
     log = traces / "swf" / "CERIT-SC-wagap-2013.swf.gz"
     assert len(partitions_of(read(log))) == 1
     (tmp_path / "cerit.toml").write_text(
         """
-global = "sends_home:Home"
+global = "home"
 local = "easy"
 [[clusters]]
 name = "zewura"
