@@ -15,6 +15,7 @@ from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.distance import DistanceCosts
 from grid.errors import GridError
+from grid.jobs import job_table
 from grid.platform import Platform
 from grid.workloads.table import Table
 
@@ -76,7 +77,7 @@ def plainly(policy, platform, jobs, selection, wrong=False, costs=None, **settin
     return {job.number: (job.start, job.finish, job.take) for job in done}, plain
 
 
-@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("selection", RESERVATIONS)
 @pytest.mark.parametrize("policy", PLAIN)
 def test_job_by_job_as_the_plain_simulator(policy, selection, seed):
@@ -105,6 +106,21 @@ def test_job_by_job_as_the_plain_simulator(policy, selection, seed):
     expected, plain = plainly(policy, platform, jobs, selection, wrong, **settings)
     assert_equal(found, expected)
     assert selection == "easy" or plain.saturated_from == np.inf
+
+
+@pytest.mark.parametrize("selection", RESERVATIONS)
+def test_a_job_that_waits_alone_does_not_insist_on_processors_that_are_late(selection):
+    platform = Platform.star([4, 2, 1])
+    jobs = job_table(5)
+    jobs["number"] = np.arange(1, 6)
+    jobs["arrival"] = [0, 0, 0, 1, 2]
+    jobs["size"] = [4, 2, 1, 2, 1]
+    jobs["origin"] = [0, 1, 2, 0, 2]
+    jobs["runtime"] = [100, 20, 5, 8, 30]
+    jobs["requested_time"] = [10, 50, 5, 8, 30]  # so that job 4 reserves what job 1 holds
+    found = ran("migration-only", platform, jobs, selection, prediction="requested")
+    assert found[5] == (5.0, 35.0, [0, 0, 1])  # which leaves job 4 alone
+    assert found[4] == (20.0, 28.0, [0, 2, 0])
 
 
 def quiet(rng, clusters):
