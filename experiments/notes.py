@@ -113,6 +113,8 @@ def notes(scenario: Scenario) -> list[str]:
         found = [parameters.called(name) for name in names if name in chosen]
         if found and applies(parameters, scenario.workload is not None):
             reasons.append(f"{', '.join(found)} ({why})")
+    if scenario.policy.collects and "selection" in chosen:
+        reasons.append("selection (the global scheduler works in rounds)")
     if several:
         given = [name for name in ("local_share", *PARTITIONS) if name in chosen]
         reasons += [f"{name} (each log is that of a site)" for name in given]

@@ -180,12 +180,17 @@ class Scenario(Shown):
         return dataclasses.replace(self, parameters=parameters, packaged=packaged, **changes)
 
     @property
+    def policy(self) -> type[GlobalScheduler]:
+        """The class of the global scheduler."""
+        given = self.global_scheduler
+        return global_scheduler(given) if isinstance(given, str) else given
+
+    @property
     def largest_job(self) -> int:
         """Processors of the largest job that can ever run."""
         sizes = self.platform.sizes
-        policy = _class(self.global_scheduler, global_scheduler)
         assert isinstance(self.parameters, Parameters)
-        spans = policy.spans or (policy.collects and self.parameters.coallocate)
+        spans = self.policy.spans or (self.policy.collects and self.parameters.coallocate)
         return int(sizes.sum() if spans else sizes.max())
 
     def to_dict(self) -> dict[str, Any]:
@@ -271,7 +276,7 @@ class Scenario(Shown):
                 f"{self.name}: warmup: found {parameters.warmup}; accepted: a whole number below "
                 f"{workload.count}, the jobs of the workload"
             )
-        platform, prediction = self.platform, parameters.prediction
+        platform, prediction, local = self.platform, parameters.prediction, self.local_scheduler
         asked = parameters.nodes == "log" and self.workload is not None
         if asked and isinstance(workload, Table):
             nodes = workload.processors or workload.jobs["size"].max().item()
@@ -281,8 +286,8 @@ class Scenario(Shown):
         model = GridModel(
             platform,
             workload,
-            _class(self.global_scheduler, global_scheduler),
-            _class(self.local_scheduler, local_scheduler),
+            self.policy,
+            local_scheduler(local) if isinstance(local, str) else local,
             interval=_step(parameters, duration),
             latency=parameters.latency,
             advertising=Advertising(
@@ -356,10 +361,6 @@ def packaged_names() -> list[str]:
     """Return the names of the scenarios that come with the product."""
     files = (Path(file.name) for file in PACKAGED.iterdir())
     return sorted(file.stem for file in files if file.suffix in SUFFIXES)
-
-
-def _class(given: Any, find: Any) -> Any:
-    return find(given) if isinstance(given, str) else given
 
 
 def _step(parameters: Parameters, duration: Duration) -> float:

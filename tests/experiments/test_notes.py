@@ -34,6 +34,11 @@ def told(parameters, workload=None, **options):
             None,
             "max_runtime (runtimes is not bounded-pareto)",
         ),
+        (
+            {"selection": "easy"},
+            None,
+            "selection (the global scheduler works in rounds)",
+        ),
         ({"mean_runtime": 3}, None, "mean_runtime (runtimes is bounded-pareto)"),
         (
             {"assign_deadlines": False, "max_deadline_ratio": 3},
