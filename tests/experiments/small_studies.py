@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 from click.testing import CliRunner
@@ -54,7 +55,7 @@ class Silent:
 
 def content(path):
     """Return all that is in the file of a study, but how long runs took."""
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         return [
             sorted(database.execute(f"SELECT {columns} FROM {table}"))
             for columns, table in (
@@ -67,7 +68,7 @@ def content(path):
 
 
 def cpu_seconds(path):
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         return dict(database.execute("SELECT key, cpu_s FROM runs"))
 
 

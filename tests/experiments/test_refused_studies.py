@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def test_another_input_version_or_kind_of_file_is_refused(tmp_path):
         Study.load(study).run(out, 1, resume=True, watch=Silent())
     assert content(out) == before
     write_log_study(tmp_path)
-    with sqlite3.connect(out) as database:
+    with closing(sqlite3.connect(out)) as database, database:
         database.execute("UPDATE parameters SET value = '\"0\"' WHERE name = 'code digest'")
     with pytest.raises(GridError, match=r'out\.db: holds runs with code digest "0"; found code'):
         Study.load(study).run(out, 1, resume=True, watch=Silent())
@@ -112,7 +113,7 @@ def test_a_file_that_this_version_cannot_read_is_refused(tmp_path):
         """UPDATE notes SET value = '{"measure": 1}' WHERE name = 'study'""",
         "DELETE FROM notes",
     ):
-        with sqlite3.connect(out) as database:
+        with closing(sqlite3.connect(out)) as database, database:
             database.execute(change)
         with pytest.raises(GridError, match=r"out\.db: holds no study .*; accepted: what"):
             StudyOutcome.read(out)

@@ -7,6 +7,7 @@ import os
 import signal
 import sqlite3
 import time
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ def kept(folder):
     if not (folder / RUNS).exists():
         return 0
     try:
-        with sqlite3.connect(folder / RUNS) as database:
+        with closing(sqlite3.connect(folder / RUNS)) as database, database:
             return database.execute("SELECT count(*) FROM runs").fetchone()[0]
     except sqlite3.OperationalError:  # no table yet
         return 0
