@@ -15,6 +15,7 @@ from typing import Any, TextIO
 import click
 
 from grid.errors import GridError
+from grid.foreign import one_line
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 """Exit status: an error of a program, one that the user can mend, Ctrl-C."""
@@ -70,7 +71,7 @@ def _unraisable(
 
 
 def _say(line: str) -> None:
-    click.echo(f"metasched: {line}", err=True)
+    click.echo(f"metasched: {one_line(line)}", err=True)
 
 
 def give_stdout_up() -> None:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from grid.foreign import one_line, quoted
+
 
 class GridError(ValueError):
     """Base of every error caused by what a user gave to metasched.
 
     The message is one line that names the place (file and line, or key), what was found and what
-    is accepted. The command line prints it and exits with status 2.
+    is accepted; whatever it cites, it has no control characters and at most
+    `grid.foreign.LONGEST_LINE` others. The command line prints it and exits with status 2.
     """
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class WorkloadError(GridError):
@@ -34,4 +40,4 @@ def require(accepted: bool, parameter: str, found: Any, what: str) -> None:
         Naming the parameter, what was found and what is accepted.
     """
     if not accepted:
-        raise WorkloadError(f"{parameter}: found {found!r}; accepted: {what}")
+        raise WorkloadError(f"{parameter}: found {quoted(found)}; accepted: {what}")

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from grid.brokers import Broker, chains
 from grid.changes import Change, check_changes
 from grid.errors import PlatformError
+from grid.foreign import quoted
 from grid.topology import (
     CENTRE,
     Link,
@@ -71,12 +72,12 @@ class Cluster:
         size_is_integer = isinstance(self.size, Integral) and not isinstance(self.size, bool)
         if not size_is_integer or not 1 <= self.size <= MAX_SIZE:
             raise PlatformError(
-                f"cluster {self.name}: size is {self.size!r}; "
+                f"cluster {self.name}: size is {quoted(self.size)}; "
                 f"accepted: an integer from 1 to {MAX_SIZE}"
             )
         if not SLOWEST <= number(self.rate) <= FASTEST:
             raise PlatformError(
-                f"cluster {self.name}: rate is {self.rate!r}; "
+                f"cluster {self.name}: rate is {quoted(self.rate)}; "
                 f"accepted: a positive number from {SLOWEST:g} to {FASTEST:g}"
             )
         # Plain numbers, whatever the caller had, so that a cluster can be written as JSON.
@@ -139,7 +140,7 @@ class Platform:
                 f"accepted: {', '.join(self.names)}"
             )
         if self.speed is not None and not 0 < number(self.speed) < math.inf:
-            raise PlatformError(f"speed is {self.speed!r}; accepted: flop/s above 0")
+            raise PlatformError(f"speed is {quoted(self.speed)}; accepted: flop/s above 0")
         _ = self.chains
         check_changes(self.changes, {cluster.name: cluster.size for cluster in self.clusters})
 
@@ -179,7 +180,7 @@ class Platform:
             return self._index_of[name]
         except KeyError:
             known = ", ".join(self.names)
-            raise PlatformError(f"cluster {name!r}: unknown; accepted: {known}") from None
+            raise PlatformError(f"cluster {quoted(name)}: unknown; accepted: {known}") from None
 
     @classmethod
     def star(
@@ -333,11 +334,11 @@ def _tables(
     """Yield the tables of a section, their keys checked."""
     tables = mapping.get(section, [])
     if not isinstance(tables, list):
-        raise PlatformError(f"{section}: {tables!r} found; accepted: a list, [[{section}]]")
+        raise PlatformError(f"{section}: {quoted(tables)} found; accepted: a list, [[{section}]]")
     for count, table in enumerate(tables, 1):
         place = f"[[{section}]] number {count}"
         if not isinstance(table, Mapping):
-            raise PlatformError(f"{place}: {table!r} found; accepted: a table")
+            raise PlatformError(f"{place}: {quoted(table)} found; accepted: a table")
         _refuse_unknown(place, table, required | optional)
         for key in sorted(required - set(table)):
             raise PlatformError(f"{place}: key {key!r} is missing; required: {_listed(required)}")
@@ -347,12 +348,14 @@ def _tables(
 def _refuse_unknown(place: str, table: Mapping[str, Any], accepted: set[str]) -> None:
     for key in table:
         if key not in accepted:
-            raise PlatformError(f"{place}: unknown key {key!r}; accepted: {_listed(accepted)}")
+            raise PlatformError(
+                f"{place}: unknown key {quoted(key)}; accepted: {_listed(accepted)}"
+            )
 
 
 def _ends(between: object) -> tuple[str, str]:
     if not isinstance(between, list) or len(between) != 2:
-        raise PlatformError(f"links: between is {between!r}; accepted: a list of two names")
+        raise PlatformError(f"links: between is {quoted(between)}; accepted: a list of two names")
     return between[0], between[1]
 
 

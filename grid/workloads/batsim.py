@@ -19,9 +19,10 @@ from typing import Any, NamedTuple, NoReturn, TextIO
 import numpy as np
 
 from grid.errors import WorkloadError
+from grid.foreign import quoted
 from grid.jobs import LONGEST
 from grid.topology import number
-from grid.workloads.files import LARGEST_WHOLE, quoted, read_lines
+from grid.workloads.files import LARGEST_WHOLE, read_lines
 from grid.workloads.log import RECORD, Log
 from grid.workloads.table import Table
 
@@ -79,7 +80,7 @@ def batsim_log(path: Path, speed: float | None = None) -> Log:
     for place, job in enumerate(jobs):
         where = f"{path}: jobs[{place}]"
         if not isinstance(job, dict):
-            raise WorkloadError(f"{where}: {quoted(str(job))}; accepted: an object")
+            raise WorkloadError(f"{where}: {quoted(job)}; accepted: an object")
         row = records[place]
         row["arrival"] = _seconds(job, "subtime", where)
         row["size"] = size = _size(job, where)
@@ -158,7 +159,7 @@ def _mapping(path: Path) -> Mapping[str, Any]:
             raise
         raise WorkloadError(f"{path}: {error}; {accepted}") from None
     if not isinstance(mapping, dict):
-        raise WorkloadError(f"{path}: found {quoted(str(mapping))}; {accepted}")
+        raise WorkloadError(f"{path}: found {quoted(mapping)}; {accepted}")
     for key, kind, name in (("jobs", list, "a list"), ("profiles", dict, "an object")):
         if not isinstance(mapping.get(key), kind):
             raise WorkloadError(f"{path}: no {key}; {accepted}, with {name} {key!r}")
@@ -175,7 +176,7 @@ def _seconds(job: Mapping[str, Any], key: str, where: str, least: float = 0.0) -
     value = number(job.get(key))
     if not least <= value <= LONGEST:
         raise WorkloadError(
-            f"{where}: {key} is {quoted(str(job.get(key)))}; accepted: seconds from {least:g} to "
+            f"{where}: {key} is {quoted(job.get(key))}; accepted: seconds from {least:g} to "
             f"{LONGEST:g}"
         )
     return value
@@ -185,7 +186,7 @@ def _size(job: Mapping[str, Any], where: str) -> int:
     value = number(job.get("res"))
     if not (1 <= value < LARGEST_WHOLE and value.is_integer()):
         raise WorkloadError(
-            f"{where}: res is {quoted(str(job.get('res')))}; accepted: a whole number from 1"
+            f"{where}: res is {quoted(job.get('res'))}; accepted: a whole number from 1"
         )
     return int(value)
 
@@ -215,7 +216,7 @@ def _work(
             names = profile.get("seq")
             if not isinstance(names, list):
                 raise WorkloadError(
-                    f"{where} {quoted(name)}: seq is {quoted(str(names))}; accepted: a list"
+                    f"{where} {quoted(name)}: seq is {quoted(names)}; accepted: a list"
                 )
             if depth == DEEPEST:
                 raise WorkloadError(
@@ -258,5 +259,5 @@ def _sequence(profile: Mapping[str, Any], parts: Sequence[_Work], at: str) -> _W
 def _amount(given: object, where: str) -> float:
     value = number(given)
     if not 0 <= value < math.inf:
-        raise WorkloadError(f"{where} is {quoted(str(given))}; accepted: a number from 0")
+        raise WorkloadError(f"{where} is {quoted(given)}; accepted: a number from 0")
     return value

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import WorkloadError
+from grid.foreign import quoted
 from grid.jobs import LONGEST, UNKNOWN, JobArray
-from grid.workloads.files import LARGEST_WHOLE, number, opened_text, quoted, seconds, whole
+from grid.workloads.files import LARGEST_WHOLE, number, opened_text, seconds, whole
 from grid.workloads.log import RECORD
 
 FIELDS = 18

@@ -143,20 +143,3 @@ def seconds(text: str) -> float:
     if value > LONGEST:
         raise ValueError(text)
     return value
-
-
-def quoted(text: str) -> str:
-    """Return a text fit for one line of an error message: quoted, and cut where it is long."""
-    return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
-def printable(text: str) -> str:
-    r"""Return a text fit for one line of an error message: without what cannot be printed, cut.
-
-    Examples
-    --------
-    >>> printable("two\nlines\x1b[2J")
-    'two lines?[2J'
-    """
-    line = " ".join(text.split())[:200]
-    return "".join(sign if sign.isprintable() else "?" for sign in line)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from grid.errors import WorkloadError
+from grid.foreign import quoted
 from grid.workloads.batsim import batsim_log, write_batsim
 from grid.workloads.fields import FIELDS, PARTITION
-from grid.workloads.files import bare_name, opened, quoted
+from grid.workloads.files import bare_name, opened
 from grid.workloads.gwf import gwf_log
 from grid.workloads.job_columns import COLUMNS
 from grid.workloads.job_csv import csv_log, write_csv

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from grid.errors import WorkloadError
+from grid.foreign import plain, quoted
 from grid.jobs import (
     ANYWHERE,
     LONGEST,
@@ -29,7 +30,7 @@ from grid.jobs import (
     job_table,
 )
 from grid.workloads.communication import COMMUNICATION
-from grid.workloads.files import number, printable, quoted, seconds, whole
+from grid.workloads.files import number, seconds, whole
 
 COLUMNS = (
     "job",
@@ -159,7 +160,7 @@ def check_header(where: str, header: list[str]) -> None:
     for name in REQUIRED:
         if name not in header and not (name == "size" and "components" in header):
             raise WorkloadError(
-                f"{where}: no column {name} among {printable(', '.join(header))}; accepted: a "
+                f"{where}: no column {name} among {plain(', '.join(header), 200)}; accepted: a "
                 f"header with {', '.join(REQUIRED)}"
             )
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from grid.errors import WorkloadError
+from grid.foreign import quoted
 from grid.workloads.cleaning import NUMBER_SHARED, combined
 from grid.workloads.communication import assign_communication
 from grid.workloads.fields import PARTITION
-from grid.workloads.files import quoted
 from grid.workloads.formats import read
 from grid.workloads.partitions import assign_partitions
 from grid.workloads.sites import merge_sites

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from grid.errors import WorkloadError
-from grid.workloads.files import opened, printable
+from grid.foreign import one_line
+from grid.workloads.files import opened
 from grid.workloads.job_columns import cells, check_header, communication, origins, parsed
 from grid.workloads.log import Log
 from grid.workloads.table import Table
@@ -44,7 +45,9 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
             for name, column in zip(table.column_names, table.columns, strict=True)
         }
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise WorkloadError(f"{path}: {printable(str(error))}; accepted: a Parquet file") from None
+        raise WorkloadError(
+            f"{path}: {one_line(str(error), 200)}; accepted: a Parquet file"
+        ) from None
     check_header(str(path), table.column_names)
     if not table.num_rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from grid.errors import WorkloadError
+from grid.foreign import quoted
 from grid.jobs import LONGEST
 from grid.workloads.fields import numbered, placed
-from grid.workloads.files import opened_text, quoted
+from grid.workloads.files import opened_text
 from grid.workloads.log import RECORD, Log
 from grid.workloads.pipes import SEPARATOR, fields, records
 

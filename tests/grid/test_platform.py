@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from grid.errors import PlatformError
+from grid.foreign import quoted
 from grid.platform import Cluster, Platform
 from grid.topology import CENTRE, capacities, latencies, path_latency, sides, star, uplinks
 
@@ -115,7 +116,9 @@ def test_sizes_refused(size):
     "rate", [0, -1.0, 1e-300, 1e7, math.nan, math.inf, "1", True, None, 10**400]
 )
 def test_rates_refused(rate):
-    assert f"cluster A: rate is {rate!r}; accepted: a positive" in refusal(Cluster, "A", 1, rate)
+    assert f"cluster A: rate is {quoted(rate)}; accepted: a positive" in refusal(
+        Cluster, "A", 1, rate
+    )
 
 
 @pytest.mark.parametrize("name", ["", " ", "a ", "C1:2", "a+b", "a,b", "a=b", "a\nb", 3, None])
@@ -177,7 +180,7 @@ def test_toml_links(toml):
         ('"D"', "4", "cluster 4: not a name"),
         ('"D"', '"switch"', "cluster switch: the name of the central switch"),
         ("[[switches]]", "[[routers]]", "platform: unknown key 'routers'; accepted: brokers, c"),
-        ("[[switches]]", "[switches]", "switches: {'name': 'S', "),
+        ("[[switches]]", "[switches]", "switches: {'capacity': "),
         ('[[switches]]\nname = "S"', '[[switches]]\nswitch = "S"', "key 'name' is missing"),
     ],
 )
