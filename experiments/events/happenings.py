@@ -112,7 +112,7 @@ class Happenings:
         verb = "restarts" if job["restarts"] else "starts"
         origin = int(job["origin"])
         elsewhere = origin != ANYWHERE and origin not in parts
-        source = f" from {self._names[origin]}" if elsewhere else ""
+        source = f", submitted at {self._names[origin]}," if elsewhere else ""
         start = float(job["start"])
         words = (
             f"{placement(parts, self._names)} {verb} job {job['number']}{source} on "

@@ -28,6 +28,9 @@ PLAIN_PERIOD = 5.0
 SAMPLES = 120
 """Pictures over which the rate of jobs is taken, so that it forgets a slow beginning."""
 
+ENOUGH = 10
+"""Jobs from which on their rate tells when a run will end, and is not mostly chance."""
+
 SVG_HEIGHT = 32
 """Lines of a picture that is saved."""
 
@@ -131,7 +134,10 @@ class Dashboard:
     def _draw(self) -> None:
         begin = perf_counter()
         self._look()
-        self._samples.append((begin, jobs_done(self.model)))
+        done = jobs_done(self.model)
+        if not self._samples[0][1]:
+            self._samples.clear()  # before the first jobs were done the kernel was compiled
+        self._samples.append((begin, done))
         if not self.can_redraw:
             status = self._picture.status(self._progress(), self.console.width)
             self.console.print(_unwrapped([status]))
@@ -151,8 +157,12 @@ class Dashboard:
     def _progress(self) -> Progress:
         now = perf_counter()
         since, before = self._samples[0]
-        done = jobs_done(self.model) - before
-        rate = done / (now - since) if done else None
+        done = jobs_done(self.model)
+        rate = None
+        if done >= self.model.workload.count:
+            rate = done / (now - self._began)
+        elif before and done - before >= ENOUGH:
+            rate = (done - before) / (now - since)
         return Progress(self._happenings.last, now - self._began, rate, self._follower.story)
 
 

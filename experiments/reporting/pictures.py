@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,8 @@ MANY = 5_000
 """Blocks above which single jobs are not seen: they are coloured by wait, and drawn as pixels."""
 JOINED = 100
 """Co-allocated jobs at most whose parts are joined by lines: more could not be told apart."""
+IDLE = "0.93"
+"""Ground of a cluster in a schedule, seen where processors are not in use."""
 BINS = 400
 UNITS = ((2 * 86_400, 86_400, "days"), (2 * 3_600, 3_600, "hours"), (240, 60, "minutes"))
 
@@ -101,9 +103,27 @@ def _gantt(axes: Axes, ran: Ran) -> None:
         [f"{each.name} ({each.size})" for each in ran.platform.clusters],
         parse_math=False,
     )
-    axes.set_facecolor("0.96")
+    for ground, size in zip(grounds, sizes, strict=True):
+        axes.axhspan(ground, ground + size, color=IDLE, linewidth=0, zorder=0)
     axes.set_title(f"{ran.name}: {ran.policy}", parse_math=False)
     axes.set_xlabel(f"time, {unit}")
+    _explain(axes, few=len(chart.job) <= MANY, joined=0 < ran.split.sum() <= JOINED)
+
+
+def _explain(axes: Axes, few: bool, joined: bool) -> None:
+    """Set a legend below a schedule: what blocks, colours, lines and the ground stand for."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = []
+    if few:
+        block = "a job, as high as it has processors; colours only tell jobs apart"
+        handles.append(Patch(facecolor=COLORS[0], edgecolor="black", linewidth=0.4, label=block))
+    if joined:
+        handles.append(Line2D([], [], color="black", linewidth=0.6, label="joins a split job"))
+    handles.append(Patch(facecolor=IDLE, edgecolor="0.8", linewidth=0.4, label="not in use"))
+    below = {"loc": "upper right", "bbox_to_anchor": (1.0, -0.11), "borderaxespad": 0.0}
+    axes.legend(handles=handles, ncols=len(handles), fontsize=7, frameon=False, **below)
 
 
 def _joins(

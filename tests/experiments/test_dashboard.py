@@ -83,17 +83,26 @@ def test_a_slow_console_is_drawn_less_often(wall, monkeypatch):
     assert 2 <= len(drawn) <= 5
 
 
-def test_rate_and_eta_come_from_jobs_done_and_wall_time(wall):
+def test_rate_and_eta_come_from_jobs_done_since_the_first_ones(wall):
     model = grid_of(4)
     dashboard = Dashboard(model, "a run", Console(file=io.StringIO(), width=80, height=24))
     assert dashboard._progress().rate is None
     model.step()
-    done = model.world.count("completed")
-    assert done > 0
-    wall.now += 8.0
-    assert dashboard._progress().rate == done / 8.0
-    left = round(8.0 * (400 - done) / done)
+    first = model.world.count("completed")
+    assert first > 0
+    wall.now += 20.0  # in which the kernel was compiled
+    dashboard._draw()
+    assert "ETA unknown" in plain(model, 80, 24, dashboard._progress())[2]
+    while model.world.count("completed") < first + module.ENOUGH:
+        wall.now += 1.0
+        model.step()
+    done, took = model.world.count("completed"), wall.now - 120.0
+    assert dashboard._progress().rate == (done - first) / took
+    left = int((400 - done) / ((done - first) / took) + 0.5)
     assert f"ETA {clock(left)}" in plain(model, 80, 24, dashboard._progress())[2]
+    while model.running:
+        model.step()
+    assert dashboard._progress().rate == 400 / (wall.now - 100.0)
 
 
 # Consoles -----------------------------------------------------------------------------------------

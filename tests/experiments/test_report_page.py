@@ -83,6 +83,35 @@ def test_pointing_at_a_job_tells_about_it(opened, folder):
     assert "after a wait of" in tip
 
 
+def test_the_tip_is_of_what_is_below_the_pointer(opened, folder):
+    number, _, _ = split_job(folder)
+    page = opened.page
+    page.mouse.move(*place(page, number))
+    assert opened.text("#tip").startswith(f"job {number},")
+    page.fill(".find", "1" if number != 1 else "2")
+    page.press(".find", "Enter")
+    opened.settle()
+    below = page.evaluate(
+        """() => { const { clientX, clientY } = tip.event, chart = metasched.charts[0];
+          const box = chart.canvas.getBoundingClientRect();
+          const job = chart.jobAt(clientX - box.x, clientY - box.y);
+          return job < 0 ? null : chart.run.number[job]; }"""
+    )
+    assert below != number
+    if below is None:
+        assert page.locator("#tip").is_hidden()
+    else:
+        assert opened.text("#tip").startswith(f"job {below},")
+
+
+def test_scrolling_hides_the_tip(opened, folder):
+    number, _, _ = split_job(folder)
+    opened.page.mouse.move(*place(opened.page, number))
+    assert opened.page.locator("#tip").is_visible()
+    opened.page.evaluate("window.scrollBy(0, 40)")
+    opened.page.wait_for_selector("#tip", state="hidden")
+
+
 def test_a_click_keeps_a_split_job_with_its_parts(opened, folder):
     number, _, placement = split_job(folder)
     opened.page.mouse.click(*place(opened.page, number))

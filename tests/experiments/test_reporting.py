@@ -255,6 +255,24 @@ def test_pictures_are_written_and_the_same_each_time(folder, tmp_path, suffix):
     assert got[0] == got[1]
 
 
+def test_a_schedule_has_a_legend_of_what_it_shows(folder, tmp_path):
+    def legend(ran):
+        return [text.get_text() for text in draw([ran], "gantt").axes[0].get_legend().get_texts()]
+
+    ran = Ran.read(folder)
+    assert not ran.split.any()
+    block, unused = legend(ran)
+    assert "colours only tell jobs apart" in block
+    assert unused == "not in use"
+    assert (
+        call("run", "beosim", "--set", "jobs_per_cluster=40", "--out", tmp_path / "b3").exit_code
+        == 0
+    )
+    ran = Ran.read(tmp_path / "b3")
+    assert ran.split.any()
+    assert "joins a split job" in legend(ran)
+
+
 @pytest.mark.parametrize("what", [kind for kind in KINDS if kind != "links"])
 def test_each_kind_of_picture_takes_several_runs(folder, what):
     ran = Ran.read(folder)

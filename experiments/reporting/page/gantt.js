@@ -357,9 +357,11 @@ class Gantt {
       tip.hide();
       return;
     }
-    const job = event.offsetX < LEFT ? -1 : this.jobAt(event.offsetX, event.offsetY);
-    if (job < 0) tip.hide();
-    else tip.show(event, this.tell(job));
+    const { offsetX, offsetY } = event; // it loses them once it has been handled
+    tip.follow(event, () => {
+      const job = offsetX < LEFT ? -1 : this.jobAt(offsetX, offsetY);
+      return job < 0 ? null : this.tell(job);
+    });
   }
 
   choose(job) {

@@ -53,8 +53,7 @@ class Curves {
     this.canvas.addEventListener("pointermove", (event) => {
       if (event.buttons) return;
       const bin = Math.floor(event.offsetX - MARGIN);
-      if (bin < 0 || bin >= this.width) tip.hide();
-      else tip.show(event, this.tell(bin));
+      tip.follow(event, () => (bin < 0 || bin >= this.width ? null : this.tell(bin)));
     });
     this.canvas.addEventListener("pointerleave", () => tip.hide());
   }

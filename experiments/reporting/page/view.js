@@ -45,6 +45,7 @@ class View {
         if (chart.seen) chart.draw();
         chart.stale = !chart.seen;
       }
+      tip.refresh();
     });
   }
 
@@ -174,17 +175,31 @@ function drawTicks(context, view, left, width, top, bottom) {
   }
 }
 
+// What is told of the place below the pointer, for as long as the pointer stays there.
 const tip = {
-  show(event, lines) {
+  // `lines()` gives what to tell, nothing to hide the tip; it is asked anew when charts change.
+  follow(event, lines) {
+    this.event = event;
+    this.lines = lines;
+    this.refresh();
+  },
+  refresh() {
     const box = document.getElementById("tip");
+    const lines = this.lines?.();
+    box.hidden = !lines;
+    if (!lines) return;
     box.replaceChildren(...lines.map((line) => element("div", null, line)));
-    box.hidden = false;
+    const { clientX, clientY } = this.event;
     const { width, height } = box.getBoundingClientRect();
-    const right = event.clientX + 14 + width < innerWidth;
-    box.style.left = `${Math.max(4, right ? event.clientX + 14 : event.clientX - width - 14)}px`;
-    box.style.top = `${Math.min(event.clientY + 14, innerHeight - height - 4)}px`;
+    const right = clientX + 14 + width < innerWidth;
+    box.style.left = `${Math.max(4, right ? clientX + 14 : clientX - width - 14)}px`;
+    box.style.top = `${Math.min(clientY + 14, innerHeight - height - 4)}px`;
   },
   hide() {
+    this.lines = null;
     document.getElementById("tip").hidden = true;
   },
 };
+
+// What scrolls moves away below a pointer that stays, and tells nobody.
+addEventListener("scroll", () => tip.hide(), { capture: true, passive: true });
