@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from experiments.labels import label, scale_of, told
+from experiments.numbers import counted, duration, percent
 from experiments.results import Result
 
 if TYPE_CHECKING:
@@ -19,6 +21,24 @@ REJECTED_NAMED, CLUSTERS_SHOWN = 10, 20
 """Rejected jobs and clusters that people are shown at most."""
 
 UNSTABLE = "not stable: the queue grew for as long as jobs arrived, and means with it"
+
+CLUSTER_COLUMNS = {
+    "size": "procs",
+    "jobs": "jobs",
+    "utilization": "used",
+    "makespan": "makespan",
+    "idle_time_mean": "idle",
+    "over_deadline": "late",
+    "cp": "CP",
+}
+"""Numbers of a cluster that people are shown, by short names."""
+
+MEASURED = (
+    *("mean_wait", "max_wait", "mean_turnaround", "response_local", "response_global"),
+    *("mean_bounded_slowdown", "over_deadline", "deadlines_met", "makespan"),
+    *("idle_time_mean", "utilization"),
+)
+"""Metrics that people are shown first, in their order."""
 
 _LITERALLY: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 
@@ -31,26 +51,17 @@ def print_result(result: Result, console: Console) -> None:
     title = f"{summary['scenario']}: {schedulers}, seed {result.seed}"
     console.print(title, style="bold", **_LITERALLY)
     table = Table.grid(padding=(0, 2, 0, 0))
-    for label, value in (
+    for words, value in (
         ("jobs completed", f"{counts['completed']:,} of {counts['submitted']:,} submitted"),
-        ("simulated time", f"{_seconds(result.simulated_s)}, in {_seconds(result.wall_s)}"),
+        ("simulated time", f"{duration(result.simulated_s)}, in {duration(result.wall_s)}"),
         *_performance(result, metrics),
-        ("mean wait", _seconds(metrics["mean_wait"])),
-        ("longest wait", _seconds(metrics["max_wait"])),
-        ("mean turnaround", _seconds(metrics["mean_turnaround"])),
-        *_responses(metrics),
-        ("mean bounded slowdown", _number(metrics["mean_bounded_slowdown"])),
-        ("over-deadline of all jobs", _seconds(metrics["over_deadline"])),
-        ("deadlines met", _percent(metrics["deadlines_met"])),
-        ("makespan", _seconds(metrics["makespan"])),
-        ("idle-time of a processor", _seconds(metrics["idle_time_mean"])),
-        ("utilization", _percent(metrics["utilization"])),
+        *((label(each), told(each, metrics[each])) for each in _meant(MEASURED, metrics)),
         *_coallocation(metrics, summary["links"]),
         *_losses(result),
         ("messages", f"{sum(result.messages.values()):,}"),
-        *((name, _own(value)) for name, value in result.own_metrics.items()),
+        *((name, told(name, value)) for name, value in result.own_metrics.items()),
     ):
-        table.add_row(label, value)
+        table.add_row(words, value)
     console.print(table)
     console.print()
     console.print(_clusters_table(summary["clusters"]))
@@ -73,14 +84,11 @@ def print_replications(found: Replications, console: Console) -> None:
         )
         return
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("metric")
-    table.add_column("mean", justify="right")
-    table.add_column("95 % confidence")
+    for column in ("metric", "mean, 95 % confidence"):
+        table.add_column(column)
     for name, interval in found.means.items():
         if interval is not None:
-            half = interval.half_width
-            told = "-" if half is None else f"± {half:.3g}"
-            table.add_row(Text(name), f"{interval.mean:,.6g}", told)
+            table.add_row(Text(label(name)), told(name, interval.mean, interval.half_width))
     console.print(table)
 
 
@@ -103,31 +111,29 @@ def print_saturation(found: Saturation, console: Console) -> None:
     console.print(f"maximal utilization: between {low:.4f} and {high:.4f}", **_LITERALLY)
 
 
-def _responses(metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield how long jobs of one component took and those of more, if queues were visited."""
-    if "response_local" in metrics:
-        yield "response, one component", _seconds(metrics["response_local"])
-        yield "response, several", _seconds(metrics["response_global"])
+def _meant(names: Sequence[str], row: dict[str, Any]) -> list[str]:
+    """Return the metrics that have a number."""
+    return [name for name in names if row.get(name) is not None]
 
 
 def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield MCP and PB with what they are of."""
     if result.round_count:
         yield "rounds", f"{result.round_count:,}"
-    for of, words, told in (
+    for of, words, shown in (
         ("", "mean of rounds", result.rounds is not None),
         ("_planned", "rounds as planned", metrics["mcp_planned"] is not None),
         ("_overall", "whole run", True),
     ):
-        if told:
-            values = f"{_seconds(metrics[f'mcp{of}'])}, {_seconds(metrics[f'pb{of}'])}"
+        if shown:
+            values = f"{duration(metrics[f'mcp{of}'])}, {duration(metrics[f'pb{of}'])}"
             yield f"MCP, PB: {words}", values
 
 
 def _losses(result: Result) -> Iterator[tuple[str, str]]:
     """Yield what failures cost, if they did."""
     if result.restarts:
-        lost = f"{_number(result.lost_work)} processor-seconds lost"
+        lost = f"{told('lost_work', result.lost_work)} lost"
         yield "restarts", f"{result.restarts:,}, {lost}"
 
 
@@ -136,13 +142,13 @@ def _coallocation(
 ) -> Iterator[tuple[str, str]]:
     """Yield what splitting jobs and staging their data came to, if that happened."""
     if metrics["coallocated"]:
-        yield "co-allocated jobs", _percent(metrics["coallocated"])
-        yield "their time over dedicated", f"{metrics['mean_penalty']:.3f}"
+        for name in ("coallocated", "mean_penalty"):
+            yield label(name), told(name, metrics[name])
         most = max(link["saturated"] for link in links)
-        yield "most saturated link", f"{_percent(most)} of the time"
+        yield "most saturated link", f"{percent(most)} of the time"
     if metrics["mean_staging"]:
-        yield "jobs away from origin", _percent(metrics["migrated"])
-        yield "mean staging of those", _seconds(metrics["mean_staging"])
+        for name in ("migrated", "mean_staging"):
+            yield label(name), told(name, metrics[name])
 
 
 def _remarks(result: Result) -> Iterator[str]:
@@ -154,12 +160,12 @@ def _remarks(result: Result) -> Iterator[str]:
         rest = ", ..." if len(rejected) > REJECTED_NAMED else ""
         reasons = [*result.rejections.items()]
         why = f", {reasons[0][0]}" if len(reasons) == 1 else ""
-        yield f"{_jobs(len(rejected))} rejected{why}: {named}{rest}"
+        yield f"{counted(len(rejected), 'job')} rejected{why}: {named}{rest}"
         for why, count in reasons if len(reasons) > 1 else ():
             yield f"  {count:,}: {why}"
     if result.unfinished:
         why = "the run was interrupted" if result.interrupted else result.why_unfinished
-        yield f"{_jobs(result.unfinished)} not finished: {why}"
+        yield f"{counted(result.unfinished, 'job')} not finished: {why}"
     elif result.interrupted:
         yield "the run was interrupted before the next jobs came"
     if result.stable is False:
@@ -170,40 +176,17 @@ def _remarks(result: Result) -> Iterator[str]:
         yield f"  {count:,}: {rule}"
 
 
-def _number(value: float | None) -> str:
-    """Return a number in at most ten characters."""
-    if value is None:
-        return "-"
-    if abs(value) < 1e5:
-        return f"{value:,.1f}"
-    return f"{value:,.0f}" if abs(value) < 1e8 else f"{value:.2e}"
-
-
-def _own(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.6g}"
-
-
-def _seconds(value: float | None) -> str:
-    return "-" if value is None else f"{_number(value)} s"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}%"
-
-
-def _jobs(count: int) -> str:
-    return "1 job" if count == 1 else f"{count:,} jobs"
-
-
 def _clusters_table(clusters: list[dict[str, Any]]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("cluster", no_wrap=True, max_width=12)
-    for heading in ("procs", "jobs", "used", "makespan s", "idle s", "late s", "CP s"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in clusters[:CLUSTERS_SHOWN]:
-        seconds = (row[key] for key in ("makespan", "idle_time_mean", "over_deadline", "cp"))
-        used = _percent(row["utilization"])
-        table.add_row(
-            Text(row["name"]), str(row["size"]), str(row["jobs"]), used, *map(_number, seconds)
-        )
+    shown = clusters[:CLUSTERS_SHOWN]
+    columns = {
+        words: (name, scale_of(name, [row[name] for row in shown]))
+        for name, words in CLUSTER_COLUMNS.items()
+    }
+    for words, (_, scale) in columns.items():
+        table.add_column(f"{words} {scale.unit}".rstrip(), justify="right", no_wrap=True)
+    for row in shown:
+        cells = (scale.told(row[name]) for name, scale in columns.values())
+        table.add_row(Text(row["name"]), *cells)
     return table

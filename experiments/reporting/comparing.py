@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from experiments.numbers import counted, duration, number, percent
 from experiments.reporting.ran import Ran
-from experiments.reporting.units import jobs_told, number_told, share_told, time_told
 from experiments.reporting.words import Sentence, found
 
 
@@ -44,9 +44,9 @@ def _same_jobs(one: Ran, other: Ran) -> bool:
 
 def _ranked(runs: list[Ran]) -> Iterator[Sentence]:
     for name, words, told, high in (
-        ("mean_wait", "mean wait", time_told, False),
-        ("mean_bounded_slowdown", "mean bounded slowdown", number_told, False),
-        ("utilization", "utilization", share_told, True),
+        ("mean_wait", "mean wait", duration, False),
+        ("mean_bounded_slowdown", "mean bounded slowdown", number, False),
+        ("utilization", "utilization", percent, True),
     ):
         known = [(ran.summary["metrics"].get(name), ran.name) for ran in runs]
         values = sorted(((v, n) for v, n in known if v is not None), reverse=high)
@@ -74,7 +74,7 @@ def _paired(runs: list[Ran]) -> Iterator[Sentence]:
             continue
         earlier = (first.jobs["start"] - other.jobs["start"]).to_numpy()[both]
         yield Sentence(
-            f"Of the {jobs_told(int(both.sum()))} that both completed, "
-            f"{share_told(float(np.mean(earlier < 0)))} started earlier under {first.name} than "
-            f"under {other.name}, {share_told(float(np.mean(earlier > 0)))} later."
+            f"Of the {counted(int(both.sum()), 'job')} that both completed, "
+            f"{percent(float(np.mean(earlier < 0)))} started earlier under {first.name} than "
+            f"under {other.name}, {percent(float(np.mean(earlier > 0)))} later."
         )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import NamedTuple
 
+from experiments.labels import label
+from experiments.labels import told as told_of
+from experiments.numbers import number
 from experiments.reporting.page import Cell, Column, Table, cluster_table, figures, templates
 from experiments.reporting.ran import Ran
 from experiments.reporting.study_page import ranking_table
-from experiments.reporting.units import number_told
 from experiments.reporting.words import Sentence, found
 from experiments.results import Result
 from experiments.scenario import Scenario
@@ -54,7 +56,7 @@ def _(scenario: Scenario) -> Told:
     clusters = scenario.platform.clusters
     facts = {
         "clusters": f"{len(clusters)}",
-        "processors": number_told(float(scenario.platform.sizes.sum())),
+        "processors": number(float(scenario.platform.sizes.sum())),
         "jobs": str(told["workload"] or "synthetic"),
     }
     rows = [
@@ -80,15 +82,11 @@ def _(replications: Replications) -> Told:
     told = replications.scenario.to_dict()
     title = f"{replications.scenario.name}: {told['global']} over {told['local']}"
     rows = [
-        [
-            Cell(name),
-            Cell(number_told(mean.mean), mean.mean),
-            Cell("-" if mean.half_width is None else f"± {number_told(mean.half_width)}"),
-        ]
+        [Cell(label(name)), Cell(told_of(name, mean.mean, mean.half_width), mean.mean)]
         for name, mean in replications.means.items()
         if mean is not None
     ]
-    columns = [Column("metric", text=True), Column("mean"), Column("95 % confidence", text=True)]
+    columns = [Column("metric", text=True), Column("mean, 95 % confidence")]
     lines = []
     if replications.unstable:
         lines = [Sentence(f"{replications.unstable} have no steady state, so no means.", True)]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import jinja2
 import numpy as np
 
+from experiments.numbers import duration, number, percent
 from experiments.reporting.comparing import compared
 from experiments.reporting.packed import embedded, pack
 from experiments.reporting.ran import Floats, Ran, told_apart
-from experiments.reporting.units import number_told, share_told, time_told
 from experiments.reporting.words import found, limits
 from experiments.summary import version
 
@@ -111,16 +111,16 @@ def figures(summary: dict[str, Any]) -> dict[str, str]:
     metrics, counts = summary["metrics"], summary["jobs"]
     told = {
         "jobs completed": f"{counts['completed']:,} of {counts['submitted']:,}",
-        "mean wait": time_told(metrics["mean_wait"]),
-        "95 % waited at most": time_told(metrics["p95_wait"]),
-        "mean bounded slowdown": number_told(metrics["mean_bounded_slowdown"]),
-        "utilization": share_told(metrics["utilization"]),
-        "makespan": time_told(metrics["makespan"]),
+        "mean wait": duration(metrics["mean_wait"]),
+        "95 % waited at most": duration(metrics["p95_wait"]),
+        "mean bounded slowdown": number(metrics["mean_bounded_slowdown"]),
+        "utilization": percent(metrics["utilization"]),
+        "makespan": duration(metrics["makespan"]),
     }
     if metrics.get("coallocated"):
-        told["split across clusters"] = share_told(metrics["coallocated"])
+        told["split across clusters"] = percent(metrics["coallocated"])
     if metrics.get("deadlines_met") is not None:
-        told["deadlines met"] = share_told(metrics["deadlines_met"])
+        told["deadlines met"] = percent(metrics["deadlines_met"])
     return told
 
 
@@ -129,34 +129,34 @@ def figures(summary: dict[str, Any]) -> dict[str, str]:
 Number = tuple[str, str, Callable[[float | None], str]]
 
 RUN_NUMBERS: tuple[Number, ...] = (
-    ("mean_wait", "mean wait", time_told),
-    ("p95_wait", "95 % wait", time_told),
-    ("max_wait", "longest wait", time_told),
-    ("mean_turnaround", "mean turnaround", time_told),
-    ("mean_bounded_slowdown", "mean slowdown", number_told),
-    ("p95_bounded_slowdown", "95 % slowdown", number_told),
-    ("utilization", "utilization", share_told),
-    ("makespan", "makespan", time_told),
-    ("coallocated", "split jobs", share_told),
-    ("mean_penalty", "time over dedicated", number_told),
-    ("deadlines_met", "deadlines met", share_told),
+    ("mean_wait", "mean wait", duration),
+    ("p95_wait", "95 % wait", duration),
+    ("max_wait", "longest wait", duration),
+    ("mean_turnaround", "mean turnaround", duration),
+    ("mean_bounded_slowdown", "mean slowdown", number),
+    ("p95_bounded_slowdown", "95 % slowdown", number),
+    ("utilization", "utilization", percent),
+    ("makespan", "makespan", duration),
+    ("coallocated", "split jobs", percent),
+    ("mean_penalty", "time over dedicated", number),
+    ("deadlines_met", "deadlines met", percent),
 )
 
 CLUSTER_NUMBERS: tuple[Number, ...] = (
-    ("size", "processors", number_told),
-    ("rate", "rate", number_told),
-    ("jobs", "jobs", number_told),
-    ("utilization", "utilization", share_told),
-    ("mean_wait", "mean wait", time_told),
-    ("max_wait", "longest wait", time_told),
-    ("mean_bounded_slowdown", "mean slowdown", number_told),
-    ("idle_time_mean", "idle, of a processor", time_told),
-    ("makespan", "makespan", time_told),
+    ("size", "processors", number),
+    ("rate", "rate", number),
+    ("jobs", "jobs", number),
+    ("utilization", "utilization", percent),
+    ("mean_wait", "mean wait", duration),
+    ("max_wait", "longest wait", duration),
+    ("mean_bounded_slowdown", "mean slowdown", number),
+    ("idle_time_mean", "idle, of a processor", duration),
+    ("makespan", "makespan", duration),
 )
 
 LINK_NUMBERS: tuple[Number, ...] = (
-    ("mean_demand", "mean demand over capacity", share_told),
-    ("saturated", "time saturated", share_told),
+    ("mean_demand", "mean demand over capacity", percent),
+    ("saturated", "time saturated", percent),
 )
 
 

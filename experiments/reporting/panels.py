@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from experiments.reporting.units import number_told
+from experiments.numbers import number
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 230, 66, 12, 12, 34
 """Of a panel and its margins, pixels."""
@@ -96,7 +96,7 @@ def panel(
                 y_of(each.mean),
                 y_of(each.mean - _width(each)),
                 y_of(each.mean + _width(each)),
-                f"{name}, {value}: {number_told(each.mean)} ± {number_told(_width(each))}",
+                f"{name}, {value}: {number(each.mean)} ± {number(_width(each))}",
             )
             for centre, value, each in zip(centres, values, of, strict=True)
             if not math.isnan(each.mean)
@@ -110,7 +110,7 @@ def panel(
         joined,
         series,
         list(zip(centres, values, strict=True)),
-        [(y_of(tick), number_told(tick)) for tick in ticks],
+        [(y_of(tick), number(tick)) for tick in ticks],
     )
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from experiments.labels import unit_of
 from experiments.listing import shown
+from experiments.numbers import NONE, number
 from experiments.reporting.packed import embedded
 from experiments.reporting.page import Cell, Column, Table, templates
 from experiments.reporting.panels import Panel, Point, panel
-from experiments.reporting.units import NONE, number_told
 from experiments.reporting.words import Sentence
-from experiments.studies.units import unit_of
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -209,5 +209,5 @@ def _text(value: Any) -> Cell:
 def _number(value: Any, half: Any) -> Cell:
     if value is None or value is pd.NA or math.isnan(value):
         return Cell(NONE)
-    width = f" ± {number_told(half)}" if half and not math.isnan(half) else ""
-    return Cell(f"{number_told(value)}{width}", float(value))
+    width = f" ± {number(half)}" if half and not math.isnan(half) else ""
+    return Cell(f"{number(value)}{width}", float(value))

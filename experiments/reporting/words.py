@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from experiments.numbers import counted, duration, number, percent
 from experiments.reporting.ran import Ran
-from experiments.reporting.units import jobs_told, number_told, share_told, time_told
 
 STANDS_OUT = 0.05
 """How much more than the next a cluster must be used to be named the bottleneck."""
@@ -33,27 +33,27 @@ def _service(ran: Ran) -> Iterator[Sentence]:
     clusters = len(ran.platform.clusters)
     where = f"{clusters} clusters" if clusters > 1 else "one cluster"
     yield Sentence(
-        f"{ran.policy} completed {completed:,} of {jobs_told(submitted)} on {where} with {size:,} "
-        f"processors, in {time_told(ran.summary['simulated_s'])} of simulated time."
+        f"{ran.policy} completed {completed:,} of {counted(submitted, 'job')} on {where} with "
+        f"{size:,} processors, in {duration(ran.summary['simulated_s'])} of simulated time."
     )
     if not len(ran.waits):
         return
     yield Sentence(
-        f"A job waited {time_told(metrics['mean_wait'])} on average: half of them at most "
-        f"{time_told(float(np.median(ran.waits)))}, 95 % at most {time_told(metrics['p95_wait'])}, "
-        f"the longest {time_told(metrics['max_wait'])}. {_at_once(ran)}"
+        f"A job waited {duration(metrics['mean_wait'])} on average: half of them at most "
+        f"{duration(float(np.median(ran.waits)))}, 95 % at most {duration(metrics['p95_wait'])}, "
+        f"the longest {duration(metrics['max_wait'])}. {_at_once(ran)}"
     )
     yield Sentence(
-        f"The mean bounded slowdown was {number_told(metrics['mean_bounded_slowdown'])}, and that "
-        f"of 95 % of the jobs at most {number_told(metrics['p95_bounded_slowdown'])}."
+        f"The mean bounded slowdown was {number(metrics['mean_bounded_slowdown'])}, and that "
+        f"of 95 % of the jobs at most {number(metrics['p95_bounded_slowdown'])}."
     )
     if metrics.get("deadlines_met") is not None:
-        yield Sentence(f"{share_told(metrics['deadlines_met'])} of the deadlines were met.")
+        yield Sentence(f"{percent(metrics['deadlines_met'])} of the deadlines were met.")
 
 
 def _at_once(ran: Ran) -> str:
     share = float(np.mean(ran.waits == 0))
-    return f"{share_told(share)} of them did not wait." if share else "All had to wait."
+    return f"{percent(share)} of them did not wait." if share else "All had to wait."
 
 
 def _clusters(ran: Ran) -> Iterator[Sentence]:
@@ -61,7 +61,7 @@ def _clusters(ran: Ran) -> Iterator[Sentence]:
     of_all = ran.summary["metrics"].get("utilization")
     if of_all is not None:
         yield Sentence(
-            f"Processors were in use {share_told(of_all)} of the time: that is the share of all "
+            f"Processors were in use {percent(of_all)} of the time: that is the share of all "
             "processor-seconds from the first arrival to the last finish."
         )
     if len(used) < 2:
@@ -70,15 +70,15 @@ def _clusters(ran: Ran) -> Iterator[Sentence]:
     least = min(used, key=lambda row: row["utilization"])
     if first["utilization"] - second["utilization"] >= STANDS_OUT:
         yield Sentence(
-            f"{first['name']} was clearly the busiest cluster ({share_told(first['utilization'])}; "
-            f"the next is {second['name']} with {share_told(second['utilization'])}): if jobs "
+            f"{first['name']} was clearly the busiest cluster ({percent(first['utilization'])}; "
+            f"the next is {second['name']} with {percent(second['utilization'])}): if jobs "
             "wait, it is the one to look at first."
         )
     else:
         yield Sentence(
             f"No cluster stands out as the bottleneck: their use is between "
-            f"{share_told(least['utilization'])} ({least['name']}) and "
-            f"{share_told(first['utilization'])} ({first['name']})."
+            f"{percent(least['utilization'])} ({least['name']}) and "
+            f"{percent(first['utilization'])} ({first['name']})."
         )
 
 
@@ -86,14 +86,14 @@ def _links(ran: Ran) -> Iterator[Sentence]:
     metrics, links = ran.summary["metrics"], ran.summary["links"]
     if metrics.get("coallocated"):
         yield Sentence(
-            f"{share_told(metrics['coallocated'])} of the jobs were split across clusters, and "
+            f"{percent(metrics['coallocated'])} of the jobs were split across clusters, and "
             f"took {metrics['mean_penalty']:.3f} times as long as with links of their own."
         )
     most = max(links, key=lambda link: link["saturated"], default=None)
     if most is not None and most["saturated"] > 0:
         yield Sentence(
             f"{most['name']} had the most saturated link: more was asked of it than it carries in "
-            f"{share_told(most['saturated'])} of the time."
+            f"{percent(most['saturated'])} of the time."
         )
     elif any(link["mean_demand"] > 0 for link in links):
         yield Sentence("No link was ever asked for more than it carries.")
@@ -104,12 +104,12 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
     if rejected := summary["jobs"]["rejected"]:
         reasons = "; ".join(f"{count:,}: {why}" for why, count in summary["rejections"].items())
         yield Sentence(
-            f"{jobs_told(rejected)} could never start and were rejected ({reasons}).", True
+            f"{counted(rejected, 'job')} could never start and were rejected ({reasons}).", True
         )
     if summary.get("interrupted"):
         yield Sentence("The run was interrupted, and the numbers are those up to then.", True)
     if unfinished := summary.get("unfinished"):
-        yield Sentence(f"{jobs_told(unfinished)} never finished; they are in no chart.", True)
+        yield Sentence(f"{counted(unfinished, 'job')} never finished; they are in no chart.", True)
     if summary["metrics"].get("stable") is False:
         yield Sentence(
             "The queue grew for as long as jobs arrived: means of waits only tell how long the run "

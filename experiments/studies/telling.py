@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from experiments.labels import unit_of
 from experiments.studies.judged import shown
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.sentences import place_of
 from experiments.studies.statistics import Interval
-from experiments.studies.units import unit_of
 
 
 def print_outcome(outcome: StudyOutcome, console: Console) -> None:

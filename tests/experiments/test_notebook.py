@@ -73,7 +73,7 @@ def test_replications_show_means(result):
     )
     found = Replications(result.scenario, 7, runs)
     shown = found._repr_html_()
-    assert "&lt;/script&gt;</td><td>4</td><td>± 12.7</td>" in shown
+    assert "&lt;/script&gt;</td><td>4 ± 13</td>" in shown
     assert "none" not in shown
     assert repr(found).endswith(", runs 2, seed 7>")
     growing = dataclasses.replace(found, runs=runs.assign(stable=[1.0, 0.0]))

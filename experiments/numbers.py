@@ -1,0 +1,118 @@
+"""Numbers as people read them: one way to tell numbers, shares, times and means, everywhere.
+
+Times are told in seconds below 2 minutes, in minutes below 2 hours, in hours below 2 days, and in
+days from there on. A column of a table or an axis of a picture has one unit, that of its largest
+value, in its heading. Files and ``--json`` have seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+NONE = "-"
+"""Stands where nothing defines a number."""
+
+_DIGITS = ((100, 0), (10, 1), (1, 2))
+"""Digits after the point, of numbers from so much on."""
+_PLAIN = 1e8
+"""From here on numbers have an exponent."""
+
+
+class Scale(NamedTuple):
+    """A unit, and how many of the base unit (of which numbers are kept) it is."""
+
+    size: float
+    unit: str
+
+    def told(self, value: float | None, half: float | None = None) -> str:
+        """Return a number in this unit, which is not added, with its half-width if it has one.
+
+        >>> Scale(60.0, "min").told(3228.0, 992.0), Scale(1.0, "").told(0.123456, 0.00123)
+        ('54 ± 17', '0.1235 ± 0.0012')
+        """
+        if value is None or half is None or not (math.isfinite(value) and math.isfinite(half)):
+            return number(None if value is None else value / self.size)
+        value, half = value / self.size, half / self.size
+        if not half or abs(value) >= _PLAIN or half >= _PLAIN or half < 1e-6:
+            return f"{number(value)} ± {number(half)}"
+        digits = max(0, 1 - math.floor(math.log10(half)))
+        return f"{value:,.{digits}f} ± {half:,.{digits}f}"
+
+    def with_unit(self, value: float | None, half: float | None = None) -> str:
+        """Return a number with the unit."""
+        told = self.told(value, half)
+        return told if told == NONE or not self.unit else f"{told} {self.unit}"
+
+
+PLAIN, PERCENT = Scale(1.0, ""), Scale(0.01, "%")
+_TIMES = (Scale(86_400.0, "d"), Scale(3600.0, "h"), Scale(60.0, "min"))
+SECONDS = Scale(1.0, "s")
+
+
+def time_scale(most: float) -> Scale:
+    """Return the unit of times (s) of which the largest is given."""
+    return next((each for each in _TIMES if abs(most) >= 2 * each.size), SECONDS)
+
+
+def duration(seconds: float | None, half: float | None = None) -> str:
+    """Return a time (s) in the unit that suits it, with its half-width if it has one.
+
+    >>> duration(4.25), duration(7300), duration(None), duration(3228.0, 992.0)
+    ('4.25 s', '2.03 h', '-', '54 ± 17 min')
+    """
+    return time_scale(seconds or 0.0).with_unit(seconds, half)
+
+
+def instant(seconds: float) -> str:
+    """Return a moment of simulated time, in seconds as files have it.
+
+    >>> instant(12345.678)
+    '12,345.7 s'
+    """
+    return f"{seconds:,.1f} s"
+
+
+def number(value: float | None) -> str:
+    """Return a number with some three digits.
+
+    >>> number(12345.6), number(1.25), number(7), number(0.4474), number(2e-5), number(1.5e9)
+    ('12,346', '1.25', '7', '0.447', '2e-05', '1.5e+09')
+    """
+    if value is None or math.isnan(value):
+        return NONE
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if abs(value) < 1 or abs(value) >= _PLAIN:
+        return f"{value:.3g}"
+    digits = next(digits for least, digits in _DIGITS if abs(value) >= least)
+    return f"{value:,.{0 if value == round(value) else digits}f}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent; none and all only if it is exactly that.
+
+    >>> percent(0.853), percent(0.99999), percent(0.00001), percent(1.0)
+    ('85.3 %', '> 99.9 %', '< 0.1 %', '100.0 %')
+    """
+    if share is None or math.isnan(share):
+        return NONE
+    text = f"{100 * share:.1f} %"
+    if text == "100.0 %" and share < 1:
+        return "> 99.9 %"
+    return "< 0.1 %" if text == "0.0 %" and share > 0 else text
+
+
+def counted(count: float, one: str, many: str = "") -> str:
+    """Return how many there are.
+
+    >>> counted(1, "job"), counted(1200, "job"), counted(2, "policy", "policies")
+    ('1 job', '1,200 jobs', '2 policies')
+    """
+    return f"{count:,.0f} {one if count == 1 else many or one + 's'}"
+
+
+def largest(values: Iterable[float | None]) -> float:
+    """Return the largest magnitude of what is a number among values, 0 if nothing is."""
+    return max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)

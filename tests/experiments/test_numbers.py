@@ -1,0 +1,57 @@
+"""Numbers, times and metrics are told in one way."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from experiments.labels import METRICS, UNITS, heading, label, scale_of, told
+from experiments.numbers import duration, number, percent, time_scale
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.0, "0 s"),
+        (0.0123, "0.0123 s"),
+        (119.9, "120 s"),
+        (120.0, "2 min"),
+        (7199.0, "120 min"),
+        (7200.0, "2 h"),
+        (172_799.0, "48.0 h"),
+        (172_800.0, "2 d"),
+        (-9000.0, "-2.50 h"),
+        (math.inf, "∞ d"),
+        (math.nan, "-"),
+    ],
+)
+def test_times(seconds, words):
+    assert duration(seconds) == words
+
+
+def test_a_column_has_one_unit_that_of_its_largest_value():
+    scale = scale_of("mean_wait", [None, 1.0, 9000.0, math.nan])
+    assert heading("mean_wait", scale) == "mean wait, h"
+    assert [scale.told(each) for each in (1.0, 9000.0, None)] == ["0.000278", "2.50", "-"]
+    assert scale_of("mean_wait", []) == time_scale(0.0)
+
+
+def test_nothing_small_becomes_nothing_and_nothing_becomes_all():
+    assert number(0.000123) == "0.000123"
+    assert percent(1e-9) == "< 0.1 %"
+    assert percent(1 - 1e-9) == "> 99.9 %"
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_has_a_label_and_a_unit(name):
+    assert label(name)
+    assert "_" not in label(name)
+    assert METRICS[name].kind in UNITS
+    assert told(name, None) == "-"
+    assert told(name, 0.0).startswith("0")
+
+
+def test_a_metric_of_the_users_own_keeps_its_name():
+    assert label("my_metric") == "my_metric"
+    assert told("my_metric", 3228.0, 992.0) == "3,228 ± 992"
