@@ -1,0 +1,83 @@
+"""Inputs: what is in the files of a target, spoilt, and what comes of them."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import time
+from pathlib import Path
+from random import Random
+
+from tests.fuzz.mutations import mutated
+from tests.fuzz.oracle import FindingError, command, judged
+from tests.fuzz.seeds import Files
+from tests.fuzz.targets import Target
+
+COMMANDS = 20
+"""One of so many inputs goes through the command line."""
+
+
+class Input:
+    """An input of a target, which its number tells from all others of a seed."""
+
+    def __init__(self, name: str, target: Target, seed: str, number: int) -> None:
+        rng = Random(f"{name} {seed} {number}")
+        files = dict(rng.choice(target.seeds))
+        which = rng.choice([each for each in target.spoilt or files if each in files])
+        self.files: Files = {**files, which: mutated(which, files[which], rng)}
+        self.spoilt = which
+        by_command = bool(target.commands) and number % COMMANDS == 0
+        self.words = rng.choice(target.commands) if by_command else ""
+        self.draw, self._use = rng, target.use
+
+    def write(self, folder: Path) -> None:
+        """Make the files of a new folder."""
+        folder.mkdir(parents=True)
+        for name, content in self.files.items():
+            (folder / name).write_bytes(content)
+
+    def outcome(self, folder: Path) -> str:
+        """Return what comes of it in a folder, which is made anew.
+
+        Raises
+        ------
+        FindingError
+            If that must not be.
+        """
+        if folder.exists():
+            shutil.rmtree(folder)
+        self.write(folder)
+        os.chdir(folder)
+        if self.words:
+            return command([self._word(word) for word in self.words.split()])
+        draw = copy.copy(self.draw)  # the same whenever it is tried
+        return judged(lambda: self._use(draw))
+
+    def _word(self, word: str) -> str:
+        if not word.startswith("@"):
+            return word
+        return self.files[word[1:]].decode("utf-8", "surrogateescape").replace("\0", "")
+
+    def smallest(self, folder: Path, key: str) -> Input:
+        """Return it with less in the spoilt file, found in some seconds, that finds the same."""
+        step = len(self.files[self.spoilt]) // 2
+        until = time.monotonic() + 5
+        while step and time.monotonic() < until:
+            at = 0
+            while at < len(self.files[self.spoilt]) and time.monotonic() < until:
+                before = self.files
+                content = before[self.spoilt]
+                self.files = {**before, self.spoilt: content[:at] + content[at + step :]}
+                if self._finds(folder) != key:
+                    self.files = before
+                    at += step
+            step //= 2
+        return self
+
+    def _finds(self, folder: Path) -> str | None:
+        try:
+            self.outcome(folder)
+        except FindingError as finding:
+            return finding.key
+        return None

@@ -1,0 +1,72 @@
+"""Files that are right, small and of every format that we read: what is spoilt begins as one."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from experiments.cli import main
+from experiments.parameters import Parameters
+from grid.workloads.formats import FORMATS, read
+from tests.experiments.made_up_studies import made_up
+
+HERE = Path(__file__).parent
+
+Files = Mapping[str, bytes]
+"""What is in files, by their names."""
+
+
+def files_of(folder: Path) -> Files:
+    """Return what is in the files of a folder."""
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def written(target: str) -> list[Files]:
+    """Return the seeds of a target that are kept as files: those of formats that users write."""
+    return [files_of(folder) for folder in sorted((HERE / "seeds").glob(f"{target}*"))]
+
+
+def parquet() -> list[Files]:
+    """Return jobs in Parquet."""
+    stream, write = io.BytesIO(), FORMATS["parquet"].write
+    assert write is not None
+    write(stream, read(HERE / "seeds" / "csv" / "log.csv").cleaned())
+    return [{"log.parquet": stream.getvalue()}]
+
+
+def results(folder: Path) -> list[Files]:
+    """Return what runs write: one in rounds, one of a log on clusters that change."""
+    log = written("scenario-log")[0]
+    for name, content in log.items():
+        (folder / name).write_bytes(content)
+    found = []
+    for words in (["quickstart", "--set", "jobs=5"], ["mine.toml"]):
+        out = folder / words[0].partition(".")[0]
+        words = ["run", *words, "--no-live", "--out", str(out), "--events", f"{out}/events.jsonl"]
+        ran = CliRunner().invoke(main, words)
+        assert ran.exit_code == 0, ran.output
+        found.append(files_of(out))
+    return [found[0], {**found[1], "log.swf": log["log.swf"]}]
+
+
+def studies(folder: Path) -> list[Files]:
+    """Return the file of a study, as `metasched study` leaves it."""
+
+    def result(policy: str, workload: str, setting: object, replication: int) -> dict[str, object]:
+        return {"mean_turnaround": 100.0 + replication + len(policy), "makespan": None}
+
+    return [{"study.db": made_up(folder / "study.db", result, replications=3).read_bytes()}]
+
+
+def settings() -> list[Files]:
+    """Return what ``--set`` takes: each parameter with its default value."""
+    values = Parameters().model_dump(mode="json")
+    lines = [
+        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in values.items()
+    ]
+    return [{"words.set": "\n".join(lines).encode()}]

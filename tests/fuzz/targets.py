@@ -1,0 +1,202 @@
+"""What reads files of users or of our own, and what is done at once with what was read."""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+from unittest.mock import patch
+
+from rich.console import Console
+
+from agents.oas import approximate
+from experiments import checkpoints
+from experiments.checks.verify import verify
+from experiments.events.explain import explain
+from experiments.logs.character import Character
+from experiments.logs.converting import write
+from experiments.logs.listing import print_character
+from experiments.maxutil.formulas import Question
+from experiments.notes import notes
+from experiments.oas.answering import read_instance
+from experiments.oas.rounds import rounds_of
+from experiments.reporting.page import page_of
+from experiments.reporting.pictures import draw
+from experiments.reporting.ran import Ran
+from experiments.reporting.study_page import study_page
+from experiments.scenario import Scenario
+from experiments.studies.outcome import StudyOutcome
+from experiments.studies.study import Study
+from experiments.studies.telling import print_outcome
+from grid.platform_files import read_platform
+from grid.workloads.formats import read
+from tests.fuzz import seeds
+from tests.fuzz.seeds import Files
+
+
+class Target(NamedTuple):
+    """A reader.
+
+    Attributes
+    ----------
+    seeds : sequence of Files
+        What it reads.
+    use : callable
+        Reads, and uses, files in the current folder; draws which use of several.
+    commands : sequence of str
+        Of the command line, that read the same; ``@FILE`` stands for what is in a file.
+    spoilt : tuple of str
+        Which files are spoilt, if not all of them.
+    """
+
+    seeds: Sequence[Files]
+    use: Callable[[Random], object]
+    commands: Sequence[str]
+    spoilt: tuple[str, ...] = ()
+
+
+def _json(found: object) -> None:
+    json.dumps(found, allow_nan=False)
+
+
+def _console() -> Console:
+    return Console(file=io.StringIO(), width=80)
+
+
+def _log(rng: Random) -> None:
+    path = next(each for each in map(Path, sorted(Path().iterdir())) if each.stem == "log")
+    log = read(path)
+    match rng.randrange(3):
+        case 0:
+            table = log.cleaned(kills=True)
+            kind = rng.choice(("swf", "batsim", "csv", "parquet"))
+            write(Path("converted"), kind, table)
+            again = read(Path("converted"), kind).cleaned()
+            assert again.count == table.count, (again.count, table.count)
+        case 1:
+            character = Character.of(log)
+            _json(character.to_dict())
+            print_character(character, _console())
+        case _:
+            Scenario.load("site").changed(workload=str(path)).model(0)
+
+
+def _platform(rng: Random) -> None:
+    platform = read_platform(next(str(each) for each in Path().glob("platform.*")))
+    tables = platform.to_dict()
+    if rng.random() < 0.5:
+        assert type(platform).from_dict(tables).to_dict() == tables
+    else:
+        Scenario.load("quickstart").changed(["max_size=1"], platform=platform).model(0)
+
+
+def _scenario(rng: Random) -> None:
+    _checked(Scenario.load("mine.toml"))
+
+
+def _settings(rng: Random) -> None:
+    lines = Path("words.set").read_bytes().decode("utf-8", "surrogateescape").split("\n")
+    _checked(Scenario.load(rng.choice(("quickstart", "site", "queues"))).changed(lines))
+
+
+def _checked(scenario: Scenario) -> None:
+    scenario.model(0)
+    notes(scenario)
+    _json(scenario.to_dict())
+
+
+def _study(rng: Random) -> None:
+    with patch.object(Study, "_try_out"):  # compiles, runs
+        Study.load("study.toml")
+
+
+def _study_file(rng: Random) -> None:
+    outcome = StudyOutcome.read("study.db")
+    match rng.randrange(4):
+        case 0:
+            study_page(outcome)
+        case 1:
+            print_outcome(outcome, _console())
+        case _:
+            _json(outcome.summary())
+
+
+def _result(rng: Random) -> None:
+    match rng.randrange(12):
+        case 0:
+            page_of([Ran.read(".")])
+        case 1:
+            draw([Ran.read(".")], rng.choice(("gantt", "utilization", "links", "waits")))
+        case 2 | 3:
+            rounds_of(".")
+        case 4 | 5 | 6:
+            Ran.read(".")
+        case 7 | 8:
+            explain(".", rng.choice((1, 2, 3)))
+        case _:
+            verify(".")
+
+
+def _events(rng: Random) -> None:
+    if rng.random() < 0.3:
+        rounds_of(".")
+    else:
+        explain(".", rng.choice((1, 2, 3)))
+
+
+def _checkpoint(rng: Random) -> None:
+    """Read a head; what is behind it is never spoilt, for it would run."""
+    data = checkpoints.MAGIC + Path("head.json").read_bytes().replace(b"\n", b" ") + b"\n"
+    Path("checkpoint").write_bytes(data + f"{zlib.crc32(data):08x}".encode())
+    with patch.object(checkpoints.pickle, "loads", side_effect=ImportError("no pickle")):
+        checkpoints.read("checkpoint")
+
+
+def _instance(rng: Random) -> None:
+    instance = read_instance("instance.json")
+    method = rng.choice(("fcfs", "sjf", "bjf", "fpfs", "spt", "lpt"))
+    _json(approximate(method, instance, rng.choice((None, None, 10.0))).to_dict())
+
+
+def _law(rng: Random) -> None:
+    law = Path("law.word").read_bytes().decode("utf-8", "surrogateescape")
+    request = rng.choice(("ordered", "total", "unordered"))
+    _json(Question(request, (law,), 2, (8,), 0.0, False).answer().to_dict())
+
+
+def targets(folder: Path) -> dict[str, Target]:
+    """Return all targets by name; a folder is for files that make the first inputs."""
+    logs = {name: seeds.written(name) for name in ("swf", "gwf", "sacct", "csv", "batsim")}
+    found = {
+        name: Target(each, _log, [f"inspect {file} --json", f"convert {file} converted.csv"])
+        for name, each in {**logs, "parquet": seeds.parquet()}.items()
+        for file in each[0]
+    }
+    found |= {
+        name: Target(seeds.written(name), use, commands)
+        for name, use, commands in (
+            ("platform", _platform, ["inspect platform.toml"]),
+            ("simgrid", _platform, ["inspect platform.xml --json"]),
+            ("scenario", _scenario, ["validate mine.toml"]),
+            ("study", _study, ()),
+            ("checkpoint", _checkpoint, ["run --resume head.json"]),
+            (
+                "oas",
+                _instance,
+                [f"oas instance.json --heuristic sjf{way}" for way in ("", " --json")],
+            ),
+            ("law", _law, ["maxutil total --size 8 --clusters 2 --dist @law.word"]),
+        )
+    }
+    ran, results = seeds.results(folder), ("summary.json", "jobs.csv", "timeline.csv", "log.swf")
+    verify_and_report = ["verify .", "verify . --json", "report . -o page.html"]
+    return found | {
+        "set": Target(seeds.settings(), _settings, ["validate quickstart --set @words.set"]),
+        "study-file": Target(seeds.studies(folder), _study_file, ["report study.db -o page.html"]),
+        "result": Target(ran, _result, verify_and_report, results),
+        "events": Target(ran, _events, ["explain . 1", "explain . 2 --json"], ("events.jsonl",)),
+    }
