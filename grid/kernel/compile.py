@@ -7,8 +7,10 @@ a resumable loop is spent in it, and nothing compiled here allocates. It is kept
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +23,9 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 
+PACKAGES = ("grid", "agents")
+"""Where compiled code is, and what it is made of."""
+
 
 def sources_digest(root: Path) -> str:
     """Return a digest of every source file of `grid` and `agents` below a folder.
@@ -28,21 +33,61 @@ def sources_digest(root: Path) -> str:
     All of them count: compiled code reads constants from modules that hold none itself.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for package in ("grid", "agents"):
+    for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
             digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+_ROOT = Path(__file__).resolve().parents[2]
+_IMPORTS = re.compile(
+    r"^[ \t]*(?:from[ \t]+((?:grid|agents)[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|.*)"
+    r"|import[ \t]+((?:grid|agents)[\w.]*))",
+    re.MULTILINE,
+)
+
+
+@functools.cache
+def _imported(path: Path, root: Path) -> set[Path]:
+    """Return the files of `grid` and `agents` that a source file imports anywhere in it."""
+    found = set()
+    for package, names, module in _IMPORTS.findall(path.read_text(encoding="utf-8")):
+        above = (package or module).replace(".", "/")
+        parts = [f"{above}/{name}" for name in re.findall(r"\w+", names)]
+        for each in (above, *parts):
+            found.update({root / f"{each}.py", root / each / "__init__.py"})
+    return {each for each in found if each.is_file()}
+
+
+def made_of(path: Path, root: Path = _ROOT) -> set[Path]:
+    """Return a source file of `grid` or `agents` with all that it imports there, or they do."""
+    known, found = {path}, [path]
+    while found:
+        new = _imported(found.pop(), root) - known
+        known |= new
+        found.extend(new)
+    return known
+
+
+def module_digest(path: Path, root: Path = _ROOT) -> str:
+    """Return a digest of all that compiled code of a source file can be made of.
+
+    Constants count, which come from modules that hold no compiled code. It is the same wherever
+    the packages are installed.
+    """
+    digest = hashlib.sha256(numba.__version__.encode())
+    for each in sorted(made_of(path, root)):
+        digest.update(f"{each.relative_to(root)}\n".encode() + each.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _cache_folder() -> Path | None:
     """Return a writable folder for compiled code, or None.
 
-    numba's own cache does not notice a change in a module that a compiled function calls, so the
-    folder is keyed by the sources. ``NUMBA_CACHE_DIR`` says where it is, else the user's cache.
+    ``NUMBA_CACHE_DIR`` says where it is, else the user's cache.
     """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    above = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("metasched")) / "compiled"
-    folder = above / sources_digest(Path(__file__).resolve().parents[2])
+    folder = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("metasched")) / "compiled"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -62,10 +107,36 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
+class _Locator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
+    """Where compiled code of a source file is: in a folder named by all that it is made of.
+
+    numba's own cache does not notice a change in a module that a compiled function calls.
+    """
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        super().__init__(function, file)
+        path = Path(file).resolve()
+        self._ours = path.is_relative_to(_ROOT) and path.relative_to(_ROOT).parts[0] in PACKAGES
+        folder = Path(self.get_cache_path())
+        if self._ours:
+            self._cache_path = str(folder.with_name(module_digest(path)))
+        else:  # a user's, who may import any of ours
+            self._cache_path = str(folder.with_name(f"{_all_sources()}-{folder.name}"))
+
+    def get_source_stamp(self) -> Any:
+        """Return what tells versions of the file apart; the folder does for our own."""
+        return None if self._ours else super().get_source_stamp()
+
+
+@functools.cache
+def _all_sources() -> str:
+    return sources_digest(_ROOT)
+
+
 class _Files(caching.CompileResultCacheImpl):  # type: ignore[misc]
     """Where a function's compiled code is: in the cache's folder or, if it cannot be, nowhere."""
 
-    _locator_classes = (caching.UserProvidedCacheLocator,)
+    _locator_classes = (_Locator,)
 
 
 class _Cache(caching.FunctionCache):  # type: ignore[misc]

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numba
 import pytest
 
 from grid.kernel import compile as module
-from grid.kernel.compile import CACHE_FOLDER, compiled, inlined, part, sources_digest
+from grid.kernel.compile import (
+    CACHE_FOLDER,
+    compiled,
+    inlined,
+    made_of,
+    module_digest,
+    part,
+    sources_digest,
+)
 from grid.platform import Platform
 from grid.world import World
 
@@ -17,16 +27,40 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
-    "changed", ["grid/kernel/state.py", "grid/jobs.py", "grid/kernel/queues.py", "agents/orders.py"]
+    ("changed", "anew"),
+    [
+        ("grid/kernel/state.py", True),
+        ("grid/jobs.py", True),
+        ("grid/kernel/queues.py", True),
+        ("grid/metrics.py", False),
+        ("agents/orders.py", False),
+    ],
 )
-def test_a_change_anywhere_is_another_cache(tmp_path, changed):
+def test_a_change_of_what_code_is_made_of_is_another_cache(tmp_path, changed, anew):
     for package in ("grid", "agents"):
         shutil.copytree(ROOT / package, tmp_path / package)
-    before = sources_digest(tmp_path)
-    assert before == sources_digest(tmp_path)
+    path = tmp_path / "grid/kernel/advance.py"
+    before = module_digest(path, tmp_path), sources_digest(tmp_path)
+    assert before[0] == module_digest(ROOT / "grid/kernel/advance.py")
     with (tmp_path / changed).open("a") as file:
         file.write("# changed\n")
-    assert sources_digest(tmp_path) != before
+    assert (module_digest(path, tmp_path) != before[0]) == anew
+    assert sources_digest(tmp_path) != before[1]
+
+
+@pytest.mark.parametrize("module", ["grid.kernel.advance", "agents.balancers", "agents.titan"])
+def test_all_that_a_module_imports_counts(module):
+    """Files that importing it loads, but for those of packages that its parents load."""
+    script = (
+        "import sys\n"
+        f"import {module}\n"
+        "print(*(m.__file__ for n, m in sys.modules.items() if n.split('.')[0] in "
+        "('grid', 'agents') and not m.__file__.endswith('__init__.py')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    loaded = {Path(each) for each in done.stdout.split()}
+    assert len(loaded) > 5
+    assert loaded <= made_of(ROOT / f"{module.replace('.', '/')}.py")
 
 
 def test_compiled_code_goes_there():
