@@ -10,6 +10,7 @@ from typing import Any
 from agents.registry import GLOBAL, LOCAL
 from experiments.checked import ScenarioError, checked
 from grid.platform import Platform
+from grid.reading import read_text
 
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "own_metrics", "parameters")
 PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
@@ -31,8 +32,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         If it cannot be read, or is no scenario.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
+        table = tomllib.loads(read_text(path))
+    except (ValueError, RecursionError, OSError) as error:
         raise ScenarioError(f"{path}: {error}; accepted: a TOML file") from None
     for key in table:
         if key not in KEYS + PLATFORM_KEYS:

@@ -20,6 +20,7 @@ from grid.brokers import Broker, chains
 from grid.changes import Change, check_changes
 from grid.errors import PlatformError
 from grid.foreign import quoted
+from grid.reading import read_text
 from grid.topology import (
     CENTRE,
     Link,
@@ -222,8 +223,7 @@ class Platform:
             If the file cannot be read, is not TOML, or describes no usable platform.
         """
         try:
-            with open(path, encoding="utf-8-sig") as file:
-                mapping = tomllib.loads(file.read())
+            mapping = tomllib.loads(read_text(path))
         except OSError as error:
             raise PlatformError(f"{path}: {error.strerror}; accepted: a TOML file") from None
         except (ValueError, RecursionError) as error:  # malformed, not UTF-8, nested too deep

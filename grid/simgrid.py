@@ -22,6 +22,7 @@ from xml.etree.ElementTree import Element
 import networkx as nx
 
 from grid.errors import PlatformError
+from grid.foreign import plain, quoted
 from grid.platform import Cluster, Platform
 from grid.simgrid_units import MBIT, SECONDS, SPEED, measured
 from grid.topology import CENTRE, Link, network
@@ -80,7 +81,7 @@ def read_simgrid(path: Path) -> Platform:
     """
     root = read_xml(path)
     if root.tag != "platform":
-        raise PlatformError(f"{path}: found <{root.tag[:60]}>; accepted: <platform>, of SimGrid")
+        raise PlatformError(f"{path}: found <{plain(root.tag)}>; accepted: <platform>, of SimGrid")
     try:
         return _Reader(path, root).platform()
     except PlatformError as error:
@@ -101,6 +102,7 @@ class _Reader:
         self.cables = {each.get("id", ""): self._cable(each) for each in root.iter("link")}
         self.used: set[str] = set()
         self.names = {CENTRE}
+        self.again: Counter[str] = Counter()
 
     def platform(self) -> Platform:
         """Return the platform of the whole file."""
@@ -266,10 +268,10 @@ class _Reader:
             "_" if sign in ":+,=" or not sign.isprintable() else sign for sign in identity
         )
         own = own.strip() or "unnamed"
-        name, count = own, 1
+        name = own
         while name in self.names:
-            count += 1
-            name = f"{own}-{count}"
+            self.again[own] += 1
+            name = f"{own}-{self.again[own] + 1}"
         self.names.add(name)
         return name
 
@@ -301,8 +303,8 @@ def _of(element: Element) -> str:
 def _some(names: list[str]) -> str:
     """Return how many names there are, and some of them, fit for a line."""
     found = [name for name, _ in Counter(names).most_common(4)]
-    shown = ", ".join(name if name.isprintable() else repr(name) for name in found[:3])
-    return f"{len(names)} ({shown[:80]}{', ...' if len(found) > 3 else ''})"
+    shown = ", ".join(plain(name, 30) for name in found[:3])
+    return f"{len(names)} ({shown}{', ...' if len(found) > 3 else ''})"
 
 
 def _is_master(element: Element) -> bool:
@@ -315,7 +317,7 @@ def _is_master(element: Element) -> bool:
 def _cores(element: Element) -> int:
     text = element.get("core", "1")
     if not re.fullmatch(r"[1-9]\d{0,6}", text, re.ASCII):
-        raise PlatformError(f"{element.get('id')}: core is {text[:60]!r}; accepted: from 1")
+        raise PlatformError(f"{plain(_of(element))}: core is {quoted(text)}; accepted: from 1")
     return int(text)
 
 
@@ -332,8 +334,8 @@ def _count(radical: str) -> int:
         match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part, re.ASCII)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if last < first:
-            raise PlatformError(f"radical is {radical[:60]!r}; accepted: such as 1-29,58")
+            raise PlatformError(f"radical is {quoted(radical)}; accepted: such as 1-29,58")
         count += last - first + 1
     if count > MOST_HOSTS:
-        raise PlatformError(f"radical is {radical[:60]!r}; accepted: at most {MOST_HOSTS} hosts")
+        raise PlatformError(f"radical is {quoted(radical)}; accepted: at most {MOST_HOSTS} hosts")
     return count

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from grid.errors import PlatformError
+from grid.foreign import quoted
 
 _PREFIXES = {"": 1.0} | {
     sign + binary: (1024.0 if binary else 1000.0) ** power
@@ -32,7 +33,7 @@ SECONDS = {"w": 604_800.0, "d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "": 
 }
 """Units of time, in s."""
 
-_MEASURED = re.compile(r"\s*(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*([A-Za-z]*)\s*", re.ASCII)
+_MEASURED = re.compile(r"((?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?+)\s*+([A-Za-z]*+)", re.ASCII)
 
 
 def measured(text: str, units: Mapping[str, float]) -> float:
@@ -48,10 +49,10 @@ def measured(text: str, units: Mapping[str, float]) -> float:
     >>> measured("1.25E8Bps", MBIT), measured("24us", SECONDS), measured("16.673E9flops", SPEED)
     (1000.0, 2.4e-05, 16673000000.0)
     """
-    match = _MEASURED.fullmatch(text)
-    if match is None or match[3] not in units:
+    match = _MEASURED.fullmatch(text.strip())
+    if match is None or match[2] not in units:
         accepted = ", ".join(unit for unit in list(units)[:6] if unit)
         raise PlatformError(
-            f"found {text[:60]!r}; accepted: a number and a unit, such as {accepted}"
+            f"found {quoted(text)}; accepted: a number and a unit, such as {accepted}"
         )
-    return float(match[1] + (match[2] or "")) * units[match[3]]
+    return float(match[1]) * units[match[2]]

@@ -8,6 +8,8 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from grid.errors import PlatformError
+from grid.foreign import quoted
+from grid.reading import LARGEST_TEXT
 
 
 def read_xml(path: Path) -> Element:
@@ -26,7 +28,7 @@ def read_xml(path: Path) -> Element:
 
     def refuse(*declaration: Any) -> NoReturn:
         raise PlatformError(
-            f"{path}:{parser.CurrentLineNumber}: found an entity, {str(declaration[0])[:60]!r}; "
+            f"{path}:{parser.CurrentLineNumber}: found an entity, {quoted(declaration[0])}; "
             "accepted: XML without any"
         )
 
@@ -35,7 +37,10 @@ def read_xml(path: Path) -> Element:
     parser.EndElementHandler = tree.end
     try:
         with open(path, "rb") as file:
-            parser.ParseFile(file)
+            text = file.read(LARGEST_TEXT + 1)
+        if len(text) > LARGEST_TEXT:
+            raise ValueError(f"found more than {LARGEST_TEXT:,} bytes, the most that are read")
+        parser.Parse(text, True)
     except OSError as error:
         raise PlatformError(f"{path}: {error.strerror}; accepted: an XML file") from None
     except (expat.ExpatError, ValueError, LookupError) as error:  # of the syntax, or the encoding

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -12,6 +11,7 @@ from rich.text import Text
 from agents.oas import Answer, Instance, approximate, solve
 from agents.oas.instance import told
 from grid.errors import GridError
+from grid.reading import read_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +29,7 @@ def read_instance(path: str) -> Instance:
         If it cannot be read, is no JSON, or no instance; the message names the file and the key.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_text(path)
         given = json.loads(text, object_pairs_hook=_object)
     except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -178,7 +178,7 @@ class Definition(_Part):
         """
         try:
             table = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise GridError(f"{where}: {error}; accepted: a TOML file") from None
         try:
             found = cls.model_validate(table)

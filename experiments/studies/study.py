@@ -48,6 +48,7 @@ from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.summary import version
 from grid.errors import GridError
 from grid.platform_files import read_platform
+from grid.reading import read_text
 
 PACKAGED = Path(__file__).parent / "packaged"
 """Studies that come with the product."""
@@ -93,8 +94,8 @@ class Study:
         if packaged.is_file():
             path = packaged
         try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
+            text = read_text(path)
+        except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             names = ", ".join(sorted(each.stem for each in PACKAGED.glob("*.toml")))
             raise GridError(

@@ -22,7 +22,7 @@ from grid.errors import WorkloadError
 from grid.foreign import quoted
 from grid.jobs import LONGEST
 from grid.topology import number
-from grid.workloads.files import LARGEST_WHOLE, read_lines
+from grid.workloads.files import LARGEST_WHOLE, opened_text
 from grid.workloads.log import RECORD, Log
 from grid.workloads.table import Table
 
@@ -39,6 +39,9 @@ SPREAD = "DefinedAmountsSpreadUniformly"
 PARALLEL = ("parallel", "ptask", "ParallelTaskProfile")
 SEQUENCE = ("composed", "sequence", "SequentialCompositionProfile")
 """Names of the types of profiles, in older and newer Batsim."""
+
+LARGEST = 2**28
+"""Characters of a file, all of which may be on one line: those of some three million jobs."""
 
 DEEPEST = 50
 """How many sequences may lie within each other."""
@@ -153,7 +156,11 @@ def write_batsim(stream: TextIO, table: Table) -> None:
 def _mapping(path: Path) -> Mapping[str, Any]:
     accepted = "accepted: a Batsim workload in JSON"
     try:
-        mapping = json.loads("".join(read_lines(path)), parse_constant=_no_number)
+        with opened_text(path) as file:
+            text = file.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise ValueError(f"found more than {LARGEST:,} characters, the most that are read")
+        mapping = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:  # also a number of too many digits
         if isinstance(error, WorkloadError):
             raise

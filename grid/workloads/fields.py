@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from grid.errors import WorkloadError
 from grid.foreign import quoted
 from grid.jobs import LONGEST, UNKNOWN, JobArray
+from grid.reading import line_blocks
 from grid.workloads.files import LARGEST_WHOLE, number, opened_text, seconds, whole
 from grid.workloads.log import RECORD
 
@@ -33,8 +33,8 @@ TIMES = (SUBMIT, RUNTIME, REQUESTED_TIME)
 UNIX_TIMES = 5e8
 """Times later than that (s) are counted from 1970: no log is of the time before 1986."""
 
-AT_ONCE = 10_000
-"""Lines read at once, so that the text of a long log is never all in memory."""
+MOST_COMMENTS = 10_000
+"""Lines of comments at the head of a file that are looked into, at least."""
 
 
 class Fields(NamedTuple):
@@ -79,9 +79,9 @@ def read_fields(
     numbers: list[npt.NDArray[np.float64]] = []
     with opened_text(path) as file:
         first = 1
-        while lines := list(islice(file, AT_ONCE)):
+        for lines in line_blocks(file, path):
             data = next((i for i, line in enumerate(lines) if _split(line, comment)), None)
-            if not parts:
+            if not parts and len(comments) < MOST_COMMENTS:
                 comments += lines[:data]
             if data is not None:
                 column = _columns(path, lines, first, comment, numeric)

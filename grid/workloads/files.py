@@ -16,8 +16,9 @@ from typing import Any, BinaryIO, TextIO
 
 from grid.errors import WorkloadError
 from grid.jobs import LONGEST
+from grid.reading import line_blocks
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 LARGEST_WHOLE = 2**53
 """Floats hold every whole number below exactly."""
 
@@ -97,10 +98,17 @@ def opened_text(path: Path) -> Iterator[TextIO]:
         yield text
 
 
-def read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file, opened by `opened_text`."""
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file, opened by `opened_text`, without their ends.
+
+    Raises
+    ------
+    WorkloadError
+        As `opened`, and if a line is too long.
+    """
     with opened_text(path) as file:
-        return list(file)
+        for lines in line_blocks(file, path):
+            yield from lines
 
 
 def number(text: str) -> float:

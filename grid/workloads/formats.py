@@ -142,7 +142,12 @@ def read(
             f"partition_field: found {partition_field} for {path}, of format {name}; accepted: "
             f"with {' and '.join(WITH_FIELDS)} only"
         )
-    return FORMATS[name].read(path, clusters, speed, partition_field)
+    try:
+        return FORMATS[name].read(path, clusters, speed, partition_field)
+    except MemoryError:
+        raise WorkloadError(
+            f"{path}: more than there is memory for; accepted: fewer jobs"
+        ) from None
 
 
 def named(name: str, written: bool = False) -> str:
@@ -200,7 +205,7 @@ def _by_lines(lines: list[str]) -> str | None:
         return "batsim"
     if {"JobID", "JobIDRaw"} & set(first.split("|")):
         return "sacct"
-    if "," in first and set(re.split(r"\s*,\s*", first)) <= set(COLUMNS):
+    if "," in first and {cell.strip() for cell in first.split(",")} <= set(COLUMNS):
         return "csv"
     if first.startswith(";"):
         return "swf"

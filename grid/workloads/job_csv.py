@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -17,6 +17,9 @@ from grid.workloads.files import read_lines
 from grid.workloads.job_columns import cells, check_header, communication, origins, parsed
 from grid.workloads.log import Log
 from grid.workloads.table import Table
+
+MOST_LINES = 1000
+"""Lines over which the quotes of one row may spread."""
 
 
 def read_csv(path: str | os.PathLike[str], clusters: Sequence[str]) -> Table:
@@ -81,10 +84,21 @@ def write_csv(stream: TextIO, jobs: JobArray, clusters: Sequence[str]) -> None:
 
 def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
     """Return the rows that are not blank, the header first and checked, and the line of each."""
-    reader = csv.reader(read_lines(path), strict=True)
+    taken = 0
+
+    def lines_of_a_row() -> Iterator[str]:
+        nonlocal taken
+        for line in read_lines(path):
+            taken += 1
+            if taken > MOST_LINES:
+                raise csv.Error(f"a row of more than {MOST_LINES} lines")
+            yield line + "\n"
+
+    reader = csv.reader(lines_of_a_row(), strict=True)
     rows, lines = [], []
     try:
         for row in reader:
+            taken = 0
             if any(cell.strip() for cell in row):
                 rows.append([cell.strip() for cell in row])
                 lines.append(reader.line_num)

@@ -17,6 +17,15 @@ from grid.workloads.table import Table
 WHOLE = ("job", "size", "user", "application")
 TEXT = ("origin", "components", "request")
 
+MAGIC = b"PAR1"
+"""How files begin."""
+
+LARGEST = 2**28
+"""Bytes of a file."""
+
+MOST_ROWS = 10_000_000
+"""Jobs of a file, whose cells are all in memory at once; a few bytes may stand for any number."""
+
 
 def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
     """Read jobs from a Parquet file, and leave them as they are; null says nothing of a job.
@@ -37,9 +46,17 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
     from pyarrow import parquet
 
     with opened(path) as file:
-        content = io.BytesIO(file.read())
+        content = io.BytesIO()
+        content.write(file.read(len(MAGIC)))
+        if content.getvalue() == MAGIC:
+            content.write(file.read(LARGEST))
     try:
-        table = parquet.ParquetFile(content).read()
+        if content.getbuffer().nbytes > LARGEST:
+            raise ValueError(f"found more than {LARGEST:,} bytes, the most that are read")
+        opened_table = parquet.ParquetFile(content)
+        if opened_table.metadata.num_rows > MOST_ROWS:
+            raise ValueError(f"found more than {MOST_ROWS:,} rows, the most that are read")
+        table = opened_table.read()
         columns = {
             name: ["" if value is None else str(value) for value in column.to_pylist()]
             for name, column in zip(table.column_names, table.columns, strict=True)

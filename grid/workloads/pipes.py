@@ -46,6 +46,9 @@ TEXTS = frozenset(
 MOST_LINES = 1000
 """Lines that one record may spread over."""
 
+LONGEST = 1_000_000
+"""Characters of one record, after which it ends with its line."""
+
 MOST_SPARE = 1000
 """Separators that the texts of one record may hold."""
 
@@ -56,7 +59,7 @@ def records(lines: Iterable[str], columns: int) -> Iterator[tuple[int, list[str]
     A line of too few parts goes on in the next, unless that is a record by itself; a record that
     is cut off so has fewer parts than there are columns.
     """
-    first, parts = 0, list[str]()
+    first, length, parts = 0, 0, list[str]()
     for line_number, line in enumerate(lines, 1):
         text = line.rstrip("\r\n")
         found = text.split(SEPARATOR)
@@ -66,11 +69,12 @@ def records(lines: Iterable[str], columns: int) -> Iterator[tuple[int, list[str]
         if not parts:
             if not text.strip():
                 continue
-            first, parts = line_number, found
+            first, length, parts = line_number, 0, found
         else:
             parts[-1] += "\n" + found[0]
             parts += found[1:]
-        if len(parts) >= columns or line_number - first >= MOST_LINES:
+        length += len(text)
+        if len(parts) >= columns or line_number - first >= MOST_LINES or length >= LONGEST:
             yield first, parts
             parts = []
     if parts:
@@ -112,15 +116,11 @@ def _ends(parts: Sequence[str], columns: Sequence[str]) -> list[set[int]]:
     spare = len(parts) - len(columns)
     ends = [{0}]
     for name in columns:
-        longest = spare + 1 if name in TEXTS else 1
-        ends.append(
-            {
-                i + taken
-                for i in ends[-1]
-                for taken in range(1, min(longest, len(parts) - i) + 1)
-                if name in TEXTS or _fits(name, parts[i])
-            }
-        )
+        before, most = ends[-1], len(ends) + spare  # each column that follows takes one at least
+        if name in TEXTS:
+            ends.append(set(range(min(before) + 1, most + 1)) if before else set())
+        else:
+            ends.append({i + 1 for i in before if _fits(name, parts[i])})
     return ends
 
 

@@ -16,9 +16,12 @@ from grid.errors import WorkloadError
 from grid.foreign import quoted
 from grid.jobs import LONGEST
 from grid.workloads.fields import numbered, placed
-from grid.workloads.files import opened_text
+from grid.workloads.files import read_lines
 from grid.workloads.log import RECORD, Log
 from grid.workloads.pipes import SEPARATOR, fields, records
+
+MOST_COLUMNS = 1000
+"""Slurm itself knows some 120."""
 
 STEP = "step of a job: folded into it"
 LONELY = "step of a job that is not there: left out"
@@ -35,7 +38,7 @@ USED = (*JOB_ID, *SIZE, *REQUESTED, *ELAPSED, *LIMIT, *USER, *OTHERS)
 RUNNING = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "CONFIGURING", "COMPLETING")
 """States of jobs that have not ended."""
 
-DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)", re.ASCII)
+DURATION = re.compile(r"(?:(\d++)-)?(?:(\d++):)?(\d++):(\d++(?:\.\d++)?)", re.ASCII)
 NOTHING = frozenset(
     ("", "Unknown", "None", "NONE", "N/A", "INVALID", "UNLIMITED", "Partition_Limit")
 )
@@ -67,27 +70,27 @@ def sacct_log(path: Path) -> Log:
     steps: Counter[str] = Counter()
     jobs: set[str] = set()
     cut_off = 0
-    with opened_text(path) as file:
-        columns = _columns(path, file.readline())
-        wanted = [name for name in USED if name in columns]
-        key = next(name for name in JOB_ID if name in columns)
-        for line, parts in records(file, len(columns)):
-            if parts[: len(columns)] == columns:  # another dump begins
-                continue
-            said = {} if len(parts) < len(columns) else fields(parts, columns, wanted)
-            if any(name not in said for name in wanted):
-                cut_off += 1
-                continue
-            identity, dot, _ = said[key].partition(".")
-            if dot:
-                steps[identity] += 1
-                continue
-            jobs.add(identity)
-            if "+" in said.get("JobID", identity):
-                rules[HETEROGENEOUS] += 1
-            rows.append(_row(f"{path}:{line + 1}", said))
-            names.append(said.get("Partition", ""))
-            users.append(next((said[name] for name in USER if said.get(name)), ""))
+    lines = read_lines(path)
+    columns = _columns(path, next(lines, ""))
+    wanted = [name for name in USED if name in columns]
+    key = next(name for name in JOB_ID if name in columns)
+    for line, parts in records(lines, len(columns)):
+        if parts[: len(columns)] == columns:  # another dump begins
+            continue
+        said = {} if len(parts) < len(columns) else fields(parts, columns, wanted)
+        if any(name not in said for name in wanted):
+            cut_off += 1
+            continue
+        identity, dot, _ = said[key].partition(".")
+        if dot:
+            steps[identity] += 1
+            continue
+        jobs.add(identity)
+        if "+" in said.get("JobID", identity):
+            rules[HETEROGENEOUS] += 1
+        rows.append(_row(f"{path}:{line + 1}", said))
+        names.append(said.get("Partition", ""))
+        users.append(next((said[name] for name in USER if said.get(name)), ""))
     if not rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
     found = np.array(rows, float)
@@ -116,7 +119,11 @@ def sacct_log(path: Path) -> Log:
 
 
 def _columns(path: Path, header: str) -> list[str]:
-    columns = header.rstrip("\r\n").split(SEPARATOR)
+    columns = header.split(SEPARATOR)
+    if len(columns) > MOST_COLUMNS:
+        raise WorkloadError(
+            f"{path}:1: found {len(columns):,} columns; accepted: at most {MOST_COLUMNS:,}"
+        )
     for names in (JOB_ID, ("Submit",), (*SIZE, *REQUESTED), (*ELAPSED, "End")):
         if not set(names) & set(columns):
             raise WorkloadError(
