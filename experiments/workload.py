@@ -23,7 +23,6 @@ from grid.distributions import (
 from grid.errors import WorkloadError, require
 from grid.jobs import ANYWHERE
 from grid.platform import Platform
-from grid.workloads.cleaning import OUTSIDE
 from grid.workloads.communication import assign_communication
 from grid.workloads.deadlines import ServiceClass, assign_deadlines
 from grid.workloads.logs import read_log, read_site_logs
@@ -172,10 +171,12 @@ def _from_model(parameters: Parameters, platform: Platform, seed: int) -> tuple[
 def _from_log(
     table: Table, source: Source, parameters: Parameters, platform: Platform, seed: int
 ) -> tuple[Table, Duration]:
-    jobs = table.jobs
+    jobs, cleaning = table.jobs, table.cleaning
     end = math.inf if parameters.window_end is None else parameters.window_end
     if parameters.window_start > 0 or end < math.inf:
         jobs = window(jobs, parameters.window_start, end)
+        if table.applied is not None:
+            cleaning = table.applied.cleaning(jobs, parameters.window_start, end)
     if parameters.load_factor != 1:
         jobs = scale_load(jobs, parameters.load_factor)
     if parameters.mode == "per-cluster" and len(jobs):
@@ -184,7 +185,6 @@ def _from_log(
         if not isinstance(source, (str, Path)):
             log = site_paths(source)[platform.names[largest["origin"]]]
         _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
-    cleaning = table.cleaning.also(OUTSIDE, table.count - len(jobs))
     return _completed(Table(jobs, cleaning, table.processors), parameters, platform, seed)
 
 

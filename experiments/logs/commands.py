@@ -120,18 +120,19 @@ def convert(given: str, out: str, from_: str | None, to: str | None, speed: floa
     """
     from rich.console import Console
 
-    from experiments.logs.converting import format_to_write, lost, write
+    from experiments.logs.converting import format_to_write, lost, table_for, write
     from experiments.logs.listing import print_cleaning
+    from grid.foreign import plain
     from grid.workloads.formats import FORMATS, read
 
     format_ = format_to_write(Path(out), to)
-    table = read(Path(given), from_, speed=speed).cleaned()
+    log = read(Path(given), from_, speed=speed)
+    table = table_for(log, format_)
     write(Path(out), format_, table)
     console = Console()
     title = FORMATS[format_].title
-    console.print(
-        f"{out}: {table.count:,} jobs, {title}", markup=False, highlight=False, soft_wrap=True
-    )
+    told = f"{plain(out, 200)}: {table.count:,} jobs, {title}"
+    console.print(told, markup=False, highlight=False, soft_wrap=True)
     print_cleaning(table.cleaning, console)
-    for column, count in lost(table, format_).items():
-        click.echo(f"metasched: {column} of {count:,} jobs left out: no place for it", err=True)
+    for words in lost(log, table, format_):
+        click.echo(f"metasched: {words}", err=True)

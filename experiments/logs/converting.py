@@ -8,15 +8,19 @@ import lzma
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from experiments.files import check_file, new_file
 from grid.errors import WorkloadError
-from grid.jobs import JOB, job_table
-from grid.workloads.formats import FORMATS, by_name, named
+from grid.foreign import quoted
+from grid.jobs import JOB, UNKNOWN, job_table
+from grid.workloads.formats import FORMATS, WITH_FIELDS, by_name, named
+from grid.workloads.log import Log
 from grid.workloads.table import Table
 
 
@@ -75,24 +79,53 @@ def _packed(raw: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
         yield raw
 
 
-def lost(table: Table, format: str) -> dict[str, int]:
-    """Return what a format has no place for, and of how many jobs it is said.
+def table_for(log: Log, format: str) -> Table:
+    """Return the usable jobs of a log as they are to be written.
+
+    SWF keeps submit times beside the clock at time 0. Elsewhere, and where they are counted from
+    1970, the first job arrives at 0, as in a run.
+    """
+    clock = log.start is not None and log.start.timestamp() == 0
+    return (log if format != "swf" or clock else replace(log, from_first=False)).cleaned()
+
+
+def lost(log: Log, table: Table, format: str) -> Iterator[str]:
+    """Yield, in words, what a log says that is not in the file it was written to.
 
     Examples
     --------
     >>> jobs = job_table(3)
     >>> jobs["size"], jobs["runtime"], jobs["user"] = 1, 60.0, [7, -1, 8]
-    >>> lost(Table(jobs), "batsim"), lost(Table(jobs), "swf")
-    ({'user': 2}, {})
+    >>> log = Log(Path("log.csv"), "csv", jobs, processors=64)
+    >>> list(lost(log, Table(jobs, processors=64), "csv"))
+    ['processors of the machine, 64, left out: no place for it']
+    >>> list(lost(log, Table(jobs, processors=64), "batsim"))
+    ['user of 2 jobs left out: no place for it']
     """
+    no_place = "left out: no place for it"
     neutral = job_table(1)[0]
-    found = {}
     for name in JOB.names or ():
         column = "job" if name == "number" else name
         if column in FORMATS[format].holds:
             continue
         said = np.asarray(table.jobs[name] != neutral[name])
-        count = int((said.any(axis=1) if said.ndim > 1 else said).sum())
-        if count:
-            found[column] = count
-    return found
+        if count := int((said.any(axis=1) if said.ndim > 1 else said).sum()):
+            yield f"{column} of {count:,} jobs {no_place}"
+    if log.partition is not None and log.partitions:
+        named = int((log.partition != UNKNOWN).sum())
+        yield f"partition of {named:,} records left out: it is not written"
+    if log.processors is not None and "processors" not in FORMATS[format].tells:
+        yield f"processors of the machine, {log.processors:,}, {no_place}"
+    zone = log.header.get("TimeZoneString")
+    if table.start is not None and "start" not in FORMATS[format].tells:
+        yield f"date of the first job, {table.start:%Y-%m-%d %H:%M:%S %Z}, {no_place}"
+    elif zone is not None and log.start is not None and not isinstance(log.start.tzinfo, ZoneInfo):
+        yield f"time zone {quoted(zone)} left out: unknown on this machine"
+    if table.applied is not None and format != "swf":
+        moved = table.applied.zero - float(table.jobs["arrival"][0])
+        if moved:
+            yield f"submit times less {moved:.15g} s: the first job arrives at 0"
+    if log.remarks:
+        yield f"{log.remarks:,} other lines at the head left out: no meaning here"
+    if log.format in WITH_FIELDS:
+        yield "waits, CPU times, memory, status, groups and queues left out: no meaning here"

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from experiments.logs.character import DAY, Character, Distribution
+from grid.foreign import plain
 from grid.platform import Platform
 from grid.topology import uplinks
+from grid.workloads.fields import UNIX_TIMES
 from grid.workloads.formats import FORMATS
+from grid.workloads.log import Log
 from grid.workloads.partitions import Partition, partitions_of
 from grid.workloads.source import DROPPED, Cleaning
+from grid.workloads.table import Table as Jobs
 
 BAR = 40
 """Width of the longest bar."""
@@ -28,9 +33,11 @@ def print_character(character: Character, console: Console) -> None:
     days = float(table.jobs["arrival"][-1] - table.jobs["arrival"][0]) / DAY
     begin = "" if table.start is None else f" from {table.start:%Y-%m-%d %H:%M %Z}"
     machine = "the machine" if table.processors is not None else "the largest job"
-    _title(console, f"{log.path}: {FORMATS[log.format].title}")
+    _title(console, f"{plain(str(log.path), 200)}: {FORMATS[log.format].title}")
     _say(console, f"{table.count:,} usable jobs in {days:,.1f} days{begin}")
     _say(console, f"{character.max_processors:,} processors, those of {machine}")
+    for told in _read_of(log, table):
+        _say(console, told)
     if character.users:
         _say(console, f"users: {character.users:,}")
     _print_partitions(partitions_of(log), console)
@@ -57,6 +64,17 @@ def print_character(character: Character, console: Console) -> None:
     console.print(weeks)
 
 
+def _read_of(log: Log, table: Jobs) -> Iterator[str]:
+    """Yield what was read of the head of a log, and what times are counted from."""
+    if log.header:
+        said = ", ".join(f"{key} {plain(value)}" for key, value in log.header.items())
+        yield f"from the head: {said}"
+    if log.remarks:
+        yield f"other lines at the head, without meaning here: {log.remarks:,}"
+    if log.from_first and table.applied is not None and 0 < table.applied.zero < UNIX_TIMES:
+        yield f"first submit at {table.applied.zero:,.15g} s, from where times are counted"
+
+
 def _print_partitions(partitions: list[Partition], console: Console) -> None:
     """Print the partitions of a log that has several, at most `PARTITIONS` of them."""
     if len(partitions) < 2:
@@ -64,7 +82,7 @@ def _print_partitions(partitions: list[Partition], console: Console) -> None:
     _title(console, f"\nPartitions or sites: {len(partitions):,}")
     table = _table("partition", "jobs", "largest", left=("partition",))
     for each in partitions[:PARTITIONS]:
-        table.add_row(Text(each.name), f"{each.jobs:,}", f"{each.largest:,}")
+        table.add_row(Text(plain(each.name)), f"{each.jobs:,}", f"{each.largest:,}")
     console.print(table)
     if len(partitions) > PARTITIONS:
         _say(console, f"and {len(partitions) - PARTITIONS:,} with fewer jobs")
@@ -84,9 +102,8 @@ def print_cleaning(cleaning: Cleaning, console: Console) -> None:
 
 def print_platform(path: str, platform: Platform, console: Console) -> None:
     """Print the clusters and links of a platform, and what its file says in vain."""
-    _title(
-        console, f"{path}: {len(platform.clusters)} clusters, {platform.sizes.sum():,} processors"
-    )
+    processors = f"{platform.sizes.sum():,} processors"
+    _title(console, f"{plain(path, 200)}: {len(platform.clusters)} clusters, {processors}")
     above = dict(uplinks(platform.graph))
     left = "cluster", "link to"
     table = _table("cluster", "procs", "rate", "link to", "Mbit/s", "latency s", left=left)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TextIO
@@ -79,7 +78,7 @@ def batsim_log(path: Path, speed: float | None = None) -> Log:
     records = np.zeros(len(jobs), RECORD)
     records["user"] = records["application"] = -1
     works: dict[tuple[str, int], _Work] = {}
-    rules: Counter[str] = Counter()
+    rules: dict[str, list[int]] = {}
     for place, job in enumerate(jobs):
         where = f"{path}: jobs[{place}]"
         if not isinstance(job, dict):
@@ -93,11 +92,13 @@ def batsim_log(path: Path, speed: float | None = None) -> Log:
         work = _work(profiles, name, size, f"{where}: profile", works)
         row["runtime"] = -1.0 if work.unknown else work.delay + work.operations / given
         if work.unknown:
-            rules[f"profile of type {quoted(work.unknown)}: run time not known"] += 1
+            unknown = f"profile of type {quoted(work.unknown)}: run time not known"
+            rules.setdefault(unknown, []).append(place)
         elif work.operations:
-            rules[f"computation of its profile: run time at {given:g} flop/s"] += 1
+            computed = f"computation of its profile: run time at {given:g} flop/s"
+            rules.setdefault(computed, []).append(place)
         if work.communicates and not work.unknown:
-            rules[LEFT_OUT] += 1
+            rules.setdefault(LEFT_OUT, []).append(place)
         if not row["runtime"] <= LONGEST:
             raise WorkloadError(
                 f"{where}: profile {quoted(name)} takes {row['runtime']:g} s; accepted: up to "
@@ -105,7 +106,7 @@ def batsim_log(path: Path, speed: float | None = None) -> Log:
             )
     numbers = [_number(job.get("id")) for job in jobs]
     if None in numbers:
-        rules[NUMBERED] = len(jobs)
+        rules[NUMBERED] = [*range(len(jobs))]
         numbers = [*range(1, len(jobs) + 1)]
     records["number"] = numbers
     machine = number(mapping.get("nb_res"))

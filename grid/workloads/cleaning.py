@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +24,96 @@ NUMBER_AGAIN = "job number used before: kept"
 NUMBER_SHARED = "job number used at another site: kept"
 OUTSIDE = "outside the window: left out"
 
+Rows = npt.NDArray[np.int64]
+"""Indices of records."""
+
+NO_ROW = -1
+"""Stands for what is no record, or none that was read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """Which records of a log each rule applied to, so that those of any window can be counted.
+
+    Attributes
+    ----------
+    since : float array
+        When each record was submitted, s after the first usable one; nan where that is not known.
+    rules : mapping of str to int array
+        Of each rule the records, or `NO_ROW`.
+    zero : float
+        When the first usable one was, by the log's own time, s.
+    sites : bool
+        The records are those of several sites, each of which numbers its own jobs.
+    """
+
+    since: npt.NDArray[np.float64]
+    rules: Mapping[str, Rows]
+    zero: float = 0.0
+    sites: bool = False
+
+    def cleaning(self, jobs: JobArray, start: float = 0.0, end: float = math.inf) -> Cleaning:
+        """Return the counts of the records submitted in a window; by default of all.
+
+        Parameters
+        ----------
+        jobs : JobArray
+            The jobs that these records became, whose numbers are compared.
+        start, end : float
+            As for `grid.workloads.transform.window`. Records without a submit time are outside.
+        """
+        rules = {rule: len(rows) for rule, rows in self.rules.items()}
+        if start > 0 or end < math.inf:
+            inside = (self.since >= start) & (self.since < end)
+            inside = np.append(inside, False)  # for `NO_ROW`
+            rules = {OUTSIDE: len(self.since) - int(inside.sum())} | {
+                rule: int(inside[rows].sum()) for rule, rows in self.rules.items()
+            }
+        rules |= _numbered_again(jobs, self.sites)
+        applied = {rule: count for rule, count in rules.items() if count}
+        dropped = sum(count for rule, count in applied.items() if rule.endswith(DROPPED))
+        return Cleaning(len(self.since), applied, dropped)
+
+
+def merged(sites: Sequence[Applied]) -> Applied:
+    """Return the rules of the logs of several sites as those of one log."""
+    first = np.cumsum([0, *(len(each.since) for each in sites)])
+    rules: dict[str, list[Rows]] = {}
+    for each, above in zip(sites, first, strict=False):
+        for rule, rows in each.rules.items():
+            rules.setdefault(rule, []).append(np.where(rows == NO_ROW, NO_ROW, rows + above))
+    return Applied(
+        np.concatenate([each.since for each in sites]),
+        {rule: np.concatenate(rows) for rule, rows in rules.items()},
+        sites=True,
+    )
+
+
+def _numbered_again(jobs: JobArray, sites: bool) -> dict[str, int]:
+    """Return how many jobs have a number that another had before, at their site or another.
+
+    Of jobs of different sites with one number, those of the first site do not count.
+    """
+    if not sites:
+        number = np.sort(jobs["number"])  # most are in order: quicker than a hash of each
+        return {NUMBER_AGAIN: int((number[1:] == number[:-1]).sum())}
+    jobs = jobs[np.lexsort((jobs["origin"], jobs["number"]))]
+    number, site = jobs["number"], jobs["origin"]
+    same = number[1:] == number[:-1]
+    begins = np.concatenate(([0], np.where(same, 0, np.arange(1, len(jobs)))))
+    first = site[np.maximum.accumulate(begins)]
+    return {
+        NUMBER_AGAIN: int((same & (site[1:] == site[:-1])).sum()),
+        NUMBER_SHARED: int((site != first).sum()),
+    }
+
 
 def clean(
     records: JobArray,
     requested_size: npt.NDArray[np.int64] | None = None,
     kills: bool = False,
-) -> tuple[JobArray, Cleaning]:
-    """Return the usable records as jobs in order of arrival, and what each rule did.
+) -> tuple[JobArray, dict[str, Rows]]:
+    """Return the usable records as jobs in order of arrival, and the records of each rule.
 
     Those of one instant keep their order.
 
@@ -46,11 +130,11 @@ def clean(
     kills : bool
         Jobs are killed at the requested time, instead of having requested too little.
     """
-    rules: dict[str, int] = {}
+    rules: dict[str, Rows] = {}
 
-    def count(rule: str, applies: npt.NDArray[np.bool_]) -> None:
-        if applies.any():
-            rules[rule] = int(applies.sum())
+    def count(rule: str, rows: Rows) -> None:
+        if len(rows):
+            rules[rule] = rows
 
     size = records["size"]
     if requested_size is not None:
@@ -61,7 +145,7 @@ def clean(
         (NO_SIZE, size > 0),
         (NO_RUNTIME, records["runtime"] >= 0),
     ):
-        count(rule, usable & ~known)
+        count(rule, np.flatnonzero(usable & ~known))
         usable &= known
 
     kept = np.flatnonzero(usable)
@@ -69,35 +153,16 @@ def clean(
     jobs = job_table(len(kept))
     for name in records.dtype.names or ():
         jobs[name] = records[name][kept]
-    count(REQUESTED_SIZE, jobs["size"] <= 0)
+    count(REQUESTED_SIZE, kept[jobs["size"] <= 0])
     jobs["size"] = size[kept]
     zero = jobs["runtime"] == 0
-    count(ZERO_RUNTIME, zero)
+    count(ZERO_RUNTIME, kept[zero])
     jobs["runtime"][zero] = 1.0
     if kills:
         late = (jobs["requested_time"] > 0) & (jobs["requested_time"] < jobs["runtime"])
-        count(KILLED, late)
+        count(KILLED, kept[late])
         jobs["runtime"][late] = jobs["requested_time"][late]
     low = jobs["requested_time"] < jobs["runtime"]
-    count(LOW_REQUEST, low)
+    count(LOW_REQUEST, kept[low])
     jobs["requested_time"][low] = jobs["runtime"][low]
-    cleaning = Cleaning(len(records), rules, len(records) - len(jobs))
-    number = np.sort(jobs["number"])  # most logs have them in order: quicker than a hash of each
-    return jobs, cleaning.also(NUMBER_AGAIN, int((number[1:] == number[:-1]).sum()))
-
-
-def combined(cleanings: Iterable[Cleaning]) -> Cleaning:
-    """Return what was done to several logs as if they were one.
-
-    Examples
-    --------
-    >>> combined([Cleaning(3, {"a": 1}, 1), Cleaning(4, {"a": 2, "b": 1})])
-    Cleaning(records=7, rules={'a': 3, 'b': 1}, dropped=1)
-    """
-    records = dropped = 0
-    rules: Counter[str] = Counter()
-    for cleaning in cleanings:
-        records += cleaning.records
-        dropped += cleaning.dropped
-        rules.update(cleaning.rules)
-    return Cleaning(records, dict(rules), dropped)
+    return jobs, rules

@@ -47,6 +47,8 @@ class Format:
         Writes to a stream of bytes.
     holds : tuple of str
         Columns of jobs (`COLUMNS`) that it has a place for.
+    tells : tuple of str
+        What it has a place for of ``processors`` and ``start`` of `grid.workloads.table.Table`.
     """
 
     title: str
@@ -54,6 +56,7 @@ class Format:
     read: Reader
     write: Writer | None = None
     holds: tuple[str, ...] = ()
+    tells: tuple[str, ...] = ()
 
 
 def _text(write: Callable[[TextIO, Table], None]) -> Writer:
@@ -74,6 +77,7 @@ FORMATS = {
         lambda path, clusters, speed, partition_field: swf_log(path, partition_field),
         _text(write_swf),
         _SAID,
+        ("processors", "start"),
     ),
     "gwf": Format(
         "Grid Workload Format",
@@ -87,6 +91,7 @@ FORMATS = {
         lambda path, clusters, speed, _: batsim_log(path, speed),
         _text(write_batsim),
         ("job", "arrival", "size", "runtime", "requested_time"),
+        ("processors",),
     ),
     "csv": Format(
         "table of jobs, CSV",

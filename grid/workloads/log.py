@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from grid.errors import WorkloadError
 from grid.jobs import JOB, JobArray
-from grid.workloads.cleaning import CUT_OFF, clean
+from grid.workloads.cleaning import CUT_OFF, NO_ROW, Applied, Rows, clean
 from grid.workloads.table import Table
 
 SAID = ("number", "arrival", "size", "runtime", "requested_time", "user", "application")
@@ -43,8 +44,9 @@ class Log:
         What its clock showed at time 0, with a time zone.
     sites : tuple of str
         Names of the clusters that origins are indices of.
-    rules : mapping of str to int
-        What reading did, in words, and to how many records.
+    rules : mapping of str to sequence of int
+        What reading did, in words, and the indices of the records it did that to, or
+        `grid.workloads.cleaning.NO_ROW`.
     cut_off : int
         Records that the file does not hold in full; they have no row.
     from_first : bool
@@ -55,6 +57,10 @@ class Log:
         Of each record its place among the partitions, or `UNKNOWN`.
     partitions : tuple of str
         Names of the partitions, or sites, of the machine.
+    header : mapping of str to str
+        What its head says that is used here, by its own keys.
+    remarks : int
+        Other lines of the head.
     """
 
     path: Path
@@ -64,12 +70,14 @@ class Log:
     processors: int | None = None
     start: datetime | None = None
     sites: tuple[str, ...] = ()
-    rules: Mapping[str, int] = field(default_factory=dict)
+    rules: Mapping[str, Sequence[int] | Rows] = field(default_factory=dict)
     cut_off: int = 0
     from_first: bool = True
     communication: tuple[str, ...] = ()
     partition: npt.NDArray[np.int64] | None = None
     partitions: tuple[str, ...] = ()
+    header: Mapping[str, str] = field(default_factory=dict)
+    remarks: int = 0
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -92,23 +100,31 @@ class Log:
         WorkloadError
             If there is none.
         """
-        jobs, cleaning = clean(self.records, self.requested_size, kills)
+        jobs, rules = clean(self.records, self.requested_size, kills)
         read = len(self.records) + self.cut_off
         if not len(jobs):
             raise WorkloadError(
                 f"{self.path}: empty workload: found {read} records, none usable; accepted: at "
                 "least one with a submit time, a size and a run time"
             )
-        first = {CUT_OFF: self.cut_off} if self.cut_off else {}
-        rules = {**first, **self.rules, **cleaning.rules}
-        cleaning = replace(
-            cleaning, records=read, rules=rules, dropped=cleaning.dropped + self.cut_off
-        )
+        zero = float(jobs["arrival"][0])
+        submit = self.records["arrival"]
+        since = np.concatenate((np.where(submit >= 0, submit, math.nan), [math.nan] * self.cut_off))
+        read_so = {CUT_OFF: [NO_ROW] * self.cut_off, **self.rules}
+        rules = {name: np.array(rows, np.int64) for name, rows in read_so.items()} | rules
+        applied = Applied(since - zero, rules, zero)
         start = self.start
         if start is not None and start.timestamp() + jobs["arrival"][-1] > LATEST:
             start = None  # it is no clock of ours
         if self.from_first:
-            zero = float(jobs["arrival"][0])
             jobs["arrival"] -= zero
             start = None if start is None else start + timedelta(seconds=zero)
-        return Table(jobs, cleaning, self.processors, start, self.sites, self.communication)
+        return Table(
+            jobs,
+            applied.cleaning(jobs),
+            self.processors,
+            start,
+            self.sites,
+            self.communication,
+            applied,
+        )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grid.errors import WorkloadError
 from grid.foreign import quoted
-from grid.workloads.cleaning import NUMBER_SHARED, combined
+from grid.workloads.cleaning import merged
 from grid.workloads.communication import assign_communication
 from grid.workloads.fields import PARTITION
 from grid.workloads.formats import read
@@ -97,6 +97,6 @@ def read_site_logs(
         logs[list(clusters).index(name)] = read_log(
             path, clusters, speed, kills, computation_fraction, bisection_bandwidth
         )
-    jobs, shared = merge_sites({index: log.jobs for index, log in logs.items()})
-    cleaning = combined(log.cleaning for log in logs.values())
-    return Table(jobs, cleaning.also(NUMBER_SHARED, shared))
+    jobs = merge_sites({index: log.jobs for index, log in logs.items()})
+    applied = merged([log.applied for log in logs.values() if log.applied is not None])
+    return Table(jobs, applied.cleaning(jobs), applied=applied)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grid.errors import WorkloadError
+from grid.foreign import plain, quoted
 from grid.jobs import ANYWHERE, JOB
 from grid.workloads.log import Log
 
@@ -71,17 +72,17 @@ def assign_partitions(log: Log, mapping: Mapping[str, str], clusters: Sequence[s
         within = [] if name in log.partitions else _within(name, log.partitions)
         if name not in log.partitions and not within:
             accepted = f"those of {log.path}: {_listed(there)}" if there else "none: it has none"
-            raise WorkloadError(f"partitions: found {name!r}; accepted: {accepted}")
+            raise WorkloadError(f"partitions: found {quoted(name)}; accepted: {accepted}")
         for each in within:
             if each in ranges:
                 raise WorkloadError(
-                    f"partitions: {name}: found {each!r} in another range too; accepted: ranges "
-                    "that do not overlap"
+                    f"partitions: {name}: found {quoted(each)} in another range too; accepted: "
+                    "ranges that do not overlap"
                 )
             ranges[each] = cluster
         if cluster not in clusters:
             raise WorkloadError(
-                f"partitions: {name}: found {cluster!r}; accepted: {', '.join(clusters)}"
+                f"partitions: {name}: found {quoted(cluster)}; accepted: {', '.join(clusters)}"
             )
     assert log.partition is not None
     fields = [(name, log.records.dtype[name]) for name in log.records.dtype.names or ()]
@@ -94,11 +95,11 @@ def assign_partitions(log: Log, mapping: Mapping[str, str], clusters: Sequence[s
     records["origin"] = np.array(
         [ANYWHERE if home is None else list(clusters).index(home) for home in homes]
     )[log.partition]
-    rules = dict(log.rules)
-    if elsewhere := int((records["origin"] == ANYWHERE).sum()):
-        left = [each for each in there if each.name not in mapping]
-        told = f" ({_listed(left)})" if left else ""
-        rules[f"partition of no cluster{told}: without an origin"] = elsewhere
+    left = [plain(each.name) for each in there if each.name not in mapping]
+    more = [f"{len(left) - LISTED} more"] if len(left) > LISTED else []
+    told = f" ({', '.join([*left[:LISTED], *more])})" if left else ""
+    elsewhere = np.flatnonzero(records["origin"] == ANYWHERE)
+    rules = {**log.rules, f"partition of no cluster{told}: without an origin": elsewhere}
     return replace(log, records=records, rules=rules, sites=tuple(clusters))
 
 
@@ -120,5 +121,5 @@ def _within(text: str, names: Sequence[str]) -> list[str]:
 
 def _listed(partitions: Sequence[Partition]) -> str:
     more = len(partitions) - LISTED
-    told = [f"{each.name} with {each.jobs:,} jobs" for each in partitions[:LISTED]]
+    told = [f"{plain(each.name)} with {each.jobs:,} jobs" for each in partitions[:LISTED]]
     return ", ".join([*told, f"{more} more"] if more > 0 else told)

@@ -15,6 +15,7 @@ import numpy as np
 from grid.errors import WorkloadError
 from grid.foreign import quoted
 from grid.jobs import LONGEST
+from grid.workloads.cleaning import NO_ROW
 from grid.workloads.fields import numbered, placed
 from grid.workloads.files import read_lines
 from grid.workloads.log import RECORD, Log
@@ -63,12 +64,12 @@ def sacct_log(path: Path) -> Log:
     WorkloadError
         If the file cannot be read, lacks columns, or a field cannot be used (``FILE:LINE``).
     """
-    rules: Counter[str] = Counter()
     rows: list[tuple[Any, ...]] = []
     users: list[str] = []
     names: list[str] = []
     steps: Counter[str] = Counter()
-    jobs: set[str] = set()
+    jobs: dict[str, int] = {}
+    parts_of_jobs: list[int] = []
     cut_off = 0
     lines = read_lines(path)
     columns = _columns(path, next(lines, ""))
@@ -85,9 +86,9 @@ def sacct_log(path: Path) -> Log:
         if dot:
             steps[identity] += 1
             continue
-        jobs.add(identity)
+        jobs[identity] = len(rows)
         if "+" in said.get("JobID", identity):
-            rules[HETEROGENEOUS] += 1
+            parts_of_jobs.append(len(rows))
         rows.append(_row(f"{path}:{line + 1}", said))
         names.append(said.get("Partition", ""))
         users.append(next((said[name] for name in USER if said.get(name)), ""))
@@ -99,10 +100,12 @@ def sacct_log(path: Path) -> Log:
         records_[name] = found[:, index]
     records_["user"] = numbered(users)
     records_["application"] = -1
-    lonely = sum(count for identity, count in steps.items() if identity not in jobs)
-    for rule, count in ((STEP, steps.total() - lonely), (LONELY, lonely)):
-        if count:
-            rules[rule] = count
+    folded = [jobs.get(identity, NO_ROW) for identity in steps.elements()]
+    rules = {
+        HETEROGENEOUS: parts_of_jobs,
+        STEP: [row for row in folded if row != NO_ROW],
+        LONELY: [row for row in folded if row == NO_ROW],
+    }
     start = datetime.fromtimestamp(0, UTC)
     partition, partitions = placed(names)
     return Log(

@@ -11,15 +11,14 @@ from grid.jobs import UNKNOWN, JobArray
 from grid.workloads.transform import moved
 
 
-def merge_sites(sites: Mapping[int, JobArray]) -> tuple[JobArray, int]:
-    """Return the jobs of all sites in order of arrival, and how many share a number.
+def merge_sites(sites: Mapping[int, JobArray]) -> JobArray:
+    """Return the jobs of all sites in order of arrival.
 
     The origin of each job is its site. The logs are aligned at their first submit: each begins at
     time 0. Jobs of one instant come in the order of their sites' indices, then as in their log.
 
-    Job numbers stay as they are: that two sites use the same is counted, for every job but those of
-    the first of these sites. Users and applications of different sites are never the same: those of
-    each site follow on those of the one before.
+    Job numbers stay as they are, though two sites may use the same. Users and applications of
+    different sites are never the same: those of each site follow on those of the one before.
 
     Parameters
     ----------
@@ -44,6 +43,4 @@ def merge_sites(sites: Mapping[int, JobArray]) -> tuple[JobArray, int]:
             part[name][part[name] != UNKNOWN] += above
             above = max(above, int(part[name].max()) + 1)
     jobs = np.concatenate(parts)
-    _, first, number = np.unique(jobs["number"], return_index=True, return_inverse=True)
-    shared = int((jobs["origin"] != jobs["origin"][first[number]]).sum())
-    return jobs[np.argsort(jobs["arrival"], kind="stable")], shared
+    return jobs[np.argsort(jobs["arrival"], kind="stable")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Protocol
 
@@ -25,7 +25,8 @@ class Cleaning:
     records : int
         Records read.
     rules : dict of str to int
-        For each rule, in words, how many records it applied to; only rules that applied.
+        For each rule, in words, how many records it applied to; only rules that applied. Of a
+        window of a log, those outside are counted as such, and by no other rule.
     dropped : int
         Records removed because they say too little to be a job.
     """
@@ -45,10 +46,6 @@ class Cleaning:
         """
         found = ((rule.partition(DROPPED), count) for rule, count in self.rules.items())
         return {why: count for (why, dropped, _), count in found if dropped}
-
-    def also(self, rule: str, count: int) -> Cleaning:
-        """Return it with one more rule, which dropped nothing, if that applied at all."""
-        return replace(self, rules={**self.rules, rule: count}) if count else self
 
 
 class Workload(Protocol):

@@ -17,6 +17,12 @@ from grid.workloads.log import Log
 from grid.workloads.table import Table
 
 HEADER = re.compile(r"[;\s]*(\w+)\s*:\s*(.*)")
+KEYS = ("MaxProcs", "UnixStartTime", "TimeZone", "TimeZoneString")
+"""What is used of the head."""
+
+MADE = ("Version", "MaxJobs", "MaxRecords")
+"""What any log can be given anew."""
+
 EARLIEST, LATEST = 0, 4e9
 """Unix times (s) that are taken for the start of a log: the years 1970 to 2096."""
 
@@ -46,7 +52,7 @@ def read_swf(path: str | os.PathLike[str]) -> Table:
 def swf_log(path: Path, partition_field: int = PARTITION) -> Log:
     """Read a log in SWF, as `read_swf` does, and leave its records as they are."""
     fields = read_fields(path, ";", True, partition_field)
-    header = _header(fields.comments)
+    header, remarks = _header(fields.comments)
     start = _start(header) or unix_clock(fields.records["arrival"])
     processors = _whole(header.get("MaxProcs", ""))
     return Log(
@@ -58,13 +64,15 @@ def swf_log(path: Path, partition_field: int = PARTITION) -> Log:
         start=start,
         partition=fields.partition,
         partitions=fields.partitions,
+        header=header,
+        remarks=remarks,
     )
 
 
 def write_swf(stream: TextIO, table: Table) -> None:
     """Write jobs so that `read_swf` gives them back, if the first arrives at 0.
 
-    What SWF has no field for (`LOST`) is left out.
+    What SWF has no field for is left out.
 
     Examples
     --------
@@ -86,6 +94,8 @@ def write_swf(stream: TextIO, table: Table) -> None:
         stream.write(f"; UnixStartTime: {_plain(table.start.timestamp())}\n")
         if isinstance(table.start.tzinfo, ZoneInfo):
             stream.write(f"; TimeZoneString: {table.start.tzinfo.key}\n")
+        elif offset := table.start.utcoffset():
+            stream.write(f"; TimeZone: {_plain(offset.total_seconds())}\n")
     requested = np.where(np.isinf(jobs["requested_time"]), UNKNOWN, jobs["requested_time"])
     columns = (jobs["number"], jobs["arrival"], jobs["runtime"], jobs["size"], requested)
     people = (jobs["user"], jobs["application"])
@@ -103,13 +113,20 @@ def _plain(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def _header(comments: list[str]) -> dict[str, str]:
-    """Return the keys of the comments before the first record; the first of each counts."""
+def _header(comments: list[str]) -> tuple[dict[str, str], int]:
+    """Return those of `KEYS` before the first record, and how many lines say anything else.
+
+    The first of each key counts.
+    """
     found: dict[str, str] = {}
+    remarks = 0
     for line in comments:
-        if match := HEADER.match(line):
+        match = HEADER.match(line)
+        if match and match[1] in KEYS:
             found.setdefault(match[1], match[2].partition("#")[0].strip())
-    return found
+        elif line.strip("; \t") and not (match and match[1] in MADE):
+            remarks += 1
+    return found, remarks
 
 
 def _start(header: dict[str, str]) -> datetime | None:

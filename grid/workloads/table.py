@@ -10,6 +10,7 @@ import numpy as np
 
 from grid.errors import WorkloadError
 from grid.jobs import JOB, LONGEST, WIDEST, JobArray
+from grid.workloads.cleaning import Applied
 from grid.workloads.source import CHUNK, Cleaning
 
 
@@ -31,6 +32,8 @@ class Table:
         Names of the clusters that origins are indices of, where the source names them.
     communication : tuple of str
         Columns of what jobs communicate (`grid.workloads.communication`) that the source has.
+    applied : Applied or None
+        What the counts of `cleaning` are made of, where they are of a whole log.
 
     Raises
     ------
@@ -52,6 +55,7 @@ class Table:
     start: datetime | None = None
     sites: tuple[str, ...] = ()
     communication: tuple[str, ...] = ()
+    applied: Applied | None = None
 
     def __post_init__(self) -> None:
         jobs = self.jobs

@@ -189,12 +189,59 @@ def test_convert(log, tmp_path, name):
     assert result.exit_code == 0, result.output
     assert "3 jobs" in result.stdout
     assert "no size: dropped" in result.stdout
-    left_out = "metasched: user of 3 jobs left out: no place for it\n"
-    assert result.stderr == (left_out if name == "a.json" else "")
+    named = [] if "swf" in name else ["date of the first job, 1996-09-23 14:00:31 CEST, left out: "]
+    if "json" in name:
+        named = ["user of 3 jobs left out: ", *named]
+    elif "swf" not in name:
+        named = ["processors of the machine, 10, left out: ", *named]
+    named.append("waits, CPU times, memory, status, groups and queues left out: ")
+    for line, words in zip(result.stderr.splitlines(), named, strict=True):
+        assert line.startswith(f"metasched: {words}no ")
     assert [path.name for path in (tmp_path / "new").iterdir()] == [name]
     here, there = (read(path).cleaned().jobs for path in (log, tmp_path / "new" / name))
     for column in ("number", "arrival", "size", "runtime", "requested_time"):
         assert np.array_equal(here[column], there[column]), column
+
+
+def test_what_a_file_says_of_its_machine_and_time_is_kept_or_named(tmp_path):
+    path = tmp_path / "log.swf"
+    head = "; Computer: x\n;\n; MaxProcs: 64\n; UnixStartTime: 843480031\n; TimeZone: -3600\n"
+    path.write_text(head + f"{record(7, 500, 60, 4)}\n{record(8, 530.5, 60, 4)}\n")
+    result = call("convert", path, tmp_path / "new.swf")
+    lines = (tmp_path / "new.swf").read_text().splitlines()
+    assert lines[3:6] == ["; MaxProcs: 64", "; UnixStartTime: 843480031", "; TimeZone: -3600"]
+    assert [line.split()[:2] for line in lines[6:]] == [["7", "500"], ["8", "530.5"]]
+    assert "metasched: 1 other lines at the head left out" in result.stderr
+    assert "submit" not in result.stderr
+    old, new = (read(each).cleaned() for each in (path, tmp_path / "new.swf"))
+    assert (old.jobs == new.jobs).all()
+    assert (old.start, old.processors) == (new.start, new.processors)
+    result = call("convert", path, tmp_path / "new.csv")
+    assert "metasched: submit times less 500 s: the first job arrives at 0\n" in result.stderr
+    found = told("inspect", path)
+    assert found["header"]["TimeZone"] == "-3600"
+    assert (found["remarks"], found["first_submit"]) == (1, 500)
+    shown = call("inspect", path).stdout
+    assert "from the head: MaxProcs 64, UnixStartTime 843480031, TimeZone -3600\n" in shown
+    assert "first submit at 500 s, from where times are counted\n" in shown
+
+
+def test_controls_of_a_terminal_in_a_log_are_shown_as_escapes(tmp_path):
+    path = tmp_path / "log.gwf"
+    row = record(1, 0, 60, 4).split()
+    names = "\x1b[2Jred", "\u202egnp"
+    path.write_text(
+        "".join(" ".join([*row[:15], name, *row[16:]]) + "\n" for name in names), encoding="utf-8"
+    )
+    shown = call("inspect", path).stdout
+    assert "\\x1b[2Jred" in shown
+    assert "\\u202egnp" in shown
+    assert all(line.isprintable() for line in shown.splitlines())
+    settings = "--set", "mode=open", "--set", "partitions={x = 'C1'}"
+    assert "\\x1b[2Jred" in refusal("run", "quickstart", "--workload", path, *settings)
+    site = tmp_path / "\x1b[31m.xml"
+    site.write_text('<platform><host id="h" speed="\u202e1Gf"/></platform>', encoding="utf-8")
+    assert refusal("inspect", site).isprintable()
 
 
 def test_the_same_jobs_are_the_same_bytes(log, tmp_path):

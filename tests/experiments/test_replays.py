@@ -12,7 +12,7 @@ from experiments.notes import notes
 from experiments.scenario import Scenario
 from grid.errors import GridError, WorkloadError
 from grid.platform import Platform
-from grid.workloads.cleaning import OUTSIDE
+from grid.workloads.cleaning import OUTSIDE, ZERO_RUNTIME
 
 from .scenario_files import SITE, run_of
 
@@ -64,6 +64,10 @@ def test_window_load_deadlines_and_origins_of_a_log(written):
     assert records["number"].tolist() == list(range(6, 16))
     cleaning = model.workload.cleaning
     assert (cleaning.records, cleaning.dropped, cleaning.rules) == (40, 0, {OUTSIDE: 30})
+    zero = [(j, t, run if j % 3 else 0, size) for j, t, run, size in LOG]
+    cut = Scenario("mine", platform, workload=written(swf(zero), "zero.swf"))
+    model, _ = run_of(cut.changed(["window_start=500", "window_end=1500"]))
+    assert model.workload.cleaning.rules == {OUTSIDE: 30, ZERO_RUNTIME: 4}
     _, records = run_of(scenario.changed(["load_factor=4"]))
     assert np.diff(records["arrival"]).tolist() == [25.0] * 39
     assert records["runtime"].tolist() == [float(row[2]) for row in LOG]

@@ -66,7 +66,7 @@ def test_steps_arrays_and_parts_of_heterogeneous_jobs(tmp_path):
         line("99.0"),
     )
     assert log.records["number"].tolist() == [7, 31, 41]
-    assert log.rules == {sacct.STEP: 3, sacct.LONELY: 1, sacct.HETEROGENEOUS: 1}
+    assert log.rules == {sacct.STEP: [0, 0, 1], sacct.LONELY: [-1], sacct.HETEROGENEOUS: [2]}
 
 
 def test_jobs_that_did_not_run_to_an_end(tmp_path):

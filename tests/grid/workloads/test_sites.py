@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from grid.errors import WorkloadError
 from grid.jobs import UNKNOWN, job_table
+from grid.workloads.cleaning import NUMBER_AGAIN, NUMBER_SHARED, Applied
 from grid.workloads.sites import merge_sites
 
 
@@ -20,8 +22,7 @@ def log(numbers, arrivals, deadlines=None):
 
 def test_sites_are_aligned_and_keep_their_numbers():
     north, south = log([5, 6, 7], [1000, 1010, 1020], [1005, math.inf, 1100]), log([1, 2], [0, 10])
-    merged, shared = merge_sites({3: north, 0: south})
-    assert shared == 0
+    merged = merge_sites({3: north, 0: south})
     assert merged["number"].tolist() == [1, 5, 2, 6, 7]  # ties by index of the site
     assert merged["arrival"].tolist() == [0, 0, 10, 10, 20]
     assert merged["origin"].tolist() == [0, 3, 0, 3, 3]
@@ -31,15 +32,17 @@ def test_sites_are_aligned_and_keep_their_numbers():
 
 def test_numbers_that_sites_share_are_kept_and_counted():
     logs = {2: log([1, 7], [0, 1]), 0: log([7, 150], [0, 1]), 1: log([900, 7, 7], [0, 1, 2])}
-    merged, shared = merge_sites(logs)
-    assert shared == 3
+    merged = merge_sites(logs)
+    rules = Applied(np.zeros(7), {}, sites=True).cleaning(merged).rules
+    assert rules == {NUMBER_AGAIN: 1, NUMBER_SHARED: 3}
     by_site = {site: merged["number"][merged["origin"] == site].tolist() for site in (0, 1, 2)}
     assert by_site == {site: rows["number"].tolist() for site, rows in logs.items()}
 
 
 def test_a_number_twice_at_one_site_is_no_collision():
-    merged, shared = merge_sites({0: log([4, 4], [0, 1]), 1: log([5], [0])})
-    assert shared == 0
+    merged = merge_sites({0: log([4, 4], [0, 1]), 1: log([5], [0])})
+    rules = Applied(np.zeros(3), {}, sites=True).cleaning(merged).rules
+    assert rules == {NUMBER_AGAIN: 1}
     assert sorted(merged["number"].tolist()) == [4, 4, 5]
 
 
@@ -47,7 +50,7 @@ def test_people_of_different_sites_are_different():
     north, middle, south = (log([n, n + 1, n + 2], [0, 10, 20]) for n in (1, 4, 7))
     north["user"], south["user"] = [0, 1, 0], [UNKNOWN, 0, 1]
     middle["application"], south["application"] = [4, UNKNOWN, 4], [0, 4, 4]
-    merged, _ = merge_sites({0: north, 1: middle, 2: south})
+    merged = merge_sites({0: north, 1: middle, 2: south})
     merged.sort(order="number")
     assert merged["user"].tolist() == [0, 1, 0, *[UNKNOWN] * 4, 2, 3]
     assert merged["application"].tolist() == [*[UNKNOWN] * 3, 4, UNKNOWN, 4, 5, 9, 9]
