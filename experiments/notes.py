@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from agents.schedulers import GlobalScheduler
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
 
@@ -94,6 +95,15 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
 """Parameters that mean nothing, why, and when: by all parameters and whether there is a log."""
 
 
+def _own_selection(policy: type[GlobalScheduler]) -> str:
+    """Return why a policy does not select jobs as the parameter says; "" if it does."""
+    if policy.collects:
+        return "works in rounds"
+    if policy.queues:
+        return "visits queues"
+    return "selects jobs itself" if policy.selection else ""
+
+
 def notes(scenario: Scenario) -> list[str]:
     """Return what the user of a scenario may want to know before trusting its results, a line each.
 
@@ -113,8 +123,8 @@ def notes(scenario: Scenario) -> list[str]:
         found = [parameters.called(name) for name in names if name in chosen]
         if found and applies(parameters, scenario.workload is not None):
             reasons.append(f"{', '.join(found)} ({why})")
-    if scenario.policy.collects and "selection" in chosen:
-        reasons.append("selection (the global scheduler works in rounds)")
+    if "selection" in chosen and (why := _own_selection(scenario.policy)):
+        reasons.append(f"selection (the global scheduler {why})")
     if several:
         given = [name for name in ("local_share", *PARTITIONS) if name in chosen]
         reasons += [f"{name} (each log is that of a site)" for name in given]

@@ -39,13 +39,16 @@ class Contents(Tables):
     # Jobs that are there ------------------------------------------------------------------------
 
     def queue(self, cluster: int | None = None) -> Indices:
-        """Return the slots of the jobs waiting at a cluster (or globally), in order of service."""
+        """Return the slots of the jobs waiting at a cluster (or globally), in order of service.
+
+        Jobs in queues that the global scheduler visits wait for it, wherever they were submitted:
+        `waiting` counts them there, but no local scheduler serves them: they wait globally.
+        """
         if cluster is None:
             waiting = np.flatnonzero(self.jobs["status"] == k.GLOBAL)
             return waiting[np.argsort(self.jobs["serial"][waiting])]
         out = np.empty(int(self.waiting[cluster]), np.int64)
-        access.queued(self._box, self.slots, cluster, out)
-        return out
+        return out[: access.queued(self._box, self.slots, cluster, out)]
 
     def running(self, cluster: int) -> tuple[Indices, Indices]:
         """Return the slots of the jobs running on a cluster, and their processors there."""

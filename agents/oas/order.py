@@ -80,6 +80,7 @@ class OrderedScheduler(GlobalScheduler):
     """
 
     paper = "oas"
+    selection = "fpfs"  # reservations are of policies that decide by what is free, not by a plan
     spans = True
     reconsiders = True
 

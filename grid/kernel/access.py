@@ -14,13 +14,15 @@ from grid.kernel.state import BREAK, NONE
 
 
 @compiled()
-def queued(box: Any, slots: Any, queue: int, out: Any) -> None:
-    """Write the slots of a queue's jobs, in order of service, into `out` of its length."""
+def queued(box: Any, slots: Any, queue: int, out: Any) -> int:
+    """Write the slots of a queue's jobs, in order of service, into `out`; return how many."""
     state = box[0]
-    job = first(state, slots, queue)
-    for index in range(len(out)):
-        out[index] = job
+    job, count = first(state, slots, queue), 0
+    while job != NONE:
+        out[count] = job
+        count += 1
         job = after(state, slots, queue, job)
+    return count
 
 
 @compiled()

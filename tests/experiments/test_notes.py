@@ -99,3 +99,16 @@ def test_shares_of_queues_are_origins_too():
     staged = Scenario.load("queues").changed(["local_share=0", "staging_time=1"])
     assert "staging_time (local_share is 0: no job has an origin)" in notes(staged)[0]
     assert "staging_time" not in notes(staged.changed(["queue_shares=25,25,25,25"]))[0]
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        ("ect", ""),
+        ("eq-rd", "selection (the global scheduler visits queues)"),
+        ("oas", "selection (the global scheduler selects jobs itself)"),
+    ],
+)
+def test_a_selection_that_a_policy_does_not_use_is_named(policy, why):
+    told_of = told({"selection": "easy"}, global_scheduler=policy)
+    assert told_of == ([f"parameters without effect: {why}"] if why else [])
