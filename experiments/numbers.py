@@ -8,7 +8,7 @@ value, in its heading. Files and ``--json`` have seconds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 NONE = "-"
@@ -66,12 +66,22 @@ def duration(seconds: float | None, half: float | None = None) -> str:
 
 
 def instant(seconds: float) -> str:
-    """Return a moment of simulated time, in seconds as files have it.
+    """Return a moment of simulated time, in seconds as files have it, to the millisecond.
 
-    >>> instant(12345.678)
-    '12,345.7 s'
+    >>> instant(12345.6789), instant(7200.0)
+    ('12,345.679 s', '7,200 s')
     """
-    return f"{seconds:,.1f} s"
+    return f"{instants([seconds])[0]} s"
+
+
+def instants(moments: Sequence[float]) -> list[str]:
+    """Return moments for a column, with as many digits as any of them needs, and without a unit.
+
+    >>> instants([7200.0, 7200.25]), instants([3600.0])
+    (['7,200.00', '7,200.25'], ['3,600'])
+    """
+    digits = max((len(f"{each:.3f}".rstrip("0").split(".")[1]) for each in moments), default=0)
+    return [f"{each:,.{digits}f}" for each in moments]
 
 
 def number(value: float | None) -> str:

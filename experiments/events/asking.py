@@ -6,6 +6,7 @@ from collections.abc import Container
 
 from experiments.events.carried import Event
 from experiments.events.words import Line
+from experiments.numbers import instant
 
 
 class Asking:
@@ -54,7 +55,7 @@ class Asking:
             answer = "none; the job waits for news of clusters"
         else:
             first, finish = event["cluster"], event["finish"]
-            answer = f"{first}, where it expects the job to finish at {finish:,.1f} s"
+            answer = f"{first}, where it expects the job to finish at {instant(finish)}"
             if event["offers"] > 1:
                 answer += f", first of {event['offers']:,} offers"
         hops = [f"after {event['hops']} hops of question and answer"] if questions else []

@@ -16,6 +16,7 @@ from experiments.events.carried import Event
 from experiments.events.reading import events_of
 from experiments.events.teller import Teller
 from experiments.events.words import Story
+from experiments.numbers import instant
 from experiments.result_files import ResultFiles
 from grid.errors import GridError
 
@@ -72,7 +73,7 @@ def print_story(story: Story, as_json: bool) -> None:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for time, parts in story.lines:
-        table.add_row("" if time is None else f"{time:,.1f} s", Text(", ".join(parts)))
+        table.add_row("" if time is None else instant(time), Text(", ".join(parts)))
     console = Console()
     console.print(story.heading, style="bold", markup=False, emoji=False, highlight=False)
     console.print(table)

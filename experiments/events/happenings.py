@@ -12,6 +12,7 @@ import numpy as np
 from agents.messages import Message
 from agents.model import GridModel
 from experiments.live.columns import shorten
+from experiments.numbers import duration
 from grid.finished import Records
 from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE
@@ -116,7 +117,7 @@ class Happenings:
         start = float(job["start"])
         words = (
             f"{placement(parts, self._names)} {verb} job {job['number']}{source} on "
-            f"{processors(job['size'])}, {start - job['arrival']:,.1f} s after its arrival"
+            f"{processors(job['size'])}, {duration(start - job['arrival'])} after its submission"
         )
         return Happening(start, _STARTS, words)
 
@@ -140,8 +141,8 @@ def in_time(job: np.void | Mapping[str, float]) -> str:
     """Return how a job that left kept its deadline, or how long it ran if it had none."""
     early = job["deadline"] - job["finish"]
     if early == np.inf:
-        return f" after {job['finish'] - job['start']:,.1f} s"
-    return f", {abs(early):,.1f} s {'before' if early >= 0 else 'after'} its deadline"
+        return f" after {duration(job['finish'] - job['start'])}"
+    return f", {duration(abs(early))} {'before' if early >= 0 else 'after'} its deadline"
 
 
 def parts_of(records: Records, row: np.void) -> dict[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from experiments.events import words
 from experiments.events.carried import Event
 from experiments.events.words import Line, Place
+from experiments.numbers import duration
 
 
 class Plans:
@@ -25,8 +26,8 @@ class Plans:
         """Take a report of the cluster's scheduler, which follows a plan."""
         if len(self._places) == 1 and not self._report and event["time"] == self._places[0].time:
             told = f"{event['sender']}'s broker tells {event['receiver']}"
-            cp = [] if event["cp"] is None else [f"CP {event['cp']:,.1f} s"]
-            left = f"makespan left {event['makespan']:,.1f} s"
+            cp = [] if event["cp"] is None else [f"CP {duration(event['cp'])}"]
+            left = f"makespan left {duration(event['makespan'])}"
             self._report = [Line(event["time"], [told, left, *cp])]
 
     def take(self) -> list[Line]:

@@ -12,6 +12,7 @@ from agents.model import GridModel
 from experiments.events import words
 from experiments.events.happenings import in_time
 from experiments.events.words import Line, Place, Story
+from experiments.numbers import instant
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LANDING, LOCAL, NONE, RUNNING, TRANSIT
 from grid.refusals import TOO_LARGE, why_rejected
@@ -117,7 +118,7 @@ def _present(model: GridModel, names: Sequence[str], known: Known, job: np.void)
     if (seed := known.seed) is not None:
         start = seed.sent + seed.schedule[seed.jobs.index(known.number)].start
         expects = "expects" if start >= model.now else "expected"
-        parts.append(f"{model.scheduler.name} {expects} it to start at {start:,.1f} s")
+        parts.append(f"{model.scheduler.name} {expects} it to start at {instant(start)}")
     yield Line(model.now, parts)
 
 
@@ -131,7 +132,7 @@ def _start(names: Sequence[str], known: Known, job: np.void) -> Line:
         float(job["staging"]),
     )
     if not known.over:
-        line.parts.append(f"to end at {job['end']:,.1f} s")
+        line.parts.append(f"to end at {instant(float(job['end']))}")
     return line
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from experiments.events import job_events
 from experiments.events.carried import Event
 from experiments.events.happenings import processors
+from experiments.numbers import duration, instant
 
 _REPORTS = 10_000
 """Reports of local schedulers that are remembered: many may come in the time of one latency."""
@@ -60,7 +61,7 @@ class Surroundings:
         elif kind == job_events.ADVERTISED:
             self._advertised[event["sender"]] = event
         elif kind == "ScheduleReport":
-            left = f"makespan left {event['makespan']:,.1f} s"
+            left = f"makespan left {duration(event['makespan'])}"
             self._reports.append(
                 (event["due"], event["makespan"], f"{event['sender']} tells {left}")
             )
@@ -92,7 +93,9 @@ class Surroundings:
             reports.popleft()
         if reports and reports[0]["due"] <= time:
             report = reports[0]
-            told = f"makespan left {report['makespan']:,.1f} s, {report['unfinished']} unfinished"
+            told = (
+                f"makespan left {duration(report['makespan'])}, {report['unfinished']} unfinished"
+            )
             news.append((report["due"], _as_of("report", cluster, report, told)))
         if (heard := self._advertised.get(cluster)) is not None:
             told = f"{processors(heard['free'])} free, {heard['waiting']} waiting"
@@ -101,4 +104,4 @@ class Surroundings:
 
 
 def _as_of(kind: str, cluster: str, event: Event, told: str) -> str:
-    return f"has the last {kind} of {cluster}, as it was at {event['sent']:,.1f} s: {told}"
+    return f"has the last {kind} of {cluster}, as it was at {instant(event['sent'])}: {told}"

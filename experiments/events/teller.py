@@ -14,6 +14,7 @@ from experiments.events.log import ENDED, PLANNED
 from experiments.events.plans import Plans
 from experiments.events.surroundings import Surroundings
 from experiments.events.words import Line, Place
+from experiments.numbers import duration, instant
 
 _SETBACKS = 2
 """Setbacks of a job that are told one by one."""
@@ -231,13 +232,13 @@ class Teller:
             if self._job in space["jobs"]:
                 self._lines += self._composition(cluster, space, held)
         begin, end = (time + event[when][index] for when in ("starts", "finishes"))
-        self._tell(None, f"{world} expects it to run from {begin:,.1f} s to {end:,.1f} s")
+        self._tell(None, f"{world} expects it to run from {instant(begin)} to {instant(end)}")
         for heard in self._decision:
             self._tell(None, f"{world} {heard}")
 
     def _composition(self, cluster: str, space: Event, held: Mapping[int, int]) -> list[Line]:
         level = "infinite" if space["level"] is None else f"{space['level']:.3g}"
-        when = "now" if not space["start"] else f"in {space['start']:,.1f} s"
+        when = "now" if not space["start"] else f"in {duration(space['start'])}"
         free = f"{processors(space['processors'])} side by side, free {when}"
         filled = sum(held[job] for job in space["jobs"])
         what = "it alone fills" if len(space["jobs"]) == 1 else "the composition of "
@@ -260,7 +261,7 @@ class Teller:
         )
         since = self._known if self._landed is None else self._landed
         if time > since:
-            waited = f"waited {time - since:,.1f} s"
+            waited = f"waited {duration(time - since)}"
             if self._landed is None:
                 self._tell(None, f"{waited} to be given processors")
             else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from experiments.events.happenings import placement, processors
+from experiments.numbers import duration, instant
 
 
 class Line(NamedTuple):
@@ -48,7 +49,7 @@ def ordinal(number: int) -> str:
 
 def needs(size: int, deadline: float) -> str:
     """Return what a job asks for."""
-    by = "no deadline" if deadline == math.inf else f"deadline at {deadline:,.1f} s"
+    by = "no deadline" if deadline == math.inf else f"deadline at {instant(deadline)}"
     return f"{processors(size)}, {by}"
 
 
@@ -87,7 +88,7 @@ def plans(scheduler: str, places: Sequence[Place]) -> Line:
     """Tell of several plans, one after the other, in which a job had its places."""
     first, last = places[0].time, places[-1].time
     best, worst = (choose(each.place for each in places) for choose in (min, max))
-    when = f"by {last:,.1f} s {scheduler} plans anew"
+    when = f"by {instant(last)} {scheduler} plans anew"
     times = "once" if len(places) == 1 else f"{len(places):,} times"
     where = ordinal(best) if best == worst else f"{ordinal(best)} to {ordinal(worst)}"
     return Line(first, [f"{when} {times}", f"and the job is {where} of those waiting"])
@@ -107,9 +108,9 @@ def start(
     words = f"{'starts again' if again else 'starts'} on "
     words += f"{processors(size)} of {where}" if len(parts) == 1 else where
     waited = time - arrival
-    told = [words, f"{waited:,.1f} s after its submission" if waited else "at once"]
+    told = [words, f"{duration(waited)} after its submission" if waited else "at once"]
     if staging > 0:
-        told.append(f"its data are there at {time + staging:,.1f} s")
+        told.append(f"its data are there at {instant(time + staging)}")
     return Line(time, told)
 
 
@@ -120,9 +121,9 @@ def rejection(time: float | None, reason: str) -> Line:
 
 def later(waited: float) -> list[str]:
     """Return how long the global scheduler let a job wait, s, if it did."""
-    return [f"{waited:,.1f} s after it was told of it"] if waited > 0 else []
+    return [f"{duration(waited)} after it was told of it"] if waited > 0 else []
 
 
 def at(time: float, since: float) -> str:
     """Return when something happens that follows from something else (s)."""
-    return f"at {time:,.1f} s" if time > since else "at once"
+    return f"at {instant(time)}" if time > since else "at once"

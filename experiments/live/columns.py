@@ -184,15 +184,21 @@ def names(head: str, cells: Sequence[str], glyphs: Glyphs, rank: int = 0) -> Col
     )
 
 
+def fitting(columns: Sequence[Column], width: int) -> list[Column]:
+    """Return the columns that fit beside each other, without those of the highest ranks."""
+    kept = list(columns)
+    while len(kept) > 1 and sum(column.least + GAP for column in kept) - GAP > width:
+        kept.remove(max(kept, key=lambda column: column.rank))
+    return kept
+
+
 def table(columns: Sequence[Column], rows: int, width: int) -> list[Text]:
     """Return a table's head and rows, none wider than `width`.
 
     Columns that do not fit are dropped; what room is left makes the others wider, where they can
     use it.
     """
-    kept = list(columns)
-    while len(kept) > 1 and sum(column.least + GAP for column in kept) - GAP > width:
-        kept.remove(max(kept, key=lambda column: column.rank))
+    kept = fitting(columns, width)
     widths = [column.least for column in kept]
     spare = width - sum(widths) - GAP * (len(kept) - 1)
     growing = [index for index, column in enumerate(kept) if column.most > column.least]

@@ -21,6 +21,7 @@ from experiments.live.columns import (
     bar,
     fill,
     fit,
+    fitting,
     names,
     numbers,
     rule,
@@ -28,6 +29,14 @@ from experiments.live.columns import (
     sparkline,
     table,
 )
+from experiments.numbers import NONE, duration, instants, number
+
+EXPLAINED = {
+    "CP, s": "CP: late, makespan and idle times, weighted",
+    "gens": "gens: generations of its search",
+    "news age": "news age: since it was last heard of",
+}
+"""Headings of columns that do not speak for themselves, and what they mean."""
 
 _STYLES = ("cyan", "", "green")
 """Of the ends of jobs, messages, and starts of jobs."""
@@ -38,14 +47,12 @@ def clusters_panel(model: GridModel, glyphs: Glyphs, width: int, height: int) ->
     world = model.world
     held = world.up - world.free
     heading = f"Clusters: {held.sum():,} of {world.platform.sizes.sum():,} processors busy"
-    searching = [each.scheduler for each in model.clusters if hasattr(each.scheduler, "history")]
-    if searching:
-        lowers = f"{searching[0].called()}'s search lowers CP"
-        explained = f"{lowers}: over-deadline, makespan and idle-time, weighted"
-        heading = fit([heading, explained if width > 120 else lowers], width - 6, "; ")
     shown = _shown(world.clusters, height - 2)
-    columns = _cluster_columns(model, glyphs, shown)
+    columns = fitting(_cluster_columns(model, glyphs, shown), width)
     lines = [rule(heading, width, glyphs), *table(columns, shown, width)]
+    explained = [EXPLAINED[column.head] for column in columns if column.head in EXPLAINED]
+    if explained and len(lines) < height:
+        lines.append(Text(fit(explained, width, "; "), "dim"))
     if shown < world.clusters:
         rest = slice(shown, world.clusters)
         items = [
@@ -75,8 +82,9 @@ def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Colum
         numbers("", [f"{each.busy:,}/{each.size:,}" for each in clusters], 1, least=5),
         numbers("run", [f"{each.running:,}" for each in clusters], 3, least=4),
         numbers("wait", [f"{each.waiting:,}" for each in clusters], 2, least=4),
-        numbers("CP, s", [_cp(each) for each in clusters], 4, least=6),
     ]
+    if any(cps := [_cp(each) for each in clusters]):
+        columns.append(numbers("CP, s", [each or NONE for each in cps], 4, least=6))
     if any(down):
         columns.insert(3, numbers("down", [f"{each:,}" for each in down], 2))
     if any(cluster.restarts for cluster in clusters):
@@ -87,8 +95,9 @@ def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Colum
             Column("search", search, 6, 24, rank=7),
             numbers("gens", bred, 8),
         ]
-    ages = [f"{_seconds(known[cluster.index].age)} s" for cluster in clusters]
-    columns.append(numbers("news age", ages, 5))
+    ages = [duration(known[cluster.index].age) for cluster in clusters]
+    if model.world.clusters > 1:
+        columns.append(numbers("news age", ages, 5))
     return columns
 
 
@@ -136,7 +145,8 @@ def story_panel(story: Story, glyphs: Glyphs, width: int, height: int) -> list[T
     """Return the panel of the followed job, its latest line last, always `height` lines."""
     lines = [rule(story.heading, width, glyphs)]
     last = story.lines[-room:] if (room := height - 1) > 0 else []
-    times = ["" if each.time is None else f"{each.time:,.1f}" for each in last]
+    told = iter(instants([each.time for each in last if each.time is not None]))
+    times = ["" if each.time is None else next(told) for each in last]
     column = max(map(len, times), default=0)
     for time, each in zip(times, last, strict=True):
         room = width - column - 2
@@ -159,7 +169,7 @@ def messages_panel(
     if height - 1 - len(counts) >= 2:
         lines += [Text(line, "dim") for line in counts]
     last = happenings[-room:] if (room := height - len(lines)) > 0 else ()
-    times = [f"{each.time:,.1f}" for each in last]
+    times = instants([each.time for each in last])
     column = max(map(len, times), default=0)
     for time, each in zip(times, last, strict=True):
         words = shorten(each.words, width - column - 2, glyphs)
@@ -179,17 +189,12 @@ def _history(cluster: ClusterAgent) -> Sequence[float]:
 
 
 def _cp(cluster: ClusterAgent) -> str:
-    """Return a cluster's comprehensive performance: what a search began with, and what it is."""
+    """Return the CP of a cluster's plan, of a search from its beginning to its end; "": none."""
     history = _history(cluster)
     if len(history):
-        return f"{_seconds(history[0])} -> {_seconds(history[-1])}"
+        return f"{number(history[0])} -> {number(history[-1])}"
     cp: Any = getattr(cluster.scheduler, "cp", None)
-    return "-" if cp is None or np.isnan(cp) else _seconds(cp)
-
-
-def _seconds(value: float) -> str:
-    """Return a number of seconds, with a digit behind the point where that tells something."""
-    return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
+    return "" if cp is None or np.isnan(cp) else number(cp)
 
 
 def _capacity(capacity: float) -> str:

@@ -12,6 +12,7 @@ from experiments.events.happenings import Happening
 from experiments.events.words import Story
 from experiments.live.columns import ASCII, UNICODE, bar, fit, rule
 from experiments.live.panels import clusters_panel, links_panel, messages_panel, story_panel
+from experiments.numbers import instant
 from grid.topology import uplinks
 
 _STORY, _SHORT_STORY = 7, 5
@@ -97,7 +98,7 @@ class Picture:
             self._bar(progress, width),
         ]
         room = height - len(lines)
-        clusters = min(2 + len(model.clusters), room)
+        clusters = min(3 + len(model.clusters), room)
         least = min(clusters, _LEAST_CLUSTERS)
         story = _STORY if model.scheduler.collects else _SHORT_STORY
         story = min(story, room - least) if progress.story else 0
@@ -118,7 +119,7 @@ class Picture:
 
     def _times(self, progress: Progress) -> list[str]:
         model = self.model
-        now = f"time {model.now:,.1f} s"
+        now = f"time {instant(model.now)}"
         if model.now >= 3600:
             now += f" ({clock(model.now)})"
         items = [now, f"global queue {model.world.waiting[-1]:,}"]

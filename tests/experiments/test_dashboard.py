@@ -14,6 +14,7 @@ from rich.console import Console
 from experiments.live import dashboard as module
 from experiments.live.dashboard import Dashboard, save_svg
 from experiments.live.picture import clock
+from experiments.numbers import instant
 
 from .watched import SIZES, Screen, grid_of, plain, run_on
 
@@ -35,7 +36,7 @@ def test_no_line_wraps_or_overflows_a_terminal(clusters, size, monkeypatch):
     assert shown[3:-1] == [line.plain.rstrip() for line in expected[3:]]
     assert shown[-1] == ""
     assert model.now > 0
-    assert f"time {model.now:,.1f} s" in shown[1]
+    assert f"time {instant(model.now)}" in shown[1]
     assert "all done" in shown[2]
 
 
@@ -158,7 +159,7 @@ def test_an_interrupted_run_keeps_its_last_picture(monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert f"time {model.now:,.1f} s" in terminal.screen.display[1]
+    assert f"time {instant(model.now)}" in terminal.screen.display[1]
 
 
 def test_another_size_of_the_terminal_is_followed(monkeypatch):

@@ -13,6 +13,7 @@ from experiments.events.explain import explain
 from experiments.events.happenings import processors
 from experiments.events.teller import Teller
 from experiments.events.words import ordinal
+from experiments.numbers import duration, instant
 from grid.errors import GridError
 from tests.agents.small_grids import PLATFORM, model_of, table
 from tests.agents.test_discovery import tree
@@ -63,7 +64,7 @@ def test_every_job_has_its_story(result):
         (landed,) = (e for e in events if (e["event"], e.get("job")) == ("landed", job))
         (started,) = (e for e in events if (e["event"], e.get("job")) == ("started", job))
         waited = started["time"] - landed["time"]
-        assert (f"waited {waited:,.1f} s there" in text) == (waited > 0)
+        assert (f"waited {duration(waited)} there" in text) == (waited > 0)
 
 
 def test_the_command_tells_it(result):
@@ -86,20 +87,20 @@ def test_who_waits_for_whom():
         (1.0, "ECT chooses C1 for it"),
         (
             None,
-            "ECT has the last advertisement of C1, as it was at 0.0 s: 1 processor free, 0 waiting",
+            "ECT has the last advertisement of C1, as it was at 0 s: 1 processor free, 0 waiting",
         ),
         (1.0, "ECT's broker sends it to C1, where it arrives at once"),
-        (10.0, "starts on 2 processors of C1, 9.0 s after its submission"),
+        (10.0, "starts on 2 processors of C1, 9 s after its submission"),
         (
             None,
-            "waited 9.0 s there, it needs 2 processors and found 1 of its 4 processors free, "
+            "waited 9 s there, it needs 2 processors and found 1 of its 4 processors free, "
             "job 1 running there",
         ),
         (None, "job 1 has just ended and makes room"),
-        (14.0, "finishes after 4.0 s"),
+        (14.0, "finishes after 4 s"),
     ]
     assert third[-3:-1] == [
-        (None, "waited 8.0 s there, it needs 1 processor and found 1 of its 4 processors free, "
+        (None, "waited 8 s there, it needs 1 processor and found 1 of its 4 processors free, "
                "job 2 waiting before it"),
         (None, "job 2 started there before it, job 1 has just ended and makes room"),
     ]  # fmt: skip
@@ -114,9 +115,9 @@ def test_split_and_rejected_jobs():
     ]
     assert stories[0][1:] == [
         (0.0, "starts on C1:4+C2:4, at once"),
-        (5.0, "finishes, 1.0 s before its deadline"),
+        (5.0, "finishes, 1 s before its deadline"),
     ]
-    assert stories[1][2] == (None, "waited 4.0 s to be given processors")
+    assert stories[1][2] == (None, "waited 4 s to be given processors")
     assert stories[2][1:] == [(2.0, "is rejected, larger than can ever run")]
 
 
@@ -134,7 +135,7 @@ def test_a_failure_is_told(scheduler, back):
     story = told(model, 1, {"C1": 4})
     assert (3.0, "one or more of its processors fail, what it has done is lost") in story
     assert (3.0, back) in story
-    assert (7.0, "starts again on 4 processors of C1, 7.0 s after its submission") in story
+    assert (7.0, "starts again on 4 processors of C1, 7 s after its submission") in story
 
 
 def test_the_last_report_and_the_last_advertisement_are_each_told_for_what_they_are():
@@ -164,14 +165,14 @@ def test_the_last_report_and_the_last_advertisement_are_each_told_for_what_they_
         heard = [e for e in before if e["event"] == "advertised" and e["time"] <= time]
         of = f" of {cluster}, as it was at"
         assert [words for words in story if of in words] == [
-            f"MUSCLE has the last {kind}{of} {event['sent']:,.1f} s: {rest}"
+            f"MUSCLE has the last {kind}{of} {instant(event['sent'])}: {rest}"
             for _, kind, event, rest in sorted(
                 [
                     (
                         e["due"],
                         "report",
                         e,
-                        f"makespan left {e['makespan']:,.1f} s, {e['unfinished']} unfinished",
+                        f"makespan left {duration(e['makespan'])}, {e['unfinished']} unfinished",
                     )
                     for e in reports[-1:]
                 ]
@@ -208,7 +209,7 @@ def test_many_plans_are_summed_up():
     assert best < worst
     assert one == "TITAN C1 plans it 1st of 1 waiting"
     assert many == (
-        f"by {plans[-2][0]:.1f} s TITAN C1 plans anew {len(plans) - 2} times, "
+        f"by {instant(plans[-2][0])} TITAN C1 plans anew {len(plans) - 2} times, "
         f"and the job is {ordinal(best)} to {ordinal(worst)} of those waiting"
     )
     assert other == f"TITAN C1 plans it {ordinal(plans[-1][1])} of 29 waiting"
@@ -226,7 +227,7 @@ def test_many_failures_are_summed_up():
         4.0,
         "37 times more it loses its processors or goes back, and is sent or started anew",
     ) in story
-    assert story[-1] == (84.0, "finishes after 5.0 s")
+    assert story[-1] == (84.0, "finishes after 5 s")
 
 
 def test_who_was_asked_and_who_answered():
@@ -236,10 +237,10 @@ def test_who_was_asked_and_who_answered():
         (0.0, "submitted through C1, whose broker tells A4 at 1.5 s"),
         (1.5, "C1's broker is asked which clusters can run it, "
               "and passes the question up to broker west"),
-        (2.5, "broker west answers: C2, where it expects the job to finish at 17.4 s, "
+        (2.5, "broker west answers: C2, where it expects the job to finish at 17.385 s, "
               "first of 2 offers, after 2 hops of question and answer"),
-        (2.5, "A4 chooses C2 for it, 1.0 s after it was told of it"),
-        (4.0, "C1's broker sends it to C2, where it arrives at 7.0 s"),
+        (2.5, "A4 chooses C2 for it, 1 s after it was told of it"),
+        (4.0, "C1's broker sends it to C2, where it arrives at 7 s"),
     ]  # fmt: skip
 
 

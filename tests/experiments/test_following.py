@@ -13,6 +13,7 @@ from agents.disciplines import FcfsScheduler
 from agents.messages import JobMetadata, JobTransfer, SeedSchedule
 from agents.model import GridModel
 from experiments.live.following import HOLD, PATIENCE, Follower, check_number
+from experiments.numbers import instant
 from experiments.scenario import Scenario
 from grid.errors import GridError
 from grid.platform import Platform
@@ -57,7 +58,7 @@ def test_the_whole_story_under_muscle_and_titan():
     lines = told(follower)
     assert follower.story.heading == (
         f"Following job {number}: {row['size']} processor{'s' * int(row['size'] > 1)}, "
-        f"deadline at {row['deadline']:,.1f} s"
+        f"deadline at {instant(float(row['deadline']))}"
     )
     assert lines[0] == (
         round(row["arrival"], 3),
@@ -105,14 +106,14 @@ def test_a_story_grows_while_the_job_goes_its_way():
         "submitted through C2, whose broker tells DLL at 1.5 s",
         "is on its way",
         "waits at C1, 1st of 1 in line",
-        "starts on 12 processors of C1, 30.0 s after its submission, to end at 41.0 s",
-        "finishes after 10.0 s",
+        "starts on 12 processors of C1, 30 s after its submission, to end at 41 s",
+        "finishes after 10 s",
     ]
     assert told(follower) == [
         (1.0, "submitted through C2, whose broker tells DLL at 1.5 s"),
         (None, "DLL sends it to C1"),
-        (31.0, "starts on 12 processors of C1, 30.0 s after its submission"),
-        (41.0, "finishes after 10.0 s"),
+        (31.0, "starts on 12 processors of C1, 30 s after its submission"),
+        (41.0, "finishes after 10 s"),
     ]
 
 
@@ -133,7 +134,7 @@ def test_ends_of_other_kinds():
         5: [
             (0.0, "submitted to SPLITS"),
             (0.0, "starts on C1:4+C2:4, at once"),
-            (50.0, "finishes after 50.0 s"),
+            (50.0, "finishes after 50 s"),
         ],
         6: [
             (1.0, "submitted to SPLITS"),
@@ -149,7 +150,7 @@ def test_a_job_that_a_failure_throws_back_starts_again():
     follower = Follower(model, 1)
     model.run()
     follower.look(0.0)
-    assert (20.0, "starts again on 16 processors of C1, 20.0 s after its submission") in told(
+    assert (20.0, "starts again on 16 processors of C1, 20 s after its submission") in told(
         follower
     )
 

@@ -87,11 +87,11 @@ def test_a_job_on_two_clusters_is_told_once():
     happenings = Happenings(model)
     model.step()
     happenings.look()
-    words = "C1:4+C2:4 starts job 5 on 8 processors, 0.0 s after its arrival"
+    words = "C1:4+C2:4 starts job 5 on 8 processors, 0 s after its submission"
     assert [each.words for each in happenings.last] == [words]
     model.run()
     happenings.look()
     assert [each.words for each in happenings.last] == [
         words,
-        "C1:4+C2:4 finishes job 5 after 50.0 s",
+        "C1:4+C2:4 finishes job 5 after 50 s",
     ]

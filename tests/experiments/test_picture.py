@@ -16,6 +16,7 @@ from agents.model import GridModel
 from experiments.events.happenings import Happenings
 from experiments.events.words import Line, Story
 from experiments.live.picture import Picture, Progress, clock
+from experiments.numbers import duration, number
 from grid.platform import Platform
 
 from .watched import SIZES, FewJobs, grid_of, plain
@@ -161,20 +162,20 @@ def test_every_number_of_a_known_state_appears():
     happenings.look()
     text = "\n".join(plain(model, 80, 24, Progress(happenings.last, 75.0, 0.04, None)))
     world = model.world
-    assert "time 4,000.0 s (1:06:40)   global queue 0   running for 0:01:15" in text
+    assert "time 4,000 s (1:06:40)   global queue 0   running for 0:01:15" in text
     assert "3 of 5 jobs done (60 %)   ETA 0:00:50   0.040 jobs/s   1 rejected" in text
     assert "Clusters: 1,100 of 2,100 processors busy" in text
-    age = [f"{world.now - at:,.0f} s" for at in world.known["at"]]
-    assert re.search(rf"C1 +▇+·+ +1,100/1,200 +1 +1 +- +{age[0]}", text)
-    assert re.search(rf"C2 +·+ +0/900 +0 +0 +- +{age[1]}", text)
+    age = [duration(world.now - at) for at in world.known["at"]]
+    assert re.search(rf"C1 +▇+·+ +1,100/1,200 +1 +1 +{age[0]}", text)
+    assert re.search(rf"C2 +·+ +0/900 +0 +0 +{age[1]}", text)
     assert "Links: 262.5 Mbit/s demanded" in text
     assert re.search(r"C1 - switch +▇+·+ +250.0 +1,000 +25 %", text)
     assert re.search(r"C2 - switch +▇·+ +12.5 +unlimited +0 %", text)
     assert f"Messages: {model.in_flight} in flight, {model.messages} sent" in text
     for kind, count in world.messages.items():
         assert f"{kind} {count}" in text
-    assert "C1 starts job 71 on 1100 processors, 50.2 s after its arrival" in text
-    assert "C2 finishes job 73, 1.2 s before its deadline" in text
+    assert "C1 starts job 71 on 1100 processors, 50.2 s after its submission" in text
+    assert "C2 finishes job 73, 1.25 s before its deadline" in text
     assert "job 74 is rejected: 5000 processors, larger than can ever run" in text
 
 
@@ -187,23 +188,23 @@ def test_muscle_and_titan_are_shown_at_work(midway, size):
     assert "ETA unknown" in text
     assert f"schedule {model.messages_posted}" in text
     for cluster in model.clusters:
+        assert "CP: late, makespan and idle times, weighted" in text
         history = cluster.scheduler.history
         assert len(history) > 0
         assert re.search(
             rf"{cluster.name} .* {cluster.busy}/{cluster.size} +{cluster.running} +"
-            rf"{cluster.waiting} +{history[0]:,.1f} -> {cluster.scheduler.cp:,.1f} +[▁-█]+ +"
+            rf"{cluster.waiting} +{number(history[0])} -> {number(cluster.scheduler.cp)} +[▁-█]+ +"
             rf"{len(history) - 1:,} ",
             text,
         )
 
 
-def test_a_model_without_titan_has_dashes_and_no_search():
+def test_a_model_without_titan_has_no_plans_to_tell_of():
     model = grid_of(4, world=DynamicLeastLoadScheduler, local=FcfsScheduler)
     model.step()
     text = "\n".join(plain(model, 200, 60))
-    assert "search" not in text
-    assert "round" not in text
-    assert re.search(r"^C1 .* +- +\d+\.\d s", text, re.MULTILINE)
+    assert not re.search("search|round|CP|gens", text)
+    assert "news age: since it was last heard of" in text
 
 
 def test_failed_processors_are_told():
@@ -221,13 +222,13 @@ def test_failed_processors_are_told():
     model.step()
     lines = plain(model, 80, 24)
     assert re.search(r"busy +down +run", lines[4])
-    assert re.match(r"C1 +▇+·+x+ +8/16 +4 +1 +0 ", lines[5])
+    assert re.match(r"C1 +▇+·+x+ +8/16 +4 +1 +0", lines[5])
     assert "restarts" not in lines[4]
     model.world.fail(0, 0, 12.0)
     model.step()
     lines = plain(model, 80, 24)
-    assert re.search(r" restarts +news age$", lines[4])
-    assert re.search(r" 1 +0\.0 s$", lines[5])
+    assert re.search(r" restarts$", lines[4])
+    assert re.search(r" 1$", lines[5])
 
 
 def test_nothing_but_ascii_where_nothing_else_can_be_shown(midway):
