@@ -10,6 +10,7 @@ import pydantic
 from experiments.parameters import ALIASES, RANGES, Parameters
 from experiments.workload import deadline_classes
 from grid.errors import GridError, WorkloadError
+from grid.foreign import quoted
 from grid.workloads.deadlines import class_table
 
 MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
@@ -52,7 +53,7 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
         if error["type"] in MISSHAPEN:
             words = (Parameters.model_fields[str(error["loc"][0])].description or "").split()
             reason = f"accepted: {' '.join(words)}"[:-1]
-        raise ScenarioError(f"{where}: {place}: found {error['input']!r}; {reason}") from None
+        raise ScenarioError(f"{where}: {place}: found {quoted(error['input'])}; {reason}") from None
     for low, high in RANGES:
         least, most = getattr(parameters, low), getattr(parameters, high)
         if most < least:

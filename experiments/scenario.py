@@ -32,6 +32,7 @@ from experiments.workload import Duration, Source, build_workload, read_source
 from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.distance import DistanceCosts
+from grid.foreign import plain
 from grid.platform import Platform
 from grid.workloads.table import Table
 
@@ -136,7 +137,7 @@ class Scenario(Shown):
             importable_from(path.parent)  # where a scenario's own modules are looked for first
         found: Any
         if path.suffix == ".toml":
-            found = cls(path.stem, **read_toml(path))
+            found = cls(plain(path.stem, most=255), **read_toml(path))
         else:
             found = runpy.run_path(str(path)).get("scenario")
         if not isinstance(found, cls):

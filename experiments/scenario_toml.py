@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.registry import GLOBAL, LOCAL
 from experiments.checked import ScenarioError, checked
+from grid.foreign import quoted
 from grid.platform import Platform
 from grid.reading import read_text
 
@@ -42,11 +43,12 @@ def read_toml(path: Path) -> dict[str, Any]:
     text = {key: table.get(key, default) for key, default in DEFAULTS.items()}
     for key, found in text.items():
         if not isinstance(found, str):
-            raise ScenarioError(f"{path}: {key}: found {found!r}; accepted: a string")
+            raise ScenarioError(f"{path}: {key}: found {quoted(found)}; accepted: a string")
     for key, known in (("global", GLOBAL), ("local", LOCAL)):
         if text[key] not in known and ":" not in text[key]:
             raise ScenarioError(
-                f"{path}: {key}: found {text[key]!r}; accepted: {', '.join(known)}, or module:Class"
+                f"{path}: {key}: found {quoted(text[key])}; accepted: {', '.join(known)}, or "
+                "module:Class"
             )
     if not isinstance(table.get("parameters", {}), dict):
         raise ScenarioError(f"{path}: parameters: accepted: a table [parameters]")
@@ -72,7 +74,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def _strings(table: Mapping[str, Any], key: str, of: str, path: Path) -> tuple[str, ...]:
     found = table.get(key, [])
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise ScenarioError(f"{path}: {key}: found {found!r}; accepted: a list of {of}")
+        raise ScenarioError(f"{path}: {key}: found {quoted(found)}; accepted: a list of {of}")
     return tuple(found)
 
 

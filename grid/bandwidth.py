@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.kernel.statistics import TOLERANCE
 
 FloatArray = npt.NDArray[np.float64]
@@ -147,7 +148,9 @@ def allotment_ratios(
         ("capacity", capacities > 0, capacities, "Mbit/s, above 0"),
     ):
         if not valid.all():
-            raise GridError(f"{name}: found {values[~valid][0].item()!r}; accepted: {accepted}")
+            raise GridError(
+                f"{name}: found {quoted(values[~valid][0].item())}; accepted: {accepted}"
+            )
     return bandwidth_shares(link_demand(counts, bandwidths, np.eye(links, dtype=bool)), capacities)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grid.errors import PlatformError
+from grid.foreign import quoted
 from grid.topology import check_name
 
 CHANGE, PERIODIC, BOTH = "change", "periodic", "both"
@@ -71,14 +72,16 @@ class Advertising:
     def __post_init__(self) -> None:
         if self.when not in (CHANGE, PERIODIC, BOTH):
             raise PlatformError(
-                f"advertise: found {self.when!r}; accepted: {CHANGE}, {PERIODIC}, {BOTH}"
+                f"advertise: found {quoted(self.when)}; accepted: {CHANGE}, {PERIODIC}, {BOTH}"
             )
         if not SHORTEST <= self.period < math.inf:
             raise PlatformError(
-                f"period: found {self.period!r}; accepted: seconds, at least {SHORTEST}"
+                f"period: found {quoted(self.period)}; accepted: seconds, at least {SHORTEST}"
             )
         if not 0 <= self.loss < 1:
-            raise PlatformError(f"loss: found {self.loss!r}; accepted: a number from 0, below 1")
+            raise PlatformError(
+                f"loss: found {quoted(self.loss)}; accepted: a number from 0, below 1"
+            )
 
 
 def chains(clusters: Sequence[tuple[str, str]], brokers: Sequence[Broker]) -> list[list[int]]:
@@ -120,7 +123,7 @@ def chains(clusters: Sequence[tuple[str, str]], brokers: Sequence[Broker]) -> li
         while (above := brokers[index[path[-1]]].parent) != "":
             if above not in index:
                 raise PlatformError(
-                    f"broker {path[-1]}: unknown parent {above!r}; accepted: {known}, or none"
+                    f"broker {path[-1]}: unknown parent {quoted(above)}; accepted: {known}, or none"
                 )
             if above in path:
                 cycle = " - ".join([*path[path.index(above) :], above])
@@ -134,7 +137,7 @@ def chains(clusters: Sequence[tuple[str, str]], brokers: Sequence[Broker]) -> li
         while above != "":
             if above not in index:
                 raise PlatformError(
-                    f"cluster {name}: unknown broker {above!r}; accepted: {known or 'none'}"
+                    f"cluster {name}: unknown broker {quoted(above)}; accepted: {known or 'none'}"
                 )
             way.append(index[above])
             above = brokers[index[above]].parent

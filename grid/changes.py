@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grid.errors import PlatformError
+from grid.foreign import quoted
 from grid.topology import number
 
 FAIL, DRAIN, JOIN = "fail", "drain", "join"
@@ -46,15 +47,19 @@ class Change:
     def __post_init__(self) -> None:
         place = f"change of cluster {self.cluster}"
         if self.what not in KINDS:
-            raise PlatformError(f"{place}: what is {self.what!r}; accepted: {', '.join(KINDS)}")
+            raise PlatformError(
+                f"{place}: what is {quoted(self.what)}; accepted: {', '.join(KINDS)}"
+            )
         if not 0 <= number(self.at) < math.inf:
-            raise PlatformError(f"{place}: at is {self.at!r}; accepted: seconds, from 0")
+            raise PlatformError(f"{place}: at is {quoted(self.at)}; accepted: seconds, from 0")
         if not number(self.until) > number(self.at):
             raise PlatformError(
-                f"{place}: until is {self.until!r}; accepted: seconds, above {self.at}"
+                f"{place}: until is {quoted(self.until)}; accepted: seconds, above {self.at}"
             )
         if self.what == JOIN and self.until != math.inf:
-            raise PlatformError(f"{place}: until is {self.until!r}; accepted: none where some join")
+            raise PlatformError(
+                f"{place}: until is {quoted(self.until)}; accepted: none where some join"
+            )
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ class Failures:
         for name in ("mean_up_time", "mean_down_time"):
             if not 0 < number(getattr(self, name)) < math.inf:
                 raise PlatformError(
-                    f"{name}: found {getattr(self, name)!r}; accepted: seconds, above 0"
+                    f"{name}: found {quoted(getattr(self, name))}; accepted: seconds, above 0"
                 )
 
 
@@ -97,7 +102,7 @@ def check_changes(changes: Sequence[Change], sizes: dict[str, int]) -> None:
         whole = isinstance(count, int) and not isinstance(count, bool)
         if count is not None and not (whole and 1 <= count <= size):
             raise PlatformError(
-                f"{place}: processors is {count!r}; accepted: an integer from 1 to {size}"
+                f"{place}: processors is {quoted(count)}; accepted: an integer from 1 to {size}"
             )
         if change.what == JOIN:
             if change.cluster in joining:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from grid.distributions import SizeDistribution, UniformSizes
 from grid.errors import WorkloadError, require
+from grid.foreign import quoted
 from grid.workloads.files import number
 from grid.workloads.sample import JobSample
 
@@ -148,12 +149,12 @@ def parse_sizes(text: str, largest: int) -> SizeDistribution:
         return sizes_of_log(text.removeprefix(_LOG), largest)
     law = _LAW.fullmatch(text)
     if law is None:
-        raise WorkloadError(f"distribution: found {text!r}; accepted: {ACCEPTED}")
+        raise WorkloadError(f"distribution: found {quoted(text)}; accepted: {ACCEPTED}")
     low, high = int(law["low"]), int(law["high"])
     if not 1 <= low <= high <= largest:
         raise WorkloadError(
-            f"distribution {text!r}: found sizes from {low} to {high}; accepted: from 1 to at most "
-            f"{largest}, the lower one first"
+            f"distribution {quoted(text)}: found sizes from {low} to {high}; accepted: from 1 to "
+            f"at most {largest}, the lower one first"
         )
     if law["q"] is None:
         return UniformSizes(low, high)
@@ -163,6 +164,7 @@ def parse_sizes(text: str, largest: int) -> SizeDistribution:
         q = 0.0
     if not 0 < q <= 1:
         raise WorkloadError(
-            f"distribution {text!r}: found q = {law['q']!r}; accepted: a number above 0, at most 1"
+            f"distribution {quoted(text)}: found q = {quoted(law['q'])}; accepted: a number above "
+            "0, at most 1"
         )
     return favouring_powers_of_two(q, low, high)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.jobs import LONGEST
 
 
@@ -60,4 +61,6 @@ class DistanceCosts:
         ):
             value = getattr(self, name)
             if not 0 <= value <= LONGEST:
-                raise GridError(f"{name}: found {value!r}; accepted: {unit}, from 0 to {LONGEST:g}")
+                raise GridError(
+                    f"{name}: found {quoted(value)}; accepted: {unit}, from 0 to {LONGEST:g}"
+                )

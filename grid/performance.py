@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.kernel.compile import inlined
 
 IDLE_TIMES = ("total", "mean")
@@ -38,7 +39,7 @@ def check_weights(weights: Sequence[float], name: str = "weights") -> Weights:
         checked = Weights(math.nan, math.nan, math.nan)
     if not (all(weight >= 0 for weight in checked) and 0 < sum(checked) < math.inf):
         raise GridError(
-            f"{name}: found {weights!r}; accepted are three finite numbers (Wo, Wm, Wi), "
+            f"{name}: found {quoted(weights)}; accepted are three finite numbers (Wo, Wm, Wi), "
             "none negative and not all zero"
         )
     return checked
@@ -154,7 +155,7 @@ def idle_time(release: npt.ArrayLike, makespan: float, work: float, kind: str = 
 def check_idle(kind: str) -> None:
     """Raise `GridError` unless `kind` is one of `IDLE_TIMES`."""
     if kind not in IDLE_TIMES:
-        raise GridError(f"idle: found {kind!r}; accepted are {', '.join(IDLE_TIMES)}")
+        raise GridError(f"idle: found {quoted(kind)}; accepted are {', '.join(IDLE_TIMES)}")
 
 
 def mean_comprehensive_performance(cps: npt.ArrayLike, jobs: npt.ArrayLike) -> Any:

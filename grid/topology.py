@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import PlatformError
+from grid.foreign import quoted
 from grid.jobs import LONGEST
 
 CENTRE = "switch"
@@ -61,7 +62,7 @@ def check_name(kind: str, name: object) -> None:
     usable = isinstance(name, str) and name and name == name.strip() and name.isprintable()
     if not usable or set(str(name)) & set(":+,="):
         raise PlatformError(
-            f"{kind} {name!r}: not a name; accepted: printable text without : + , = "
+            f"{kind} {quoted(name)}: not a name; accepted: printable text without : + , = "
             "and without spaces around it"
         )
 
@@ -158,7 +159,8 @@ def network(
         for end in (link.a, link.b):
             if end not in graph:
                 raise PlatformError(
-                    f"link {link.a} - {link.b}: unknown node {end!r}; known: {', '.join(graph)}"
+                    f"link {link.a} - {link.b}: unknown node {quoted(end)}; known: "
+                    f"{', '.join(graph)}"
                 )
         if graph.has_edge(link.a, link.b):
             # A graph has room for one edge between two nodes and would forget the first.
@@ -180,19 +182,21 @@ def validate(graph: nx.Graph) -> None:
         raise PlatformError(f"network: {type(graph).__name__} given; accepted: networkx.Graph")
     for node, kind in graph.nodes(data="kind"):
         if kind not in (CLUSTER, SWITCH):
-            raise PlatformError(f"node {node}: kind is {kind!r}; accepted: {CLUSTER}, {SWITCH}")
+            raise PlatformError(
+                f"node {node}: kind is {quoted(kind)}; accepted: {CLUSTER}, {SWITCH}"
+            )
         check_name(kind, node)
     if graph.nodes.get(CENTRE, {}).get("kind") != SWITCH:
         raise PlatformError(f"network: no central switch; accepted: a switch named {CENTRE!r}")
     for a, b, link in graph.edges(data=True):
         if not number(link.get("capacity")) >= NARROWEST:
             raise PlatformError(
-                f"link {a} - {b}: capacity is {link.get('capacity')!r}; "
+                f"link {a} - {b}: capacity is {quoted(link.get('capacity'))}; "
                 f"accepted: Mbit/s from {NARROWEST:g}, inf for no limit"
             )
         if not 0 <= number(link.get("latency")) <= LONGEST:
             raise PlatformError(
-                f"link {a} - {b}: latency is {link.get('latency')!r}; "
+                f"link {a} - {b}: latency is {quoted(link.get('latency'))}; "
                 f"accepted: a finite number of seconds, from 0 to {LONGEST:g}"
             )
     if cycles := nx.cycle_basis(graph):

@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Annotated, Any, Literal
-from unicodedata import category
 
 import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -17,6 +16,7 @@ from experiments.listing import shown
 from experiments.options import seconds
 from experiments.parameters import ALIASES, Whole
 from grid.errors import GridError
+from grid.foreign import quoted
 
 MORE_IS_BETTER = ("utilization", "throughput", "deadlines_met", "prediction_accuracy")
 """Metrics of which high numbers are good ones."""
@@ -42,8 +42,8 @@ def _different(values: Sequence[Any]) -> Sequence[Any]:
 
 def _in_a_line(text: str) -> str:
     """Refuse a text that would break a table, or drive a terminal."""
-    if any(category(letter) == "Cc" for letter in text):
-        raise PydanticCustomError("line", "accepted: a text in one line")
+    if not text.isprintable():
+        raise PydanticCustomError("line", "accepted: a printable text in one line")
     return text
 
 
@@ -260,7 +260,7 @@ def _told(failure: pydantic.ValidationError) -> str:
     if error["type"] == "missing":
         return f"{key}: missing; accepted: a study with it"
     reason = SHAPES.get(error["type"], error["msg"][0].lower() + error["msg"][1:])
-    return f"{key}: found {error['input']!r}; {reason}"
+    return f"{key}: found {quoted(error['input'])}; {reason}"
 
 
 def _in_words(part: str | int) -> str:

@@ -38,7 +38,11 @@ BAD = [
     ("seed = 3", 'platform = "no.toml"', "no.toml: "),
     ("[vary]", '[workloads]\na = "no.swf"\n[vary]', "no.swf: cannot be read (No such file"),
     ("[vary]", "[vary", "study.toml: Expected ']'"),
-    ('"Small"', r'"a\nb"', r"study.toml: title: found 'a\nb'; accepted: a text in one line"),
+    (
+        '"Small"',
+        r'"a\nb"',
+        r"study.toml: title: found 'a\nb'; accepted: a printable text in one line",
+    ),
     ("[vary]", '[workloads]\n" " = "no.swf"\n[vary]', "workloads: found ' '; accepted: a name"),
 ]
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from experiments.scenario import Scenario
 from grid.errors import GridError, WorkloadError
 from grid.foreign import LONGEST_LINE, LONGEST_VALUE, one_line, plain, quoted
 
@@ -71,3 +73,39 @@ def test_an_error_within_an_error_and_one_that_was_sent_stay_one_line() -> None:
         assert str(error).isprintable()
         assert len(str(error)) <= LONGEST_LINE
         assert str(error).endswith("; accepted: from 1")
+
+
+HUGE = "0x" + "f" * 5000
+SITE = '[[clusters]]\nname = "C1"\nsize = 8\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SITE.replace("8", HUGE),
+        SITE + f"rate = {HUGE}\n",
+        SITE + f"latency = {HUGE}\n",
+        SITE + f"[[changes]]\ncluster = 'C1'\nwhat = 'fail'\nat = {HUGE}\n",
+        SITE + f"[[changes]]\ncluster = 'C1'\nwhat = 'fail'\nat = 1\nprocessors = {HUGE}\n",
+        SITE + f"[parameters]\nmax_size = {HUGE}\n",
+        SITE + f"[parameters]\ncomposition = [{HUGE}, 1]\n",
+        SITE + f"[parameters]\nlocal_share = {'9' * 5000}\n",
+        f"title = {HUGE}\n" + SITE,
+        f"local = '{'x' * 5000}'\n" + SITE,
+        SITE.replace("C1", "\\u001b[2J" * 500),
+        SITE + f'broker = "{"b" * 5000}"\n',
+    ],
+)
+def test_integers_and_texts_of_any_length_in_a_scenario(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(GridError, match=r"mine\.toml: .*(accepted|input should)") as caught:
+        Scenario.load(str(path))
+    assert len(str(caught.value)) <= LONGEST_LINE
+    assert str(caught.value).isprintable()
+
+
+def test_a_scenario_is_named_after_its_file_without_controls(tmp_path: Path) -> None:
+    path = tmp_path / "\x1b[31mred.toml"
+    path.write_text(SITE)
+    assert Scenario.load(str(path)).name == "\\x1b[31mred"
