@@ -51,7 +51,7 @@ def one_line(message: str, most: int = LONGEST_LINE) -> str:
     Examples
     --------
     >>> one_line("size: found '" + "9" * 100 + "'; accepted: from 1 to 8", most=60)
-    "size: found '999...9999999999999999'; accepted: from 1 to 8"
+    "size: found '9999...9999999999999999'; accepted: from 1 to 8"
     >>> one_line("first\r\nsecond")
     'first second'
     """
