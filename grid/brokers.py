@@ -121,7 +121,7 @@ def chains(clusters: Sequence[tuple[str, str]], brokers: Sequence[Broker]) -> li
     for broker in brokers:
         path = [broker.name]
         while (above := brokers[index[path[-1]]].parent) != "":
-            if above not in index:
+            if not isinstance(above, str) or above not in index:
                 raise PlatformError(
                     f"broker {path[-1]}: unknown parent {quoted(above)}; accepted: {known}, or none"
                 )
@@ -135,7 +135,7 @@ def chains(clusters: Sequence[tuple[str, str]], brokers: Sequence[Broker]) -> li
             raise PlatformError(f"cluster {name}: without a broker; accepted: {known}")
         way: list[int] = []
         while above != "":
-            if above not in index:
+            if not isinstance(above, str) or above not in index:
                 raise PlatformError(
                     f"cluster {name}: unknown broker {quoted(above)}; accepted: {known or 'none'}"
                 )

@@ -293,7 +293,12 @@ class _Reader:
         first, *others = (element.get("speed") or element.get("power") or "").split(",")
         if others:
             self._leave_out("speeds but the first, of", _of(element))
-        return measured(first, SPEED)
+        speed = measured(first, SPEED)
+        if not 0 < speed < math.inf:
+            raise PlatformError(
+                f"{plain(_of(element))}: speed is {quoted(first)}; accepted: flop/s above 0"
+            )
+        return speed
 
 
 def _of(element: Element) -> str:

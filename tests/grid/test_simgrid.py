@@ -193,6 +193,8 @@ FILE = '<!DOCTYPE p [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
         (A, '<?xml version="1.0" encoding="klingon"?>', "unknown encoding"),
         (A.replace("0-3", "3-0"), HEAD, "radical is '3-0'"),
         (A.replace("0-3", "0-999999999"), HEAD, "at most 10000000 hosts"),
+        (A.replace("2Gf", "0Gf"), HEAD, "A: speed is '0Gf'"),
+        (A.replace("2Gf", "9e999f"), HEAD, "A: speed is '9e999f'"),
         (A.replace("2Gf", "fast"), HEAD, "found 'fast'; accepted: a number and a unit"),
         (A.replace("speed", "core='0' speed"), HEAD, "core is '0'"),
         ("<zone>" * 5000 + "</zone>" * 5000, HEAD, "zones too deep"),
