@@ -22,10 +22,8 @@ def _least_loaded(known: Any, size: int) -> int:
     """Return the least loaded cluster that can hold a job; of equals, the one of lowest index."""
     best, least = -1, np.inf
     for cluster in range(known.clusters):
-        if size <= known.up[cluster]:
-            load = known.load[cluster] / known.up[cluster]
-            if load < least:
-                best, least = cluster, load
+        if size <= known.up[cluster] and known.load[cluster] < least:
+            best, least = cluster, known.load[cluster]
     return best
 
 
@@ -132,7 +130,7 @@ class EarliestCompletionScheduler(GlobalScheduler):
 
     def place(self, job: Job) -> Answer:
         """Choose the cluster of earliest completion; of equals, the one of lowest index."""
-        now, size, runtime, pace = self.model.now, job.size, job.runtime, self.model.pace
+        now, size, runtime, pace = self.model.now, job.size, job.predicted_runtime, self.model.pace
         best, earliest = None, np.inf
         for cluster in self.clusters:
             if size <= cluster.up:

@@ -27,7 +27,7 @@ def problem_of(cluster: ClusterAgent, slots: Sequence[int], since: float) -> Pro
     jobs = model.world.jobs
     return Problem(
         jobs["size"][slots],
-        model.pace.predict(jobs["predicted"][slots])[:, cluster.index],
+        model.pace.predict(jobs["predicted_runtime"][slots])[:, cluster.index],
         jobs["deadline"][slots] - since,
         cluster.released_at() - since,
     )

@@ -97,21 +97,21 @@ class FairShareScheduler(FcfsScheduler):
 
 
 class SjfScheduler(LocalScheduler):
-    """Shortest job first, by execution time on the cluster; the head of the queue blocks."""
+    """Shortest job first, by predicted time on the cluster; the head of the queue blocks."""
 
     @compiled()
     def priority(job: Any, now: float) -> float:  # noqa: N805
-        """Rank by execution time."""
-        return float(job.execution_time)
+        """Rank by predicted time."""
+        return float(job.predicted_time)
 
 
 class LjfScheduler(LocalScheduler):
-    """Longest job first, by execution time on the cluster; the head of the queue blocks."""
+    """Longest job first, by predicted time on the cluster; the head of the queue blocks."""
 
     @compiled()
     def priority(job: Any, now: float) -> float:  # noqa: N805
-        """Rank by execution time, the longest first."""
-        return -float(job.execution_time)
+        """Rank by predicted time, the longest first."""
+        return -float(job.predicted_time)
 
 
 class EasyScheduler(FcfsScheduler):

@@ -154,7 +154,7 @@ def offers(broker: A4Broker, size: int, runtime: float, deadline: float) -> Offe
     """
     model = broker.model
     now, found = model.now, []
-    sent, at_once = model.world.known["load"], model.world.columns["at_once"]
+    sent, at_once = model.world.known["work"], model.world.columns["at_once"]
     for cluster, free, up, waiting, left, at in broker.believes():
         if size <= up:
             work = left
@@ -234,7 +234,7 @@ class DiscoveryScheduler(GlobalScheduler):
 
     def _asked(self, job: Job, way: tuple[A4Broker, ...]) -> Found | None:
         """Have the last broker of a way answer or pass the question up; None: that takes time."""
-        size, runtime, deadline = job.size, job.runtime, job.deadline
+        size, runtime, deadline = job.size, job.predicted_runtime, job.deadline
         while (answer := offers(way[-1], size, runtime, deadline)) is None:
             asked, above = way[-1], way[-1].parent
             assert above is not None

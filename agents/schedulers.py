@@ -5,10 +5,11 @@ either a method in plain Python::
 
     class LeastLoaded(GlobalScheduler):
         def place(self, job):
-            fitting = [cluster for cluster in self.clusters if cluster.size >= job.size]
-            return min(fitting, key=lambda cluster: cluster.load)
+            fitting = [cluster for cluster in self.clusters if cluster.up >= job.size]
+            return min(fitting, key=lambda cluster: cluster.load, default=None)
 
-or a compiled function of the signature that `grid.kernel.decisions` documents.
+or a compiled function of the signature that `grid.kernel.decisions` documents. What it may read of
+jobs and clusters is in `grid.kernel.fields`.
 
 A **local scheduler** orders the jobs of one cluster. Subclass `LocalScheduler` and give it
 `priority` (lowest first), again a method or a compiled function; or subclass `PlanningScheduler`
@@ -191,7 +192,7 @@ class GlobalScheduler(Scheduler):
         """Have `place` decide and put its answer as the kernel understands it."""
         world = self.model.world
         answer = self.place(Job(world, slot))
-        if type(answer) is KnownCluster and answer.world is world:
+        if type(answer) is KnownCluster and answer.is_of(world):
             return answer.index
         if answer is None:
             return WAIT

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from grid.kernel.decisions import FORESEEN
+from grid.kernel.fields import CLUSTERS, INSTEAD, JOBS, LINKS, Field, meaning
 from grid.kernel.state import ARRIVED, DEPARTED, NONE, REFUSED, STARTED
 from grid.world import World
 
 
-def _job(name: str, doc: str) -> Any:
-    column = FORESEEN.get(name, name)
-
+def _job(name: str) -> Any:
     def read(self: Job) -> Any:
-        return self._columns[column].item(self.slot)
+        return self._columns[name].item(self.slot)
 
-    read.__doc__ = doc
+    read.__doc__ = meaning(JOBS, name)
     return property(read)
 
 
 class Job:
     """A job in the grid, read where the world keeps it, for as long as it is there; never set.
+
+    Its fields are those of `grid.kernel.fields`.
 
     Attributes
     ----------
@@ -46,23 +46,31 @@ class Job:
         """Refuse: a job is what it is, and none of its fields can be set, as in compiled code."""
         raise AttributeError(f"job.{name} cannot be set: a scheduler reads jobs, and decides")
 
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what no scheduler knows."""
+        if name in INSTEAD:
+            raise AttributeError(f"job.{name}: no scheduler knows it; accepted: {INSTEAD[name]}")
+        raise AttributeError(f"job.{name}: no field of a job", name=name, obj=self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _copy_of, (self._columns, self.slot, self.size)
 
-    number = _job("number", "Number, as in the workload.")
-    arrival = _job("arrival", "Arrival, s.")
-    runtime = _job("runtime", "Run time on a cluster of rate 1, s, as predicted.")
-    deadline = _job("deadline", "Soft deadline, s; infinite without one.")
-    requested_time = _job("requested_time", "Requested time on a cluster of rate 1, s.")
-    origin = _job("origin", "Index of the cluster it was submitted through, or -1.")
-    execution_time = _job("execution_time", "Run time where it was sent to, s, as predicted.")
-    computation_fraction = _job("computation_fraction", "Share of the run time spent computing.")
-    ppbw = _job("ppbw", "Bandwidth that each processor needs, Mbit/s.")
-    user = _job("user", "Number of its user, or -1.")
-    application = _job("application", "Number of what it runs, or -1.")
+    number = _job("number")
+    arrival = _job("arrival")
+    predicted_runtime = _job("predicted_runtime")
+    predicted_time = _job("predicted_time")
+    deadline = _job("deadline")
+    requested_time = _job("requested_time")
+    origin = _job("origin")
+    cluster = _job("cluster")
+    restarts = _job("restarts")
+    computation_fraction = _job("computation_fraction")
+    ppbw = _job("ppbw")
+    user = _job("user")
+    application = _job("application")
 
     def __repr__(self) -> str:
-        return f"Job({self.number}, size={self.size}, runtime={self.runtime})"
+        return f"Job({self.number}, size={self.size}, predicted_runtime={self.predicted_runtime})"
 
 
 # Past `__setattr__`, and twice as fast as by `object`'s: a job is made for each decision in Python.
@@ -80,6 +88,14 @@ def _copy_of(columns: Mapping[str, Any], slot: int, size: int) -> Job:
     return job
 
 
+def _known(fields: tuple[Field, ...], name: str) -> Any:
+    def read(self: KnownLink | KnownCluster) -> Any:
+        return self._world.known[name].item(self.index)
+
+    read.__doc__ = meaning(fields, name)
+    return property(read)
+
+
 class KnownLink:
     """A link, of which every scheduler knows the truth.
 
@@ -93,11 +109,11 @@ class KnownLink:
         The next link on the way to the central switch; None for the last.
     """
 
-    __slots__ = ("capacity", "index", "parent", "world")
+    __slots__ = ("_world", "capacity", "index", "parent")
 
     def __init__(self, world: World, index: int) -> None:
         above = world.known["parent"].item(index)
-        self.world = world
+        self._world = world
         self.index = index
         self.capacity: float = world.known["capacity"].item(index)
         self.parent = None if above == NONE else KnownLink(world, above)
@@ -105,10 +121,7 @@ class KnownLink:
     def __repr__(self) -> str:
         return f"KnownLink({self.index}, capacity={self.capacity})"
 
-    @property
-    def demand(self) -> float:
-        """Bandwidth that the co-allocated jobs that run need on it, Mbit/s."""
-        return float(self.world.known["demand"].item(self.index))
+    demand = _known(LINKS, "demand")
 
 
 def _way(link: KnownLink | None) -> Iterator[KnownLink]:
@@ -121,6 +134,8 @@ def _way(link: KnownLink | None) -> Iterator[KnownLink]:
 class KnownCluster:
     """A cluster, as far as the global scheduler's broker knows it.
 
+    Its fields are those of `grid.kernel.fields`.
+
     Attributes
     ----------
     index : int
@@ -132,15 +147,13 @@ class KnownCluster:
         Speed relative to rate 1, as predicted: it makes execution times of run times.
     links : tuple of KnownLink
         Those on its way to the central switch, its own first.
-    world : World
-        Where it is.
     """
 
-    __slots__ = ("index", "links", "name", "rate", "size", "world")
+    __slots__ = ("_world", "index", "links", "name", "rate", "size")
 
     def __init__(self, world: World, index: int) -> None:
         cluster = world.platform.clusters[index]
-        self.world = world
+        self._world = world
         self.index = index
         self.name = cluster.name
         self.size = cluster.size
@@ -150,33 +163,23 @@ class KnownCluster:
     def __repr__(self) -> str:
         return f"KnownCluster({self.name!r}, size={self.size}, rate={self.rate})"
 
-    @property
-    def load(self) -> float:
-        """Predicted work sent here and not known finished, processor-seconds per processor."""
-        work: float = self.world.known["load"].item(self.index)
-        return work / self.size
+    def is_of(self, world: World) -> bool:
+        """Tell whether the cluster is one of a world."""
+        return self._world is world
 
-    @property
-    def free(self) -> int:
-        """Free processors."""
-        return int(self.world.known["free"].item(self.index))
-
-    @property
-    def up(self) -> int:
-        """Processors that have not failed or gone, and do not go when their jobs end."""
-        return int(self.world.known["up"].item(self.index))
-
-    @property
-    def waiting(self) -> int:
-        """Waiting jobs."""
-        return int(self.world.known["waiting"].item(self.index))
+    free = _known(CLUSTERS, "free")
+    up = _known(CLUSTERS, "up")
+    waiting = _known(CLUSTERS, "waiting")
+    unfinished = _known(CLUSTERS, "unfinished")
+    work = _known(CLUSTERS, "work")
+    load = _known(CLUSTERS, "load")
 
     @property
     def age(self) -> float:
-        """How old the news of the cluster is, s; none at all if all of it is known at once."""
-        if self.world.columns["at_once"].item(self.index):
+        """How old the latest news of it is, s; 0 where news takes no time."""
+        if self._world.columns["at_once"].item(self.index):
             return 0.0
-        return float(self.world.now - self.world.known["at"].item(self.index))
+        return float(self._world.now - self._world.known["at"].item(self.index))
 
 
 class KnownQueues:

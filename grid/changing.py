@@ -44,6 +44,8 @@ def _leave_out(world: World, cluster: int, processor: int) -> None:
             world.columns[name][cluster] -= 1
             world.known[name][cluster] -= 1
             world.beliefs[name][below] -= 1
+        if world.known["up"][cluster] == 0:
+            world.known["load"][cluster] = np.inf
 
 
 def plan_failures(world: World, failures: Failures, seed: int) -> npt.NDArray[np.void]:

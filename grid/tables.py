@@ -16,6 +16,7 @@ from grid.errors import PlatformError
 from grid.jobs import JOB
 from grid.kernel import rows
 from grid.kernel import state as k
+from grid.kernel.fields import CLUSTERS, COMPILED, LINKS, of_tier
 from grid.kernel.foresight import RELEASE, Foresight, moment_dtype, reservation_dtype
 from grid.kernel.usage import USAGE, move_rows
 from grid.platform import Platform
@@ -131,12 +132,10 @@ class Tables:
         self.columns["waiting"] = box["waiting"][0]
         told = box["known"][0]
         self.known = {
-            name: told[name][: self.clusters]
-            for name in told.dtype.names or ()
-            if told[name].shape == (self.capacity,)
+            field.name: told[field.name][:count]
+            for fields, count in ((CLUSTERS, self.clusters), (LINKS, self.links))
+            for field in of_tier(fields, COMPILED)
         }
-        for name in ("parent", "deep_first", "capacity", "demand"):
-            self.known[name] = told[name][: self.links]
         self.take = told["take"]
         self.told = told
         told["head_arrival"] = np.inf

@@ -133,7 +133,7 @@ class OasScheduler(OrderedScheduler):
 
     def _waiting(self, slot: int) -> Waiting:
         jobs = self.model.world.jobs
-        time = jobs["predicted"].item(slot) / self._fastest
+        time = jobs["predicted_runtime"].item(slot) / self._fastest
         return Waiting(jobs["size"].item(slot), time, jobs["ppbw"].item(slot))
 
     def _tasks(self, slot: int) -> Tasks:

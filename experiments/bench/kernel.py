@@ -44,10 +44,8 @@ class CompiledLeastLoad(GlobalScheduler):
         """Choose the least loaded cluster; of equals, the first."""
         best, least = -1, math.inf
         for cluster in range(known.clusters):
-            if known.size[cluster] >= job.size:
-                load = known.load[cluster] / known.size[cluster]
-                if load < least:
-                    best, least = cluster, load
+            if known.size[cluster] >= job.size and known.load[cluster] < least:
+                best, least = cluster, known.load[cluster]
         return best
 
 

@@ -12,6 +12,7 @@ from grid.kernel.distance import stage
 from grid.kernel.events import schedule
 from grid.kernel.global_queue import join_line, leave_line, offer, offer_again, overtake
 from grid.kernel.knowledge import repeated
+from grid.kernel.known import change_work, share_work
 from grid.kernel.leaving import reject
 from grid.kernel.processors import ask_for_plan, touch
 from grid.kernel.queues import join
@@ -59,12 +60,12 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     slot.arrival = row.arrival if state.backlog == 0 else state.now
     slot.size = row.size
     slot.runtime = row.runtime
-    slot.predicted = row.runtime
+    slot.predicted_runtime = row.runtime
     if state.predicting == ASKED:
-        slot.predicted = state.answer
+        slot.predicted_runtime = state.answer
         state.answered = 0
     elif state.predicting == REQUESTED:
-        slot.predicted = row.requested_time
+        slot.predicted_runtime = row.requested_time
     slot.deadline = row.deadline
     slot.requested_time = row.requested_time
     slot.origin = row.origin
@@ -124,6 +125,7 @@ def become_known(state: Any, slots: Any, job: int) -> None:
         if state.known.at[cluster] < slot.news_at:
             state.known.at[cluster] = slot.news_at
             state.known.up[cluster] = min(state.known.up[cluster], slot.size - 1)
+            share_work(state.known, cluster)
     blocked = state.jumps >= state.max_jumps and state.waiting[queue] > 0
     if slot.serial == NONE:
         state.serial += 1
@@ -151,11 +153,11 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
     slot.placed = 0
     slot.landed = 0
     slot.execution_time = slot.runtime / state.rate[cluster]
-    slot.predicted_time = slot.predicted / state.known.rate[cluster]
+    slot.predicted_time = slot.predicted_runtime / state.known.rate[cluster]
     if state.stages == 1:
         slot.staging = 0.0
         stage(state, slot, cluster)
-    state.known.load[cluster] += slot.predicted_time * slot.size
+    change_work(state.known, cluster, slot.predicted_time * slot.size)
     state.known.unfinished[cluster] += 1
     delay = state.latency[cluster]
     if slot.origin == ANYWHERE:

@@ -30,9 +30,10 @@ Where jobs have reservations, `place` is asked about moments to come, too: ``kno
 ``known.free`` and ``known.demand`` are then what is expected, and what it writes into `memory` and
 ``known.stream`` is undone (`grid.kernel.foresight`).
 
-What has not happened yet is as predicted: ``job.runtime`` and ``job.execution_time`` (s) and
-``known.rate``, by which a run time is divided for the execution time on a cluster. When a job will
-end, no record says.
+`grid.kernel.fields` lists the fields of both records. What has not happened yet is as predicted:
+``job.predicted_runtime`` and ``job.predicted_time`` (s) and ``known.rate``, by which a run time is
+divided for the execution time on a cluster. How long a job runs and when it will end, no record
+says.
 
 The fields of both records can be read and not be set. Of their columns, a policy writes
 ``known.take`` and ``known.stream`` only; nothing checks that it leaves the others alone.
@@ -41,7 +42,7 @@ The fields of both records can be read and not be set. Of their columns, a polic
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Any, NoReturn
 
 import numba
@@ -50,6 +51,7 @@ from numba.extending import lower_setattr_generic, models, register_model
 
 from grid.errors import PlacementError
 from grid.kernel.compile import address_of, caller
+from grid.kernel.fields import COMPILED, INSTEAD, JOBS, of_tier
 from grid.kernel.known import known_dtype
 from grid.kernel.rows import SLOT
 
@@ -66,21 +68,33 @@ call_priority = caller(types.float64)
 """Call a compiled `priority`: ``call_priority(address, job, now)``."""
 
 
-FORESEEN = {"runtime": "predicted", "execution_time": "predicted_time"}
-"""What decisions read of a job's time, and the field of its slot that holds it."""
-HIDDEN = {*FORESEEN, *FORESEEN.values(), "end"}
+JOB_FIELDS = frozenset(field.name for field in of_tier(JOBS, COMPILED))
+"""What compiled decisions read of a slot."""
 
 
 class ReadOnlyRecord(types.Record):
-    """The type of a record of which a compiled decision can set no field; in memory, the same."""
+    """The type of a record of which a compiled decision can set no field; in memory, the same.
 
-    def __init__(self, dtype: Any, foreseen: Mapping[str, str] | None = None) -> None:
+    It has no other fields than `seen`, if that is given.
+    """
+
+    def __init__(self, dtype: Any, seen: Collection[str] | None = None) -> None:
         record = numba.from_dtype(dtype)
-        fields = [(name, field._asdict()) for name, field in record.fields.items()]
-        if foreseen:
-            seen = [(name, field) for name, field in fields if name not in HIDDEN]
-            fields = seen + [(name, dict(fields)[of]) for name, of in foreseen.items()]
+        fields = [
+            (name, field._asdict())
+            for name, field in record.fields.items()
+            if seen is None or name in seen
+        ]
         super().__init__(fields, record.size, record.aligned)
+
+    def typeof(self, key: str) -> Any:
+        """Return the type of a field, or say which fields there are."""
+        if key not in self.fields:
+            accepted = INSTEAD.get(key, ", ".join(self.fields))
+            raise PlacementError(
+                f"compiled decision that reads the field {key!r} of a record; accepted: {accepted}"
+            )
+        return super().typeof(key)
 
 
 register_model(ReadOnlyRecord)(models.RecordModel)
@@ -102,7 +116,7 @@ def place_address(function: Any, capacity: int) -> int:
     PlacementError
         If it returns something else than an integer, or sets a field of a record.
     """
-    known, job = ReadOnlyRecord(known_dtype(capacity)), ReadOnlyRecord(SLOT, FORESEEN)
+    known, job = ReadOnlyRecord(known_dtype(capacity)), ReadOnlyRecord(SLOT, JOB_FIELDS)
     signature = types.int64(known, job, types.float64[::1])
     return _address(function, signature, types.Integer, "`place`", "an integer")
 
@@ -139,7 +153,7 @@ def priority_address(function: Any) -> int:
     PlacementError
         If it returns something else than a number, or sets a field of a record.
     """
-    signature = types.float64(ReadOnlyRecord(SLOT, FORESEEN), types.float64)
+    signature = types.float64(ReadOnlyRecord(SLOT, JOB_FIELDS), types.float64)
     return _address(function, signature, (types.Integer, types.Float), "`priority`", "a number")
 
 

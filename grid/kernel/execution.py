@@ -13,6 +13,7 @@ from grid.kernel.distance import lag, stage
 from grid.kernel.events import schedule
 from grid.kernel.global_queue import leave_line, offer_again, overtake
 from grid.kernel.knowledge import learn_finished
+from grid.kernel.known import change_work
 from grid.kernel.leaving import record, vacate
 from grid.kernel.processors import bring_up, doom, hold, release, spare, take_down
 from grid.kernel.queues import first, leave
@@ -81,7 +82,7 @@ def reckon(state: Any, slot: Any) -> tuple[int, int, float]:
             rate = min(rate, state.rate[cluster])
             known_rate = min(known_rate, state.known.rate[cluster])
     slot.execution_time = slot.runtime / rate
-    slot.predicted_time = slot.predicted / known_rate
+    slot.predicted_time = slot.predicted_runtime / known_rate
     time = slot.execution_time * (state.penalty if state.penalty > 0.0 else 1.0)
     if state.stages == 1:
         slot.staging = 0.0
@@ -118,7 +119,7 @@ def start_as_taken(
     slot.placed = 1
     if parts == 1:
         slot.cluster = last
-        state.known.load[last] += slot.predicted_time * slot.size
+        change_work(state.known, last, slot.predicted_time * slot.size)
         state.left[last] += slot.predicted_time * slot.size
         state.known.unfinished[last] += 1
         start(state, slots, events, processors, turns, job)
@@ -139,7 +140,7 @@ def start_as_taken(
         count = state.known.take[cluster]
         row.take[cluster] = count
         if count > 0:
-            state.known.load[cluster] += slot.predicted_time * count
+            change_work(state.known, cluster, slot.predicted_time * count)
             state.left[cluster] += slot.predicted_time * count
             state.known.unfinished[cluster] += 1
             state.running_count[cluster] += 1

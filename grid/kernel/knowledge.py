@@ -11,6 +11,7 @@ from typing import Any
 from grid.kernel.carried import tell
 from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
+from grid.kernel.known import change_work
 from grid.kernel.processors import learn_up
 from grid.kernel.state import ADVERTISED, ADVERTISEMENT, NONE, TICK
 from grid.streams import uniform
@@ -19,10 +20,10 @@ from grid.streams import uniform
 @inlined
 def learn_finished(state: Any, cluster: int, work: float, jobs: int) -> None:
     """Let the global broker know of work that a cluster is through with."""
-    state.known.load[cluster] -= work
     state.known.unfinished[cluster] -= jobs
     if state.known.unfinished[cluster] == 0:
-        state.known.load[cluster] = 0.0  # whatever rounding left
+        work = state.known.work[cluster]  # whatever rounding left
+    change_work(state.known, cluster, -work)
 
 
 @inlined

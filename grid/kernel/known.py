@@ -3,49 +3,34 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
-from grid.jobs import MAX_COMPONENTS
+from grid.kernel.compile import inlined
+from grid.kernel.fields import CLUSTERS, COMPILED, LINKS, QUEUES, SCALARS, WRITTEN, of_tier
 
 
 @functools.cache
 def known_dtype(capacity: int) -> np.dtype[np.void]:
     """Return the dtype of what a global scheduler knows, with room for `capacity` clusters.
 
-    All that brokers tell of a cluster was true at its `at`; without latency that is now. Of links
-    it knows the truth (`beosim`).
+    Its fields are those of `grid.kernel.fields`.
     """
-    clusters = (capacity,)
-    return np.dtype(
-        [
-            ("now", np.float64),  # s
-            ("clusters", np.int64),
-            ("size", np.int64, clusters),  # processors
-            ("rate", np.float64, clusters),  # speed relative to rate 1, as predicted
-            ("at", np.float64, clusters),  # s
-            ("free", np.int64, clusters),  # processors
-            ("up", np.int64, clusters),  # processors that remain: not failed, nor going
-            ("waiting", np.int64, clusters),  # jobs
-            # processor-seconds sent there, not known finished, as predicted
-            ("load", np.float64, clusters),
-            ("unfinished", np.int64, clusters),  # jobs sent there, not known finished
-            # link i joins node i (clusters first, then switches) to its parent node
-            ("links", np.int64),
-            ("parent", np.int64, clusters),  # node, or NONE for the central switch
-            ("deep_first", np.int64, clusters),  # links, those farthest from the centre first
-            ("capacity", np.float64, clusters),  # Mbit/s
-            ("demand", np.float64, clusters),  # Mbit/s, of the co-allocated jobs that run
-            # queues that are visited: one for each cluster, then the global one
-            ("queued", np.int64, (capacity + 1,)),  # jobs
-            ("head_arrival", np.float64, (capacity + 1,)),  # s, of the first; inf without one
-            ("event", np.int64),  # what has happened: NOTHING to REFUSED
-            ("queue", np.int64),  # that a job arrived in, or whose head was tried
-            # clusters that the departed job held, its largest part first, then NONE
-            ("released", np.int64, (MAX_COMPONENTS,)),
-            # its own
-            ("take", np.int64, clusters),  # processors that START takes from each cluster
-            ("stream", np.uint64, (4,)),  # random numbers
-        ],
-        align=True,
-    )
+    tables = SCALARS, CLUSTERS, LINKS, QUEUES, WRITTEN
+    columns = [field.column(capacity) for table in tables for field in of_tier(table, COMPILED)]
+    return np.dtype(columns, align=True)
+
+
+@inlined
+def change_work(known: Any, cluster: int, by: float) -> None:
+    """Add to the work (processor-seconds) that a cluster is known to have."""
+    known.work[cluster] += by
+    share_work(known, cluster)
+
+
+@inlined
+def share_work(known: Any, cluster: int) -> None:
+    """Bring a cluster's load (s) up to date with its work and the processors that are up."""
+    up = known.up[cluster]
+    known.load[cluster] = known.work[cluster] / up if up > 0 else np.inf

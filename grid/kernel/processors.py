@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import compiled, inlined, part
+from grid.kernel.known import share_work
 from grid.kernel.queues import first, join, leave
 from grid.kernel.state import DOWN, FREE, NONE
 
@@ -43,6 +44,7 @@ def learn_up(state: Any, cluster: int, up: int) -> None:
     """
     if state.known.up[cluster] != up:
         state.known.up[cluster] = up
+        share_work(state.known, cluster)
         if state.collect == 1 and state.waiting[len(state.free)] > 0:
             state.collected += 1
 

@@ -16,7 +16,7 @@ SLOT = np.dtype(
         *((name, *JOB.fields[name][:1]) for name in JOB.names or ()),  # type: ignore[index]
         ("status", np.int64),  # where the job is
         ("cluster", np.int64),  # index it is sent to or runs on, NONE before
-        ("predicted", np.float64),  # s, run time on a cluster of rate 1 as predicted
+        ("predicted_runtime", np.float64),  # s, run time on a cluster of rate 1 as predicted
         ("execution_time", np.float64),  # s on that cluster
         ("predicted_time", np.float64),  # s on that cluster, as predicted
         ("staging", np.float64),  # s of its execution time, until its data are there

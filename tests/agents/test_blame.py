@@ -105,12 +105,18 @@ def test_an_exception_of_a_compiled_plugin_names_the_agent_and_the_time():
         (CompiledOops, "fcfs", ValueError, "COMPILEDOOPS at simulated time 2.5 s"),
         (CompiledBoundOops, "fcfs", ValueError, "COMPILEDBOUNDOOPS at simulated time 9 s"),
         ("dll", CompiledRankOops, ValueError, "COMPILEDRANKOOPS C3 at simulated time 2.5 s"),
-        (NoSuchField, "fcfs", Exception, "NOSUCHFIELD at simulated time 0 s"),
         ("dll", OneArgument, TypeError, "ONEARGUMENT C1 at simulated time 0 s"),
     ):
         with pytest.raises(kind) as caught:
             ran(global_, local, jobs)
         assert caught.value.__notes__ == [f"raised by {name}"]
+
+
+def test_a_compiled_plugin_that_reads_no_field_is_told_which_there_are():
+    read = "^NOSUCHFIELD at 0 s: compiled decision that reads the field 'colour' of a record; "
+    with pytest.raises(PlacementError, match=read + "accepted: number, arrival, size, ") as caught:
+        ran(NoSuchField, "fcfs")
+    assert len(str(caught.value)) <= 300
 
 
 def test_an_exception_of_the_workload_is_nobodys():

@@ -40,7 +40,7 @@ def look_at_everything(model):
         model.world.queue(cluster.index)
         model.world.running(cluster.index)
     for known in model.scheduler.clusters:
-        _ = known.load, known.free, known.waiting, known.age
+        _ = known.load, known.work, known.free, known.waiting, known.age
     _ = model.in_flight, model.messages, model.world.busy_area(), model.world.latest(5)
     [str(message) for message in model.said]
 

@@ -116,20 +116,31 @@ def test_what_a_scheduler_sees_of_a_job_and_of_clusters():
     class Curious(GlobalScheduler):
         def place(self, job):
             seen.append(
-                (job.number, job.arrival, job.size, job.runtime, job.deadline, job.origin,
+                (job.number, job.arrival, job.size, job.predicted_runtime, job.deadline, job.origin,
                  job.requested_time, job.computation_fraction, job.ppbw, repr(job))
             )  # fmt: skip
-            assert np.isnan(job.execution_time)
+            assert np.isnan(job.predicted_time)
             return self.clusters[job.size % 3]
 
     class Local(LocalScheduler):
         def priority(self, job):
-            times.append(job.execution_time)
+            times.append(job.predicted_time)
             return 0
 
     seen, times = [], []
     model = ran(Curious, Local, table((0.5, 2, 7.0, 30.0, 1), (1, 3, 9.0)), PLATFORM)
-    assert seen[0] == (1, 0.5, 2, 7.0, 30.0, 1, np.inf, 1.0, 0.0, "Job(1, size=2, runtime=7.0)")
+    assert seen[0] == (
+        1,
+        0.5,
+        2,
+        7.0,
+        30.0,
+        1,
+        np.inf,
+        1.0,
+        0.0,
+        "Job(1, size=2, predicted_runtime=7.0)",
+    )
     assert seen[1][5] == -1
     assert times == [7.0 / RATES[2], 9.0 / RATES[0]]
     known = model.scheduler.clusters

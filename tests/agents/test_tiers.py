@@ -15,8 +15,8 @@ from .small_grids import FAR, OUTCOME, done, ran, table, workload
 def least_load(known, job, memory):
     best, least = -1, np.inf
     for c in range(known.clusters):
-        if job.size <= known.size[c] and known.load[c] / known.size[c] < least:
-            best, least = c, known.load[c] / known.size[c]
+        if job.size <= known.size[c] and known.load[c] < least:
+            best, least = c, known.load[c]
     return best
 
 
@@ -31,7 +31,7 @@ class PlainLeastLoad(GlobalScheduler):
 
 @numba.njit
 def shortest(job, now):
-    return job.execution_time
+    return job.predicted_time
 
 
 class CompiledShortest(LocalScheduler):
@@ -40,7 +40,7 @@ class CompiledShortest(LocalScheduler):
 
 class PlainShortest(LocalScheduler):
     def priority(self, job):
-        return job.execution_time
+        return job.predicted_time
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.7])

@@ -39,7 +39,7 @@ class WatchedTitan(TitanScheduler):
         position = {job: index for index, job in enumerate(jobs)}
         problem = (
             [job.size for job in jobs],
-            [job.runtime / RATES[c] for job in jobs],
+            [job.predicted_runtime / RATES[c] for job in jobs],
             [job.deadline - self.model.now for job in jobs],
             release.tolist(),
         )

@@ -21,7 +21,7 @@ class PlainBroker:
         self.hops = [len(chain) + 1 for chain in platform.chains]
         ways = topology.latencies(platform.graph).tolist()
         self.latency = [n * latency + way for n, way in zip(self.hops, ways, strict=True)]
-        self.load = [0.0 for _ in self.clusters]
+        self.work = [0.0 for _ in self.clusters]
         self.unfinished = [0 for _ in self.clusters]
         self.untold = [[] for _ in self.clusters]
         self.known = [(size, 0, 0.0) for size in self.size]
@@ -52,5 +52,5 @@ class PlainBroker:
         self.known[cluster] = truth
 
     def tell(self, cluster, works):
-        self.load[cluster] -= sum(works)
+        self.work[cluster] -= sum(works)
         self.unfinished[cluster] -= len(works)

@@ -253,7 +253,7 @@ class Case:
         assert world.free.tolist() == [plain.free(c) for c in plain.clusters]
         assert world.running_count.tolist() == [0] * world.clusters
         assert world.busy_area() == pytest.approx(plain.area, rel=1e-9, abs=1e-9)
-        assert world.known["load"] == pytest.approx(plain.load, rel=1e-9, abs=1e-9)
+        assert world.known["work"] == pytest.approx(plain.work, rel=1e-9, abs=1e-9)
         assert np.transpose(knowledge) == pytest.approx(np.array(plain.known), rel=1e-9)
         return world
 

@@ -235,7 +235,7 @@ class PlainWorld(PlainBroker):
             execution=job["runtime"] / self.rate[cluster],
         )
         job.pop("landed", None)
-        self.load[cluster] += job["execution"] * job["size"]
+        self.work[cluster] += job["execution"] * job["size"]
         self.unfinished[cluster] += 1
         delay = self.latency[cluster]
         if job["origin"] >= 0:
@@ -285,7 +285,7 @@ class PlainWorld(PlainBroker):
         job.update(placed=True, take=take, execution=job["runtime"] / rate)
         for cluster, count in enumerate(take):
             if count:
-                self.load[cluster] += job["execution"] * count
+                self.work[cluster] += job["execution"] * count
                 self.unfinished[cluster] += 1
                 self.hold(job, cluster, count, None)
         parts = [cluster for cluster, count in enumerate(take) if count]

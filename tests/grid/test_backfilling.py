@@ -31,12 +31,12 @@ def as_they_land(job, now):
 
 @compiled()
 def shortest(job, now):
-    return job.execution_time
+    return job.predicted_time
 
 
 @compiled()
 def longest(job, now):
-    return -job.execution_time
+    return -job.predicted_time
 
 
 ORDERS = {

@@ -102,7 +102,7 @@ def test_zero_latency_is_full_knowledge_job_by_job():
     def least(world):
         def place(slot):
             fitting = world.known["size"] >= world.slots["size"][slot]
-            load = np.where(fitting, world.known["load"] / world.known["size"], np.inf)
+            load = np.where(fitting, world.known["work"] / world.known["size"], np.inf)
             return int(load.argmin())
 
         return place
@@ -172,7 +172,7 @@ def test_nothing_but_advertisements_is_lost_for_good(when):
     assert world.count("news") == 0
     if when != "change":  # what was lost was told again
         assert world.known["free"].tolist() == world.free.tolist()
-        assert world.known["load"] == pytest.approx(np.zeros(4), abs=1e-9)
+        assert world.known["work"] == pytest.approx(np.zeros(4), abs=1e-9)
         assert world.known["unfinished"].tolist() == [0] * 4
 
 

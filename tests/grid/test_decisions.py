@@ -47,7 +47,7 @@ def outcome(world):
     """Return all that a run leaves."""
     records = world.records()
     counts = [world.count(name) for name in ("completed", "rejected", "restarted", "instants")]
-    arrays = (world.busy_area(), world.known["load"], world.known["at"], world.demand)
+    arrays = (world.busy_area(), world.known["work"], world.known["at"], world.demand)
     # The placement of a job that was not co-allocated says nothing.
     return rows(world), records["execution_time"].tolist(), counts, world.messages, [
         array.tolist() for array in arrays

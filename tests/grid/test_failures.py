@@ -304,7 +304,7 @@ def test_jobs_that_a_cluster_can_no_longer_hold_are_given_back():
     assert places == [(0.0, 1), (0.0, 2), (4.5, 3), (6.0, 2), (6.5, 3)]
     found = [(number, cluster, start) for number, cluster, _, _, start, _ in sorted(rows(world))]
     assert found == [(1, 0, 1.0), (2, 1, 7.0), (3, 1, 12.0)]
-    assert world.known["load"].tolist() == [0.0, 0.0]
+    assert world.known["work"].tolist() == [0.0, 0.0]
     assert world.columns["left"].tolist() == [0.0, 0.0]
 
 
@@ -321,12 +321,12 @@ def test_a_co_allocated_job_is_lost_with_one_processor():
     world.submit(table([0.0], 4, 10.0))
     world.fail(1, 0, 3.0, 100.0)
     world.advance(3.0)
-    assert (world.free.tolist(), world.known["load"].tolist()) == ([0, 0, 1], [20.0, 10.0, 10.0])
+    assert (world.free.tolist(), world.known["work"].tolist()) == ([0, 0, 1], [20.0, 10.0, 10.0])
     world.advance(np.inf)
     assert rows(world) == [(1, -1, (2, 1, 1), 1, 3.0, 13.0)]
     assert world.columns["restarts"].tolist() == [1, 1, 0]
     assert world.columns["lost_work"].tolist() == [6.0, 6.0, 0.0]
-    assert world.known["load"].tolist() == [0.0, 0.0, 0.0]
+    assert world.known["work"].tolist() == [0.0, 0.0, 0.0]
 
 
 def test_a_job_once_started_globally_then_sent_is_offered_again_when_given_back():

@@ -157,7 +157,7 @@ def fcfs(job, now):
 
 
 def shortest(job, now):
-    return job.execution_time
+    return job.predicted_time
 
 
 def first(known, job, memory):

@@ -112,7 +112,7 @@ def test_brokers_tell_what_was_true():
             world.known["free"],
             world.known["waiting"],
             world.known["at"],
-            world.known["load"],
+            world.known["work"],
         )
         knowledge.append(tuple(float(column[0]) for column in known))
     assert knowledge == [
@@ -306,7 +306,7 @@ def test_nothing_is_lost_nor_held_twice(compiled_at):
 
     assert world.free.tolist() == case.platform.sizes.tolist()
     assert world.known["free"].tolist() == case.platform.sizes.tolist()
-    assert world.known["load"].tolist() == [0.0] * 4
+    assert world.known["work"].tolist() == [0.0] * 4
     assert world.demand.tolist() == [0.0] * 4
     assert world.done.tolist() == [(records["cluster"] == c).sum() for c in range(4)]
 
@@ -330,7 +330,7 @@ def test_work_is_conserved_when_processors_fail(compiled_at):
     assert records["restarts"].sum() == world.count("restarted") > 10
     used = (records["size"] * (records["finish"] - records["start"])).sum()
     assert world.busy_area().sum() == pytest.approx(used + lost, rel=1e-9)
-    assert world.known["load"].tolist() == [0.0] * 4
+    assert world.known["work"].tolist() == [0.0] * 4
     assert world.free.tolist() == world.up.tolist() == case.platform.sizes.tolist()
 
 
