@@ -40,7 +40,8 @@ def main() -> int:
         numbers = range(asked.inputs // len(chosen)) if asked.only is None else [asked.only]
         for name, target in chosen.items():
             for number in numbers:
-                faulthandler.dump_traceback_later(120, exit=True)  # what no signal can stop
+                if number % 100 == 0:  # else what no signal can stop would go on for ever
+                    faulthandler.dump_traceback_later(900, exit=True)
                 given = Input(name, target, asked.seed, number)
                 try:
                     outcomes[name, given.outcome(place)] += 1

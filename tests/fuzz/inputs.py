@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import shutil
 import time
 from pathlib import Path
 from random import Random
@@ -32,21 +31,22 @@ class Input:
         self.draw, self._use = rng, target.use
 
     def write(self, folder: Path) -> None:
-        """Make the files of a new folder."""
-        folder.mkdir(parents=True)
+        """Make the files in a folder, and leave no others there."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            if path.name not in self.files:
+                path.unlink()
         for name, content in self.files.items():
             (folder / name).write_bytes(content)
 
     def outcome(self, folder: Path) -> str:
-        """Return what comes of it in a folder, which is made anew.
+        """Return what comes of it in a folder.
 
         Raises
         ------
         FindingError
             If that must not be.
         """
-        if folder.exists():
-            shutil.rmtree(folder)
         self.write(folder)
         os.chdir(folder)
         if self.words:

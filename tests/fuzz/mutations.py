@@ -81,8 +81,10 @@ def _bytes(data: bytes, rng: Random) -> bytes:
 
 
 def _packed(data: bytes, rng: Random) -> bytes:
-    packed = rng.choice((gzip.compress, bz2.compress, lzma.compress))(data)
-    return _bytes(packed, rng) if rng.random() < 0.7 else packed
+    pack = rng.choice((gzip.compress, bz2.compress, lzma.compress))
+    if rng.random() < 0.01:
+        return pack(rng.choice((data[:1], b"1", b"\n", b"; 1 ")) * 2**24)
+    return _bytes(pack(data), rng) if rng.random() < 0.7 else pack(data)
 
 
 def _text(rng: Random) -> str:
@@ -179,18 +181,18 @@ def _edited(tree: Any, rng: Random) -> Any:
         return _value(rng)
     parent, at = rng.choice(nodes)
     holder, place = (parent[at], 1) if isinstance(parent, Table) else (parent, at)
-    match rng.randrange(10):
+    match rng.randrange(14):
         case 0:
             del parent[at]
         case 1:
             parent[at:at] = [copy.deepcopy(parent[at]) for _ in range(rng.choice((1, 1, 40)))]
         case 2 if isinstance(parent, Table):
             holder[0] = rng.choice(TEXTS)
-        case 3:
+        case 3 | 4 | 5 | 6:
             other, index = rng.choice(nodes)
             found = other[index][1] if isinstance(other, Table) else other[index]
             holder[place] = copy.deepcopy(found)
-        case 4:
+        case 7:
             value = holder[place]
             holder[place] = rng.choice(([value], [], Table([["a", value]]), Table(), str(value)))
         case _:
@@ -210,8 +212,8 @@ def _nodes(tree: Any) -> list[tuple[Any, int]]:
 def _value(rng: Random, like: Any = None) -> Any:
     """Return a value, in most cases of the kind of another."""
     kind = rng.random()
-    if kind < 0.5 and isinstance(like, int | float):
-        return Raw(rng.choice(rng.choice((MILD, NUMBERS))))
+    if kind < 0.7 and isinstance(like, int | float):
+        return Raw(rng.choice(rng.choice((MILD, MILD, NUMBERS))))
     if kind < 0.3:
         return Raw(rng.choice(NUMBERS))
     if kind < 0.8:

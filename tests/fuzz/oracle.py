@@ -77,8 +77,7 @@ def judged(use: Callable[[], object]) -> str:
     """
     try:
         with bounded():
-            use()
-        return RESULT
+            return REFUSED if use() == REFUSED else RESULT
     except GridError as error:
         if wrong := _wrong(str(error)):
             raise FindingError(f"{wrong} in {_place(error)}", ascii(str(error))[:600]) from error

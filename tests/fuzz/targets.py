@@ -18,7 +18,6 @@ from experiments import checkpoints
 from experiments.checks.verify import verify
 from experiments.events.explain import explain
 from experiments.logs.character import Character
-from experiments.logs.converting import write
 from experiments.logs.listing import print_character
 from experiments.maxutil.formulas import Question
 from experiments.notes import notes
@@ -33,8 +32,10 @@ from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from experiments.studies.telling import print_outcome
 from grid.platform_files import read_platform
-from grid.workloads.formats import read
+from grid.workloads.formats import FORMATS, read
+from grid.workloads.table import Table
 from tests.fuzz import seeds
+from tests.fuzz.oracle import command
 from tests.fuzz.seeds import Files
 
 
@@ -70,19 +71,24 @@ def _console() -> Console:
 def _log(rng: Random) -> None:
     path = next(each for each in map(Path, sorted(Path().iterdir())) if each.stem == "log")
     log = read(path)
-    match rng.randrange(3):
-        case 0:
-            table = log.cleaned(kills=True)
-            kind = rng.choice(("swf", "batsim", "csv", "parquet"))
-            write(Path("converted"), kind, table)
-            again = read(Path("converted"), kind).cleaned()
-            assert again.count == table.count, (again.count, table.count)
-        case 1:
-            character = Character.of(log)
-            _json(character.to_dict())
-            print_character(character, _console())
-        case _:
-            Scenario.load("site").changed(workload=str(path)).model(0)
+    roll = rng.random()
+    if roll < 0.05:
+        Scenario.load("site").changed(workload=str(path)).model(0)
+    elif roll < 0.07:
+        print_character(Character.of(log), _console())
+    elif roll < 0.4:
+        _json(Character.of(log).to_dict())
+    else:
+        _converted(log.cleaned(kills=True), rng.choice(("swf", "batsim", "csv", "parquet")))
+
+
+def _converted(table: Table, kind: str) -> None:
+    write, path = FORMATS[kind].write, Path("converted")
+    assert write is not None
+    with path.open("wb") as stream:
+        write(stream, table)
+    count = read(path, kind).cleaned().count
+    assert count == table.count, f"{count} of {table.count} jobs as {kind}"
 
 
 def _platform(rng: Random) -> None:
@@ -162,10 +168,31 @@ def _instance(rng: Random) -> None:
     _json(approximate(method, instance, rng.choice((None, None, 10.0))).to_dict())
 
 
+OPTIONS = (
+    *("explain . @", "gap . --first @", "validate quickstart --seed @", "run quickstart --every @"),
+    *(
+        "validate quickstart --global @",
+        "validate quickstart --local @",
+        "inspect log.swf --format @",
+    ),
+    *("validate quickstart --metric @", "verify . --workload @", "verify @", "report @"),
+    *("inspect log.swf --speed @", "inspect log.swf --partition-field @", "maxutil total --dist @"),
+    *("reproduce muscle --figure @ --out out x", "oas none.json --slot @", "saturation @"),
+)
+
+
+def _option(rng: Random) -> str:
+    word = Path("option.word").read_bytes().decode("utf-8", "surrogateescape").replace("\0", "")
+    return command([word if each == "@" else each for each in rng.choice(OPTIONS).split()])
+
+
 def _law(rng: Random) -> None:
     law = Path("law.word").read_bytes().decode("utf-8", "surrogateescape")
     request = rng.choice(("ordered", "total", "unordered"))
     _json(Question(request, (law,), 2, (8,), 0.0, False).answer().to_dict())
+
+
+SPOILT = {"option": ("option.word",)}
 
 
 def targets(folder: Path) -> dict[str, Target]:
@@ -177,7 +204,7 @@ def targets(folder: Path) -> dict[str, Target]:
         for file in each[0]
     }
     found |= {
-        name: Target(seeds.written(name), use, commands)
+        name: Target(seeds.written(name), use, commands, SPOILT.get(name, ()))
         for name, use, commands in (
             ("platform", _platform, ["inspect platform.toml"]),
             ("simgrid", _platform, ["inspect platform.xml --json"]),
@@ -189,6 +216,7 @@ def targets(folder: Path) -> dict[str, Target]:
                 _instance,
                 [f"oas instance.json --heuristic sjf{way}" for way in ("", " --json")],
             ),
+            ("option", _option, ()),
             ("law", _law, ["maxutil total --size 8 --clusters 2 --dist @law.word"]),
         )
     }
