@@ -302,7 +302,9 @@ class LocalScheduler(Scheduler):
         if not self.model.scheduler.collects:
             return
         now = self.model.now
-        round = seeds[-1].round if seeds else self._booked.round
+        # A seed schedule that was lost and sent again comes after one of a later round.
+        new = max((seed.round for seed in seeds), default=0)
+        round = max(self._booked.round, new)
         self._booked = booked = Booked.by(
             self.cluster,
             order,
@@ -320,7 +322,7 @@ class LocalScheduler(Scheduler):
             cluster=self.cluster.index,
             round=booked.round,
             makespan=booked.makespan(now),
-            cp=cp,
+            cp=cp if round == new else None,
             release=booked.release,
             unfinished=booked.unfinished,
         )

@@ -12,7 +12,10 @@ from agents.oas.model import execution_time, pair_demand, powers, slots
 from grid.errors import GridError
 
 LARGEST_SUM = 2**50
-"""Of durations times nodes, and of loads: solvers multiply and add without overflow below it."""
+"""Of durations times nodes, and of loads: solvers add without overflow below it."""
+
+LARGEST_PRODUCT = 2**60
+"""Of all loads and all durations: solvers multiply them, and end the process if that overflows."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,8 @@ class Scaled:
             *links,
             sum(pair * job.tasks**2 for pair, job in zip(pairs, instance.jobs, strict=True)),
         )
-        fineness, exact_loads = _scale([*pairs, *links], Fraction(heaviest))
+        most = min(LARGEST_SUM, LARGEST_PRODUCT // max(1, sum(row[-1] for row in durations)))
+        fineness, exact_loads = _scale([*pairs, *links], Fraction(heaviest), most)
         scaled_links = [link * fineness for link in links]
         widest = max(cluster.nodes for cluster in instance.clusters)
         loads = [
@@ -100,7 +104,9 @@ class Scaled:
         )
 
 
-def _scale(numbers: Sequence[Fraction], largest_sum: Fraction) -> tuple[Fraction, bool]:
+def _scale(
+    numbers: Sequence[Fraction], largest_sum: Fraction, most: int = LARGEST_SUM
+) -> tuple[Fraction, bool]:
     """Return by what to multiply numbers so that they are whole, and whether they are then.
 
     Where that would be too large, they are as large as they may be.
@@ -109,7 +115,7 @@ def _scale(numbers: Sequence[Fraction], largest_sum: Fraction) -> tuple[Fraction
         math.lcm(*(each.denominator for each in numbers)),
         math.gcd(*(each.numerator for each in numbers)),
     )
-    largest = LARGEST_SUM / largest_sum
+    largest = most / largest_sum
     return (scale, True) if scale <= largest else (largest, False)
 
 

@@ -97,11 +97,13 @@ class OasScheduler(OrderedScheduler):
         nodes = np.array(free) + sum(np.array(each.nodes) for each in running)
         there = np.flatnonzero(nodes).tolist()
         clusters = [self._cluster(k, int(nodes[k])) for k in there]
+        # What brokers tell late may have ended: nodes that are up, and neither free nor held.
+        up = [self._cluster(k, count) for k, count in enumerate(self._up) if count > 0]
         able = []
         for slot in slots:
             if not _obstacles(clusters, self._tasks(slot)):
                 able.append(slot)
-            else:
+            elif _obstacles(up, self._tasks(slot)):
                 self._unable.add(self.model.world.jobs["serial"].item(slot))
         able = able[: self.settings.round_jobs]
         self.plan = []

@@ -23,7 +23,7 @@ from grid.kernel.giving_back import give_back
 from grid.kernel.global_queue import offer_again
 from grid.kernel.knowledge import advertise, hear, is_news_out, pass_on, tick_again
 from grid.kernel.placing import place_jobs
-from grid.kernel.reserving import place_beside_reservations
+from grid.kernel.reserving import next_beginning, place_beside_reservations
 from grid.kernel.state import (
     ADVERTISEMENT,
     ASKED,
@@ -323,6 +323,10 @@ def advance(
             continue
         if not arriving and only_failures_left(state):
             time = np.inf
+        reserved = np.inf
+        if foresight is not None:
+            reserved = next_beginning(state, foresight.reservations)
+            time = min(time, reserved)
         if time == np.inf:
             state.coming = np.inf
             return OVER
@@ -336,6 +340,8 @@ def advance(
             if time > state.now:
                 state.now = time
             state.known.now = state.now
+            if reserved <= state.now:
+                offer_again(state)
             state.mid_instant = 1
             more = _happen(
                 state, slots, events, processors, turns, sliding, finished, splits, beliefs, news

@@ -15,7 +15,7 @@ from grid.kernel.global_queue import leave_line, offer_again, overtake
 from grid.kernel.knowledge import learn_finished
 from grid.kernel.known import change_work
 from grid.kernel.leaving import record, vacate
-from grid.kernel.processors import bring_up, doom, hold, release, spare, take_down
+from grid.kernel.processors import bring_up, doom, hold, left_booking, release, spare, take_down
 from grid.kernel.queues import first, leave
 from grid.kernel.releases import keep_in_order
 from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, RUNNING
@@ -295,6 +295,8 @@ def fail(
     if job != FREE:
         slot = slots[job]
         _lose(state, slot, sliding)
+        if slot.status == RUNNING:
+            left_booking(state, slot.cluster)
         take_off(state, slots, processors, turns, sliding, job, slot.placed == 0)
         slot.end_event = NONE
         slot.restarts += 1

@@ -7,7 +7,7 @@ from typing import Any
 from grid.kernel.arrival import announce
 from grid.kernel.compile import inlined, part
 from grid.kernel.knowledge import learn_finished
-from grid.kernel.processors import forget_plan, touch
+from grid.kernel.processors import forget_plan, left_booking, touch
 from grid.kernel.queues import after, first, leave
 from grid.kernel.state import NONE
 
@@ -30,6 +30,7 @@ def _hand_back(state: Any, slots: Any, events: Any, job: int) -> None:
         state.finished_work[cluster] += work
         state.finished_jobs[cluster] += 1
     touch(state, cluster)
+    left_booking(state, cluster)
     announce(state, slots, events, job, cluster)
 
 

@@ -69,6 +69,17 @@ def ask_for_plan(state: Any, cluster: int) -> None:
 
 
 @inlined
+def left_booking(state: Any, cluster: int) -> None:
+    """Have a cluster's scheduler told that a job that it had booked is gone, unless it plans.
+
+    One that plans is asked for another plan as soon as processors change.
+    """
+    if state.planned[cluster] == 0:
+        state.mispredicted[cluster] = 1
+        state.mispredicted_any = state.notify
+
+
+@inlined
 def _rekey(state: Any, slots: Any, cluster: int, job: int, key: float) -> None:
     leave(state, slots, cluster, job)
     slots[job].key = key

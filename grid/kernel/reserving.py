@@ -179,6 +179,20 @@ def _has_room(state: Any, profile: Any, sliding: Any) -> bool:
 
 
 @inlined
+def next_beginning(state: Any, reservations: Any) -> float:
+    """Return when the next reservation begins while no job runs, s; infinity: none does.
+
+    If one runs, its end has all reservations looked at again.
+    """
+    next_ = np.inf
+    if state.started == state.completed + state.restarted:
+        for index in range(state.reservations):
+            if reservations[index].begin > state.now:
+                next_ = min(next_, reservations[index].begin)
+    return next_
+
+
+@inlined
 def place_beside_reservations(
     state: Any,
     slots: Any,

@@ -64,9 +64,10 @@ class PlainBeosim:
 
     def run(self, jobs):
         coming = sorted(jobs, key=lambda job: job.arrival)
-        while coming or self.running:
+        while coming or self.running or self.beginnings():
             ends = [job.finish for job in self.running]
-            time = min([job.arrival for job in coming[:1]] + ends)
+            begin = self.beginnings()
+            time = min([job.arrival for job in coming[:1]] + ends + begin)
             self.pass_time(time)
             self.now = time
             ended = [job for job in self.running if job.finish <= time]
@@ -81,9 +82,15 @@ class PlainBeosim:
             while coming and coming[0].arrival == time:
                 self.queue.append(coming.pop(0))
             # A policy that learns may have room for a job that had none; that is no occasion.
-            known = 0 if ended else len(self.queue) if self.fcfs and before else before
+            known = len(self.queue) if self.fcfs and before else before
+            if ended or time in begin:
+                known = 0
             self.traverse_queue(self.queue[known:])
         return self.done
+
+    def beginnings(self):
+        """When jobs are to begin though nothing else happens: never."""
+        return []
 
     def traverse_queue(self, jobs):
         for job in jobs:

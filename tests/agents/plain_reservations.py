@@ -127,6 +127,10 @@ class PlainReservations(PlainBeosim):
 
     # A pass over the queue
 
+    def beginnings(self):
+        """When reservations begin, of which no end of a job that runs tells."""
+        return [each.begin for each in self.reserved if each.begin > self.now and not self.running]
+
     def traverse_queue(self, jobs):
         if len(jobs) < len(self.queue) and self.reserved and self.as_foreseen():
             if self.pass_over(jobs, len(self.reserved)) == "done":

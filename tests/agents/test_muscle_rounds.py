@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from agents.messages import JobMetadata, JobSubmitted, ScheduleReport, SeedSchedule
+from grid.brokers import Advertising
 from grid.jobs import ANYWHERE
 from grid.platform import Platform
 
-from .small_grids import FAR, LINKS, PLATFORM, SIZES, done, model_of, table, workload
+from .small_grids import FAR, LINKS, PLATFORM, SIZES, done, heard, model_of, table, workload
 from .watched_muscle import watched
 
 CASES = [
@@ -190,6 +191,29 @@ def test_announced_jobs_that_are_late_keep_no_others_from_being_planned():
     assert rounds == sorted(rounds)
     assert len(set(rounds)) == len(model.rounds) == 60
     assert not any(np.isnan(r.cps).any() for r in model.rounds)
+
+
+@pytest.mark.parametrize("local", ["titan", "fcfs"])
+def test_a_seed_schedule_that_comes_after_a_later_one_takes_no_round_back(local):
+    """Lost ones are sent again; MUSCLE hears nothing of a cluster that tells of an older round."""
+    overtaken = 0
+    for seed in range(4):
+        model = model_of(
+            "muscle", local, workload(count=40, seed=seed, share=1.0), latency=0.7,
+            advertising=Advertising(loss=0.4), round_threshold=20.0, seed=seed,
+        )  # fmt: skip
+        messages = heard(model)
+        model.run()
+        assert len(done(model)) == 40
+        due, told = {}, [0] * 3
+        for message in messages:
+            if isinstance(message, SeedSchedule):
+                overtaken += message.due < due.get(message.receiver, 0.0)
+                due[message.receiver] = message.due
+            elif isinstance(message, ScheduleReport):
+                assert message.round >= told[message.cluster]
+                told[message.cluster] = message.round
+    assert overtaken > 0
 
 
 def test_every_job_is_announced_before_it_is_dispatched():

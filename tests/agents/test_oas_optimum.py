@@ -94,6 +94,23 @@ def test_a_job_may_fill_a_link_to_the_last_of_its_sixteen_digits():
     verify(instance, answer)
 
 
+def test_no_product_of_loads_and_durations_is_too_large_for_a_solver():
+    """CP-SAT multiplies them, and ends the process when that overflows."""
+    instance = Instance.from_dict(
+        {
+            "clusters": [{"nodes": 16, "effective_power": 1, "link_mbps": 100.0000001}] * 3,
+            "jobs": [
+                {"tasks": 10 + k, "base_time": 1e5 + k / 7, "bandwidth": 30 / 7, "sigma": 0.3}
+                for k in range(8)
+            ],
+        }
+    )
+    scaled = Scaled.of(instance, up=True)
+    horizon = sum(row[-1] for row in scaled.durations)
+    load = sum(max(row) for row in scaled.loads)
+    assert 2**50 < max(load, *scaled.capacities) * horizon < 2**61
+
+
 def test_what_is_not_proven_is_not_called_optimal():
     answer = solve(
         Instance.from_dict(possible(1, 14, clusters=(6, 6, 6), link=400)), None, "cpsat", 0.01

@@ -12,7 +12,7 @@ from experiments.scenario import Scenario
 from grid.changes import Change
 from grid.platform import Platform
 
-from .matrix import combinations, outcome_of, sample
+from .matrix import Combination, combinations, outcome_of, sample
 
 SEEDS = range(4)
 
@@ -34,6 +34,26 @@ def test_no_reservation_confuses_a_scheduler_that_follows_its_plan(selection):
     model = Scenario("plan", Platform.star([16, 3, 16]), parameters, "oas", "fcfs").model(2)
     model.run()
     assert model.completed == 12
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        # Seed schedules of two rounds, the earlier one of which was lost and sent again.
+        Combination("muscle", "easy", "latency and loss", "open", 3),
+        # A failure ended a job that ran for longer than predicted, whose end was waited for.
+        Combination("muscle", "conservative", "drain", "open", 3),
+        # A round began while brokers told late which processors were free again.
+        Combination("oas", "ljf", "latency and loss", "batch", 2),
+        # Loads and durations so large that products of them overflowed, which ended the process.
+        Combination("oas", "fcfs", "local submission", "batch", 3),
+        # A failure made all running jobs end before the moment that others had reserved.
+        Combination("adaptive", "fair-share", "failures", "open", 3),
+    ],
+    ids=str,
+)
+def test_what_went_wrong_once(each, tmp_path):
+    assert outcome_of(each, tmp_path / "result").kind == "ran"
 
 
 def test_the_sample_has_every_pair():
