@@ -29,6 +29,9 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
     ScenarioError
         Naming the first key that is unknown or whose value is not accepted.
     """
+    for key in values:
+        if not key.isprintable():  # nor can pydantic take half a character
+            raise ScenarioError(f"{where}: {quoted(key)}: unknown parameter; accepted: a name")
     given = {ALIASES.get(key, key): key for key in values}
     try:
         parameters = Parameters.by_any_name(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -158,9 +159,7 @@ def chosen_workload(given: tuple[str, ...]) -> str | tuple[str, ...] | None:
 
 
 def _is_site_log(entry: str) -> bool:
-    from pathlib import Path
-
-    return "=" in entry and not Path(entry).is_file()
+    return "=" in entry and not os.path.isfile(entry)
 
 
 def scenario_options(required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -178,9 +177,16 @@ def scenario_options(required: bool = True) -> Callable[[Callable[..., Any]], Ca
                 "--platform", metavar="FILE", help="Clusters and links (.toml, or SimGrid's .xml)."
             ),
             click.option(
-                "--global", "global_", metavar="NAME", help="Global scheduler, or module:Class."
+                "--global",
+                "global_",
+                metavar="NAME",
+                help="Global scheduler, or module:Class, which is imported and run.",
             ),
-            click.option("--local", metavar="NAME", help="Local scheduler, or module:Class."),
+            click.option(
+                "--local",
+                metavar="NAME",
+                help="Local scheduler, or module:Class, which is imported and run.",
+            ),
             click.option(
                 "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
             ),
@@ -189,7 +195,7 @@ def scenario_options(required: bool = True) -> Callable[[Callable[..., Any]], Ca
                 "own_metrics",
                 multiple=True,
                 metavar="MODULE:FUNCTION",
-                help="A metric of your own (docs/own-metric.md).",
+                help="A metric of your own, which is imported and run (docs/own-metric.md).",
             ),
             click.option("--seed", type=Number(0), default=0, show_default=True),
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +18,20 @@ import pandas as pd
 from experiments.checked import checked
 from experiments.files import JOBS, SUMMARY, TIMELINE
 from experiments.parameters import Parameters
+from experiments.replacing import recover
+from experiments.shapes import GREATEST, LARGEST, SummaryShape, check_shape
 from grid import topology
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.platform import Platform
+from grid.strict import json_of, text_of
 
 COLUMNS = ("job", "arrival", "size", "start", "finish", "placement")
+
+WRITTEN = "a file of `metasched run --out`"
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_REAL = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
 
 
 class Row(NamedTuple):
@@ -65,6 +74,13 @@ class ResultFiles:
             If a file is missing, or is none that a run writes; the message says where.
         """
         folder = Path(folder)
+        try:
+            recover(folder)
+        except OSError as error:
+            raise GridError(
+                f"{folder}: a run was killed while it put results there, and they cannot be put "
+                f"there now: {error.strerror}; accepted: a folder that can be written to"
+            ) from None
         summary = _summary(folder / SUMMARY)
         where = str(folder / SUMMARY)
         return cls(
@@ -76,71 +92,51 @@ class ResultFiles:
         )
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise GridError(f"{path}: {reason}; accepted: a file of `metasched run --out`") from None
-
-
 def _summary(path: Path) -> dict[str, Any]:
-    try:
-        summary = json.loads(_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise GridError(f"{path}: {error}; accepted: JSON") from None
-    shape: dict[str, Any] = {
-        "scenario": str,
-        "seed": int,
-        "jobs": dict,
-        "metrics": dict,
-        "clusters": list,
-        "links": list,
-        "parameters": dict,
-        "platform": dict,
-        "rejected_jobs": list,
-        "rejections": dict,
-        "simulated_s": (int, float),
-        "workload": (str, list, type(None)),
-    }
-    for key, kind in shape.items():
-        if not isinstance(summary, dict) or not isinstance(summary.get(key, ...), kind):
-            raise GridError(
-                f"{path}: {key}: missing, or of another kind; accepted: a run's summary"
-            )
-    if summary["seed"] < 0:
-        raise GridError(f"{path}: seed: found {summary['seed']}; accepted: 0 or more")
-    found: dict[str, Any] = summary
-    return found
+    summary: dict[str, Any] = json_of(text_of(path, WRITTEN, any_length=True), str(path))
+    check_shape(SummaryShape, summary, str(path))
+    return summary
 
 
 def _platform(tables: dict[str, Any], where: str) -> Platform:
-    links = [
-        {**link, "capacity": math.inf} if isinstance(link, dict) and link.get("capacity", 0) is None
-        else link
-        for link in tables.get("links", [])
-    ]  # fmt: skip
+    links = tables.get("links")
+    if isinstance(links, list):
+        unlimited = {"capacity": math.inf}
+        links = [
+            {**link, **unlimited}
+            if isinstance(link, dict) and link.get("capacity", 0) is None
+            else link
+            for link in links
+        ]
     return Platform.from_dict({**tables, "links": links}, where)
 
 
 def _rows(path: Path) -> list[Row]:
     try:
-        header, *lines = [*csv.reader(_text(path).splitlines())] or [[]]
+        text = text_of(path, WRITTEN, any_length=True)
+        header, *lines = [*csv.reader(io.StringIO(text, newline=""), strict=True)] or [[]]
     except csv.Error as error:
-        raise GridError(f"{path}: {error}; accepted: a file of `metasched run --out`") from None
+        raise GridError(f"{path}: {error}; accepted: {WRITTEN}") from None
     if tuple(header) != COLUMNS:
-        raise GridError(f"{path}:1: found {','.join(header)!r}; accepted: {','.join(COLUMNS)}")
+        raise GridError(
+            f"{path}:1: found {quoted(','.join(header))}; accepted: {','.join(COLUMNS)}"
+        )
     rows = []
     for number, cells in enumerate(lines, 2):
         place = f"{path}:{number}"
         if len(cells) != len(COLUMNS):
             raise GridError(f"{place}: {len(cells)} cells; accepted: {len(COLUMNS)}")
         job, arrival, size, start, finish, placement = cells
+        if any(ran := (start, finish, placement)) and not all(ran):
+            raise GridError(
+                f"{place}: found {quoted(','.join(ran))}; accepted: start, finish and placement, "
+                "or none of them"
+            )
         rows.append(
             Row(
-                _read(int, job, f"{place}: job", "a whole number"),
+                _read(_whole, job, f"{place}: job", "a whole number"),
                 _read(_seconds, arrival, f"{place}: arrival", "seconds"),
-                _read(int, size, f"{place}: size", "a whole number"),
+                _read(_processors, size, f"{place}: size", "a whole number from 1"),
                 _read(_seconds, start, f"{place}: start", "seconds") if start else None,
                 _read(_seconds, finish, f"{place}: finish", "seconds") if finish else None,
                 _read(_placement, placement, f"{place}: placement", "C1:5, or C1:5+C3:4"),
@@ -153,12 +149,25 @@ def _read(kind: Callable[[str], Any], text: str, place: str, accepted: str) -> A
     try:
         return kind(text)
     except ValueError:
-        raise GridError(f"{place}: found {text!r}; accepted: {accepted}") from None
+        raise GridError(f"{place}: found {quoted(text)}; accepted: {accepted}") from None
+
+
+def _whole(text: str) -> int:
+    """Return a whole number of 64 bits, written as a run writes it."""
+    if not _WHOLE.fullmatch(text) or abs(value := int(text)) > LARGEST:
+        raise ValueError
+    return value
+
+
+def _processors(text: str) -> int:
+    value = _whole(text)
+    if value < 1:
+        raise ValueError
+    return value
 
 
 def _seconds(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
+    if not _REAL.fullmatch(text) or not abs(value := float(text)) <= GREATEST:
         raise ValueError
     return value
 
@@ -170,7 +179,7 @@ def _placement(text: str) -> dict[str, int]:
         name, separator, count = part.rpartition(":")
         if not separator or name in parts:
             raise ValueError
-        parts[name] = int(count)
+        parts[name] = _processors(count)
     return parts
 
 
@@ -186,11 +195,21 @@ def read_timeline(files: ResultFiles) -> pd.DataFrame:
     names = [node for node, _ in topology.uplinks(files.platform.graph)]
     columns = ["from", "to", "waiting"]
     columns += [f"{kind} {name}" for name in names for kind in ("demand", "saturated")]
+    text = text_of(path, WRITTEN, any_length=True)
     try:
-        table = pd.read_csv(io.StringIO(_text(path)))
-        if [*table.columns] != columns:
-            raise GridError(f"{path}:1: found other columns; accepted: {', '.join(columns)}")
-        return table.astype(np.float64)
-    except ValueError as error:
+        table = pd.read_csv(io.StringIO(text), na_filter=False, dtype=np.float64, index_col=False)
+    except (ValueError, OverflowError) as error:
         line = " ".join(str(error).split())
-        raise GridError(f"{path}: {line}; accepted: a file of `metasched run --out`") from None
+        raise GridError(f"{path}: {line}; accepted: {WRITTEN}") from None
+    if [*table.columns] != columns:
+        raise GridError(f"{path}:1: found other columns; accepted: {', '.join(columns)}")
+    usable = np.isfinite(table) & (table >= 0)
+    usable["to"] &= table["to"] >= table["from"]
+    wrong = np.argwhere(~usable.to_numpy())
+    if len(wrong):
+        row, column = wrong[0].tolist()
+        raise GridError(
+            f"{path}:{row + 2}: {columns[column]}: found {table.iat[row, column]}; accepted: a "
+            "number from 0, and to from the one before"
+        )
+    return table

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
+import os
 import runpy
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -32,8 +32,10 @@ from experiments.workload import Duration, Source, build_workload, read_source
 from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.distance import DistanceCosts
-from grid.foreign import plain
+from grid.errors import GridError
+from grid.foreign import plain, quoted
 from grid.platform import Platform
+from grid.strict import json_of, toml_of
 from grid.workloads.table import Table
 
 PACKAGED = resources.files("experiments") / "scenarios"
@@ -124,13 +126,13 @@ class Scenario(Shown):
             If there is none, or the file is not a scenario.
         """
         packaged = [Path(str(PACKAGED)) / f"{name}{suffix}" for suffix in SUFFIXES]
-        path = next((each for each in packaged if each.is_file()), Path(name))
+        path = next((each for each in packaged if os.path.isfile(each)), Path(name))
         if path.suffix not in SUFFIXES:
             raise ScenarioError(
-                f"scenario {name!r}: unknown; accepted: {', '.join(packaged_names())}, or the path "
-                "of a .toml or .py file"
+                f"scenario {quoted(name)}: unknown; accepted: {', '.join(packaged_names())}, or "
+                "the path of a .toml or .py file"
             )
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise ScenarioError(f"{path}: no such file")
         if path not in packaged:
             importable_from(Path.cwd())
@@ -141,7 +143,9 @@ class Scenario(Shown):
         else:
             found = runpy.run_path(str(path)).get("scenario")
         if not isinstance(found, cls):
-            raise ScenarioError(f"{path}: variable `scenario` is {found!r}; accepted: a Scenario")
+            raise ScenarioError(
+                f"{path}: variable `scenario` is {quoted(found)}; accepted: a Scenario"
+            )
         assert isinstance(found.parameters, Parameters)
         if path in packaged:
             names = frozenset(found.parameters.model_fields_set)
@@ -374,12 +378,9 @@ def _step(parameters: Parameters, duration: Duration) -> float:
 
 def _value(text: str) -> Any:
     """Return the value that `text` is in TOML, or in JSON as it is shown, or `text` itself."""
-    try:
-        table = tomllib.loads(f"value = {text}")
+    with suppress(GridError):
+        table = toml_of(f"value = {text}", "value")
         return table["value"] if len(table) == 1 else text
-    except (tomllib.TOMLDecodeError, RecursionError):
-        pass
-    try:
-        return json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        return text
+    with suppress(GridError):
+        return json_of(text, "value")
+    return text

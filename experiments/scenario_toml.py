@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from agents.registry import GLOBAL, LOCAL
 from experiments.checked import ScenarioError, checked
 from grid.foreign import quoted
 from grid.platform import Platform
-from grid.reading import read_text
+from grid.strict import text_of, toml_of
 
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "own_metrics", "parameters")
 PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
@@ -32,10 +31,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     ScenarioError
         If it cannot be read, or is no scenario.
     """
-    try:
-        table = tomllib.loads(read_text(path))
-    except (ValueError, RecursionError, OSError) as error:
-        raise ScenarioError(f"{path}: {error}; accepted: a TOML file") from None
+    table = toml_of(text_of(path, "a TOML file", ScenarioError), str(path), ScenarioError)
     for key in table:
         if key not in KEYS + PLATFORM_KEYS:
             accepted = ", ".join(KEYS + PLATFORM_KEYS)

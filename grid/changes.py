@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from grid.errors import PlatformError
 from grid.foreign import quoted
+from grid.jobs import LONGEST
 from grid.topology import number
 
 FAIL, DRAIN, JOIN = "fail", "drain", "join"
@@ -50,11 +51,15 @@ class Change:
             raise PlatformError(
                 f"{place}: what is {quoted(self.what)}; accepted: {', '.join(KINDS)}"
             )
-        if not 0 <= number(self.at) < math.inf:
-            raise PlatformError(f"{place}: at is {quoted(self.at)}; accepted: seconds, from 0")
-        if not number(self.until) > number(self.at):
+        if not 0 <= number(self.at) <= LONGEST:
             raise PlatformError(
-                f"{place}: until is {quoted(self.until)}; accepted: seconds, above {self.at}"
+                f"{place}: at is {quoted(self.at)}; accepted: seconds, from 0 to {LONGEST:g}"
+            )
+        until = number(self.until)
+        if not (until > number(self.at) and (until <= LONGEST or self.until == math.inf)):
+            raise PlatformError(
+                f"{place}: until is {quoted(self.until)}; accepted: seconds, above {self.at} and "
+                f"at most {LONGEST:g}, or inf"
             )
         if self.what == JOIN and self.until != math.inf:
             raise PlatformError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +19,7 @@ from grid.brokers import Broker, chains
 from grid.changes import Change, check_changes
 from grid.errors import PlatformError
 from grid.foreign import quoted
-from grid.reading import read_text
+from grid.strict import text_of, toml_of
 from grid.topology import (
     CENTRE,
     Link,
@@ -222,13 +221,8 @@ class Platform:
         PlatformError
             If the file cannot be read, is not TOML, or describes no usable platform.
         """
-        try:
-            mapping = tomllib.loads(read_text(path))
-        except OSError as error:
-            raise PlatformError(f"{path}: {error.strerror}; accepted: a TOML file") from None
-        except (ValueError, RecursionError) as error:  # malformed, not UTF-8, nested too deep
-            raise PlatformError(f"{path}: {error}; accepted: a TOML file") from None
-        return cls.from_dict(mapping, str(path))
+        text = text_of(path, "a TOML file", PlatformError)
+        return cls.from_dict(toml_of(text, str(path), PlatformError), str(path))
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, Any], where: str = "platform") -> Platform:

@@ -50,7 +50,7 @@ def line_blocks(
         yield [rest]
 
 
-def read_text(path: str | PathLike[str]) -> str:
+def read_text(path: str | PathLike[str], most: int | None = None) -> str:
     """Return the text of a file, UTF-8 with or without its mark.
 
     Raises
@@ -58,10 +58,11 @@ def read_text(path: str | PathLike[str]) -> str:
     OSError
         If it cannot be read.
     ValueError
-        If it is no UTF-8, or has more than `LARGEST_TEXT` characters.
+        If it is no UTF-8, or has more than `most` characters, by default `LARGEST_TEXT`.
     """
+    most = LARGEST_TEXT if most is None else most
     with open(path, encoding="utf-8-sig") as file:
-        text = file.read(LARGEST_TEXT + 1)
-    if len(text) > LARGEST_TEXT:
-        raise ValueError(f"found more than {LARGEST_TEXT:,} characters, the most that are read")
+        text = file.read(most + 1)
+    if len(text) > most:
+        raise ValueError(f"found more than {most:,} characters, the most that are read")
     return text

@@ -47,7 +47,7 @@ def explain(
     for event in events_of(path, result.summary, "explain"):
         try:
             teller.hear(event)
-        except (KeyError, TypeError, IndexError):
+        except (KeyError, TypeError, IndexError, ValueError):  # in an order that cannot be
             raise GridError(
                 f"{path}:{event['serial']}: no event of this run; accepted: its event log"
             ) from None

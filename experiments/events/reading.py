@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from experiments.events.carried import Event
 from experiments.events.log import BEGUN, ENDED
+from experiments.events.shapes import check_event
 from grid.errors import GridError
+from grid.strict import json_of
+
+WRITTEN = "what `metasched run --events` writes"
+_NO_EVENT = f"no event of this run; accepted: {WRITTEN}"
+
+LONGEST_LINE = 1 << 28
+"""Characters of an event at most; a longer line is taken for one that is cut off."""
 
 
 def events_of(path: Path, summary: Mapping[str, Any], command: str) -> Iterator[Event]:
@@ -29,7 +37,7 @@ def events_of(path: Path, summary: Mapping[str, Any], command: str) -> Iterator[
     GridError
         If there is no event log, or it is of another run or not whole.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise GridError(
             f"{path}: no such file; accepted: the event log of this run, which the same `metasched "
             f"run` writes with --events {path}; where else it is, `metasched {command} --events` "
@@ -37,8 +45,10 @@ def events_of(path: Path, summary: Mapping[str, Any], command: str) -> Iterator[
         )
     event: Event = {}
     for event in _read(path):
+        if (event["event"] == BEGUN) != (event["serial"] == 1):
+            raise GridError(f"{path}:{event['serial']}: {_NO_EVENT}")
         if event["event"] == BEGUN:
-            run = {name: event.get(name) for name in ("scenario", "seed")}
+            run = {name: event[name] for name in ("scenario", "seed")}
             if run != {name: summary[name] for name in run}:
                 raise GridError(
                     f"{path}: of {run['scenario']}, seed {run['seed']}; accepted: the event log of "
@@ -53,14 +63,28 @@ def events_of(path: Path, summary: Mapping[str, Any], command: str) -> Iterator[
 
 
 def _read(path: Path) -> Iterator[Event]:
-    """Yield the events of a log."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                event = json.loads(line)
-                yield {"serial": event["serial"], "time": event["time"], **event}
-            except (json.JSONDecodeError, KeyError, TypeError, RecursionError):
-                what = "no event" if line.endswith("\n") else "cut off"
-                raise GridError(
-                    f"{path}:{number}: {what}; accepted: what `metasched run --events` writes"
-                ) from None
+    """Yield the events of a log, which follow each other."""
+    last = 0.0
+    for number, line in enumerate(_lines(path), 1):
+        where = f"{path}:{number}"
+        if not line.endswith("\n"):
+            raise GridError(f"{where}: cut off; accepted: {WRITTEN}")
+        event: Event = json_of(line, where, WRITTEN)
+        check_event(event, where)
+        if event["serial"] != number:
+            raise GridError(f"{where}: serial: found {event['serial']}; accepted: {number}")
+        if event["time"] < last:
+            raise GridError(f"{where}: time: found {event['time']}; accepted: from {last} on")
+        last = event["time"]
+        yield event
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            while line := file.readline(LONGEST_LINE):
+                yield line
+    except OSError as error:
+        raise GridError(f"{path}: {error.strerror or error}; accepted: {WRITTEN}") from None
+    except UnicodeDecodeError as error:
+        raise GridError(f"{path}: {error}; accepted: {WRITTEN}") from None

@@ -94,11 +94,10 @@ class Teller:
             self._tell(time, f"the run {how}, and the job {self._stands}")
         elif event.get("job") == self._job:
             self._hear_own(kind, event, time)
-        elif self._job in event.get("jobs", ()):
-            if kind == PLANNED:
-                self._plans.hear(event, self._job)
-            elif kind == "SeedSchedule":
-                self._seed(event, time)
+        elif kind == PLANNED and self._job in event["jobs"]:
+            self._plans.hear(event, self._job)
+        elif kind == "SeedSchedule" and self._job in event["jobs"]:
+            self._seed(event, time)
         elif self._landed is not None:
             if kind == job_events.STARTED and self._where in event["placement"]:
                 self._passed.append(event["job"])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from agents.oas import Answer, Instance, approximate, solve
-from agents.oas.instance import told
 from grid.errors import GridError
-from grid.reading import read_text
+from grid.strict import json_of, text_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,26 +26,11 @@ def read_instance(path: str) -> Instance:
     GridError
         If it cannot be read, is no JSON, or no instance; the message names the file and the key.
     """
-    try:
-        text = read_text(path)
-        given = json.loads(text, object_pairs_hook=_object)
-    except (OSError, ValueError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise GridError(f"{path}: {reason}; accepted: a JSON file") from None
+    given = json_of(text_of(path, "a JSON file"), path, "a JSON file")
     try:
         return Instance.from_dict(given)
     except GridError as error:
         raise GridError(f"{path}: {error}") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object whose keys differ; of two that do not, JSON would drop one unsaid."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"key {told(key)} found twice in one object")
-        found[key] = value
-    return found
 
 
 def answer_to(

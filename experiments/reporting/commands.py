@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -36,7 +37,7 @@ def _page(results: tuple[str, ...]) -> str:
     """Return the page on a study, or on runs."""
     from grid.errors import GridError
 
-    files = [each for each in results if Path(each).is_file()]
+    files = [each for each in results if os.path.isfile(each)]
     if not files:
         from experiments.reporting.page import page_of
         from experiments.reporting.ran import Ran
