@@ -29,12 +29,14 @@ from experiments.events.log import EventLog
 from experiments.files import unwritable
 from experiments.observed import Observed
 from experiments.scenario import Scenario
+from experiments.shapes import Shape, check_shape
 from experiments.summary import version
 from experiments.writing import NewResult
 from grid.errors import GridError
 from grid.finished import Records
 from grid.kernel.compile import sources_digest
 from grid.pickling import Pickler
+from grid.strict import json_of
 
 MAGIC = b"metasched checkpoint "
 _DIGITS = 8
@@ -211,29 +213,47 @@ def read(path: str | os.PathLike[str]) -> UnderWay:
     GridError
         If there is none, it is damaged, or it is of other code than this.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise GridError(f"{path}: {error.strerror}; accepted: a checkpoint") from None
-    if not data.startswith(MAGIC):
-        raise GridError(f"{path}: found another kind of file; accepted: a checkpoint")
-    whole = memoryview(data)[:-_DIGITS]
-    if f"{zlib.crc32(whole):0{_DIGITS}x}".encode() != data[-_DIGITS:]:
-        raise GridError(f"{path}: found a damaged file; accepted: a checkpoint, whole")
-    end = data.index(b"\n")
-    head = json.loads(data[len(MAGIC) : end])
-    if head["product"] != (product := _product()):
-        raise GridError(f"{path}: found a checkpoint of {head['product']}; accepted: of {product}")
-    missing = [folder for folder in head["path"] if folder not in sys.path]
+    head, pickled = _parts(path)
+    if head.product != (product := _product()):
+        raise GridError(f"{path}: found a checkpoint of {head.product}; accepted: of {product}")
+    missing = [folder for folder in head.path if folder not in sys.path]
     sys.path[:0] = missing  # where a user's modules are
     try:
-        found: UnderWay = pickle.loads(whole[end + 1 :])
+        found = pickle.loads(pickled)
     except (ImportError, AttributeError) as error:
         raise GridError(
             f"{path}: {error}; accepted: the modules of the run where they were"
         ) from None
+    except (pickle.UnpicklingError, EOFError) as error:
+        raise GridError(f"{path}: {error}; accepted: a checkpoint") from None
+    if not isinstance(found, UnderWay):
+        raise GridError(f"{path}: found {type(found).__name__}; accepted: a run under way")
     reconnect(found.model)
     return found
+
+
+class _Head(Shape):
+    product: str
+    path: list[str]
+
+
+def _parts(path: str | os.PathLike[str]) -> tuple[_Head, memoryview]:
+    """Return the head of a checkpoint, and its pickle as it is."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(len(MAGIC))
+            if data != MAGIC:
+                raise GridError(f"{path}: found another kind of file; accepted: a checkpoint")
+            data += file.read()
+    except OSError as error:
+        raise GridError(f"{path}: {error.strerror}; accepted: a checkpoint") from None
+    whole = memoryview(data)[:-_DIGITS]
+    if f"{zlib.crc32(whole):0{_DIGITS}x}".encode() != data[-_DIGITS:]:
+        raise GridError(f"{path}: found a damaged file; accepted: a checkpoint, whole")
+    line, _, _ = data[len(MAGIC) : -_DIGITS].partition(b"\n")
+    head = json_of(line.decode(errors="replace"), str(path), "a checkpoint")
+    check_shape(_Head, head, str(path))
+    return _Head(**head), whole[len(MAGIC) + len(line) + 1 :]
 
 
 class _Alone(Pickler):

@@ -69,7 +69,11 @@ def _tell_notes(scenario: Scenario) -> None:
     metavar="TIME",
     help="Wall time between checkpoints, such as 30s, 10m (default) or 2h.",
 )
-@click.option("--resume", metavar="FILE", help="Go on from a checkpoint, with no SCENARIO.")
+@click.option(
+    "--resume",
+    metavar="FILE",
+    help="Go on from a checkpoint, with no SCENARIO. It can run any code: resume only your own.",
+)
 @click.option(
     "--replications",
     type=Number(1),
@@ -93,7 +97,11 @@ def run(
     scenario: str | None,
     **options: Any,
 ) -> None:
-    """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file."""
+    """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file.
+
+    A .py file is run as a script, and modules that any scenario names (module:Class) are imported:
+    use only files that you trust.
+    """
     if resume is not None:
         check_alone()
     elif scenario is None:
@@ -217,7 +225,8 @@ def saturation(
 ) -> None:
     """Find the load above which queues of SCENARIO grow without end.
 
-    It is in mode open. The more jobs a run has, the narrower the bracket can get.
+    It is in mode open. The more jobs a run has, the narrower the bracket can get. Code of SCENARIO
+    is run: use only files that you trust.
     """
     from rich.console import Console
 
@@ -239,7 +248,11 @@ def saturation(
 @main.command()
 @scenario_options()
 def validate(seed: int, scenario: str, **options: Any) -> None:
-    """Check SCENARIO without running it, and list its parameters."""
+    """Check SCENARIO without simulating it, and list its parameters.
+
+    Yet a .py file is run as a script, and modules that any scenario names (module:Class) are
+    imported: use only files that you trust.
+    """
     from experiments.listing import print_parameters
 
     with users_code():

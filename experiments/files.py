@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TextIO
 
+from experiments.replacing import scratch, sync
 from grid.errors import GridError
 
 JOBS, TIMELINE, SUMMARY, USERS = RESULT = (
@@ -23,18 +22,22 @@ JOBS, TIMELINE, SUMMARY, USERS = RESULT = (
 """Files of a result; the last one if jobs name their users."""
 
 
-def check_file(path: str | os.PathLike[str], what: str, folder: str | None = None) -> None:
+def check_file(
+    path: str | os.PathLike[str], what: str, folder: str | None = None, make: bool = True
+) -> None:
     """Raise `GridError` if `what` cannot be written to a file, before any work is done.
 
-    Nor if it is one of those that results are written to in `folder`.
+    Nor if it is one of those that results are written to in `folder`. Unless folders are made for
+    it, its own must be there, or be `folder`.
     """
     given = os.fspath(path)
+    make = make or (folder is not None and Path(given).parent.resolve() == Path(folder).resolve())
     if folder is not None and Path(given).resolve() in {
         (Path(folder) / name).resolve() for name in RESULT
     }:
         raise GridError(f"{given}: found a file of the results too; accepted: another file")
     try:
-        _try(given, Path(given).parent, (Path(given).name,))
+        _try(given, Path(given).parent, (Path(given).name,), make)
     except OSError as error:
         raise unwritable(given, what, "file", error) from None
 
@@ -44,7 +47,7 @@ def check_files(files: Iterable[tuple[str | None, str]], folder: str | None) -> 
     there: dict[Path, str] = {}
     for path, what in files:
         if path is not None:
-            check_file(path, what, folder)
+            check_file(path, what, folder, make=what != "events")
             other = there.setdefault(Path(path).resolve(), what)
             if other != what:
                 raise GridError(f"{path}: found for {other} and {what}; accepted: a file for each")
@@ -59,11 +62,11 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
         raise unwritable(given, "results", "folder", error) from None
 
 
-def _try(given: str, folder: Path, names: Sequence[str]) -> None:
+def _try(given: str, folder: Path, names: Sequence[str], make: bool = True) -> None:
     """Raise `OSError` if files of these names cannot be put into a folder; leave nothing there."""
     if not given:
         raise FileNotFoundError(errno.ENOENT, "found ''")
-    with made(folder):
+    with made(folder) if make else nullcontext():
         tempfile.TemporaryFile(dir=folder).close()
         for name in names:
             with suppress(FileNotFoundError):
@@ -105,50 +108,11 @@ def new_file(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
     """
     place = Path(path)
     try:
-        with (
-            made(place.parent),
-            tempfile.TemporaryDirectory(
-                prefix=".metasched-", dir=place.parent, ignore_cleanup_errors=True
-            ) as scratch,
-        ):
-            new = Path(scratch) / place.name
+        with made(place.parent), scratch(place.parent) as folder:
+            new = folder / place.name
             yield new
+            sync(new)
             new.replace(place)
+            sync(place.parent)
     except OSError as error:
         raise unwritable(path, what, "file", error) from None
-
-
-@contextmanager
-def synced(path: Path) -> Iterator[TextIO]:
-    """Open a new file, and have all of it on the disk when it is closed."""
-    with path.open("x", encoding="utf-8", newline="") as file:
-        yield file
-        sync(file)
-
-
-def sync(file: TextIO) -> None:
-    """Have all that was written to a file on the disk."""
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def replace_all(new: Path, folder: Path) -> None:
-    """Put the files of a result in `new` into a folder: all, or, whatever goes wrong, none."""
-    standing = [name for name in RESULT if (folder / name).exists()]
-    old = new / "old"
-    old.mkdir()
-    for name in standing:
-        shutil.copy2(folder / name, old)
-    try:
-        for name in RESULT:
-            if (new / name).exists():
-                (new / name).replace(folder / name)
-            else:
-                (folder / name).unlink(missing_ok=True)
-    except BaseException:
-        for name in RESULT:
-            if name in standing:
-                (old / name).replace(folder / name)
-            else:
-                (folder / name).unlink(missing_ok=True)
-        raise

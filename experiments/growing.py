@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,10 +21,19 @@ class Growing:
     ----------
     path : Path
         A file there is replaced.
+    place : Path, optional
+        Where it goes once it is complete, if elsewhere.
+
+    Attributes
+    ----------
+    path, place : Path
+    whole : bool
+        All could be written so far.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, place: Path | None = None) -> None:
+        self.path, self.place = path, place or path
+        self.whole = True
         self._size = 0
         self._crc = 0
         self._file: BinaryIO = path.open("wb")
@@ -30,33 +41,48 @@ class Growing:
     def write(self, text: str) -> None:
         """Write text behind what was written before."""
         data = text.encode()
-        self._file.write(data)
+        with self._noting():
+            self._file.write(data)
         self._size += len(data)
         self._crc = zlib.crc32(data, self._crc)
 
     def flush(self) -> None:
         """Have others see all that was written."""
-        self._file.flush()
+        with self._noting():
+            self._file.flush()
 
     def sync(self) -> None:
         """Have all that was written on the disk."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with self._noting():
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Close the file, which may be done again."""
         self._file.close()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path.absolute(), "_size": self._size, "_crc": self._crc}
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Note if not all can be written."""
+        try:
+            yield
+        except OSError:
+            self.whole = False
+            raise
 
-    def go_on(self, path: Path) -> None:
-        """Open the file as it was when it was pickled; what was written since is cut off.
+    def __getstate__(self) -> dict[str, Any]:
+        places = {"path": self.path.absolute(), "place": self.place.absolute()}
+        return {**places, "whole": True, "_size": self._size, "_crc": self._crc}
+
+    def go_on(self, path: Path, source: Path) -> None:
+        """Open the file as it was when it was pickled; what was written since is left out.
 
         Parameters
         ----------
         path : Path
-            Where it is now.
+            Where it is to be.
+        source : Path
+            Where it is now, there or elsewhere; elsewhere it stays as it is.
 
         Raises
         ------
@@ -66,15 +92,18 @@ class Growing:
             If it cannot be read or written.
         """
         self.path = path
-        self._file = path.open("r+b")
-        crc, left = 0, self._size
-        while left and (piece := self._file.read(min(left, _PIECE))):
-            crc, left = zlib.crc32(piece, crc), left - len(piece)
+        with source.open("rb") as old:
+            self._file = path.open("r+b" if path == source else "wb")
+            crc, left = 0, self._size
+            while left and (piece := old.read(min(left, _PIECE))):
+                crc, left = zlib.crc32(piece, crc), left - len(piece)
+                if path != source:
+                    self._file.write(piece)
         if left or crc != self._crc:
             self._file.close()
             raise GridError(
-                f"{path}: found other contents than the run had written; accepted: the file as it "
-                "was at the checkpoint, or longer"
+                f"{source}: found other contents than the run had written; accepted: the file as "
+                "it was at the checkpoint, or longer"
             )
         self._file.seek(self._size)
         self._file.truncate()

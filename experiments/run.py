@@ -119,7 +119,7 @@ def run(
             model.world.stream_records(under_way.add)
         observed.add(model.world.latest(0))  # and this too
         facts = {"scenario": scenario.name, "seed": seed}
-        with event_log(model, events, **facts) as under_way.log:
+        with event_log(model, events, keep, **facts) as under_way.log:
             if saving is not None:
                 under_way.save()
             _go_on(under_way, live, pace, follow)

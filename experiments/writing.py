@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -21,13 +20,14 @@ from experiments.files import (
     USERS,
     made,
     new_file,
-    replace_all,
-    synced,
     unwritable,
 )
 from experiments.growing import Growing
+from experiments.replacing import clean, recover, replace_all, scratch_in
 from experiments.result_files import COLUMNS
 from experiments.results import Result
+from experiments.studies.files import write_csv
+from grid.errors import GridError
 from grid.finished import Records
 from grid.kernel.rows import FINISHED
 from grid.platform import Platform
@@ -37,8 +37,8 @@ from grid.records import jobs_table
 class NewResult:
     """The files of a result that is still to come: jobs are written as they are handed over.
 
-    Until `finish` they are in a folder of their own. A pickle goes on where it was, once
-    `resumed_result` has opened its files.
+    Until `finish` they are in a folder of their own, in that where they go. A pickle goes on where
+    it was, once `resumed_result` has opened its files.
 
     Parameters
     ----------
@@ -82,16 +82,12 @@ class NewResult:
         """
         summary = json.dumps(result.summary(), indent=2, allow_nan=False)
         with _telling(self.folder):
-            self.jobs.sync()
             self.jobs.close()
-            with synced(self._scratch / TIMELINE) as file:
-                result.timeline.to_csv(file, index=False, lineterminator="\n")
+            write_csv(result.timeline, self._scratch / TIMELINE)
             if users := result.tally.users.table():
-                with synced(self._scratch / USERS) as file:
-                    pd.DataFrame(users).to_csv(file, index=False, lineterminator="\n")
-            with synced(self._scratch / SUMMARY) as file:
-                file.write(summary + "\n")
-            replace_all(self._scratch, self.folder)
+                write_csv(pd.DataFrame(users), self._scratch / USERS)
+            (self._scratch / SUMMARY).write_text(summary + "\n", encoding="utf-8")
+            replace_all(self._scratch, self.folder, gone=(USERS,))
             shutil.rmtree(self._scratch, ignore_errors=True)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,10 +99,17 @@ class NewResult:
 
         If the run has ended since, in order or not, jobs are taken from the folder itself.
         """
-        if not (self._scratch / JOBS).is_file():
-            self._scratch = _scratch_in(self.folder)
-            shutil.copyfile(self.folder / JOBS, self._scratch / JOBS)
-        self.jobs.go_on(self._scratch / JOBS)
+        recover(self.folder)
+        source = self._scratch / JOBS
+        if not source.is_file():
+            source = self.folder / JOBS
+            self._scratch = scratch_in(self.folder, kept=True)
+        try:
+            self.jobs.go_on(self._scratch / JOBS, source)
+        except (GridError, OSError):
+            if source.parent != self._scratch:
+                shutil.rmtree(self._scratch, ignore_errors=True)
+            raise
 
     def close(self, keep: bool) -> None:
         """Write no more; leave nothing that is not in the folder itself, unless it is kept."""
@@ -144,7 +147,9 @@ def new_result(
     with ExitStack() as stack:
         with _telling(folder):
             stack.enter_context(made(folder))
-            new = NewResult(folder, _scratch_in(folder), platform)
+            recover(folder)
+            clean(folder.resolve().parent)
+            new = NewResult(folder, scratch_in(folder, keep), platform)
         try:
             yield new
         finally:
@@ -168,10 +173,6 @@ def resumed_result(new: NewResult) -> Iterator[None]:
         new.close(keep=True)
 
 
-def _scratch_in(folder: Path) -> Path:
-    return Path(tempfile.mkdtemp(prefix=".metasched-", dir=folder))
-
-
 def write_rounds(result: Result, path: str | os.PathLike[str]) -> None:
     """Write `Result.rounds_table` as CSV: all of it, or nothing is changed.
 
@@ -186,8 +187,8 @@ def write_rounds(result: Result, path: str | os.PathLike[str]) -> None:
     GridError
         If the file cannot be written.
     """
-    with new_file(path, "rounds") as new, synced(new) as file:
-        result.rounds_table().to_csv(file, index=False, lineterminator="\n")
+    with new_file(path, "rounds") as new:
+        write_csv(result.rounds_table(), new)
 
 
 @contextmanager

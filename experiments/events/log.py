@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from experiments.events.carried import MESSAGE, Event
 from experiments.events.job_events import JobEvents
 from experiments.files import unwritable
 from experiments.growing import Growing
+from experiments.replacing import is_kept, scratch_in, sync
 from grid.errors import GridError
 
 EVENTS = "events.jsonl"
@@ -44,7 +46,7 @@ class EventLog:
     model : GridModel
         Before its first step.
     file : Growing
-        Where to.
+        Where to, in a folder of its own.
     **facts
         What the first line says of the run.
     """
@@ -109,7 +111,7 @@ class EventLog:
             self.file.write("".join(lines))
             self.file.flush()
         except OSError as error:
-            raise unwritable(self.file.path, "events", "file", error) from None
+            raise unwritable(self.file.place, "events", "file", error) from None
 
 
 def _json(thing: Any) -> str:
@@ -137,37 +139,37 @@ def _plain(thing: Any) -> Any:
 
 @contextmanager
 def event_log(
-    model: GridModel, path: str | os.PathLike[str] | None, **facts: Any
+    model: GridModel, path: str | os.PathLike[str] | None, keep: bool = False, **facts: Any
 ) -> Iterator[EventLog | None]:
-    """Have a model's event log written to a file, if a path is given, and closed in order.
+    """Have a model's event log written, if a path is given, and put there once it is closed.
 
     Parameters
     ----------
     model : GridModel
         Before its first step.
     path : path, optional
-        Its folder is made if it is not there; a file there is replaced.
+        In a folder that is there; a file there is replaced.
+    keep : bool
+        Leave what a process that is killed has written: a checkpoint goes on with it.
     **facts
         What the first line says of the run.
 
     Raises
     ------
     GridError
-        If the file cannot be written.
+        If the file cannot be written; then nothing has changed.
     """
     if path is None:
         yield None
         return
-    path = Path(path)
+    place = Path(path).absolute()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = Growing(path)
+        scratch = scratch_in(place.parent, keep)
+        file = Growing(scratch / place.name, place)
     except OSError as error:
         raise unwritable(path, "events", "file", error) from None
-    with _closed_in_order(file):
-        log = EventLog(model, file, **facts)
-        with _ended(log):
-            yield log
+    with _ended(EventLog(model, file, **facts)) as log:
+        yield log
 
 
 @contextmanager
@@ -179,30 +181,51 @@ def resumed_log(log: EventLog) -> Iterator[None]:
     GridError
         If the file is no longer there, or not as it was.
     """
+    file = log.file
     try:
-        log.file.go_on(log.file.path)
+        source = (
+            file.path if file.path.is_file() else file.place
+        )  # where it is once the run is over
+        scratch = source.parent if source == file.path else scratch_in(source.parent, kept=True)
+        try:
+            file.go_on(scratch / file.place.name, source)
+        except (GridError, OSError):
+            if source == file.place:
+                shutil.rmtree(scratch, ignore_errors=True)
+            raise
     except OSError as error:
-        raise unwritable(log.file.path, "events", "file", error) from None
-    with _closed_in_order(log.file), _ended(log):
+        raise unwritable(file.place, "events", "file", error) from None
+    with _ended(log):
         yield
 
 
 @contextmanager
-def _closed_in_order(file: Growing) -> Iterator[None]:
+def _ended(log: EventLog) -> Iterator[EventLog]:
+    """Have a log say in the end that it ends, also if that is an error, and put it in its place."""
     try:
-        yield
-    finally:
-        with suppress(OSError):  # all that could be written is written
-            file.close()
-
-
-@contextmanager
-def _ended(log: EventLog) -> Iterator[None]:
-    """Have a log say in the end that it ends."""
-    try:
-        yield
+        yield log
     except BaseException:
         with suppress(GridError):
-            log.close()
+            _end(log)
         raise
-    log.close()
+    _end(log)
+
+
+def _end(log: EventLog) -> None:
+    """Close a log and put it in its place; leave nothing if not all could be written."""
+    file, scratch = log.file, log.file.path.parent
+    there = False
+    try:
+        if file.whole:
+            log.close()
+            file.sync()
+            file.path.replace(file.place)
+            there = True
+            sync(file.place.parent)
+    except OSError as error:
+        raise unwritable(file.place, "events", "file", error) from None
+    finally:
+        with suppress(OSError):  # of a full disk, which was told before
+            file.close()
+        if there or not is_kept(scratch):
+            shutil.rmtree(scratch, ignore_errors=True)

@@ -23,7 +23,11 @@ from grid.errors import GridError
 def study(
     study: str, out: str, workers: int | None, dask: str | None, resume: bool, as_json: bool
 ) -> None:
-    """Compare policies over settings, workloads and replications, as STUDY (.toml) says."""
+    """Compare policies over settings, workloads and replications, as STUDY (.toml) says.
+
+    Its scenario may be a script, and modules that it names (module:Class) are imported: use only
+    files that you trust.
+    """
     if workers is not None and dask is not None:
         raise GridError("--workers: found with --dask; accepted: one of them")
     from rich.console import Console

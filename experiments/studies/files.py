@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.files import unwritable
+from experiments.replacing import replace_all, scratch
 
 
 @contextmanager
@@ -23,11 +23,9 @@ def new_files(folder: Path) -> Iterator[Path]:
         If they cannot be written.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix=".metasched-", dir=folder) as scratch:
-            new = Path(scratch)
+        with scratch(folder) as new:
             yield new
-            for path in sorted(new.iterdir()):
-                path.replace(folder / path.name)
+            replace_all(new, folder)
     except OSError as error:
         raise unwritable(folder, "results", "folder", error) from None
 

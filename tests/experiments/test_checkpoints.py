@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import pickle
+import zlib
 from pathlib import Path
 
 import pytest
@@ -186,6 +190,68 @@ def test_what_is_no_checkpoint_of_this_code_is_refused(tmp_path, checkpoint, mon
     assert (tmp_path / "events.jsonl").read_text() == "mine\n"
     (tmp_path / "events.jsonl").unlink()
     assert "events.jsonl: cannot write events" in refused()
+
+
+HEADS = {
+    "no text": (b"\xff\n", "accepted: a checkpoint"),
+    "no JSON": (b"{\n", "accepted: a checkpoint"),
+    "no line": (b"", "accepted: a checkpoint"),
+    "no product": (b'{"path": []}\n', "product: missing"),
+    "a number for a path": (b'{"product": "", "path": [1]}\n', "path.0"),
+    "a number of 4,301 digits": (b'{"product": ' + 4301 * b"9" + b"}\n", "4,301 digits"),
+}
+
+
+def sealed(data):
+    return data + f"{zlib.crc32(data):08x}".encode()
+
+
+@pytest.mark.parametrize(("head", "why"), HEADS.values(), ids=HEADS)
+def test_a_head_that_is_none_is_refused_in_a_line(head, why, tmp_path):
+    (tmp_path / "checkpoint").write_bytes(sealed(checkpoints.MAGIC + head))
+    got = resumed(tmp_path)
+    assert got.exit_code == 2
+    assert got.stderr.count("\n") == 1
+    assert why in got.stderr
+
+
+def test_a_pickle_of_something_else_is_refused(tmp_path):
+    head = json.dumps({"product": checkpoints._product(), "path": []}).encode()
+    for pickled, why in ((pickle.dumps(5), "found int"), (b"", "accepted"), (b"?", "accepted")):
+        data = sealed(checkpoints.MAGIC + head + b"\n" + pickled)
+        (tmp_path / "checkpoint").write_bytes(data)
+        got = resumed(tmp_path)
+        assert got.exit_code == 2
+        assert why in got.stderr
+
+
+def test_events_of_a_run_that_a_full_disk_ended_go_on(tmp_path, whole, monkeypatch):
+    def full(self):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.UnderWay, "save", lambda self, save=checkpoints.UnderWay.save: (
+            save(self), patch.setattr("experiments.growing.Growing.flush", full)
+        ))  # fmt: skip
+        got = call(*RUN, *to(tmp_path), "--checkpoint", tmp_path / "checkpoint")
+    assert got.exit_code == 2
+    assert "events.jsonl: cannot write events: No space left" in got.stderr
+    assert not (tmp_path / "events.jsonl").exists()
+    got = resumed(tmp_path)
+    assert got.exit_code == 0, got.stderr
+    assert files(tmp_path) == whole
+    assert not [*tmp_path.glob("**/.metasched-*")]
+
+
+def test_the_help_says_what_can_run_code():
+    for words, said in (
+        (["run"], ("resume only your own", "use only files that you trust", "imported")),
+        (["validate"], ("use only files that you trust",)),
+        (["saturation"], ("use only files that you trust",)),
+        (["study"], ("use only files that you trust",)),
+    ):
+        told = " ".join(call(*words, "--help").stdout.split())
+        assert all(each in told for each in said)
 
 
 @pytest.mark.parametrize(
