@@ -178,6 +178,7 @@ class DiscoveryScheduler(GlobalScheduler):
     is there. If it offers none, the job asks again when there is news of clusters.
     """
 
+    uses_deadlines = True
     label = "A4"
     paper = "muscle"
 

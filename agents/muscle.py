@@ -161,6 +161,7 @@ class MuscleScheduler(GlobalScheduler):
         Makespan of what each cluster had left when last heard of, s.
     """
 
+    uses_deadlines = True
     paper = "muscle"
     collects = True
 

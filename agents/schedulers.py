@@ -61,6 +61,8 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
 
     paper: ClassVar[str] = ""
     """Key of the paper that describes it."""
+    uses_deadlines: ClassVar[bool | None] = None
+    """Whether it reads deadlines, which are drawn for it then; None: see `agents.deadlines`."""
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
@@ -115,13 +117,13 @@ class GlobalScheduler(Scheduler):
     penalty: float = 0.0
     """Factor on the execution time of a job that is split, whatever its links; 0: links decide."""
     larger_wait: ClassVar[bool] = False
-    """When `place` has a job wait, it would have any job wait that is as large or larger, until
-    something changes. What happens is the same, but those need not be asked about; nor, until then,
-    one that it would reject."""
-
+    """When `place` has a job wait, it would have any as large wait too, or reject it, until
+    something changes: those are not asked about, and what happens is the same."""
     reconsiders: ClassVar[bool] = False
     """An arrival has all waiting jobs offered, not only the new one."""
 
+    only_chooses: ClassVar[bool] = False
+    """It sends each job on at once: given a single cluster, it decides nothing."""
     collects: ClassVar[bool] = False
     """Jobs are collected and allocated in rounds; `place` is never called."""
 

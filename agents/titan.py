@@ -189,6 +189,7 @@ class TitanScheduler(PlanningScheduler):
         Best CP of each generation of the last search.
     """
 
+    uses_deadlines = True
     paper = "muscle"
 
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:

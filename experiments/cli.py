@@ -124,6 +124,7 @@ def run(
     from experiments.checkpoints import Saving, read
     from experiments.compiling import saying_when_compiling
     from experiments.files import check_files, check_folder
+    from experiments.numbers import counted
     from experiments.run import resume as resume_run
     from experiments.run import run as run_scenario
     from experiments.writing import write_rounds
@@ -169,6 +170,10 @@ def run(
             print_result(result, Console())
     if result.interrupted:
         sys.exit(INTERRUPTED)
+    if result.tally.rejected and not result.tally.completed and not result.unfinished:
+        of_all = f"{counted(result.submitted, 'job')} of {result.submitted:,}"
+        click.echo(f"metasched: {of_all} rejected: {'; '.join(result.rejections)}", err=True)
+        sys.exit(UNFINISHED)
     if result.unfinished:
         counts = f"{result.unfinished} of {result.submitted} jobs"
         click.echo(f"metasched: {counts} not finished: {result.why_unfinished}", err=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from agents.registry import GLOBAL, global_scheduler
 from experiments.numbers import PERCENT, PLAIN, Scale, largest, percent, time_scale
 
 
@@ -41,6 +42,7 @@ METRICS = {
     "p95_bounded_slowdown": Metric("95 % slowed down at most", "ratio"),
     "over_deadline": Metric("over-deadline of all jobs", "time"),
     "deadlines_met": Metric("deadlines met", "share"),
+    "drawn_deadlines": Metric("deadlines drawn at random", "share"),
     "mean_prediction_error": Metric("mean prediction error", "share"),
     "prediction_accuracy": Metric("prediction accuracy", "share"),
     "makespan": Metric("makespan", "time"),
@@ -76,6 +78,19 @@ METRICS = {
 }
 """Metrics of runs, clusters and links by their names in files."""
 
+MEASURED = (
+    *("mean_wait", "max_wait", "mean_turnaround", "response_local", "response_global"),
+    *("mean_bounded_slowdown", "over_deadline", "deadlines_met", "makespan"),
+    *("idle_time_mean", "utilization"),
+)
+"""Metrics that people are shown first, in their order."""
+
+OPTIONAL = (
+    *("coallocated", "mean_penalty", "migrated", "mean_staging", "mean_prediction_error"),
+    *("restarts", "lost_work", "messages", "messages_lost"),
+)
+"""Metrics of what not every run has: 0 says nothing."""
+
 _TABLES = {
     "response_queues": Metric("mean response, queue", "time"),
     "messages": Metric("messages,"),
@@ -93,6 +108,23 @@ def metric(name: str) -> Metric:
     if key and table in _TABLES:
         return Metric(f"{_TABLES[table].label} {key}", _TABLES[table].kind)
     return METRICS.get(name) or Metric(name)
+
+
+def is_optional(name: str) -> bool:
+    """Return whether a metric is of what not every run has (`OPTIONAL`)."""
+    return name.partition("/")[0] in OPTIONAL
+
+
+def why_none(name: str) -> str:
+    """Return why runs may lack a metric altogether, "" if it only takes a job to have it.
+
+    >>> why_none("mcp"), why_none("deadlines_met"), why_none("mean_wait")
+    ('jobs are not allocated in rounds', 'no job has a deadline', '')
+    """
+    if name in ("over_deadline", "deadlines_met", "drawn_deadlines"):
+        return "no job has a deadline"
+    of_rounds = name == "rounds" or name.partition("_")[0] in ("mcp", "pb", "cp")
+    return "jobs are not allocated in rounds" if of_rounds else ""
 
 
 def label(name: str) -> str:
@@ -145,3 +177,24 @@ def told(name: str, value: float | None, half: float | None = None) -> str:
     if half is None and metric(name).kind == "share":
         return percent(value)
     return scale_of(name, [value]).with_unit(value, half)
+
+
+def drawn_words(deadlines: str | None) -> str:
+    """Return a line about deadlines, given where they are from; nothing if all are the jobs' own.
+
+    >>> drawn_words("drawn")
+    'deadlines: drawn, as the jobs bring none (parameter assign_deadlines)'
+    """
+    some = {"drawn": "drawn, as the jobs bring none", "mixed": "drawn for jobs that bring none"}
+    return f"deadlines: {some[deadlines]} (parameter assign_deadlines)" if deadlines in some else ""
+
+
+def schedulers(global_: str, local: str, clusters: int) -> str:
+    """Return the schedulers of a run: a global one that decides nothing is not named.
+
+    >>> schedulers("dll", "easy", 4), schedulers("dll", "easy", 1), schedulers("muscle", "titan", 1)
+    ('dll over easy', 'easy', 'muscle over titan')
+    """
+    if clusters == 1 and global_ in GLOBAL and global_scheduler(global_).only_chooses:
+        return local
+    return f"{global_} over {local}"

@@ -185,8 +185,9 @@ class Parameters(BaseModel):
     """Greatest dr."""
     service_classes: tuple[ServiceClassTable, ...] = ()
     """Classes of service instead of the one dr: tables of name, share, min_ratio, max_ratio."""
-    assign_deadlines: bool = True
-    """Give jobs without a deadline (of a log, or synthetic) one by the range or the classes."""
+    assign_deadlines: bool | Auto = "auto"
+    """Give jobs without a deadline (of a log, or synthetic) one by the range or the classes;
+    "auto": if a scheduler reads deadlines, or in mode batch, whose rounds are judged by them."""
 
     local_share: Share = 0.0
     """Share of the jobs that users submit through the local schedulers, equally among clusters."""

@@ -9,11 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.labels import label, scale_of, told
+from experiments.labels import MEASURED, drawn_words, label, scale_of, schedulers, told
 from experiments.numbers import counted, duration, percent
 from experiments.results import Result
 
 if TYPE_CHECKING:
+    from experiments.scenario import Scenario
     from experiments.studies.replications import Replications
     from experiments.studies.saturation import Saturation
 
@@ -33,13 +34,6 @@ CLUSTER_COLUMNS = {
 }
 """Numbers of a cluster that people are shown, by short names."""
 
-MEASURED = (
-    *("mean_wait", "max_wait", "mean_turnaround", "response_local", "response_global"),
-    *("mean_bounded_slowdown", "over_deadline", "deadlines_met", "makespan"),
-    *("idle_time_mean", "utilization"),
-)
-"""Metrics that people are shown first, in their order."""
-
 _LITERALLY: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 
 
@@ -47,15 +41,15 @@ def print_result(result: Result, console: Console) -> None:
     """Print the run and its clusters, in plain columns that fit 80 characters."""
     summary = result.summary()
     metrics, counts = summary["metrics"], result.counts
-    schedulers = f"{summary['global']} over {summary['local']}"
-    title = f"{summary['scenario']}: {schedulers}, seed {result.seed}"
+    by = schedulers(summary["global"], summary["local"], len(result.platform.clusters))
+    title = f"{summary['scenario']}: {by}, seed {result.seed}"
     console.print(title, style="bold", **_LITERALLY)
     table = Table.grid(padding=(0, 2, 0, 0))
     for words, value in (
         ("jobs completed", f"{counts['completed']:,} of {counts['submitted']:,} submitted"),
         ("simulated time", f"{duration(result.simulated_s)}, in {duration(result.wall_s)}"),
         *_performance(result, metrics),
-        *((label(each), told(each, metrics[each])) for each in _meant(MEASURED, metrics)),
+        *((label(each), told(each, metrics[each])) for each in _measured(metrics)),
         *_coallocation(metrics, summary["links"]),
         *_losses(result),
         ("messages", f"{sum(result.messages.values()):,}"),
@@ -65,16 +59,13 @@ def print_result(result: Result, console: Console) -> None:
     console.print(table)
     console.print()
     console.print(_clusters_table(summary["clusters"]))
-    console.print("idle: mean of the processors; late: over-deadline, sum of the jobs")
-    console.print(f"CP: {'whole run' if result.rounds is None else 'mean of rounds'}")
-    for line in _remarks(result):
+    for line in (*_explained(result, summary["clusters"]), *_remarks(result)):
         console.print(line, **_LITERALLY)
 
 
 def print_replications(found: Replications, console: Console) -> None:
     """Print the mean of each metric with its confidence interval."""
-    schedulers = f"{found.scenario.global_scheduler} over {found.scenario.local_scheduler}"
-    title = f"{found.scenario.name}: {schedulers}, {len(found.runs)} replications"
+    title = f"{found.scenario.name}: {_by(found.scenario)}, {len(found.runs)} replications"
     console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
     if found.unstable:
         console.print(
@@ -86,16 +77,16 @@ def print_replications(found: Replications, console: Console) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for column in ("metric", "mean, 95 % confidence"):
         table.add_column(column)
-    for name, interval in found.means.items():
-        if interval is not None:
-            table.add_row(Text(label(name)), told(name, interval.mean, interval.half_width))
+    for name, interval in found.shown.items():
+        table.add_row(Text(label(name)), told(name, interval.mean, interval.half_width))
     console.print(table)
+    if drawn := drawn_words(found.deadlines):
+        console.print(drawn, **_LITERALLY)
 
 
 def print_saturation(found: Saturation, console: Console) -> None:
     """Print the bracket of a maximal utilization, and the loads that were tried."""
-    schedulers = f"{found.scenario.global_scheduler} over {found.scenario.local_scheduler}"
-    title = f"{found.scenario.name}: {schedulers}, {found.replications} runs at each load"
+    title = f"{found.scenario.name}: {_by(found.scenario)}, {found.replications} runs at each load"
     console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("load")
@@ -116,16 +107,29 @@ def _meant(names: Sequence[str], row: dict[str, Any]) -> list[str]:
     return [name for name in names if row.get(name) is not None]
 
 
+def _measured(metrics: dict[str, Any]) -> list[str]:
+    """Return the metrics of a run that are shown; idle-time is a part of CP."""
+    names = _meant(MEASURED, metrics)
+    return [name for name in names if name != "idle_time_mean" or metrics["mcp"] is not None]
+
+
+def _by(scenario: Scenario) -> str:
+    """Return the schedulers of a scenario."""
+    named = scenario.to_dict()
+    return schedulers(named["global"], named["local"], len(scenario.platform.clusters))
+
+
 def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield MCP and PB with what they are of."""
-    if result.round_count:
-        yield "rounds", f"{result.round_count:,}"
-    for of, words, shown in (
-        ("", "mean of rounds", result.rounds is not None),
-        ("_planned", "rounds as planned", metrics["mcp_planned"] is not None),
-        ("_overall", "whole run", True),
+    """Yield MCP and PB with what they are of, where there are rounds."""
+    if not result.in_rounds:
+        return
+    yield "rounds", f"{result.round_count:,}"
+    for of, words in (
+        ("", "mean of rounds" if result.rounds is not None else "whole run"),
+        ("_planned", "rounds as planned"),
+        ("_overall", "whole run" if result.rounds is not None else ""),
     ):
-        if shown:
+        if words and metrics[f"mcp{of}"] is not None:
             values = f"{duration(metrics[f'mcp{of}'])}, {duration(metrics[f'pb{of}'])}"
             yield f"MCP, PB: {words}", values
 
@@ -144,15 +148,32 @@ def _coallocation(
     if metrics["coallocated"]:
         for name in ("coallocated", "mean_penalty"):
             yield label(name), told(name, metrics[name])
-        most = max(link["saturated"] for link in links)
-        yield "most saturated link", f"{percent(most)} of the time"
+        if any(link["mean_demand"] for link in links):
+            most = max(link["saturated"] for link in links)
+            yield "most saturated link", f"{percent(most)} of the time"
     if metrics["mean_staging"]:
         for name in ("migrated", "mean_staging"):
             yield label(name), told(name, metrics[name])
 
 
+def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what columns of the table of clusters mean, those that it has."""
+    notes = {
+        "idle_time_mean": "idle: mean of the processors",
+        "over_deadline": "late: over-deadline of all jobs",
+        "cp": f"CP: {'whole run' if result.rounds is None else 'mean of rounds'}",
+    }
+    if told := [words for name, words in notes.items() if name in _columns(clusters)]:
+        yield "; ".join(told)
+    counted_jobs = sum(row["jobs"] for row in clusters)
+    if result.tally.grid["jobs"][0] < counted_jobs:
+        yield "jobs: one that is split counts on each of its clusters"
+
+
 def _remarks(result: Result) -> Iterator[str]:
     """Yield in words what the tables do not say."""
+    if drawn := drawn_words(result.deadlines):
+        yield drawn
     if (more := len(result.platform.clusters) - CLUSTERS_SHOWN) > 0:
         yield f"and {more} more clusters"
     if rejected := result.rejected:
@@ -176,17 +197,25 @@ def _remarks(result: Result) -> Iterator[str]:
         yield f"  {count:,}: {rule}"
 
 
+def _columns(clusters: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the columns of which a cluster has a number; idle-times are told along with CP."""
+    named = CLUSTER_COLUMNS.items()
+    found = {name: words for name, words in named if any(_meant([name], row) for row in clusters)}
+    if "cp" not in found:
+        found.pop("idle_time_mean", None)
+    return found
+
+
 def _clusters_table(clusters: list[dict[str, Any]]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("cluster", no_wrap=True, max_width=12)
     shown = clusters[:CLUSTERS_SHOWN]
-    columns = {
-        words: (name, scale_of(name, [row[name] for row in shown]))
-        for name, words in CLUSTER_COLUMNS.items()
-    }
-    for words, (_, scale) in columns.items():
-        table.add_column(f"{words} {scale.unit}".rstrip(), justify="right", no_wrap=True)
+    scales = {}
+    for name, words in _columns(shown).items():
+        scales[name] = scale_of(name, [row[name] for row in shown])
+        heading = f"{words} {scales[name].unit}".rstrip()
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in shown:
-        cells = (scale.told(row[name]) for name, scale in columns.values())
+        cells = (scale.told(row[name]) for name, scale in scales.items())
         table.add_row(Text(row["name"]), *cells)
     return table

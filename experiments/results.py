@@ -34,7 +34,21 @@ if TYPE_CHECKING:
 
 REALISED, WHOLE = "realised rounds", "whole run"
 """What CP, MCP and PB are of: in mode `batch` the rounds as they went (means over them); in mode
-`open`, where rounds overlap, all of the run as one. So for every scheduler."""
+`open`, where rounds overlap, all of the run as one; nothing if the scheduler has no rounds."""
+
+DRAWN, GIVEN, MIXED = "drawn", "given", "mixed"
+"""Where deadlines are from: the simulator's random numbers, the workload, or some of each."""
+
+
+def deadlines_from(drawn: float | None) -> str | None:
+    """Return where deadlines are from, given the share of them that were drawn, if there are any.
+
+    >>> deadlines_from(1.0), deadlines_from(0.5), deadlines_from(None)
+    ('drawn', 'mixed', None)
+    """
+    if drawn is None or math.isnan(drawn):
+        return None
+    return {0.0: GIVEN, 1.0: DRAWN}.get(drawn, MIXED)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -87,6 +101,10 @@ class Result(Shown):
         What the scenario adds to the summary.
     own_metrics : mapping of str to float or None
         What metrics of the user's own came to.
+    in_rounds : bool
+        Jobs were allocated in rounds, which CP, MCP and PB are about.
+    drawn_deadlines : float or None
+        Share of the jobs' deadlines that were drawn; None if no job has one.
     """
 
     scenario: Scenario
@@ -111,6 +129,8 @@ class Result(Shown):
     cluster_losses: list[dict[str, Any]]
     extras: Mapping[str, Any] = field(default_factory=dict)
     own_metrics: Mapping[str, float | None] = field(default_factory=dict)
+    in_rounds: bool = False
+    drawn_deadlines: float | None = None
 
     @classmethod
     def of(
@@ -170,6 +190,8 @@ class Result(Shown):
                 for cluster in model.clusters
             ],
             extras=extras or {},
+            in_rounds=observed.rounds is not None or model.scheduler.collects,
+            drawn_deadlines=model.workload.drawn_deadlines,
         )
         if not scenario.own_metrics:
             return result
@@ -255,9 +277,16 @@ class Result(Shown):
         return None if self.rounds is not None or self.unfinished else self.statistics.stable
 
     @property
-    def basis(self) -> str:
-        """What CP, MCP and PB are of: `REALISED` or `WHOLE`."""
+    def basis(self) -> str | None:
+        """What CP, MCP and PB are of: `REALISED` or `WHOLE`; None without rounds."""
+        if not self.in_rounds:
+            return None
         return WHOLE if self.rounds is None else REALISED
+
+    @property
+    def deadlines(self) -> str | None:
+        """Where the jobs' deadlines are from: `DRAWN`, `GIVEN` or `MIXED`; None without any."""
+        return deadlines_from(self.drawn_deadlines)
 
     # For programs -------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.coallocation.settings import CoallocationSettings
+from agents.deadlines import reads_deadlines
 from agents.disciplines import LocalSettings
 from agents.genetic import Settings
 from agents.model import GridModel
@@ -191,6 +192,21 @@ class Scenario(Shown):
         return global_scheduler(given) if isinstance(given, str) else given
 
     @property
+    def local_policy(self) -> type[LocalScheduler]:
+        """The class of the local schedulers."""
+        given = self.local_scheduler
+        return local_scheduler(given) if isinstance(given, str) else given
+
+    @property
+    def draws_deadlines(self) -> bool:
+        """Whether jobs that bring no deadline are given one."""
+        assert isinstance(self.parameters, Parameters)
+        if (choice := self.parameters.assign_deadlines) != "auto":
+            return choice
+        in_rounds = self.workload is None and self.parameters.mode == "batch"
+        return in_rounds or any(map(reads_deadlines, (self.policy, self.local_policy)))
+
+    @property
     def largest_job(self) -> int:
         """Processors of the largest job that can ever run."""
         sizes = self.platform.sizes
@@ -230,9 +246,8 @@ class Scenario(Shown):
         """Synthetic jobs of all clusters."""
         parameters = self.parameters
         assert isinstance(parameters, Parameters)
-        if parameters.mode == "per-cluster":
-            return parameters.jobs_per_cluster * len(self.platform.clusters)
-        return parameters.jobs
+        of_all = parameters.jobs_per_cluster * len(self.platform.clusters)
+        return of_all if parameters.mode == "per-cluster" else parameters.jobs
 
     def cut(self, jobs: int) -> Scenario:
         """Return the same with so many synthetic jobs at most (of each cluster), all counted."""
@@ -244,11 +259,9 @@ class Scenario(Shown):
     @property
     def failures(self) -> Failures | None:
         """The failure model; None if processors fail when the platform says, or never."""
-        parameters = self.parameters
-        assert isinstance(parameters, Parameters)
-        if parameters.mean_up_time == 0:
-            return None
-        return Failures(parameters.mean_up_time, parameters.mean_down_time)
+        assert isinstance(self.parameters, Parameters)
+        up, down = self.parameters.mean_up_time, self.parameters.mean_down_time
+        return Failures(up, down) if up else None
 
     def model(
         self, seed: int = 0, read: Callable[[Source, Platform, Parameters], Table] = read_source
@@ -275,13 +288,14 @@ class Scenario(Shown):
                 f"{self.name}: {parameters.called('min_size')}: found {parameters.min_size}; "
                 f"accepted: at most {self.largest_job}, the largest job that the clusters can hold"
             )
+        parameters = parameters.model_copy(update={"assign_deadlines": self.draws_deadlines})
         workload, duration = build_workload(self.workload, parameters, self.platform, seed, read)
         if 0 < workload.count <= parameters.warmup:
             raise ScenarioError(
                 f"{self.name}: warmup: found {parameters.warmup}; accepted: a whole number below "
                 f"{workload.count}, the jobs of the workload"
             )
-        platform, prediction, local = self.platform, parameters.prediction, self.local_scheduler
+        platform, prediction = self.platform, parameters.prediction
         asked = parameters.nodes == "log" and self.workload is not None
         if asked and isinstance(workload, Table):
             nodes = workload.processors or workload.jobs["size"].max().item()
@@ -292,7 +306,7 @@ class Scenario(Shown):
             platform,
             workload,
             self.policy,
-            local_scheduler(local) if isinstance(local, str) else local,
+            self.local_policy,
             interval=_step(parameters, duration),
             latency=parameters.latency,
             advertising=Advertising(
@@ -316,13 +330,15 @@ class Scenario(Shown):
         return model
 
     def as_run(self, model: GridModel) -> Scenario:
-        """Return the scenario with what its model found in the log: processors, and predictions."""
-        parameters, platform = self.parameters, model.world.platform
-        assert isinstance(parameters, Parameters)
-        prediction = model.pace.prediction
-        if platform is self.platform and prediction == parameters.prediction:
+        """Return the scenario with what its model found in the log, and with deadlines or not."""
+        assert isinstance(self.parameters, Parameters)
+        drawn = self.parameters.assign_deadlines
+        drawn = bool(model.workload.drawn_deadlines) if drawn == "auto" else drawn
+        found = {"prediction": model.pace.prediction, "assign_deadlines": drawn}
+        parameters = self.parameters.model_copy(update=found)
+        platform = model.world.platform
+        if platform is self.platform and parameters == self.parameters:
             return self
-        parameters = parameters.model_copy(update={"prediction": prediction})
         return dataclasses.replace(self, platform=platform, parameters=parameters)
 
 
@@ -371,9 +387,7 @@ def packaged_names() -> list[str]:
 def _step(parameters: Parameters, duration: Duration) -> float:
     if parameters.step != "auto":
         return float(parameters.step)
-    step = max(duration / STEPS, 1e-3)
-    # A round number is easier to read on a clock.
-    return float(f"{step:.1g}")
+    return float(f"{max(duration / STEPS, 1e-3):.1g}")  # round, which is easier to read
 
 
 def _value(text: str) -> Any:

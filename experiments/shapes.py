@@ -75,7 +75,7 @@ class Metrics(Served):
     mean_turnaround: Known
     makespan: Known
     coallocated: Known
-    mean_penalty: Real
+    mean_penalty: Known
     deadlines_met: Known
     mcp: Known = None
     pb: Known = None
@@ -88,8 +88,9 @@ class Metrics(Served):
     throughput: Known = None
     gini_wait: Known = None
     gini_slowdown: Known = None
-    cp_basis: str = ""
-    rounds: Count = 0
+    cp_basis: str | None = None
+    rounds: Count | None = None
+    drawn_deadlines: Known = None
     stable: bool | None = None
     saturated: bool | None = None
     messages: dict[str, Count] = {}
@@ -144,6 +145,7 @@ class SummaryShape(Shape):
     parameters: dict[str, Any]
     platform: dict[str, Any]
     jobs: JobCounts
+    deadlines: str | None = None
     rejected_jobs: list[Whole]
     rejections: dict[str, Count]
     metrics: Metrics

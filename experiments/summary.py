@@ -26,23 +26,24 @@ def summary_of(result: Result) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``scenario``, ``seed``, ``jobs``, ``metrics`` (`grid.metrics.job_metrics`; mcp and pb,
-        of what cp_basis says; mcp_overall and pb_overall, of the run as one round; mcp_planned
-        and pb_planned, means over the rounds as planned; rounds, how many there were; stable;
-        if queues were visited, mean turnarounds: response_total, response_local of jobs of one
-        component, response_global of others, response_queues of each queue, and saturated;
-        restarts and lost_work; the messages by kind and how many were lost; metrics of the
-        user's own), ``clusters``
-        (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; restarts and lost_work;
-        the messages that its broker sent and received), ``links`` (of each its mean demand over
-        capacity, and the share of time in which it is saturated), ``wall_s``,
+        ``scenario``, ``seed``, ``jobs``, ``deadlines`` (`Result.deadlines`), ``metrics``
+        (`grid.metrics.job_metrics`; mcp and pb, of what cp_basis says; mcp_overall and pb_overall,
+        of the run as one round; mcp_planned and pb_planned, means over the rounds as planned;
+        rounds, how many there were: all of these and ``cp`` None if jobs were not allocated in
+        rounds; drawn_deadlines, the share of the jobs' deadlines that were drawn; stable; if queues
+        were visited, mean turnarounds: response_total, response_local of jobs of one component,
+        response_global of others, response_queues of each queue, and saturated; restarts and
+        lost_work; the messages by kind and how many were lost; metrics of the user's own),
+        ``clusters`` (`grid.metrics.cluster_metrics`; cp, cp_overall and cp_planned; restarts and
+        lost_work; the messages that its broker sent and received), ``links`` (of each its mean
+        demand over capacity, and the share of time in which it is saturated), ``wall_s``,
         ``simulated_s``, ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
         ``users`` if jobs name them (their ``count``, and of the ``largest``, those who used most,
         a row each: `grid.fairness.Users.table`);
         `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of a log
         were cleaned, ``unfinished`` and ``interrupted`` if so; the scenario's extras.
     """
-    metrics: dict[str, Any] = {}
+    metrics: dict[str, float | None] = {}
     clusters = cluster_metrics(result.tally)
     for of, rounds in (
         ("", result.overall if result.rounds is None else result.rounds),
@@ -50,9 +51,13 @@ def summary_of(result: Result) -> dict[str, Any]:
         ("_planned", result.planned),
     ):
         means = rounds.means()
-        metrics |= {f"mcp{of}": means.mcp, f"pb{of}": means.pb}
+        in_rounds = result.in_rounds
+        metrics |= {
+            f"mcp{of}": means.mcp if in_rounds else None,
+            f"pb{of}": means.pb if in_rounds else None,
+        }
         for cluster, cp in zip(clusters, means.cps, strict=True):
-            cluster[f"cp{of}"] = cp
+            cluster[f"cp{of}"] = cp if in_rounds else None
     told = zip(clusters, result.cluster_losses, result.cluster_messages, strict=True)
     for cluster, losses, messages in told:
         cluster |= {**losses, "messages": messages}
@@ -60,10 +65,12 @@ def summary_of(result: Result) -> dict[str, Any]:
         "scenario": result.scenario.name,
         "seed": result.seed,
         "jobs": result.counts,
+        "deadlines": result.deadlines,
         "metrics": {
             **metrics,
             "cp_basis": result.basis,
-            "rounds": result.round_count,
+            "rounds": result.round_count if result.in_rounds else None,
+            "drawn_deadlines": result.drawn_deadlines,
             **job_metrics(result.tally),
             "stable": result.stable,
             **_responses(result),

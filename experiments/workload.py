@@ -198,12 +198,14 @@ def _completed(
     ).all():
         clusters = len(platform.clusters)
         jobs = assign_origins(jobs, _origins(parameters, clusters), seed)
+    drawn = 0
     if parameters.assign_deadlines:
+        drawn = int((jobs["deadline"] == math.inf).sum())
         slowest = float(platform.rates.min())
         jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    return Table(jobs, table.cleaning, table.processors), last + longest
+    return Table(jobs, table.cleaning, table.processors, drawn=drawn), last + longest
 
 
 def _check_fits(size: int, what: str, platform: Platform) -> None:

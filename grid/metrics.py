@@ -32,7 +32,7 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
         - mean_bounded_slowdown, p95_bounded_slowdown: of max(1, turnaround / max(execution time,
           10 s)), with the execution time that the job has where its links are not shared and its
           data are there;
-        - over_deadline: time after the deadline, s, summed over the jobs;
+        - over_deadline: time after the deadline, s, summed over the jobs; None if none has one;
         - deadlines_met: share of the jobs with a deadline that finished by it;
         - mean_prediction_error: of abs(predicted - actual) / actual execution time, where links are
           not shared; a job that takes no time counts for nothing;
@@ -43,7 +43,8 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
         - idle_time_mean: the same per processor, s;
         - coallocated: share of the jobs that ran on several clusters;
         - mean_penalty: mean of actual over dedicated execution time of those (`beosim`, 4.2),
-          staging apart, but for jobs that take no time; 1 if there are none;
+          staging apart, but for jobs that take no time; None if no job was split, 1 if those
+          that were take no time;
         - migrated: share of the jobs that ran elsewhere than on the cluster they were submitted
           through, wholly or in part; None if none was submitted through one;
         - mean_staging: of the execution time of those, what they waited for their data, s;
@@ -63,7 +64,7 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
     of_all = means(sums)
     return numbers | {
         "coallocated": of_all["coallocated"],
-        "mean_penalty": of_all["mean_penalty"],
+        "mean_penalty": of_all["mean_penalty"] if of_all["coallocated"] else None,
         "migrated": _ratio(sums["migrated"], sums["of_clusters"]),
         "mean_staging": _ratio(sums["staging"], sums["migrated"]),
         "p95_wait": tally.wait.at(95),
@@ -82,7 +83,7 @@ def _service(sums: Any) -> dict[str, float | None]:
         "max_wait": float(sums["max_wait"]) if sums["jobs"] else None,
         "mean_turnaround": of_jobs["mean_turnaround"],
         "mean_bounded_slowdown": of_jobs["mean_bounded_slowdown"],
-        "over_deadline": float(sums["over_deadline"]),
+        "over_deadline": float(sums["over_deadline"]) if sums["due"] else None,
         "deadlines_met": _ratio(sums["met"], sums["due"]),
         "mean_prediction_error": _ratio(sums["prediction_error"], sums["timed"]),
         "prediction_accuracy": _ratio(sums["prediction_accuracy"], sums["timed"]),

@@ -78,7 +78,7 @@ def metrics_of(
     timed = [job for job in split if job.dedicated > 0]
     penalties = [max(1.0, (job.finish - job.start - job.staging) / job.dedicated) for job in timed]
     numbers["metrics/coallocated"] = len(split) / len(done) if done else None, 0.0
-    numbers["metrics/mean_penalty"] = _mean(penalties) or 1.0, 0.0
+    numbers["metrics/mean_penalty"] = (_mean(penalties) or 1.0) if split else None, 0.0
     settled = [job for job in done if job.origin is not None]
     migrated = [job for job in settled if {*job.placement} != {job.origin}]
     numbers["metrics/migrated"] = len(migrated) / len(settled) if settled else None, 0.0
@@ -133,7 +133,7 @@ def _service(done: Sequence[Done]) -> Numbers:
         "max_wait": (max(waits, default=None), finish),
         "mean_turnaround": (_mean([job.finish - job.arrival for job in done]), finish),
         "mean_bounded_slowdown": (_mean([job.slowdown for job in done]), 0.0),
-        "over_deadline": (math.fsum(late), finish),
+        "over_deadline": (math.fsum(late) if due else None, finish),
         "deadlines_met": (_mean([float(job.late == 0) for job in due]), 0.0),
     }
 

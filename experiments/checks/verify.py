@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -25,6 +26,9 @@ from grid.refusals import IMPOSSIBLE
 
 RELATIVE = 1e-9
 """Difference that rounding makes, of the numbers that are subtracted or summed."""
+
+OF_ROUNDS = re.compile("/(mcp|pb|cp)(_overall)?$")
+"""Numbers that a run without rounds does not have."""
 
 Problems = Iterator[str]
 
@@ -250,8 +254,10 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
     wanted = Counter(job.batch for job in jobs)
     whole = {batch for batch in there if batch is not None and there[batch] == wanted[batch]}
     counted_from = _counted_from(pairs, jobs, result.parameters.warmup)
-    numbers = metrics_of(done, result.platform, result.parameters, whole, counted_from)
     summary = result.summary
+    numbers = metrics_of(done, result.platform, result.parameters, whole, counted_from)
+    if not wanted.keys() - {None} and summary["metrics"].get("cp_basis") is None:
+        numbers |= {path: (None, 0.0) for path in numbers if OF_ROUNDS.search(path)}
     problems = [*wrong_losses(result)]
     for name, (found, right, scale) in _compared(numbers, summary):
         if not _equal(found, right, scale):

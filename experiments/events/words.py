@@ -69,9 +69,9 @@ def allocation(world: str, cluster: str, round: int, place: Place) -> Line:
 
 
 def sending(sender: str, cluster: str, sent: float, due: float) -> Line:
-    """Tell whose broker sends a job, and when it arrives (s)."""
+    """Tell whose broker sends a job, and when it lands (s)."""
     words = f"{sender}'s broker sends it to {cluster}"
-    return Line(sent, [words, f"where it arrives {at(due, sent)}"])
+    return Line(sent, [words, f"where it lands {at(due, sent)}"])
 
 
 def staying(cluster: str, time: float) -> Line:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from experiments.numbers import counted, duration, number, percent
+from experiments.labels import label, told
+from experiments.numbers import counted, percent
 from experiments.reporting.ran import Ran
 from experiments.reporting.words import Sentence, found
 
@@ -43,10 +44,10 @@ def _same_jobs(one: Ran, other: Ran) -> bool:
 
 
 def _ranked(runs: list[Ran]) -> Iterator[Sentence]:
-    for name, words, told, high in (
-        ("mean_wait", "mean wait", duration, False),
-        ("mean_bounded_slowdown", "mean bounded slowdown", number, False),
-        ("utilization", "utilization", percent, True),
+    for name, high in (
+        ("mean_wait", False),
+        ("mean_bounded_slowdown", False),
+        ("utilization", True),
     ):
         known = [(ran.summary["metrics"].get(name), ran.name) for ran in runs]
         values = sorted(((v, n) for v, n in known if v is not None), reverse=high)
@@ -54,11 +55,12 @@ def _ranked(runs: list[Ran]) -> Iterator[Sentence]:
             continue
         (best, winner), *others = values
         if all(value == best for value, _ in others):
-            yield Sentence(f"All have the same {words}, {told(best)}.")
+            yield Sentence(f"All have the same {label(name)}, {told(name, best)}.")
             continue
-        rest = ", ".join(f"{who} {told(value)}{_more(value, best)}" for value, who in others)
+        rest = ", ".join(f"{who} {told(name, value)}{_more(value, best)}" for value, who in others)
         superlative = "highest" if high else "lowest"
-        yield Sentence(f"The {superlative} {words} is that of {winner}, {told(best)}; {rest}.")
+        best_of = f"{label(name)} is that of {winner}, {told(name, best)}"
+        yield Sentence(f"The {superlative} {best_of}; {rest}.")
 
 
 def _more(value: float, best: float) -> str:

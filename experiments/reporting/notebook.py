@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import NamedTuple
 
-from experiments.labels import label
+from experiments.labels import drawn_words, label, schedulers
 from experiments.labels import told as told_of
 from experiments.numbers import number
 from experiments.reporting.page import Cell, Column, Table, cluster_table, figures, templates
@@ -64,7 +64,7 @@ def _(scenario: Scenario) -> Told:
         for each in clusters
     ]
     columns = [Column("cluster", text=True), Column("processors"), Column("rate")]
-    title = f"{scenario.name}: {told['global']} over {told['local']}"
+    title = f"{scenario.name}: {schedulers(told['global'], told['local'], len(clusters))}"
     lines = [Sentence(scenario.title)] if scenario.title else []
     return Told(title, facts, lines, Table("Clusters", columns, rows))
 
@@ -72,7 +72,8 @@ def _(scenario: Scenario) -> Told:
 @_told.register
 def _(result: Result) -> Told:
     summary = result.summary()
-    title = f"{summary['scenario']}: {summary['global']} over {summary['local']}"
+    by = schedulers(summary["global"], summary["local"], len(result.platform.clusters))
+    title = f"{summary['scenario']}: {by}"
     lines = [] if result.records is None else found(Ran.of(result))
     return Told(f"{title}, seed {result.seed}", figures(summary), lines, cluster_table(summary))
 
@@ -80,16 +81,19 @@ def _(result: Result) -> Told:
 @_told.register
 def _(replications: Replications) -> Told:
     told = replications.scenario.to_dict()
-    title = f"{replications.scenario.name}: {told['global']} over {told['local']}"
+    scenario = replications.scenario
+    by = schedulers(told["global"], told["local"], len(scenario.platform.clusters))
+    title = f"{scenario.name}: {by}"
     rows = [
         [Cell(label(name)), Cell(told_of(name, mean.mean, mean.half_width), mean.mean)]
-        for name, mean in replications.means.items()
-        if mean is not None
+        for name, mean in replications.shown.items()
     ]
     columns = [Column("metric", text=True), Column("mean, 95 % confidence")]
     lines = []
     if replications.unstable:
         lines = [Sentence(f"{replications.unstable} have no steady state, so no means.", True)]
+    if drawn := drawn_words(replications.deadlines):
+        lines.append(Sentence(drawn, True))
     facts = {"runs": f"{len(replications.runs)}", "seed": f"{replications.seed}"}
     return Told(title, facts, lines, Table("Means", columns, rows))
 

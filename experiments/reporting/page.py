@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import jinja2
 import numpy as np
 
-from experiments.numbers import duration, number, percent
+from experiments import labels
+from experiments.labels import scale_of
 from experiments.reporting.comparing import compared
 from experiments.reporting.packed import embedded, pack
 from experiments.reporting.ran import Floats, Ran, told_apart
@@ -109,56 +110,29 @@ def _provenance(ran: Ran) -> str:
 def figures(summary: dict[str, Any]) -> dict[str, str]:
     """Return the numbers of a summary that readers want first."""
     metrics, counts = summary["metrics"], summary["jobs"]
-    told = {
-        "jobs completed": f"{counts['completed']:,} of {counts['submitted']:,}",
-        "mean wait": duration(metrics["mean_wait"]),
-        "95 % waited at most": duration(metrics["p95_wait"]),
-        "mean bounded slowdown": number(metrics["mean_bounded_slowdown"]),
-        "utilization": percent(metrics["utilization"]),
-        "makespan": duration(metrics["makespan"]),
-    }
+    names = ["mean_wait", "p95_wait", "mean_bounded_slowdown", "utilization", "makespan"]
     if metrics.get("coallocated"):
-        told["split across clusters"] = percent(metrics["coallocated"])
+        names.append("coallocated")
     if metrics.get("deadlines_met") is not None:
-        told["deadlines met"] = percent(metrics["deadlines_met"])
-    return told
+        names.append("deadlines_met")
+    return {
+        "jobs completed": f"{counts['completed']:,} of {counts['submitted']:,}",
+        **{labels.label(name): labels.told(name, metrics[name]) for name in names},
+    }
 
 
 # Tables -----------------------------------------------------------------------------------------
 
-Number = tuple[str, str, Callable[[float | None], str]]
-
-RUN_NUMBERS: tuple[Number, ...] = (
-    ("mean_wait", "mean wait", duration),
-    ("p95_wait", "95 % wait", duration),
-    ("max_wait", "longest wait", duration),
-    ("mean_turnaround", "mean turnaround", duration),
-    ("mean_bounded_slowdown", "mean slowdown", number),
-    ("p95_bounded_slowdown", "95 % slowdown", number),
-    ("utilization", "utilization", percent),
-    ("makespan", "makespan", duration),
-    ("coallocated", "split jobs", percent),
-    ("mean_penalty", "time over dedicated", number),
-    ("deadlines_met", "deadlines met", percent),
+RUN_NUMBERS = (
+    *("mean_wait", "p95_wait", "max_wait", "mean_turnaround", "mean_bounded_slowdown"),
+    *("p95_bounded_slowdown", "utilization", "makespan", "coallocated", "mean_penalty"),
+    "deadlines_met",
 )
-
-CLUSTER_NUMBERS: tuple[Number, ...] = (
-    ("size", "processors", number),
-    ("rate", "rate", number),
-    ("jobs", "jobs", number),
-    ("utilization", "utilization", percent),
-    ("mean_wait", "mean wait", duration),
-    ("max_wait", "longest wait", duration),
-    ("mean_bounded_slowdown", "mean slowdown", number),
-    ("idle_time_mean", "idle, of a processor", duration),
-    ("makespan", "makespan", duration),
+CLUSTER_NUMBERS = (
+    *("size", "rate", "jobs", "utilization", "mean_wait", "max_wait", "mean_bounded_slowdown"),
+    *("idle_time_mean", "makespan"),
 )
-
-LINK_NUMBERS: tuple[Number, ...] = (
-    ("mean_demand", "mean demand over capacity", percent),
-    ("saturated", "time saturated", percent),
-)
-
+LINK_NUMBERS = ("mean_demand", "saturated")
 
 OF_CLUSTERS = "A job that is split counts on each of its clusters."
 
@@ -202,13 +176,24 @@ def _table(
     heading: str,
     names: list[str],
     rows: list[tuple[list[str], dict[str, Any]]],
-    numbers: Sequence[Number],
+    numbers: Sequence[str],
     note: str = "",
 ) -> Table:
-    shown = [each for each in numbers if any(row.get(each[0]) is not None for _, row in rows)]
-    columns = [*(Column(name, text=True) for name in names), *(Column(each[1]) for each in shown)]
+    values = {key: [row.get(key) for _, row in rows] for key in numbers}
+    scales = {
+        key: scale_of(key, of)
+        for key, of in values.items()
+        if any(value is not None for value in of)
+    }
+    columns = [
+        *(Column(name, text=True) for name in names),
+        *(Column(labels.heading(key, scale)) for key, scale in scales.items()),
+    ]
     cells = [
-        [*map(Cell, texts), *(Cell(told(row.get(key)), row.get(key)) for key, _, told in shown)]
+        [
+            *map(Cell, texts),
+            *(Cell(of.told(row.get(key)), row.get(key)) for key, of in scales.items()),
+        ]
         for texts, row in rows
     ]
     return Table(heading, columns, cells, note, open=True)

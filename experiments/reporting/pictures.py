@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from experiments.numbers import Scale, duration, time_scale
 from experiments.reporting.ran import Floats, Ran
 from experiments.studies.plots import styled
 from grid.errors import GridError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 COLORS = (
@@ -28,7 +30,8 @@ JOINED = 100
 IDLE = "0.93"
 """Ground of a cluster in a schedule, seen where processors are not in use."""
 BINS = 400
-UNITS = ((2 * 86_400, 86_400, "days"), (2 * 3_600, 3_600, "hours"), (240, 60, "minutes"))
+TICKS = (1.0, 10.0, 60.0, 600.0, 3600.0, 36_000.0, 86_400.0, 864_000.0, 8_640_000.0)
+"""Waits that are marked on axes, s."""
 
 
 def draw(runs: Sequence[Ran], what: str) -> Figure:
@@ -85,7 +88,8 @@ def _gantt(axes: Axes, ran: Ran) -> None:
     blocks = PolyCollection(list(corners.reshape(-1, 4, 2)), rasterized=len(chart.job) > MANY)
     if len(chart.job) > MANY:
         blocks.set(array=waits[chart.job], cmap="viridis_r", norm=SymLogNorm(60.0, vmin=0.0))
-        axes.figure.colorbar(blocks, ax=axes, label="wait, s", pad=0.01)
+        bar = axes.figure.colorbar(blocks, ax=axes, label="wait", pad=0.01)
+        _in_durations(bar.ax.yaxis, (0.0, *TICKS))
     else:
         colors = np.array(COLORS)[ran.jobs["job"].to_numpy()[chart.job] % len(COLORS)]
         blocks.set(facecolors=colors, edgecolors="black", linewidths=0.2)
@@ -210,14 +214,14 @@ def _waits(axes: list[Axes], runs: Sequence[Ran]) -> None:
     if not told:
         raise GridError("waits: no job was completed; accepted: runs with jobs that were")
     for of, values, label in (
-        (axes[0], attrgetter("waits"), "wait, s"),
+        (axes[0], attrgetter("waits"), "wait (1 s also stands for less)"),
         (axes[1], attrgetter("slowdowns"), "bounded slowdown"),
     ):
         for ran, name, color in _named(told):
             of.ecdf(np.maximum(values(ran), 1.0), label=name, color=color, linewidth=1.1)
         of.set(xscale="log", xlabel=label, ylabel="share of jobs", ylim=(0, 1.01))
         of.set_xlim(left=1)
-    axes[0].set_xlabel("wait, s (1 also stands for less)")
+    _in_durations(axes[0].xaxis, TICKS)
     _finish(axes, len(runs) > 1)
 
 
@@ -235,9 +239,18 @@ def _finish(axes: list[Axes], several: bool) -> None:
             text.set_parse_math(False)
 
 
-def _unit(runs: Sequence[Ran]) -> tuple[int, str]:
-    last = max(ran.summary["simulated_s"] for ran in runs)
-    return next(((size, unit) for least, size, unit in UNITS if last >= least), (1, "s"))
+def _unit(runs: Sequence[Ran]) -> Scale:
+    return time_scale(max(ran.summary["simulated_s"] for ran in runs))
+
+
+def _in_durations(axis: Axis, ticks: Sequence[float]) -> None:
+    """Mark times (s) on a logarithmic axis, each told in its unit."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda seconds, _: duration(seconds)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 class Kind(NamedTuple):

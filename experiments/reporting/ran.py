@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from experiments.files import JOBS
+from experiments.labels import schedulers
 from experiments.reporting.rows import lay
 from experiments.result_files import ResultFiles, Row, read_timeline
 from grid.errors import GridError
@@ -142,8 +143,9 @@ class Ran:
 
     @property
     def policy(self) -> str:
-        """Its schedulers: the global one over the local ones."""
-        return f"{self.summary['global']} over {self.summary['local']}"
+        """Its schedulers: the global one, where it decides anything, over the local ones."""
+        clusters = len(self.platform.clusters)
+        return schedulers(self.summary["global"], self.summary["local"], clusters)
 
     @property
     def link_names(self) -> list[str]:

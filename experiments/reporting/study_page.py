@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from experiments.labels import unit_of
+from experiments.labels import heading
 from experiments.listing import shown
 from experiments.numbers import NONE, number
 from experiments.reporting.packed import embedded
@@ -116,8 +116,7 @@ def _words(name: str) -> str:
 
 def _measured(metric: str) -> str:
     """Return a metric in words, with its unit."""
-    unit = unit_of(metric)
-    return _words(metric) + (f", {unit}" if unit else "")
+    return heading(metric)
 
 
 # Tables -----------------------------------------------------------------------------------------

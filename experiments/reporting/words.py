@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from experiments.labels import drawn_words
 from experiments.numbers import counted, duration, number, percent
 from experiments.reporting.ran import Ran
 
@@ -48,7 +49,10 @@ def _service(ran: Ran) -> Iterator[Sentence]:
         f"of 95 % of the jobs at most {number(metrics['p95_bounded_slowdown'])}."
     )
     if metrics.get("deadlines_met") is not None:
+        drawn = drawn_words(ran.summary.get("deadlines"))
         yield Sentence(f"{percent(metrics['deadlines_met'])} of the deadlines were met.")
+        if drawn:
+            yield Sentence(f"{drawn[0].upper()}{drawn[1:]}.", warns=True)
 
 
 def _at_once(ran: Ran) -> str:

@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from agents.model import GridModel
+from experiments.labels import MEASURED, is_optional
 from experiments.observed import Observed
 from experiments.parameters import Parameters
-from experiments.results import Result
+from experiments.results import Result, deadlines_from
 from experiments.scenario import Scenario
 from experiments.shown import Shown
 from experiments.studies.files import new_files, write_csv
@@ -81,6 +82,26 @@ class Replications(Shown):
             for name, values in metrics.items()
         }
 
+    @property
+    def shown(self) -> dict[str, Interval]:
+        """The means that people are shown, those that matter most first."""
+        means = {name: mean for name, mean in self.means.items() if mean is not None}
+        names = [name for name in MEASURED if name in means]
+        return {
+            name: means[name]
+            for name in (*names, *(each for each in means if each not in names))
+            if name != "drawn_deadlines"
+            and (
+                not name.endswith("_overall") or means[name] != means.get(name[: -len("_overall")])
+            )
+            and (means[name].mean or means[name].half_width or not is_optional(name))
+        }
+
+    @property
+    def deadlines(self) -> str | None:
+        """Where deadlines are from (`Result.deadlines`)."""
+        return deadlines_from(self.runs.get("drawn_deadlines", pd.Series(dtype=float)).mean())
+
     def summary(self) -> dict[str, Any]:
         """Return the replications in numbers, ready for JSON: None where nothing defines one.
 
@@ -88,9 +109,10 @@ class Replications(Shown):
         -------
         dict
             ``scenario``, ``seed``, ``replications`` and their ``seeds``; ``unstable``, how many of
-            them have no steady state; ``metrics``, of each its ``mean`` and ``ci95``, the
-            half-width of the 95 % confidence interval, but ``stable`` and ``saturated`` as in a
-            run's summary, and what is in a table there by its path, as ``messages/order``;
+            them have no steady state; ``deadlines`` (`Result.deadlines`); ``metrics``, of each its
+            ``mean`` and ``ci95``, the half-width of the 95 % confidence interval, but ``stable``
+            and ``saturated`` as in a run's summary, and what is in a table there by its path, as
+            ``messages/order``;
             `Scenario.to_dict`; ``unfinished`` if jobs were left.
         """
         stable = self.runs["stable"]
@@ -110,6 +132,7 @@ class Replications(Shown):
             "replications": len(self.runs),
             "seeds": self.runs["seed"].tolist(),
             "unstable": self.unstable,
+            "deadlines": self.deadlines,
             "metrics": metrics,
             **self.scenario.to_dict(),
         }

@@ -12,6 +12,7 @@ from experiments.listing import shown
 from experiments.studies.definition import cell
 from experiments.studies.judged import shown as shown_interval
 from experiments.studies.statistics import Interval
+from experiments.studies.undefined import remarks
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -29,6 +30,7 @@ def sentences(outcome: StudyOutcome) -> Iterator[str]:
         yield from _found(outcome)
         yield from _effects(outcome)
         yield from _lacking(outcome)
+        yield from remarks(outcome)
     yield from _ended(outcome)
 
 

@@ -44,6 +44,7 @@ from experiments.studies.sweep import (
     cores,
     try_out,
 )
+from experiments.studies.undefined import undefined
 from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.summary import version
 from grid.errors import GridError
@@ -242,12 +243,24 @@ class Study:
 
     @cached_property
     def _scenarios(self) -> dict[tuple[str, At], Scenario]:
-        """What each policy runs in each setting, but for what replications differ in."""
-        return {
-            (policy.label, at): self._scenario(policy, json.loads(at[1]), workload)
-            for at, workload in self._at.items()
-            for policy in self.definition.compared
-        }
+        """What each policy runs in each setting, but for what replications differ in.
+
+        All policies of a setting run the same jobs: with deadlines if one of them reads them.
+        """
+        found = {}
+        for at, workload in self._at.items():
+            here = [
+                self._scenario(policy, json.loads(at[1]), workload)
+                for policy in self.definition.compared
+            ]
+            drawn = {"assign_deadlines": any(each.draws_deadlines for each in here)}
+            for policy, scenario in zip(self.definition.compared, here, strict=True):
+                auto = scenario.to_dict()["parameters"]["assign_deadlines"] == "auto"
+                where = f"{self.path}: policies"
+                found[policy.label, at] = (
+                    scenario.with_parameters(drawn, where) if auto else scenario
+                )
+        return found
 
     def _scenario(
         self, policy: Policy, setting: dict[str, Any], workload: StudyWorkload
@@ -302,8 +315,10 @@ class Study:
         at, workload = next(iter(self._at.items()))
         study = self.definition
         with saying_when_compiling(always=False):
+            tried = []
             for policy in study.compared:
                 found = numbers_of(workload.short(self._scenarios[policy.label, at], ENOUGH), 0)
+                tried.append(found)
                 metrics = [name for name in found if name not in COUNTS]
                 for key, names in (("metric", [study.metric]), ("report", study.report)):
                     for name in names:
@@ -312,6 +327,11 @@ class Study:
                                 f"{self.path}: {key}: found {name!r}; accepted: "
                                 f"{', '.join(metrics)}"
                             )
+        alike = len(study.workloads) <= 1 and not {"mode", "assign_deadlines"} & study.vary.keys()
+        if alike and (why := undefined(tried, study.metric)):
+            raise GridError(
+                f"{self.path}: metric: found {study.metric!r}; accepted: one that runs have; {why}"
+            )
 
     def _workers(
         self, number: int | None, dask: str | None, runs: list[Run]

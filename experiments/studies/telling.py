@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.labels import unit_of
+from experiments.labels import heading
 from experiments.studies.judged import shown
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.sentences import place_of
@@ -56,9 +56,8 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
 
 
 def _heading(name: str) -> str:
-    """Return the name of a metric with its unit, a word a line."""
-    unit = unit_of(name)
-    return name.replace("_", "\n") + (f",\n{unit}" if unit else "")
+    """Return a metric with its unit, a word a line."""
+    return heading(name).replace(" ", "\n")
 
 
 def _difference(row: Any) -> str:

@@ -59,6 +59,10 @@ class Workload(Protocol):
     def cleaning(self) -> Cleaning:
         """What cleaning did; nothing for a synthetic source."""
 
+    @property
+    def drawn_deadlines(self) -> float | None:
+        """Share of the jobs' deadlines that were drawn; None if no job has a deadline."""
+
     def chunks(self) -> Iterator[JobArray]:
         """Yield jobs in order of arrival, at most `CHUNK` rows at once: the same at each call."""
 

@@ -147,6 +147,11 @@ class JobMix:
         """Nothing: jobs are made to measure."""
         return Cleaning()
 
+    @property
+    def drawn_deadlines(self) -> float | None:
+        """All of the deadlines, if there are some."""
+        return 1.0 if self.classes else None
+
 
 class JobDraws:
     """Where the draws of a mix have got to; arrivals are the caller's."""

@@ -34,6 +34,8 @@ class Table:
         Columns of what jobs communicate (`grid.workloads.communication`) that the source has.
     applied : Applied or None
         What the counts of `cleaning` are made of, where they are of a whole log.
+    drawn : int
+        Jobs whose deadlines were drawn, since they came without one.
 
     Raises
     ------
@@ -56,6 +58,7 @@ class Table:
     sites: tuple[str, ...] = ()
     communication: tuple[str, ...] = ()
     applied: Applied | None = None
+    drawn: int = 0
 
     def __post_init__(self) -> None:
         jobs = self.jobs
@@ -97,6 +100,12 @@ class Table:
     def count(self) -> int:
         """Jobs in the table."""
         return len(self.jobs)
+
+    @property
+    def drawn_deadlines(self) -> float | None:
+        """Share of the deadlines that were drawn; None if no job has a deadline."""
+        due = int((self.jobs["deadline"] < np.inf).sum())
+        return self.drawn / due if due else None
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""

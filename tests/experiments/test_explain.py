@@ -89,7 +89,7 @@ def test_who_waits_for_whom():
             None,
             "ECT has the last advertisement of C1, as it was at 0 s: 1 processor free, 0 waiting",
         ),
-        (1.0, "ECT's broker sends it to C1, where it arrives at once"),
+        (1.0, "ECT's broker sends it to C1, where it lands at once"),
         (10.0, "starts on 2 processors of C1, 9 s after its submission"),
         (
             None,
@@ -240,7 +240,7 @@ def test_who_was_asked_and_who_answered():
         (2.5, "broker west answers: C2, where it expects the job to finish at 17.385 s, "
               "first of 2 offers, after 2 hops of question and answer"),
         (2.5, "A4 chooses C2 for it, 1 s after it was told of it"),
-        (4.0, "C1's broker sends it to C2, where it arrives at 7 s"),
+        (4.0, "C1's broker sends it to C2, where it lands at 7 s"),
     ]  # fmt: skip
 
 

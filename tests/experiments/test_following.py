@@ -69,7 +69,7 @@ def test_the_whole_story_under_muscle_and_titan():
     assert lines[1][1].endswith(f" of {len(seed.jobs)} in seed schedule")
     if transfer is not None:
         assert lines[2][0] == round(transfer.sent, 3)
-        assert lines[2][1].startswith(f"{home}'s broker sends it to {here}, where it arrives at ")
+        assert lines[2][1].startswith(f"{home}'s broker sends it to {here}, where it lands at ")
         arrived = transfer.due
     else:
         assert lines[2][1] == f"stays at {here}, through which it was submitted"

@@ -63,7 +63,14 @@ def test_means_are_those_of_runs_with_the_seeds_told(tmp_path):
     assert json.loads((tmp_path / "replications.json").read_text()) == told
     assert len(set(told["seeds"])) == told["replications"] == 3
     runs = [run(beosim("b1"), seed=seed).summary()["metrics"] for seed in told["seeds"]]
-    for name in ("mean_turnaround", "utilization", "mean_penalty", "mcp", "p95_wait", "restarts"):
+    for name in (
+        "mean_turnaround",
+        "utilization",
+        "mean_penalty",
+        "makespan",
+        "p95_wait",
+        "restarts",
+    ):
         interval = mean_interval([each[name] for each in runs])
         assert told["metrics"][name] == {"mean": interval.mean, "ci95": interval.half_width}
     sent = mean_interval([each["messages"]["transfer"] for each in runs])

@@ -33,14 +33,24 @@ def test_summary_has_the_contract_and_no_key_without_cause(result):
     assert [row["name"] for row in summary["clusters"]] == ["C1", "C2", "C3", "C4"]
     assert summary["simulated_s"] == math.pi
     assert set(summary) == {
-        *("scenario", "seed", "jobs", "metrics", "clusters", "links", "wall_s"),
+        *("scenario", "seed", "jobs", "deadlines", "metrics", "clusters", "links", "wall_s"),
         *("rejected_jobs", "rejections", "simulated_s"),
         *("global", "local", "workload", "parameters", "platform", "version"),
     }
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
 
 
-def test_whole_run_is_one_round_without_rounds(result):
+def test_what_rounds_came_to_is_unknown_without_rounds(result):
+    summary = result.summary()
+    names = ("mcp", "pb", "mcp_overall", "pb_overall", "mcp_planned", "pb_planned", "rounds")
+    assert [summary["metrics"][name] for name in (*names, "cp_basis")] == [None] * 8
+    for row in summary["clusters"]:
+        assert [row[name] for name in ("cp", "cp_overall", "cp_planned")] == [None] * 3
+    assert not {"CP", "MCP", "rounds", "idle"} & {*printed(result).replace(",", " ").split()}
+
+
+def test_whole_run_is_one_round_where_rounds_overlap(result):
+    result = replace(result, in_rounds=True)
     metrics, first = result.summary()["metrics"], result.summary()["clusters"][0]
     makespan, work = math.pi, 2 * math.pi + 3 * 0.1
     cp = (3 * makespan + (20 * makespan - work) / 20) / 8
@@ -70,7 +80,8 @@ def test_summary_says_what_ran(result, monkeypatch):
     assert summary["global"] == f"{First.__module__}:First"
     assert summary["local"] == f"{First.__module__}:Arrival"
     assert summary["workload"] is None
-    assert summary["parameters"] == Parameters().model_dump(mode="json")
+    parameters = Parameters(assign_deadlines=False)  # which is what "auto" came to
+    assert summary["parameters"] == parameters.model_dump(mode="json")
     assert Platform.from_dict(summary["platform"]).clusters == PLATFORM.clusters
     assert summary["version"] == "1.2.3"
     unlimited = replace(result.scenario, platform=Platform.star([20, 16, 12, 10], 1, math.inf))
@@ -136,7 +147,7 @@ def test_every_rejected_job_is_listed():
     summary = result.summary()
     assert summary["jobs"] == {"submitted": 1500, "completed": 0, "rejected": 1500, "dropped": 0}
     assert summary["rejected_jobs"] == list(range(1, 1501))
-    assert summary["metrics"]["rounds"] == 0
+    assert summary["metrics"]["rounds"] is None
     assert summary["metrics"]["mcp"] is summary["metrics"]["mean_wait"] is None
     assert [row["cp"] for row in summary["clusters"]] == [None] * 4
     json.dumps(summary, allow_nan=False)

@@ -129,7 +129,9 @@ def test_what_failures_cost_is_told(results):
 def test_a_result_without_jobs_holds(tmp_path, results):
     (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,99,5\n")
     words = "quickstart", "--workload", tmp_path / "jobs.csv", "--out", tmp_path / "r"
-    assert call("run", *words).exit_code == 0
+    got = call("run", *words)
+    assert got.exit_code == 1
+    assert "metasched: 1 job of 1 rejected: larger than can ever run" in got.stderr
     assert call("verify", tmp_path / "r").exit_code == 0
 
 
@@ -231,6 +233,12 @@ TAMPERINGS = {
         1,
         "rejected jobs did not run",
     ),
+    "a CP without rounds": (
+        "split",
+        said("metrics", "mcp", change=lambda _: 1.0),
+        0,
+        "numbers of the summary are right",
+    ),
     "counts": ("open", said("jobs", "completed"), 0, "all jobs are accounted for"),
     "list of the rejected": (
         "table",
@@ -257,7 +265,8 @@ TAMPERINGS = {
                 "metrics",
                 ("rounds", "mcp", "pb", "mcp_overall", "over_deadline"),
             ),
-            ("split", ("clusters", 0), "cluster", ("cp", "work", "utilization", "max_wait")),
+            ("batch", ("clusters", 0), "cluster", ("cp",)),
+            ("split", ("clusters", 0), "cluster", ("work", "utilization", "max_wait")),
             ("table", ("clusters", 1), "cluster", ("idle_time_total", "deadlines_met", "rate")),
         )
         for key in keys

@@ -24,15 +24,15 @@ function element(tag, parent, text, classes) {
 
 function duration(seconds) {
   const size = Math.abs(seconds);
-  const short = (value) => String(+value.toFixed(value < 10 ? 2 : 1));
+  const short = (value) => number(value, 3);
   if (size < 120) return `${short(seconds)} s`;
   if (size < 7200) return `${short(seconds / 60)} min`;
   if (size < 172800) return `${short(seconds / 3600)} h`;
   return `${short(seconds / 86400)} d`;
 }
 
-function number(value) {
-  return value.toLocaleString("en", { maximumSignificantDigits: 4 });
+function number(value, digits = 4) {
+  return value.toLocaleString("en", { maximumSignificantDigits: digits });
 }
 
 function exact(seconds) {

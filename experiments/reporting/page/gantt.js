@@ -344,7 +344,7 @@ class Gantt {
     const where = this.parts(job).map((part) => `${part.cluster}: ${part.count}`);
     return [
       `job ${numbers[job]}, ${size[job]} processor${size[job] > 1 ? "s" : ""}`,
-      `arrival ${exact(arrival[job])}`,
+      `submitted ${exact(arrival[job])}`,
       `start ${exact(start[job])}, after a wait of ${duration(start[job] - arrival[job])}`,
       `finish ${exact(finish[job])}, ran ${duration(finish[job] - start[job])}`,
       `on ${where.join(", ")}`,
