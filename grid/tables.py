@@ -263,7 +263,8 @@ class Tables:
             self._make_foresight()
         room = 2 * (int(self._box["events"][0]) + len(self.slots) + 2 * self.capacity)
         if len(self._events) < room:
-            more = np.zeros(room - len(self._events), rows.EVENT)
+            # Twice at least, else each event that is planned would have all of them copied.
+            more = np.zeros(max(room - len(self._events), len(self._events)), rows.EVENT)
             self._events = np.concatenate([self._events, more])
         old = len(self.news)
         if self.count("news") + self.clusters > old:

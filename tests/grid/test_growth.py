@@ -1,0 +1,26 @@
+"""Tables of a world grow seldom, however many events are planned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grid.changes import Change
+from grid.kernel import state as k
+from grid.platform import Platform
+from grid.tables import Tables
+from grid.world import World
+
+
+def test_changes_of_many_processors_do_not_copy_all_events_for_each(monkeypatch):
+    sizes = []
+    grow = Tables._grow
+
+    def noting(world):
+        grow(world)
+        sizes.append(len(world._events))
+
+    monkeypatch.setattr(Tables, "_grow", noting)
+    changes = (Change("C1", "fail", 10.0, 20.0),)
+    World(replace(Platform.star([3000]), changes=changes), 0.0, False, lambda job: k.WAIT)
+    assert len(sizes) > 6000
+    assert len(set(sizes)) < 10
