@@ -70,10 +70,9 @@ def print_replications(found: Replications, console: Console) -> None:
     if found.unstable:
         console.print(
             f"not stable: in {found.unstable} of {len(found.runs)} the queue grew for as long as "
-            "jobs arrived, so that means would only tell how long they were",
+            "jobs arrived; means are those of runs of this length",
             **_LITERALLY,
         )
-        return
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for column in ("metric", "mean, 95 % confidence"):
         table.add_column(column)

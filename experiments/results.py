@@ -273,8 +273,13 @@ class Result(Shown):
 
     @property
     def stable(self) -> bool | None:
-        """Whether the queue stopped growing; None if jobs came in rounds, or too few ended."""
-        return None if self.rounds is not None or self.unfinished else self.statistics.stable
+        """Whether the queue stopped growing; None if that cannot be asked, or too few jobs ended.
+
+        It can be asked of jobs that a process sends for as long as a run is to last. Those of a
+        log, or of a window of it, are finite, as rounds are: they have no steady state to lose.
+        """
+        finite = self.scenario.workload is not None or self.rounds is not None
+        return None if finite or self.unfinished else self.statistics.stable
 
     @property
     def basis(self) -> str | None:

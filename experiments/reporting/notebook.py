@@ -91,7 +91,8 @@ def _(replications: Replications) -> Told:
     columns = [Column("metric", text=True), Column("mean, 95 % confidence")]
     lines = []
     if replications.unstable:
-        lines = [Sentence(f"{replications.unstable} have no steady state, so no means.", True)]
+        few = f"{replications.unstable} of {len(replications.runs)} runs have no steady state"
+        lines = [Sentence(f"{few}: means are those of runs of this length.", True)]
     if drawn := drawn_words(replications.deadlines):
         lines.append(Sentence(drawn, True))
     facts = {"runs": f"{len(replications.runs)}", "seed": f"{replications.seed}"}

@@ -16,10 +16,11 @@ STYLES = 8
 
 
 class Point(NamedTuple):
-    """A mean at one value of the axis; what is NaN is not drawn."""
+    """A mean at one value of the axis; what is NaN is not drawn, what has a note is hollow."""
 
     mean: float
     half_width: float
+    note: str = ""
 
 
 class Mark(NamedTuple):
@@ -30,6 +31,7 @@ class Mark(NamedTuple):
     low: float
     high: float
     text: str
+    hollow: bool
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,9 @@ def panel(
                 y_of(each.mean),
                 y_of(each.mean - _width(each)),
                 y_of(each.mean + _width(each)),
-                f"{name}, {value}: {number(each.mean)} ± {number(_width(each))}",
+                f"{name}, {value}: {number(each.mean)} ± {number(_width(each))}"
+                + (f" ({each.note})" if each.note else ""),
+                bool(each.note),
             )
             for centre, value, each in zip(centres, values, of, strict=True)
             if not math.isnan(each.mean)

@@ -17,6 +17,7 @@ from experiments.reporting.packed import embedded
 from experiments.reporting.page import Cell, Column, Table, templates
 from experiments.reporting.panels import Panel, Point, panel
 from experiments.reporting.words import Sentence
+from experiments.studies.telling import MARK
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -29,8 +30,10 @@ LIMITS = (
     "how well they stand for other sites, it does not.",
     "Policies share a rank where the paired differences of their runs do not tell them apart: more "
     "replications may.",
-    "No mean is claimed where a run has no steady state or leaves jobs unfinished: means would "
-    "only tell how long the runs were.",
+    "Each setting is judged by itself: of twenty in which all policies are equal, in about one "
+    "some are called different by chance.",
+    "Means of synthetic jobs with a *, hollow in drawings, are of runs without a steady state, and "
+    "grow with the length of the runs. No mean is claimed where jobs are left unfinished.",
 )
 
 
@@ -91,7 +94,8 @@ def _point(at: pd.DataFrame, value: Any, metric: str) -> Point:
     if value not in at.index:
         return Point(math.nan, math.nan)
     row = at.loc[value]
-    return Point(float(row[metric]), float(row[f"{metric} half_width"]))
+    note = "no steady state" if row["unstable"] else ""
+    return Point(float(row[metric]), float(row[f"{metric} half_width"]), note)
 
 
 def _place(values: dict[str, Any]) -> str:
@@ -128,15 +132,16 @@ def ranking_table(outcome: StudyOutcome) -> Table:
         "n": "runs",
         "mean": _measured(outcome.metric),
         "difference": "difference to the best mean",
+        "worse": "worse in, runs",
     }
     return _table(
         "Ranking",
         outcome.ranking,
         names,
-        [*_telling(outcome), "rank", "policy", "n", "mean", "difference"],
+        [*_telling(outcome), "rank", "policy", "n", "mean", "difference", "worse"],
         "The rank of a policy is one more than the number of policies that are surely better, so "
         "those that cannot be told apart share one. Differences are paired: of runs with the same "
-        "jobs.",
+        "jobs, and in so many of them the policy is worse than that of the best mean.",
         {"mean": "half_width"},
     )
 
@@ -192,7 +197,9 @@ def _table(
         [
             _text(row[name])
             if texts[name]
-            else _number(row[name], row.get(halves.get(name, f"{name} half_width")))
+            else _number(
+                row[name], row.get(halves.get(name, f"{name} half_width")), row["unstable"]
+            )
             for name in columns
         ]
         for row in rows.to_dict("records")
@@ -205,8 +212,10 @@ def _text(value: Any) -> Cell:
     return Cell(NONE if value is None or value is pd.NA or value != value else _told(value))
 
 
-def _number(value: Any, half: Any) -> Cell:
+def _number(value: Any, half: Any, unstable: int) -> Cell:
+    """Return a number with its half-width, if it has one, and a mark if runs are not steady."""
     if value is None or value is pd.NA or math.isnan(value):
         return Cell(NONE)
     width = f" ± {number(half)}" if half and not math.isnan(half) else ""
-    return Cell(f"{number(value)}{width}", float(value))
+    mark = MARK if unstable and half is not None else ""
+    return Cell(f"{number(value)}{width}{mark}", float(value))

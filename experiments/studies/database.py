@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from experiments.files import unwritable
 from experiments.studies.kept import TABLES, Kept
 from grid.errors import GridError
+from grid.foreign import plain
 
 
 class Task(NamedTuple):
@@ -106,6 +111,29 @@ def alone(path: Path) -> Iterator[None]:
         yield
 
 
+class _Told(BaseModel):
+    """What the notes of a study say at least."""
+
+    model_config = ConfigDict(strict=True)
+
+    study: dict[str, Any]
+    ended: str | None
+    title: str = ""
+    text: str = ""
+    version: str | None = None
+    inputs: dict[str, str] = {}
+
+
+LARGEST = 1e100
+"""Numbers of runs are below it, so that sums and squares of them are numbers too."""
+_NOTES = TypeAdapter(_Told)
+_TASKS = TypeAdapter(list[Task], config=ConfigDict(strict=True))
+_RESULTS = TypeAdapter(
+    dict[str, dict[str, Annotated[list[float], Field(min_length=1)]]],
+    config=ConfigDict(strict=True),
+)
+
+
 class Contents(NamedTuple):
     """What the file of a study holds.
 
@@ -133,7 +161,7 @@ def contents(path: Path) -> Contents:
     Raises
     ------
     GridError
-        If it is none.
+        If it is none, or if what it holds is not what `metasched study` writes.
     """
     try:
         if not path.is_file():
@@ -145,11 +173,47 @@ def contents(path: Path) -> Contents:
             told = [*file.execute("SELECT * FROM parameters"), *file.execute("SELECT * FROM notes")]
             tasks = file.execute("SELECT * FROM tasks ORDER BY replication, rowid").fetchall()
             runs = file.execute("SELECT key, result, cpu_s FROM runs").fetchall()
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
         raise GridError(f"{path}: {error}; accepted: what `metasched study` wrote") from None
-    return Contents(
-        {name: json.loads(value) for name, value in told},
-        [Task(*task) for task in tasks],
-        {key: json.loads(result) for key, result, _ in runs},
-        {key: seconds for key, _, seconds in runs},
+    try:
+        return Contents(
+            _notes(told),
+            _TASKS.validate_python([Task(*task) for task in tasks]),
+            _results({key: result for key, result, _ in runs}),
+            {key: seconds for key, _, seconds in runs},
+        )
+    except ValidationError as failure:
+        first = failure.errors(include_url=False)[0]
+        why = ".".join(map(str, first["loc"])) + f": {first['msg'].lower()}"
+    except (TypeError, ValueError, RecursionError) as error:
+        why = str(error)
+    raise unreadable(path, why)
+
+
+def unreadable(path: str | os.PathLike[str], why: str) -> GridError:
+    """Return the error of a file that holds something else than `metasched study` writes."""
+    return GridError(
+        f"{os.fspath(path)}: holds no study that this version can read ({plain(why, 100)}); "
+        "accepted: what `metasched study` of the same version wrote"
     )
+
+
+def _notes(rows: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    """Return parameters and notes, by name, of their rows."""
+    told = {str(name): json.loads(value, parse_constant=_no_number) for name, value in rows}
+    json.dumps(told, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
+    return told | _NOTES.validate_python(told).model_dump()
+
+
+def _results(texts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what runs came to, of JSON by key."""
+    results = _RESULTS.validate_python({key: json.loads(text) for key, text in texts.items()})
+    for key, result in results.items():
+        for name, values in result.items():
+            if not all(math.isnan(value) or abs(value) < LARGEST for value in values):
+                raise ValueError(f"run {key}: {name}: found a number beyond {LARGEST:g}")
+    return results
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"found {word}")

@@ -16,15 +16,22 @@ import pandas as pd
 from pydantic import ValidationError
 
 from experiments.shown import Shown
-from experiments.studies.database import Contents, contents
+from experiments.studies.database import Contents, contents, unreadable
 from experiments.studies.definition import Definition, cell
 from experiments.studies.files import plain
-from experiments.studies.ranking import paired_difference, ranks
+from experiments.studies.ranking import (
+    common,
+    differences,
+    paired_difference,
+    ranks,
+    surely_better,
+)
 from experiments.studies.statistics import Interval, mean_interval
-from grid.errors import GridError
 
 COUNTS = ("unfinished", "rejected", "stable")
 """Columns of runs that are no metrics."""
+MOST = 1e12
+"""Jobs of a run are fewer."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,12 +74,13 @@ class StudyOutcome(Shown):
         found = contents(Path(path))
         try:
             study = Definition.model_validate(found.told["study"])
-        except (KeyError, ValidationError):
-            raise GridError(
-                f"{path}: holds no study that this version can read; accepted: what `metasched "
-                "study` of the same version wrote"
-            ) from None
-        return cls(study, found.told, _runs(study, found), len(found.tasks), found.told["ended"])
+            runs = _runs(study, found)
+        except ValidationError as failure:
+            first = failure.errors(include_url=False)[0]
+            raise unreadable(path, ".".join(map(str, first["loc"])) or first["msg"]) from None
+        except ValueError as error:
+            raise unreadable(path, str(error)) from None
+        return cls(study, found.told, runs, len(found.tasks), found.told["ended"])
 
     @property
     def title(self) -> str:
@@ -101,17 +109,16 @@ class StudyOutcome(Shown):
         Columns: workload, the parameters that vary, policy, ``n`` replications, how many of them
         have no steady state (``unstable``), jobs left ``unfinished`` and ``rejected``; and of each
         metric that is reported its mean by its name, and the half-width of its 95 % confidence
-        interval as ``NAME half_width``. There is no mean if a run has no steady state, leaves jobs
-        unfinished or has no such number.
+        interval as ``NAME half_width``. There is no mean if a run leaves jobs unfinished or has no
+        such number. Where runs have no steady state, it is that of runs of their length.
         """
         rows = []
         for at, runs in self._groups([*self.where, "policy"]):
-            row = {
+            row: dict[str, Any] = {
                 **at,
                 "n": len(runs),
-                "unstable": int((runs["stable"] == 0).sum()),
+                **_troubles(runs),
                 "unfinished": int(runs["unfinished"].sum()),
-                "rejected": int(runs["rejected"].sum()),
             }
             for name in self.study.reported:
                 mean, half = _cells(mean_of(runs, name))
@@ -123,39 +130,54 @@ class StudyOutcome(Shown):
     def ranking(self) -> pd.DataFrame:
         """A row for each policy in each setting, the best first.
 
-        Columns: workload, the parameters that vary, ``rank`` (`ranking.ranks`; none without a
-        mean), policy, ``n``, ``mean`` of the metric and its ``half_width``, and the paired
-        ``difference`` to the first policy, that of the best mean, with its
-        ``difference half_width``.
+        All numbers are of the replications that all policies of the setting have, but of those
+        without a mean, which have no rank.
+
+        Columns: workload, the parameters that vary, ``rank`` (`ranking.ranks`), policy, ``n``,
+        ``mean`` of the metric and its ``half_width``; compared with the first policy, which has
+        the best mean, the paired ``difference`` with its ``difference half_width``, in how many
+        replications it is ``better`` and ``worse``, and whether it is ``surely_worse``
+        (`ranking.surely_better`); its runs without a steady state, ``unstable``, and the jobs that
+        it ``rejected``.
         """
         rows = []
         for at, runs in self._groups(self.where):
-            samples = self._samples(runs)
-            means = {policy: float(values.mean()) for policy, values in samples.items()}
-            sign = -1.0 if self.study.more_is_better else 1.0
-            rank = ranks(samples, self.study.more_is_better)
-            order = sorted(means, key=lambda policy: (rank[policy], sign * means[policy]))
-            for policy in order:
-                mean, half = _cells(mean_interval(samples[policy]))
-                to_best = paired_difference(samples[policy], samples[order[0]])
-                difference, of_difference = _cells(to_best)
-                rows.append(
-                    {
-                        **at,
-                        "rank": rank[policy],
-                        "policy": policy,
-                        "n": len(samples[policy]),
-                        "mean": mean,
-                        "half_width": half,
-                        "difference": difference,
-                        "difference half_width": of_difference,
-                    }
-                )
-            for policy, of_it in runs.groupby("policy", sort=False):
-                if policy not in samples:
-                    rows.append({**at, "policy": policy, "n": len(of_it)})
+            shared = common(self._samples(runs))
+            of_policies = dict(iter(runs.groupby("policy", sort=False)))
+            for row in self._compared(shared):
+                of = of_policies.pop(row["policy"])
+                rows.append({**at, **row, **_troubles(of[of["replication"].isin(shared.index)])})
+            for policy, of in of_policies.items():
+                rows.append({**at, "policy": policy, "n": len(of), **_troubles(of)})
         found = pd.DataFrame(rows, columns=[*self.where, *RANKED])
-        return found.astype({"rank": "Int64"})
+        return found.astype(dict.fromkeys(COUNTED, "Int64") | {"surely_worse": "boolean"})
+
+    def _compared(self, shared: pd.DataFrame) -> Iterator[dict[str, Any]]:
+        """Yield rows of `ranking`, from a column for each policy; none without a replication."""
+        if shared.empty:
+            return
+        sign = -1.0 if self.study.more_is_better else 1.0
+        better = surely_better(shared, self.study.more_is_better)
+        rank = ranks(shared, better)
+        order = sorted(  # by all numbers, so that it never depends on the names
+            shared, key=lambda each: (rank[each], sign * shared[each].mean(), *sign * shared[each])
+        )
+        for policy in order:
+            mean, half = _cells(mean_interval(shared[policy]))
+            apart = differences(shared[policy], shared[order[0]])
+            difference, of_difference = _cells(mean_interval(apart))
+            yield {
+                "rank": rank[policy],
+                "policy": policy,
+                "n": len(shared),
+                "mean": mean,
+                "half_width": half,
+                "difference": difference,
+                "difference half_width": of_difference,
+                "better": int((sign * apart < 0).sum()),
+                "worse": int((sign * apart > 0).sum()),
+                "surely_worse": (order[0], policy) in better,
+            }
 
     @cached_property
     def effects(self) -> pd.DataFrame:
@@ -164,16 +186,17 @@ class StudyOutcome(Shown):
         Columns: ``parameter``, ``from`` and ``to``, its values; workload, policy, the other
         parameters that vary (none for the one itself); ``n`` pairs of runs with the same jobs,
         ``mean`` of the metric at the first value; the paired ``difference`` at the second one,
-        and its ``half_width``.
+        and its ``half_width``; and ``unstable``, runs of both points without a steady state.
         """
         rows = []
         for parameter, values in self.study.vary.items():
             others = [name for name in self.where if name != parameter]
             for at, runs in self._groups([*others, "policy"]):
+                of_values = {value: runs[runs[parameter] == value] for value in map(cell, values)}
                 samples = {
                     value: sample
-                    for value in map(cell, values)
-                    if (sample := self._sample(runs[runs[parameter] == value])) is not None
+                    for value, of in of_values.items()
+                    if (sample := self._sample(of)) is not None
                 }
                 for one, other in combinations(samples, 2):
                     change = paired_difference(samples[other], samples[one])
@@ -188,6 +211,7 @@ class StudyOutcome(Shown):
                             "mean": float(samples[one].mean()),
                             "difference": difference,
                             "half_width": half,
+                            "unstable": _unstable(of_values[one]) + _unstable(of_values[other]),
                         }
                     )
         columns = ["parameter", "from", "to", *self.where, "policy", *EFFECT]
@@ -240,17 +264,34 @@ class StudyOutcome(Shown):
         return runs.set_index("replication")[self.metric]
 
 
-RANKED = ("rank", "policy", "n", "mean", "half_width", "difference", "difference half_width")
-EFFECT = ("n", "mean", "difference", "half_width")
+COUNTED = ("rank", "n", "better", "worse", "unstable", "rejected")
+RANKED = (
+    *("rank", "policy", "n", "mean", "half_width", "difference", "difference half_width"),
+    *("better", "worse", "surely_worse", "unstable", "rejected"),
+)
+EFFECT = ("n", "mean", "difference", "half_width", "unstable")
 
 
 def _runs(study: Definition, found: Contents) -> pd.DataFrame:
-    """Return a row for each finished task, in the order of the study."""
+    """Return a row for each finished task, in the order of the study.
+
+    Raises
+    ------
+    ValueError
+        If a task is none of the study, or its result lacks a number.
+    """
     rows = []
+    settings = {json.dumps(setting): setting for setting in study.settings}
+    policies = {policy.label for policy in study.compared}
     for task in found.tasks:
+        if task.policy not in policies or task.setting not in settings or task.replication < 0:
+            raise ValueError(f"task {task.policy} {task.setting} {task.replication}: is none")
         result: Mapping[str, list[float]] | None = found.results.get(task.key)
         if result is not None:
-            setting = {name: cell(value) for name, value in json.loads(task.setting).items()}
+            for name in (*COUNTS, *study.reported):
+                if name not in result or (name in COUNTS[:2] and not 0 <= result[name][0] < MOST):
+                    raise ValueError(f"run {task.key}: has no {name}")
+            setting = {name: cell(value) for name, value in settings[task.setting].items()}
             told = {"replication": task.replication, "seed": task.seed}
             numbers = {name: values[0] for name, values in result.items()}
             counts = {name: numbers.pop(name) for name in COUNTS}
@@ -262,8 +303,18 @@ def _runs(study: Definition, found: Contents) -> pd.DataFrame:
 
 def mean_of(runs: pd.DataFrame, metric: str) -> Interval | None:
     """Return the mean of a point, None if it has none."""
-    lost = (runs["stable"] == 0).any() or runs["unfinished"].any() or runs[metric].isna().any()
+    lost = runs["unfinished"].any() or runs[metric].isna().any()
     return None if lost or not len(runs) else mean_interval(runs[metric])
+
+
+def _troubles(runs: pd.DataFrame) -> dict[str, int]:
+    """Return what stands beside the mean of a policy that has a rank."""
+    return {"unstable": _unstable(runs), "rejected": int(runs["rejected"].sum())}
+
+
+def _unstable(runs: pd.DataFrame) -> int:
+    """Return how many runs have no steady state."""
+    return int((runs["stable"] == 0).sum())
 
 
 def _cells(interval: Interval | None) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations
 
 import numpy as np
@@ -16,9 +16,20 @@ NOTHING = 1e-9
 """A difference of so small a part of what is compared is no more than rounding."""
 
 
+def common(samples: Mapping[str, pd.Series]) -> pd.DataFrame:
+    """Return a column for each policy, and a row for each replication that all of them have."""
+    if not samples:
+        return pd.DataFrame()
+    return pd.concat(dict(samples), axis=1, join="inner").dropna()
+
+
 def differences(one: pd.Series, other: pd.Series) -> npt.NDArray[np.float64]:
     """Return one minus the other in the replications that both have."""
-    pairs = pd.concat([one, other], axis=1, join="inner").dropna().to_numpy(np.float64)
+    return _apart(common({"one": one, "other": other}).to_numpy(np.float64))
+
+
+def _apart(pairs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the first column minus the second; what is no more than rounding is 0."""
     found: npt.NDArray[np.float64] = pairs[:, 0] - pairs[:, 1]
     found[np.abs(found) <= NOTHING * np.abs(pairs).max(axis=1, initial=0.0)] = 0.0
     return found
@@ -30,62 +41,122 @@ def paired_difference(one: pd.Series, other: pd.Series) -> Interval | None:
     return mean_interval(found) if len(found) else None
 
 
-def p_value(found: npt.ArrayLike) -> float:
-    """Return how likely differences of this size are if their mean is 0 (Student's paired test).
+def p_value(found: npt.ArrayLike, pairs: int = 1) -> float:
+    """Return how likely paired differences are if the two policies are equal (two-sided).
+
+    Parameters
+    ----------
+    found : array_like, shape (replications,)
+    pairs : int
+        Pairs of policies that are tested together.
 
     Returns
     -------
     float
-        1 if there are fewer than two, or all are 0; 0 if all are the same number but 0.
+        1 if there are fewer than two differences, or if their mean is 0; 0 if so few that Student's
+        test is used are all the same number but 0.
+
+    Notes
+    -----
+    Two policies are equal if exchanging them changes nothing; then differences are as likely to
+    have either sign. Wilcoxon's signed-rank test needs no more than that, whatever the tails of
+    their distribution, and however much windows differ in level. But with n replications it finds
+    no p below 2 ** (1 - n): where that is above the level that Holm's procedure asks of the first
+    of so many pairs, Student's paired test is used, which is conservative for symmetric
+    differences with heavy tails. Which test is used depends on the numbers of replications and of
+    pairs, never on the results.
+
+    The sign of the mean decides the direction, so a policy cannot be found better by this test if
+    its mean is worse.
 
     Examples
     --------
     >>> round(p_value([1.0, 2.0, 3.0]), 4), p_value([5.0, 5.0]), p_value([0.0, 0.0]), p_value([5.0])
     (0.0742, 0.0, 1.0, 1.0)
+    >>> p_value([1.0, 2.0, 3.0, 4.0, 5.0, 6000.0])
+    0.03125
     """
+    sample = np.asarray(found, np.float64)
+    count, mean = len(sample), float(sample.mean()) if len(sample) else 0.0
+    if count < 2 or mean == 0.0:
+        return 1.0
+    if 2.0 ** (1 - count) <= (1 - CONFIDENCE) / pairs:
+        return _signed_rank(sample[sample != 0.0] * math.copysign(1.0, mean))
+    return _student(sample, mean)
+
+
+def _signed_rank(sample: npt.NDArray[np.float64]) -> float:
+    """Return the two-sided p of differences, none of them 0, whose mean is positive."""
+    from scipy.stats import wilcoxon
+
+    return min(1.0, 2.0 * float(wilcoxon(sample, alternative="greater").pvalue))
+
+
+def _student(sample: npt.NDArray[np.float64], mean: float) -> float:
     from scipy.special import stdtr
 
-    sample = np.asarray(found, np.float64)
-    if len(sample) < 2 or not sample.any():
-        return 1.0
     error = float(sample.std(ddof=1)) / math.sqrt(len(sample))
-    if error <= NOTHING * abs(float(sample.mean())):
+    if error <= NOTHING * abs(mean):
         return 0.0
-    return 2.0 * float(stdtr(len(sample) - 1, -abs(float(sample.mean())) / error))
+    return 2.0 * float(stdtr(len(sample) - 1, -abs(mean) / error))
 
 
-def ranks(samples: Mapping[str, pd.Series], more_is_better: bool = False) -> dict[str, int]:
-    """Return the rank of each policy: one more than the number of policies that are surely better.
+def surely_better(shared: pd.DataFrame, more_is_better: bool = False) -> set[tuple[str, str]]:
+    """Return all pairs of policies of which the first is surely better than the second.
 
     Parameters
     ----------
-    samples : mapping of str to Series
-        Of each policy its numbers, by replication; two are compared in those that both have.
+    shared : DataFrame
+        Of each policy its numbers in the replications that all have (`common`).
     more_is_better : bool
         High numbers are good ones.
 
     Notes
     -----
-    Policy A is surely better than B if the mean of their paired differences is on its side, and
-    differs from 0 by Student's paired test at a level of 5 % for all pairs of policies together
-    (Holm's step-down procedure): if no policy differs from another, the chance that any gets
-    another rank than 1 is at most 5 %. Policies that cannot be told apart from the same others tie.
+    Policy A is surely better than B if three things agree: the mean of their paired differences is
+    on its side; it is the better one in more replications than B is; and the differences are
+    unlikely between equal policies (`p_value`) at a level of 5 % for all pairs of policies together
+    (Holm's step-down procedure). If all policies are equal, the chance that any is called better
+    than another is at most 5 %.
+
+    The first demand makes the relation acyclic, so the policy of the best mean is never surely
+    worse than another; the second keeps a policy from being called better for a few replications.
 
     Examples
     --------
-    >>> few, same = pd.Series([1.0, 2.0, 3.0]), pd.Series([2.0, 1.0, 3.0])
-    >>> ranks({"slow": few + 100, "quick": few, "quick too": same})
-    {'slow': 3, 'quick': 1, 'quick too': 1}
+    >>> few = pd.Series([1.0, 2.0, 3.0, 4.0, 5.0])
+    >>> sorted(surely_better(pd.DataFrame({"slow": few + 9, "quick": few, "as quick": few[::-1]})))
+    [('as quick', 'slow'), ('quick', 'slow')]
     """
-    pairs = []
-    for one, other in combinations(samples, 2):
-        found = differences(samples[one], samples[other])
-        if len(found):
-            winner, loser = (one, other) if (found.mean() > 0) == more_is_better else (other, one)
-            pairs.append((p_value(found), winner, loser))
-    rank = dict.fromkeys(samples, 1)
-    for index, (chance, _, loser) in enumerate(sorted(pairs)):
-        if chance > (1 - CONFIDENCE) / (len(pairs) - index):
+    tested, values = [], shared.to_numpy(np.float64) * (1.0 if more_is_better else -1.0)
+    for (i, one), (j, other) in combinations(enumerate(shared.columns), 2):
+        found = _apart(values[:, [i, j]])
+        winner, loser = (one, other) if found.sum() > 0 else (other, one)
+        won = np.sign(found).sum() * (1.0 if winner == one else -1.0)
+        tested.append((found, won > 0, (str(winner), str(loser))))
+    chances = [p_value(found, len(tested)) for found, _, _ in tested]
+    better = set()
+    for index, which in enumerate(np.argsort(chances)):
+        if chances[which] > (1 - CONFIDENCE) / (len(tested) - index):
             break
-        rank[loser] += 1
-    return rank
+        _, won, pair = tested[which]
+        if won:
+            better.add(pair)
+    return better
+
+
+def ranks(policies: Iterable[str], better: Collection[tuple[str, str]]) -> dict[str, int]:
+    """Return the rank of each policy: one more than the number of policies that are surely better.
+
+    Parameters
+    ----------
+    policies : iterable of str
+    better : collection of (str, str)
+        What `surely_better` found.
+
+    Examples
+    --------
+    >>> ranks(["slow", "quick", "as quick"], {("quick", "slow"), ("as quick", "slow")})
+    {'slow': 3, 'quick': 1, 'as quick': 1}
+    """
+    return {policy: 1 + sum(loser == policy for _, loser in better) for policy in policies}

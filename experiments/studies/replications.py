@@ -24,7 +24,6 @@ from experiments.scenario import Scenario
 from experiments.shown import Shown
 from experiments.studies.files import new_files, write_csv
 from experiments.studies.kept import Kept, code_digest
-from experiments.studies.lost import is_lost, until_lost
 from experiments.studies.statistics import Interval, mean_interval
 from experiments.studies.sweep import (
     ENOUGH,
@@ -34,7 +33,6 @@ from experiments.studies.sweep import (
     check_importable,
     sweep,
 )
-from grid.workloads.table import Table
 
 PROBE = 20
 """The time that runs take is measured by one of so many times fewer jobs."""
@@ -67,18 +65,19 @@ class Replications(Shown):
 
     @property
     def unfinished(self) -> int:
-        """Jobs that runs of a steady state left unfinished."""
-        return int(self.runs["unfinished"][self.runs["stable"] != 0].sum())
+        """Jobs that runs left unfinished."""
+        return int(self.runs["unfinished"].sum())
 
     @property
     def means(self) -> dict[str, Interval | None]:
         """The mean of each metric with its 95 % confidence interval.
 
-        None if a run is without a steady state, or if it has no such number.
+        None if a run has no such number. Where runs have no steady state, they are means of runs of
+        this length.
         """
         metrics = self.runs.drop(columns=["seed", "unfinished", "stable"])
         return {
-            str(name): None if self.unstable or values.isna().any() else mean_interval(values)
+            str(name): None if values.isna().any() else mean_interval(values)
             for name, values in metrics.items()
         }
 
@@ -152,7 +151,6 @@ def replicate(
     Parameters
     ----------
     scenario : Scenario
-        A run of it that has no steady state ends as soon as that is seen, unless it is of a log.
     seed : int
         Of which those of the runs are spawned: more replications begin with the same runs.
     replications : int
@@ -226,15 +224,13 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
         model.world.consumers.append(observed.add)
     else:
         model.world.stream_records(observed.add)
-    arriving = observed.rounds is None and not isinstance(model.workload, Table)
-    for _ in until_lost(model, steps) if arriving else steps:
+    for _ in steps:
         pass
     model.world.flush()
     observed.finish()
     result = Result.of(model, scenario, 0.0, observed=observed)
-    stable = False if arriving and is_lost(model) else result.stable
     numbers = dict(_numbers(result.summary()["metrics"]))
-    told = math.nan if stable is None else float(stable)
+    told = math.nan if result.stable is None else float(result.stable)
     return {"unfinished": [float(result.unfinished)], **numbers, "stable": [told]}
 
 

@@ -30,7 +30,8 @@ def next_target(study: Definition, runs: pd.DataFrame, target: int, limit: int) 
     -------
     int
         The same if they are enough: all policies are as precise as the study asks, but for those
-        without a mean; or no number that is reported changed from one replication to another.
+        without a mean or a steady state; or no number that is reported changed from one
+        replication to another.
 
     Notes
     -----
@@ -46,7 +47,8 @@ def next_target(study: Definition, runs: pd.DataFrame, target: int, limit: int) 
     wanted = target
     for each in policies:
         mean = mean_of(each, study.metric)
-        if how.precision is None or mean is None or mean.half_width is None:
+        steady = not (each["stable"] == 0).any()
+        if how.precision is None or mean is None or mean.half_width is None or not steady:
             continue
         accepted = how.precision * abs(mean.mean)
         if mean.half_width > accepted:

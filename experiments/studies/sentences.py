@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from experiments.listing import shown
 from experiments.studies.definition import cell
-from experiments.studies.judged import shown as shown_interval
-from experiments.studies.statistics import Interval
 from experiments.studies.undefined import remarks
+from experiments.studies.verdicts import NAMED, listed, pieces, place_of, verdicts
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
-
-NAMED = 6
-"""Settings that are told one by one at most."""
 
 
 def sentences(outcome: StudyOutcome) -> Iterator[str]:
@@ -27,7 +22,7 @@ def sentences(outcome: StudyOutcome) -> Iterator[str]:
     if outcome.runs.empty:
         yield "No run is finished yet."
     else:
-        yield from _found(outcome)
+        yield from verdicts(outcome)
         yield from _effects(outcome)
         yield from _lacking(outcome)
         yield from remarks(outcome)
@@ -55,59 +50,10 @@ def _compared(outcome: StudyOutcome) -> Iterator[str]:
             f"{often.min()}" if often.min() == often.max() else f"{often.min()} to {often.max()}"
         )
         yield (
-            f"{counted(len(outcome.runs), 'run')}, {times} replications of each point; in a "
-            "replication all policies and settings have the same seed, so that differences are of "
-            "the same jobs."
+            f"{counted(len(outcome.runs), 'run')}, {times} {pieces(outcome)} of each point; in "
+            "each of them all policies and settings have the same seed, so that differences are "
+            "of the same jobs."
         )
-
-
-def _found(outcome: StudyOutcome) -> Iterator[str]:
-    """Yield which policies are best, in each setting or in all."""
-    ranking = outcome.ranking
-    best: dict[str, list[str]] = {}
-    told = []
-    for place, rows in ranking.groupby(outcome.where, sort=False):
-        first = [str(policy) for policy in rows.loc[rows["rank"] == 1, "policy"]]
-        for policy in first:
-            best.setdefault(policy, []).append(place_of(outcome, place))
-        told.append((place_of(outcome, place), first, rows))
-    if len(told) > 1:
-        everywhere = [policy for policy, places in best.items() if len(places) == len(told)]
-        if everywhere:
-            alone = all(len(first) == 1 for _, first, _ in told)
-            how = "the best" if alone else "the best, alone or tied,"
-            yield f"{listed(everywhere)} {verb(everywhere)} {how} in all {len(told)} settings."
-        else:
-            yield f"No policy is the best, alone or tied, in all {len(told)} settings."
-            for policy, places in best.items():
-                yield f"{policy}: the best, alone or tied, in {len(places)} of {len(told)}."
-    for place, first, rows in told[:NAMED]:
-        yield _of_setting(outcome, place, first, rows)
-    if len(told) > NAMED:
-        yield f"The ranking has the other {len(told) - NAMED} settings."
-
-
-def _of_setting(outcome: StudyOutcome, place: str, first: list[str], rows: pd.DataFrame) -> str:
-    where = f"{place}: " if place else ""
-    ranked = rows.dropna(subset=["rank"])
-    if not len(ranked):
-        return f"{where}no policy has a mean."
-    leader = ranked.iloc[0]
-    words = f"{where}{leader['policy']} has the best {outcome.metric}, {number(leader)}"
-    if tied := first[1:]:
-        words += f"; {listed(tied)} cannot be told from it"
-    worse = [
-        f"{row['policy']} ({_far(row, leader['mean'])})"
-        for _, row in ranked[ranked["rank"] > 1].iterrows()
-    ]
-    if worse:
-        more = f" and {len(worse) - NAMED} more" if len(worse) > NAMED else ""
-        words += f"; surely beaten: {', '.join(worse[:NAMED])}{more}"
-    return f"{words}."
-
-
-def _far(row: Any, best: float) -> str:
-    return distance(row["difference"], best, row["difference half_width"])
 
 
 def _effects(outcome: StudyOutcome) -> Iterator[str]:
@@ -121,6 +67,7 @@ def _effects(outcome: StudyOutcome) -> Iterator[str]:
             (effects["parameter"] == parameter)
             & (effects["from"] == cell(one))
             & (effects["to"] == cell(other))
+            & (effects["unstable"] == 0)
         ]
         alike: dict[str, list[str]] = {}
         for policy, rows in ends.groupby("policy", sort=False):
@@ -150,18 +97,22 @@ def _change(rows: pd.DataFrame) -> str:
 def _lacking(outcome: StudyOutcome) -> Iterator[str]:
     """Yield what the numbers do not say."""
     points = outcome.points
-    for column, why in (
-        ("unstable", "whose queue grew for as long as jobs arrived in {} of the runs"),
-        ("unfinished", "that left {} jobs unfinished"),
-    ):
-        bad = points[points[column] > 0]
-        if len(bad):
-            count = why.format(int(bad[column].sum()))
-            yield f"No mean is claimed of {_points(outcome, bad)}, {count}."
+    unstable, unfinished = (points[points[name] > 0] for name in ("unstable", "unfinished"))
+    if len(unstable):
+        yield (
+            f"{_points(outcome, unstable)}: no steady state in {int(unstable['unstable'].sum())} "
+            "of the runs, whose queue grew for as long as jobs arrived. Means with a * are those "
+            "of runs of this length; in longer ones jobs wait longer."
+        )
+    if len(unfinished):
+        yield (
+            f"No mean is claimed of {_points(outcome, unfinished)}, that left "
+            f"{int(unfinished['unfinished'].sum())} jobs unfinished."
+        )
     if (points.groupby(outcome.where)["n"].nunique() > 1).any():
         yield (
-            "Policies of a setting have different numbers of finished runs: their means are not of "
-            "the same jobs, paired differences are."
+            "Policies of a setting have different numbers of finished runs: its ranking is of the "
+            f"{pieces(outcome)} that all of them have."
         )
     study = outcome.study
     all_points = len(study.compared) * len(study.settings) * max(1, len(study.workloads))
@@ -183,11 +134,11 @@ def _lacking(outcome: StudyOutcome) -> Iterator[str]:
     precision = outcome.study.replications.precision
     if precision is not None:
         half, mean = points[f"{outcome.metric} half_width"], points[outcome.metric].abs()
-        loose = points[half > precision * mean]
+        loose = points[(half > precision * mean) & (points["unstable"] == 0)]
         if len(loose):
             yield (
                 f"{_points(outcome, loose)} did not reach the precision of {precision:.3g}: at "
-                f"worst {(half / mean).max():.2g}."
+                f"worst {(half / mean)[loose.index].max():.2g}."
             )
 
 
@@ -211,43 +162,6 @@ def _points(outcome: StudyOutcome, rows: pd.DataFrame) -> str:
     return listed(names)
 
 
-def place_of(outcome: StudyOutcome, values: Any) -> str:
-    """Return a setting in words: what there is only one of is not told."""
-    study = outcome.study
-    told = [str(values[0])] if len(study.workloads) > 1 else []
-    varied = zip(study.vary.items(), list(values)[1:], strict=True)
-    told += [f"{name} {value}" for (name, all_), value in varied if len(all_) > 1]
-    return ", ".join(told)
-
-
-def number(row: Any) -> str:
-    """Return a mean with its half-width in words."""
-    half = row["half_width"]
-    return shown_interval(Interval(row["mean"], None if math.isnan(half) else half))
-
-
-def distance(difference: float, mean: float, half: float) -> str:
-    """Return a difference in words, as a share of a mean if that is not 0.
-
-    >>> distance(-3.0, 10.0, 0.5)
-    '30.0% ± 5.0% below it'
-    """
-    side = "above it" if difference > 0 else "below it"
-    if not mean:
-        return f"{abs(difference):.3g} {side}"
-    size = "" if math.isnan(half) else f" ± {abs(half / mean):.1%}"
-    return f"{abs(difference / mean):.1%}{size} {side}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names in a row.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
-
-
 def counted(count: int, one: str, many: str = "") -> str:
     """Return how many there are.
 
@@ -255,8 +169,3 @@ def counted(count: int, one: str, many: str = "") -> str:
     ('1 run', '1,200 runs')
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def verb(names: Sequence[str]) -> str:
-    """Return the verb that goes with names."""
-    return "is" if len(names) == 1 else "are"

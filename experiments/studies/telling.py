@@ -12,8 +12,11 @@ from rich.text import Text
 from experiments.labels import heading
 from experiments.studies.judged import shown
 from experiments.studies.outcome import StudyOutcome
-from experiments.studies.sentences import place_of
 from experiments.studies.statistics import Interval
+from experiments.studies.verdicts import place_of
+
+MARK = "*"
+"""Stands behind means of runs without a steady state."""
 
 
 def print_outcome(outcome: StudyOutcome, console: Console) -> None:
@@ -38,19 +41,22 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
     table.add_column("n", no_wrap=True, **numbers)
     for column in (outcome.metric, "to_the_best"):
         table.add_column(_heading(column), no_wrap=True, **numbers)
+    table.add_column("worse\nin", no_wrap=True, **numbers)
     for column in outcome.study.report:
         table.add_column(_heading(column), **numbers)
     points = outcome.points.set_index([*outcome.where, "policy"])
     for _, row in rows.iterrows():
         ranked = not math.isnan(row["mean"])
         point = points.loc[(*place, row["policy"])]
+        mark = MARK if row["unstable"] else ""
         table.add_row(
             str(row["rank"]) if ranked else "-",
             Text(row["policy"]),
             str(row["n"]),
-            _shown(row["mean"], row["half_width"]),
+            _shown(row["mean"], row["half_width"], mark),
             _difference(row) if ranked else "-",
-            *(_shown(point[name], math.nan) for name in outcome.study.report),
+            f"{row['worse']} of {row['n']}" if ranked else "-",
+            *(_shown(point[name], math.nan, mark) for name in outcome.study.report),
         )
     return table
 
@@ -67,7 +73,7 @@ def _difference(row: Any) -> str:
     return sign + _shown(row["difference"], row["difference half_width"])
 
 
-def _shown(mean: float, half: float) -> str:
+def _shown(mean: float, half: float, mark: str = "") -> str:
     if math.isnan(mean):
         return "-"
-    return shown(Interval(mean, None if math.isnan(half) else half))
+    return shown(Interval(mean, None if math.isnan(half) else half)) + mark

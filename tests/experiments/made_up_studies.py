@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
+
 from experiments.studies.database import StudyDatabase, Task
 from experiments.studies.definition import Definition
+from experiments.studies.outcome import StudyOutcome
 
 STUDY = """
 title = "Made up"
@@ -44,3 +47,32 @@ def made_up(path, result, text=STUDY, replications=5, ended=""):
     database.plan(tasks)
     database.add(results)
     return path
+
+
+def outcome_of(values):
+    """Return a study of windows of a log, from the mean wait of each policy in each of them."""
+    named = [{"name": name, "global": "ect", "local": "fcfs"} for name in values]
+    study = Definition.model_validate(
+        {
+            "scenario": "site",
+            "metric": "mean_wait",
+            "policies": named,
+            "workloads": {"mine": "mine.swf"},
+            "replications": {"window": "4d"},
+        }
+    )
+    same = {
+        "workload": "mine",
+        "seed": 7,
+        "unfinished": 0.0,
+        "rejected": 0.0,
+        "stable": float("nan"),
+    }
+    runs = pd.DataFrame(
+        [
+            {"policy": name, "replication": window, "mean_wait": float(value), **same}
+            for name, of_it in values.items()
+            for window, value in enumerate(of_it)
+        ]
+    )
+    return StudyOutcome(study, {}, runs, len(runs), "")

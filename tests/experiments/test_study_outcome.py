@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
+from experiments.cli import main
+from experiments.reporting.study_page import study_page
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.statistics import mean_interval
 from experiments.studies.telling import print_outcome
@@ -59,28 +64,87 @@ def test_points_ranks_and_effects(tmp_path):
     assert outcome.effects["difference"].to_numpy() == pytest.approx([-9, -9], abs=0.5)
     assert (outcome.effects["half_width"] < 1).all()
     text = " ".join(outcome.sentences())
-    assert "ect over fcfs is the best in all 2 settings." in text
+    assert "ect over fcfs is surely the best in all 2 settings." in text
+    assert worse[["better", "worse"]].to_numpy().tolist() == [[0, 5], [0, 5]]
     assert "From link_mbps 100 to 1000, mean_turnaround of ect over fcfs changes by -" in text
 
 
 def test_what_has_no_mean_is_told_and_has_no_rank(tmp_path):
     def result(policy, workload, setting, replication):
         found = turnaround(policy, workload, setting, replication)
-        if policy.startswith("dll") and setting["link_mbps"] == 100 and replication == 3:
-            return {**found, "stable": 0.0}
         if policy.startswith("dll") and setting["link_mbps"] == 1000:
             return {**found, "unfinished": 2.0}
         return {**found, "rejected": 1.0}
 
     outcome = read(tmp_path, result)
-    assert outcome.ranking["rank"].isna().tolist() == [False, True, False, True]
-    assert outcome.points["unstable"].tolist() == [0, 1, 0, 0]
+    assert outcome.ranking["rank"].isna().tolist() == [False, False, False, True]
     assert outcome.points["unfinished"].tolist() == [0, 0, 0, 10]
     text = " ".join(outcome.sentences())
-    assert "No mean is claimed of dll over fcfs (link_mbps 100), whose queue grew" in text
+    assert "; without a rank: dll over fcfs." in text
     assert "No mean is claimed of dll over fcfs (link_mbps 1000), that left 10 jobs" in text
     assert "rejected jobs" in text
-    assert json.loads(json.dumps(outcome.summary(), allow_nan=False))["ranking"][1]["rank"] is None
+    assert json.loads(json.dumps(outcome.summary(), allow_nan=False))["ranking"][3]["rank"] is None
+
+
+def test_a_run_without_a_steady_state_strikes_nothing_out_and_is_marked(tmp_path):
+    def result(policy, workload, setting, replication):
+        found = turnaround(policy, workload, setting, replication)
+        grew = policy.startswith("ect") and setting["link_mbps"] == 100 and replication == 3
+        return {**found, "stable": 0.0} if grew else found
+
+    outcome = read(tmp_path, result)
+    assert outcome.ranking["rank"].tolist() == [1, 2, 1, 2]
+    assert outcome.ranking["policy"].tolist() == ["ect over fcfs", "dll over fcfs"] * 2
+    assert outcome.points["unstable"].tolist() == [1, 0, 0, 0]
+    assert outcome.points["mean_turnaround"].notna().all()
+    text = " ".join(outcome.sentences())
+    assert "ect over fcfs is surely the best in all 2 settings." in text
+    assert "ect over fcfs (link_mbps 100): no steady state in 1 of the runs" in text
+    assert "From link_mbps 100 to 1000, mean_turnaround of dll over fcfs changes by -" in text
+    console = Console(width=80, file=io.StringIO())
+    print_outcome(outcome, console)
+    assert [line.count("*") for line in console.file.getvalue().splitlines()[:6]].count(2) == 1
+    page = study_page(outcome)
+    assert page.count('class="hollow"') == 1
+    assert "(no steady state)</title>" in page
+
+
+def test_who_loses_most_windows_is_not_called_best(tmp_path):
+    """One policy has the better mean by one window of six, the other one in five of them."""
+
+    def result(policy, workload, setting, replication):
+        jobs = 100.0 + NOISE[replication]
+        if policy.startswith("ect"):
+            return {"mean_turnaround": jobs}
+        return {"mean_turnaround": jobs + 5 if replication < 5 else jobs - 90}
+
+    outcome = read(tmp_path, result, replications=6)
+    assert outcome.ranking["policy"].tolist() == ["dll over fcfs", "ect over fcfs"] * 2
+    assert outcome.ranking["rank"].tolist() == [1, 1, 1, 1]
+    told = outcome.sentences()
+    assert "In none of the 2 settings is a policy surely better than all others." in told
+    assert not any("is surely the best" in line or "has the best" in line for line in told)
+    first = next(line for line in told if line.startswith("link_mbps 100: "))
+    assert "dll over fcfs has the lowest mean_turnaround" in first
+    assert "but is not surely the best; cannot be told from it: ect over fcfs (" in first
+    assert "better in 5 of 6 replications)" in first
+
+
+def test_a_policy_that_rejects_more_is_not_called_best(tmp_path):
+    def result(policy, workload, setting, replication):
+        found = turnaround(policy, workload, setting, replication)
+        return {**found, "rejected": 2.0} if policy.startswith("ect") else found
+
+    outcome = read(tmp_path, result)
+    told = " ".join(outcome.sentences())
+    assert "is surely the best" not in told
+    assert "of the jobs that it accepted: it rejected more than others did" in told
+
+
+def test_equal_policies_are_named_together(tmp_path):
+    told = read(tmp_path, lambda *at: {"mean_turnaround": 100.0 + at[-1]}).sentences()
+    assert any("ect over fcfs and dll over fcfs have the lowest" in line for line in told)
+    assert not any("surely the best" in line for line in told)
 
 
 def test_an_interrupted_study_is_told(tmp_path):
@@ -135,6 +199,37 @@ def test_what_is_no_study_is_refused(tmp_path, content):
     assert content is None or path.read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        ("DELETE FROM notes WHERE name = 'ended'", "ended: field required"),
+        ("UPDATE notes SET value = '5' WHERE name = 'ended'", "ended: input should be"),
+        ("""UPDATE notes SET value = '"a text"' WHERE name = 'study'""", "study: input should be"),
+        ("UPDATE notes SET value = 'plain' WHERE name = 'text'", "Expecting value"),
+        ("UPDATE notes SET value = NULL WHERE name = 'text'", "JSON object must be"),
+        ("UPDATE notes SET value = '{}' WHERE name = 'study'", "holds no study that this"),
+        ("UPDATE runs SET result = '{' WHERE rowid = 1", "Expecting property name"),
+        ("UPDATE runs SET result = '[]' WHERE rowid = 1", "input should be a valid dictionary"),
+        ("""UPDATE runs SET result = '{"stable": []}' WHERE rowid = 1""", "at least 1 item"),
+        ("""UPDATE runs SET result = '{"stable": [1]}' WHERE rowid = 1""", "has no unfinished"),
+        ("""UPDATE runs SET result = '{"stable": [1e999]}' WHERE rowid = 1""", "beyond 1e"),
+        ("UPDATE tasks SET setting = '{}' WHERE rowid = 1", "is none"),
+        ("UPDATE tasks SET replication = 'x' WHERE rowid = 1", "replication: input should be"),
+    ],
+)
+def test_a_spoilt_study_is_told_in_a_line(tmp_path, sql, found):
+    path = made_up(tmp_path / "study.db", turnaround)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(sql)
+        database.commit()
+    got = CliRunner().invoke(main, ["report", str(path), "-o", str(tmp_path / "page.html")])
+    assert got.exit_code == 2, got.output
+    assert got.stderr.startswith(f"metasched: {path}: ")
+    assert found in got.stderr
+    assert got.stderr.count("\n") == 1
+    assert not (tmp_path / "page.html").exists()
+
+
 def test_headings_and_intervals_are_whole_in_80_columns(tmp_path):
     text = STUDY.replace("mean_turnaround", "mean_bounded_slowdown")
     text = text.replace('"utilization"', '"mean_wait", "utilization"')
@@ -150,7 +245,7 @@ def test_headings_and_intervals_are_whole_in_80_columns(tmp_path):
     assert {"bounded", "slowdown", "wait,", "s", "utilization"} <= set(words)
     row = next(line for line in found.splitlines() if "ect over fcfs" in line)
     assert row.count("±") == 1
-    assert row.split()[-2:] == ["1,028", "0.500"]
+    assert row.split()[-5:] == ["0", "of", "5", "1,028", "0.500"]
 
 
 def test_who_is_surely_beaten_is_told_and_no_one_is_called_last(tmp_path):
@@ -172,8 +267,8 @@ def test_who_is_surely_beaten_is_told_and_no_one_is_called_last(tmp_path):
     assert ranks["dll over fcfs"] == 1
     assert means["dll over fcfs"] > means["dll over easy"]
     told = next(line for line in outcome.sentences() if line.startswith("link_mbps 100: "))
-    assert "dll over fcfs cannot be told from it" in told
-    assert "surely beaten: ect over easy (20" in told
+    assert "cannot be told from it: dll over fcfs (" in told
+    assert "surely worse: ect over easy (20" in told
     assert "dll over easy (25" in told
     assert "last" not in told
 
@@ -200,8 +295,9 @@ def test_a_study_that_was_cut_ranks_by_what_policies_have_in_common(tmp_path):
     outcome = read(tmp_path, result, ended="The study ended by its time of 1 s")
     fast, slow = outcome.ranking.to_dict("records")[:2]
     assert (fast["policy"], fast["rank"], slow["rank"]) == ("ect over fcfs", 1, 2)
-    assert fast["mean"] > slow["mean"]
+    assert (fast["n"], fast["mean"], slow["mean"]) == (2, 100.0, 105.0)
     assert (fast["difference"], slow["difference"]) == (0.0, 5.0)
+    assert outcome.points["mean_turnaround"].iloc[0] > 105
     told = outcome.sentences()
-    assert any("different numbers of finished runs: their means are not of the" in x for x in told)
+    assert any("its ranking is of the replications that all of them have" in x for x in told)
     assert "1 of 4 points have no finished run yet." in told

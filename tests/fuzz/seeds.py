@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -56,8 +57,8 @@ def results(folder: Path) -> list[Files]:
 def studies(folder: Path) -> list[Files]:
     """Return the file of a study, as `metasched study` leaves it."""
 
-    def result(policy: str, workload: str, setting: object, replication: int) -> dict[str, object]:
-        return {"mean_turnaround": 100.0 + replication + len(policy), "makespan": None}
+    def result(policy: str, workload: str, setting: object, replication: int) -> dict[str, float]:
+        return {"mean_turnaround": 100.0 + replication + len(policy), "makespan": math.nan}
 
     return [{"study.db": made_up(folder / "study.db", result, replications=3).read_bytes()}]
 

@@ -1,0 +1,215 @@
+"""Verdicts on the policies of a study: what can be said of each setting, and of all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from experiments.studies.judged import shown as shown_interval
+from experiments.studies.statistics import Interval
+
+if TYPE_CHECKING:
+    from experiments.studies.outcome import StudyOutcome
+
+NAMED = 6
+"""Settings, or policies of a setting, that are told one by one at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What can be said of the policies in a setting.
+
+    Attributes
+    ----------
+    outcome : StudyOutcome
+    place : str
+        The setting in words, "" if there is only one.
+    rows : DataFrame
+        Its rows of the ranking.
+    """
+
+    outcome: StudyOutcome
+    place: str
+    rows: pd.DataFrame
+
+    @cached_property
+    def ranked(self) -> pd.DataFrame:
+        """The rows of policies with a rank."""
+        return self.rows.dropna(subset=["rank"])
+
+    @cached_property
+    def leaders(self) -> list[str]:
+        """The policy of the best mean, and those that came to the same in every replication."""
+        same = (self.ranked["better"] == 0) & (self.ranked["worse"] == 0)
+        return self.ranked.loc[same, "policy"].tolist()
+
+    @property
+    def others(self) -> pd.DataFrame:
+        """The rows of the other policies with a rank."""
+        return self.ranked[~self.ranked["policy"].isin(self.leaders)]
+
+    @property
+    def rejects_more(self) -> bool:
+        """Whether the leaders' means are of fewer jobs than those of others."""
+        rejected = self.ranked.set_index("policy")["rejected"]
+        return bool((rejected < rejected[self.leaders].max()).any()) if self.leaders else False
+
+    @property
+    def surely_best(self) -> list[str]:
+        """The policies that are surely better than all others; none if that is not sure.
+
+        A policy that rejected more jobs than another is not called better: its mean is of others.
+        """
+        beaten = self.others["surely_worse"]
+        return self.leaders if len(beaten) and beaten.all() and not self.rejects_more else []
+
+
+def settings_of(outcome: StudyOutcome) -> list[Setting]:
+    """Return the settings of a study, each with its workload."""
+    return [
+        Setting(outcome, place_of(outcome, place), rows)
+        for place, rows in outcome.ranking.groupby(outcome.where, sort=False)
+    ]
+
+
+def verdicts(outcome: StudyOutcome) -> Iterator[str]:
+    """Yield which policies are surely best, in all settings and in each."""
+    settings = settings_of(outcome)
+    if len(settings) > 1 and len(outcome.study.compared) > 1:
+        yield from _of_all(outcome, settings)
+    yield from map(_of_one, settings[:NAMED])
+    if len(settings) > NAMED:
+        yield f"The ranking has the other {len(settings) - NAMED} settings."
+
+
+def _of_all(outcome: StudyOutcome, settings: Sequence[Setting]) -> Iterator[str]:
+    best = _how_often(setting.surely_best for setting in settings)
+    total = len(settings)
+    everywhere = [policy for policy, often in best.items() if often == total]
+    if everywhere:
+        yield f"{listed(everywhere)} {verb(everywhere)} surely the best in all {total} settings."
+        return
+    if best:
+        yield f"No policy is surely the best in all {total} settings."
+        for policy, often in best.items():
+            yield f"{policy}: surely the best in {often} of {total}."
+    else:
+        yield f"In none of the {total} settings is a policy surely better than all others."
+    lowest = _how_often(setting.leaders for setting in settings)
+    if lowest:
+        counts = [f"{policy} in {often}" for policy, often in lowest.items()]
+        yield (
+            f"The {extreme(outcome)} {outcome.metric}, by chance or not, is that of "
+            f"{listed(counts)} of {total} settings."
+        )
+
+
+def _how_often(settings: Any) -> dict[str, int]:
+    """Return in how many settings each policy is named, those named most often first."""
+    counts: dict[str, int] = {}
+    for policies in settings:
+        for policy in policies:
+            counts[policy] = counts.get(policy, 0) + 1
+    return dict(sorted(counts.items(), key=lambda each: -each[1]))
+
+
+def _of_one(setting: Setting) -> str:
+    outcome, where = setting.outcome, f"{setting.place}: " if setting.place else ""
+    ranked, names = setting.ranked, setting.leaders
+    unranked = [str(name) for name in setting.rows["policy"] if name not in set(ranked["policy"])]
+    if not names:
+        return f"{where}no policy is ranked."
+    leader, has = ranked.iloc[0], "has" if len(names) == 1 else "have"
+    words = f"{where}{listed(names)} {has} the {extreme(outcome)} {outcome.metric}, "
+    words += number(leader)
+    if len(ranked) > 1:
+        words += _how_sure(setting)
+    beaten = setting.others["surely_worse"].astype(bool)
+    for told, rows in (
+        ("cannot be told from it", setting.others[~beaten]),
+        ("surely worse", setting.others[beaten]),
+    ):
+        if len(rows):
+            each = [_against(outcome, row, leader) for _, row in rows.iterrows()]
+            more = f" and {len(each) - NAMED} more" if len(each) > NAMED else ""
+            words += f"; {told}: {', '.join(each[:NAMED])}{more}"
+    if unranked:
+        words += f"; without a rank: {listed(unranked)}"
+    return f"{words}."
+
+
+def _how_sure(setting: Setting) -> str:
+    if setting.surely_best:
+        return f", and {verb(setting.surely_best)} surely the best"
+    if setting.rejects_more:
+        return ", of the jobs that it accepted: it rejected more than others did"
+    return "" if setting.others.empty else ", but is not surely the best"
+
+
+def _against(outcome: StudyOutcome, row: Any, leader: Any) -> str:
+    """Return how far a policy is from the leader, and in how many replications it is worse."""
+    far = distance(row["difference"], leader["mean"], row["difference half_width"])
+    side, often = "worse", row["worse"]
+    if row["better"] > row["worse"]:
+        side, often = "better", row["better"]
+    return f"{row['policy']} ({far}, {side} in {often} of {row['n']} {pieces(outcome)})"
+
+
+# Words ------------------------------------------------------------------------------------------
+
+
+def pieces(outcome: StudyOutcome) -> str:
+    """Return what the replications of a study are called."""
+    return "replications" if outcome.study.replications.window is None else "windows"
+
+
+def extreme(outcome: StudyOutcome) -> str:
+    """Return which end of a metric is good."""
+    return "highest" if outcome.study.more_is_better else "lowest"
+
+
+def place_of(outcome: StudyOutcome, values: Any) -> str:
+    """Return a setting in words: what there is only one of is not told."""
+    study = outcome.study
+    told = [str(values[0])] if len(study.workloads) > 1 else []
+    varied = zip(study.vary.items(), list(values)[1:], strict=True)
+    told += [f"{name} {value}" for (name, all_), value in varied if len(all_) > 1]
+    return ", ".join(told)
+
+
+def number(row: Any) -> str:
+    """Return a mean with its half-width in words."""
+    half = row["half_width"]
+    return shown_interval(Interval(row["mean"], None if math.isnan(half) else half))
+
+
+def distance(difference: float, mean: float, half: float) -> str:
+    """Return a difference in words, as a share of a mean if that is not 0.
+
+    >>> distance(-3.0, 10.0, 0.5)
+    '30.0% ± 5.0% below it'
+    """
+    side = "above it" if difference > 0 else "below it"
+    if not mean:
+        return f"{abs(difference):.3g} {side}"
+    size = "" if math.isnan(half) else f" ± {abs(half / mean):.1%}"
+    return f"{abs(difference / mean):.1%}{size} {side}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in a row.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
+
+
+def verb(names: Sequence[str]) -> str:
+    """Return the verb that goes with names."""
+    return "is" if len(names) == 1 else "are"

@@ -1,0 +1,147 @@
+"""What studies say, by studies whose truth is known: how often they are wrong, and find it."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from experiments.studies.ranking import surely_better
+from experiments.studies.verdicts import verdicts
+from tests.experiments.made_up_studies import outcome_of
+
+LEVEL = 0.05
+NAMES = "abcde"
+
+
+def waits(rng, kind, windows, policies):
+    """Return waits of equal policies in windows: exchanging them changes nothing."""
+    shape = windows, policies
+    if kind == "normal":
+        return 1000 + 300 * rng.normal(size=(windows, 1)) + 100 * rng.normal(size=shape)
+    if kind == "heavy tails":
+        return 1000 + 100 * rng.standard_t(1.5, size=shape)
+    if kind == "levels":  # of windows differ by far more than policies
+        return 1000 * np.exp(2 * rng.normal(size=(windows, 1)) + 0.3 * rng.normal(size=shape))
+    if kind == "both":
+        return 1000 * np.exp(rng.normal(size=(windows, 1)) + 1.5 * rng.normal(size=shape))
+    assert kind == "often the same"
+    rare = rng.random(shape) < 0.3
+    return (
+        1000 * np.exp(rng.normal(size=(windows, 1))) * np.where(rare, rng.lognormal(size=shape), 1)
+    )
+
+
+KINDS = ("normal", "heavy tails", "levels", "both", "often the same")
+
+
+def better(table):
+    return surely_better(pd.DataFrame(table, columns=list(NAMES[: table.shape[1]])))
+
+
+def share_called_different(kind, windows, policies, studies, seed=1):
+    rng = np.random.default_rng(seed)
+    return np.mean([bool(better(waits(rng, kind, windows, policies))) for _ in range(studies)])
+
+
+def share_found(kind, windows, policies, studies, seed=2):
+    """Return how often the first policy, better by one standard deviation, is called better.
+
+    That is one of the paired differences; of their logarithms where windows differ in level.
+    """
+    rng, found = np.random.default_rng(seed), 0
+    for _ in range(studies):
+        table = waits(rng, kind, windows, policies)
+        if kind == "normal":
+            table[:, 0] -= 100 * math.sqrt(2)
+        else:
+            table[:, 0] *= math.exp(-math.sqrt(2) * {"levels": 0.3, "both": 1.5}[kind])
+        found += ("a", "b") in better(table)
+    return found / studies
+
+
+def chance(studies):
+    """Return what a share may be above `LEVEL` by chance: one time in thousands."""
+    return LEVEL + 3.3 * math.sqrt(LEVEL * (1 - LEVEL) / studies)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("windows", "policies"), [(6, 2), (6, 3), (12, 3)])
+def test_equal_policies_are_seldom_called_different(kind, windows, policies):
+    assert share_called_different(kind, windows, policies, 300) <= chance(300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("windows", [2, 5, 6, 7, 9, 12, 40])
+@pytest.mark.parametrize("policies", [2, 3, 5])
+def test_equal_policies_are_seldom_called_different_in_many_studies(kind, windows, policies):
+    assert share_called_different(kind, windows, policies, 1000) <= chance(1000)
+
+
+@pytest.mark.parametrize("kind", ["normal", "levels", "both"])
+@pytest.mark.parametrize(("windows", "policies"), [(12, 2), (15, 3), (25, 5)])
+def test_a_policy_better_by_a_standard_deviation_is_found_in_most_studies(kind, windows, policies):
+    assert share_found(kind, windows, policies, 200) > 0.6
+
+
+def test_six_windows_tell_two_policies_apart_and_no_more():
+    levels = np.array([[3.0], [500.0], [40.0], [9000.0], [1.0], [77.0]])
+    assert better(levels * [1.0, 1.3]) == {("a", "b")}
+    assert better(levels * [1.0, 1.3, 1.31]) == set()
+
+
+def rows_of(outcome, names):
+    """Return the ranking by policy, under other names."""
+    rows = outcome.ranking.assign(policy=[names[each] for each in outcome.ranking["policy"]])
+    return rows.set_index("policy").sort_index().drop(columns="workload")
+
+
+windows_of_waits = st.integers(2, 4).flatmap(
+    lambda policies: st.lists(
+        st.lists(st.integers(0, 30), min_size=policies, max_size=policies), min_size=2, max_size=9
+    )
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(windows_of_waits, st.randoms(use_true_random=False))
+def test_nothing_depends_on_the_order_or_the_names_of_policies(waits, random):
+    table = np.array(waits).T
+    names = list(NAMES[: len(table)])
+    order = random.sample(range(len(table)), len(table))
+    others = [f"other {name}" for name in random.sample(names, len(table))]
+    one = outcome_of(dict(zip(names, table, strict=True)))
+    other = outcome_of({others[index]: table[index] for index in order})
+    back = dict(zip(others, names, strict=True))
+    same = {name: name for name in names}
+    pd.testing.assert_frame_equal(rows_of(one, same), rows_of(other, back))
+    if len({*table.mean(axis=1)}) == len(table):  # what is the same is told in order
+        told = "\n".join(verdicts(other))
+        for name in others:
+            told = told.replace(name, back[name])
+        assert told == "\n".join(verdicts(one))
+
+
+@settings(deadline=None, max_examples=60)
+@given(windows_of_waits)
+def test_who_is_called_best_loses_to_nobody(waits):
+    table = np.array(waits, float)
+    found = better(table)
+    for winner, loser in found:
+        mine, theirs = (table[:, NAMES.index(each)] for each in (winner, loser))
+        assert mine.mean() < theirs.mean()
+        assert (mine < theirs).sum() > (mine > theirs).sum()
+    outcome = outcome_of(dict(zip(NAMES, table.T, strict=False)))
+    for name in NAMES[: table.shape[1]]:
+        surely = any(f"{name} has the lowest" in line and "surely the best" in line
+                     and "not surely" not in line for line in outcome.sentences())  # fmt: skip
+        beaten = {pair for pair in found if pair[0] == name}
+        assert surely is (len(beaten) == table.shape[1] - 1)
+    for one, other in combinations(NAMES[: table.shape[1]], 2):
+        assert not {(one, other), (other, one)} <= found
