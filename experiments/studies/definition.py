@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
+from datetime import date, time
 from itertools import product
 from typing import Annotated, Any, Literal
 
@@ -53,6 +55,21 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _of_json(value: Any) -> Any:
+    """Refuse what JSON cannot hold: TOML has dates, and numbers that are none."""
+    if isinstance(value, list | tuple):
+        return [_of_json(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _of_json(each) for name, each in value.items()}
+    if not isinstance(value, str | int | float) or (
+        isinstance(value, float) and not math.isfinite(value)
+    ):
+        raise PydanticCustomError(
+            "value", "accepted: a finite number, a text, true, false, a list or a table"
+        )
+    return value
+
+
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -71,14 +88,15 @@ def _by_own_names(values: Mapping[str, Any]) -> dict[str, Any]:
     return {ALIASES.get(name, name): value for name, value in values.items()}
 
 
-Parameters = Annotated[dict[str, Any], AfterValidator(_by_own_names)]
+Value = Annotated[Any, AfterValidator(_of_json)]
+Parameters = Annotated[dict[str, Value], AfterValidator(_by_own_names)]
 Time = Annotated[float, BeforeValidator(_time)]
-Values = Annotated[tuple[Any, ...], Field(min_length=1), AfterValidator(_different)]
-Names = Annotated[
-    tuple[str, ...], BeforeValidator(_one_or_more), Field(min_length=1), AfterValidator(_different)
-]
+Values = Annotated[tuple[Value, ...], Field(min_length=1), AfterValidator(_different)]
 Line = Annotated[str, AfterValidator(_in_a_line)]
 Name = Annotated[Line, AfterValidator(_not_blank)]
+Names = Annotated[
+    tuple[Name, ...], BeforeValidator(_one_or_more), Field(min_length=1), AfterValidator(_different)
+]
 
 
 class _Part(BaseModel):
@@ -260,7 +278,12 @@ def _told(failure: pydantic.ValidationError) -> str:
     if error["type"] == "missing":
         return f"{key}: missing; accepted: a study with it"
     reason = SHAPES.get(error["type"], error["msg"][0].lower() + error["msg"][1:])
-    return f"{key}: found {quoted(error['input'])}; {reason}"
+    return f"{key}: found {_spelled(error['input'])}; {reason}"
+
+
+def _spelled(value: Any) -> str:
+    """Return a value as a message cites it; dates and times as TOML has them."""
+    return str(value) if isinstance(value, date | time) else quoted(value)
 
 
 def _in_words(part: str | int) -> str:

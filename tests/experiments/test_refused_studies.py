@@ -43,6 +43,11 @@ BAD = [
         r'"a\nb"',
         r"study.toml: title: found 'a\nb'; accepted: a printable text in one line",
     ),
+    ('["titan", "fcfs"]', '[""]', "study.toml: policies.local.0: found ''; accepted: a name"),
+    ("[0.4, 0.9]", "[2024-01-01]", "vary.load.0: found 2024-01-01; accepted: a finite number"),
+    ("[0.4, 0.9]", "[inf]", "vary.load.0: found inf; accepted: a finite number"),
+    ("jobs = 150", "jobs = 07:00:00", "study.toml: set.jobs: found 07:00:00; accepted: a finite"),
+    ("seed = 3", "seed = " + "9" * 4301, "study.toml: Exceeds the limit (4300 digits)"),
     ("[vary]", '[workloads]\n" " = "no.swf"\n[vary]', "workloads: found ' '; accepted: a name"),
 ]
 
