@@ -1,4 +1,4 @@
-"""Whose fault an exception is: schedulers are users' code, and errors in it say so."""
+"""Attribute exceptions to the schedulers whose code raised them, and to simulated time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 from agents.schedulers import Scheduler
 from grid.errors import GridError
 
+_RAISED = "raised by ", "raised in making "
+
 
 def raise_as_of(scheduler: Scheduler, now: float, error: Exception | SystemExit) -> NoReturn:
     """Raise an error again, saying whose it is and when (s).
@@ -16,18 +18,41 @@ def raise_as_of(scheduler: Scheduler, now: float, error: Exception | SystemExit)
     """
     if isinstance(error, GridError):
         raise type(error)(f"{scheduler.name} at {now:g} s: {error}") from None
-    error.add_note(f"raised by {scheduler.name} at simulated time {now:g} s")
+    error.add_note(f"{_RAISED[0]}{scheduler.name} at simulated time {now:g} s")
     raise error
+
+
+def making(name: str, make: Callable[..., Any], *given: object) -> Any:
+    """Return what `make` makes; say in any exception that it was in making what is called so."""
+    try:
+        return make(*given)
+    except (Exception, SystemExit) as error:
+        error.add_note(f"{_RAISED[1]}{name}, before the run")
+        raise
 
 
 def made(make: Callable[..., Any], *given: object) -> Any:
     """Return a scheduler that `make` makes; say in any exception whose making it was."""
-    called = getattr(make, "__name__", make)
-    try:
-        scheduler = make(*given)
-    except (Exception, SystemExit) as error:
-        error.add_note(f"raised in making {called}, before the run")
-        raise
+    called = str(getattr(make, "__name__", make))
+    scheduler = making(called, make, *given)
     if not hasattr(scheduler, "unique_id"):
         raise GridError(f"{called}: accepted: an __init__ that calls super().__init__")
     return scheduler
+
+
+def compiled(function: Any, compile_: Callable[..., int], *given: object) -> int:
+    """Return the address of a scheduler's function; an exception says which was compiled."""
+    try:
+        return compile_(function, *given)
+    except Exception as error:
+        code = function.py_func.__code__
+        error.add_note(
+            f"in compiling {code.co_name}, {code.co_filename}, line {code.co_firstlineno}"
+        )
+        raise
+
+
+def blame_of(error: BaseException) -> list[str]:
+    """Return the notes that say whose an exception is and when, none if it was not attributed."""
+    notes: list[str] = getattr(error, "__notes__", [])
+    return [note for note in notes if note.startswith(_RAISED)]

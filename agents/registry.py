@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from agents.importing import instead_of, module_of
 from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
 from grid.errors import GridError
+from grid.foreign import quoted
+from grid.names import meant
 
 GLOBAL = {
     "muscle": "agents.muscle:MuscleScheduler",
@@ -62,6 +62,8 @@ LOCAL = {
 }
 """Built-in local schedulers."""
 
+LISTED = "`metasched policies` lists them; or module:Class"
+
 
 def global_scheduler(name: str) -> type[GlobalScheduler]:
     """Return the class of a global scheduler.
@@ -100,23 +102,28 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     kind = {GlobalScheduler: "global scheduler", LocalScheduler: "local scheduler"}.get(
         base, "scheduler"
     )
-    accepted = f"accepted: {', '.join(known)}, or module:Class"
     if not separator or module_name[:1] in ("", "."):
-        raise GridError(f"{kind} {name!r}: unknown; {accepted}")
+        of_others = (GLOBAL | LOCAL).keys() - known.keys()
+        why = "of the other level" if name in of_others else "unknown"
+        raise GridError(f"{kind} {quoted(name)}: {why}; {meant(name, known, LISTED)}")
     module = module_of(kind, name, module_name)
     if not hasattr(module, class_name):
-        there = ", ".join(_schedulers_of(module, base))
+        there = _schedulers_of(module, base)
         raise GridError(
-            f"{kind} {name!r}: module {module_name!r} has no {class_name!r}; accepted: "
-            f"{there or f'a subclass of agents.schedulers.{base.__name__}'}"
+            f"{kind} {name!r}: module {module_name!r} has no {class_name!r}"
+            f"{instead_of(module_name)}; "
+            + (meant(class_name, there) if there else _subclass(base))
         )
     found: Any = getattr(module, class_name)
     if not (isinstance(found, type) and issubclass(found, base)):
         raise GridError(
-            f"{kind} {name!r}: {module_name}.{class_name} is {found!r}; accepted: a "
-            f"subclass of agents.schedulers.{base.__name__}"
+            f"{kind} {name!r}: {module_name}.{class_name} is {quoted(found)}; " + _subclass(base)
         )
     return found
+
+
+def _subclass(base: type[Scheduler]) -> str:
+    return f"accepted: a subclass of agents.schedulers.{base.__name__}"
 
 
 def _schedulers_of(module: ModuleType, base: type[Scheduler]) -> list[str]:
@@ -128,32 +135,6 @@ def _schedulers_of(module: ModuleType, base: type[Scheduler]) -> list[str]:
         and issubclass(found, base)
         and found.__module__ == module.__name__
     ]
-
-
-def module_of(kind: str, name: str, module: str) -> ModuleType:
-    """Return the module that a name of a kind of thing is in, also one of the current folder.
-
-    Raises
-    ------
-    GridError
-        If there is no such module.
-    """
-    if str(Path.cwd()) not in sys.path:
-        importable_from(Path.cwd())
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if not f"{module}.".startswith(f"{error.name}."):
-            raise
-        raise GridError(f"{kind} {name!r}: no module {module!r}") from None
-
-
-def importable_from(folder: Path) -> None:
-    """Have the modules in a folder found before all others, as Python does for a script's own."""
-    path = str(folder.resolve())
-    if path in sys.path:
-        sys.path.remove(path)
-    sys.path.insert(0, path)
 
 
 def summary(target: type[Scheduler]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agents.blame import made
+from agents.blame import compiled, made, making
 from agents.broker import hierarchy
 from agents.cluster import ClusterAgent
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
@@ -33,7 +33,8 @@ def connect(
         If a cluster is named as the global scheduler is.
     """
     model.scheduler = scheduler = made(global_scheduler, model)
-    model.broker, own, model.brokers = hierarchy(model)
+    broker = scheduler.broker_class.__name__
+    model.broker, own, model.brokers = making(broker, hierarchy, model)
     _connect_global(model, scheduler)
     receivers: dict[str, Scheduler] = {scheduler.name: scheduler}
     for index, name in enumerate(model.world.platform.names):
@@ -109,7 +110,9 @@ def _addresses(model: GridModel, scheduler: GlobalScheduler) -> tuple[int, int, 
 
     def address(method: str, compile_: Callable[..., int]) -> int:
         function = scheduler.compiled(method)
-        return model.told_by(scheduler, compile_, function, model.world.capacity) if function else 0
+        if not function:
+            return 0
+        return model.told_by(scheduler, compiled, function, compile_, model.world.capacity)
 
     place = address("place", place_address)
     return (
@@ -132,7 +135,7 @@ def _connect_local(model: GridModel, cluster: int, scheduler: LocalScheduler) ->
     """Have the world ask a local scheduler."""
     address, priority = 0, scheduler.compiled("priority")
     if priority:
-        address = model.told_by(scheduler, priority_address, priority)
+        address = model.told_by(scheduler, compiled, priority, priority_address)
     service, planned = scheduler.service, isinstance(scheduler, PlanningScheduler)
     if service not in SERVICES or (planned and service != "head"):
         raise GridError(

@@ -10,9 +10,11 @@ import pydantic
 from experiments.parameters import ALIASES, RANGES, Parameters
 from experiments.workload import deadline_classes
 from grid.errors import GridError, WorkloadError
-from grid.foreign import quoted
+from grid.foreign import plain, quoted
+from grid.names import meant
 from grid.workloads.deadlines import class_table
 
+LISTED = "`metasched validate SCENARIO --all` lists them"
 MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
 """Errors of which the parameter's own words say more than their kind."""
 
@@ -43,10 +45,9 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
         first, *rest = error["loc"]
         place = _place([given.get(str(first), first), *rest])
         if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
-            accepted = ", ".join(Parameters.model_fields)
-            raise ScenarioError(
-                f"{where}: {place}: unknown parameter; accepted: {accepted}"
-            ) from None
+            name = given.get(str(first), str(first))
+            known = meant(name, (*Parameters.model_fields, *ALIASES), LISTED)
+            raise ScenarioError(f"{where}: {plain(name)}: unknown parameter; {known}") from None
         reasons = dict.fromkeys(
             each["msg"][0].lower() + each["msg"][1:]
             for each in of_one_key

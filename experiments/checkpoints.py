@@ -22,6 +22,7 @@ from typing import Any, BinaryIO
 import mesa
 import numpy as np
 
+from agents.importing import importable_from
 from agents.messages import Message, SeedSchedule
 from agents.model import GridModel
 from agents.wiring import reconnect
@@ -216,8 +217,9 @@ def read(path: str | os.PathLike[str]) -> UnderWay:
     head, pickled = _parts(path)
     if head.product != (product := _product()):
         raise GridError(f"{path}: found a checkpoint of {head.product}; accepted: of {product}")
-    missing = [folder for folder in head.path if folder not in sys.path]
-    sys.path[:0] = missing  # where a user's modules are
+    for folder in reversed(head.path):
+        if folder not in sys.path:
+            importable_from(Path(folder))  # where a user's modules are
     try:
         found = pickle.loads(pickled)
     except (ImportError, AttributeError) as error:

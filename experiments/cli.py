@@ -15,7 +15,7 @@ from experiments.maxutil.commands import maxutil
 from experiments.oas.commands import gap, oas
 from experiments.options import Duration, Number, check_alone, chosen_scenario, scenario_options
 from experiments.papers.commands import reproduce
-from experiments.process import INTERRUPTED, Program, stdout_kept, users_code
+from experiments.process import FAILED, INTERRUPTED, Program, stdout_kept, users_code
 from experiments.reporting.commands import plot, report
 from experiments.studies.commands import study
 from grid.errors import GridError
@@ -178,6 +178,8 @@ def run(
         counts = f"{result.unfinished} of {result.submitted} jobs"
         click.echo(f"metasched: {counts} not finished: {result.why_unfinished}", err=True)
         sys.exit(UNFINISHED)
+    if result.failed_metrics:
+        sys.exit(FAILED)
 
 
 def _replicate(
@@ -215,6 +217,10 @@ def _replicate(
             print_replications(found, Console())
     if found.unfinished:
         click.echo(f"metasched: {found.unfinished} jobs not finished", err=True)
+    for name, seeds in found.failed_metrics.items():
+        failed = f"{len(seeds)} of {len(found.runs)} runs, as in that of --seed {seeds[0]}"
+        click.echo(f"metasched: metric {name}: failed in {failed}; it is null there", err=True)
+    if found.unfinished or found.failed_metrics:
         sys.exit(UNFINISHED)
 
 
@@ -252,19 +258,27 @@ def saturation(
 
 @main.command()
 @scenario_options()
-def validate(seed: int, scenario: str, **options: Any) -> None:
-    """Check SCENARIO without simulating it, and list its parameters.
+@click.option("--all", "every", is_flag=True, help="List all parameters, with their meaning.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def validate(seed: int, every: bool, as_json: bool, scenario: str, **options: Any) -> None:
+    """Check SCENARIO without simulating it, and list the parameters that it changes.
 
     Yet a .py file is run as a script, and modules that any scenario names (module:Class) are
     imported: use only files that you trust.
     """
-    from experiments.listing import print_parameters
+    from experiments.listing import described, print_parameters
+    from experiments.notes import notes
 
-    with users_code():
-        chosen = chosen_scenario(scenario, **options)
-        chosen.model(seed)
-    _tell_notes(chosen)
-    print_parameters(chosen)
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with users_code():
+            chosen = chosen_scenario(scenario, **options)
+            chosen.model(seed)
+        found = described(chosen, scenario, notes(chosen))
+        _tell_notes(chosen)
+        if as_json:
+            click.echo(json.dumps(found, allow_nan=False), file=stdout)
+        else:
+            print_parameters(chosen, found, every)
 
 
 @main.command()
@@ -285,22 +299,28 @@ def explain(result: str, job: int, events: str | None, as_json: bool) -> None:
     print_story(story_of(result, job, events), as_json)
 
 
+_OF_PAPER = click.option("--paper", metavar="KEY", help="Those of a paper, such as muscle.")
+
+
 @main.command()
+@_OF_PAPER
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-def scenarios(as_json: bool) -> None:
+def scenarios(paper: str | None, as_json: bool) -> None:
     """List the scenarios that come with metasched."""
     from experiments.listing import list_scenarios, print_table
 
-    print_table(list_scenarios(), as_json)
+    print_table(list_scenarios(paper), as_json)
 
 
 @main.command()
+@click.option("--level", type=click.Choice(["global", "local"]), help="Those of one level.")
+@_OF_PAPER
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-def policies(as_json: bool) -> None:
+def policies(level: str | None, paper: str | None, as_json: bool) -> None:
     """List the global and local schedulers that come with metasched."""
     from experiments.listing import list_policies, print_table
 
-    print_table(list_policies(), as_json)
+    print_table(list_policies(level, paper), as_json)
 
 
 COMMANDS = check, verify, reproduce, study, report, plot, maxutil, inspect, convert, oas, gap

@@ -162,6 +162,24 @@ def _is_site_log(entry: str) -> bool:
     return "=" in entry and not os.path.isfile(entry)
 
 
+def _show_all_frames(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from experiments.users_errors import TRACEBACK
+
+        before = os.environ.get(TRACEBACK, "")
+        os.environ[TRACEBACK] = "1"  # for processes that are started, too
+        context.call_on_close(lambda: os.environ.update({TRACEBACK: before}))
+
+
+traceback_option = click.option(
+    "--traceback",
+    is_flag=True,
+    expose_value=False,
+    callback=_show_all_frames,
+    help="Show an exception of your code with all frames, not your own alone.",
+)
+
+
 def scenario_options(required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return what adds the options that say what a scenario is to be run with."""
     options = reversed(
@@ -198,6 +216,7 @@ def scenario_options(required: bool = True) -> Callable[[Callable[..., Any]], Ca
                 help="A metric of your own, which is imported and run (docs/own-metric.md).",
             ),
             click.option("--seed", type=Number(0), default=0, show_default=True),
+            traceback_option,
         )
     )
 
@@ -233,10 +252,12 @@ def chosen_scenario(
         changes["local_scheduler"] = local
     if own_metrics:
         changes["own_metrics"] = own_metrics
-    return Scenario.load(scenario).changed(settings, **changes)
+    return Scenario.load(scenario).changed(settings, "--set", **changes)
 
 
-WITH_RESUME = ("live", "pace", "follow", "rounds", "checkpoint", "every", "resume", "as_json")
+WITH_RESUME = (
+    *("live", "pace", "follow", "rounds", "checkpoint", "every", "traceback", "resume", "as_json"),
+)
 """What may be asked of a run that goes on: all else its checkpoint knows."""
 
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable, Collection, Sequence
+import sys
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
-from agents.registry import module_of
+from agents.importing import instead_of, module_of
+from experiments.labels import METRICS
+from experiments.users_errors import in_a_line, is_whole, told
 from grid.errors import GridError
+from grid.foreign import one_line, quoted
+from grid.names import meant
 
 if TYPE_CHECKING:
     from experiments.results import Result
+
+TAKEN = {*METRICS, "cp_basis", "stable", "messages", "saturated", "response_queues"}
+"""Names of metrics that are not a user's own."""
 
 Metric: TypeAlias = "Callable[[Result], float | None]"
 """Returns a number of a finished run, or None (or NaN) where nothing defines one."""
@@ -33,43 +42,68 @@ def own_metric(name: str) -> Metric:
     module, _, function = name.partition(":")
     if not function or module[:1] in ("", "."):
         raise GridError(f"metric {name!r}: unknown; accepted: module:function")
-    found = getattr(module_of("metric", name, module), function, None)
+    home = module_of("metric", name, module)
+    found = getattr(home, function, None)
     if not callable(found):
+        own = [key for key, each in vars(home).items() if inspect.isfunction(each)]
+        known = meant(function, own, "accepted: one that takes an experiments.results.Result")
         raise GridError(
-            f"metric {name!r}: module {module!r} has no function {function!r}; accepted: one that "
-            "takes an experiments.results.Result"
+            f"metric {name!r}: module {module!r} has no function {function!r}{instead_of(module)}; "
+            f"{known}"
         )
     metric: Metric = found
     return metric
 
 
+def check_names(names: Sequence[str]) -> None:
+    """Raise `GridError` for a metric that cannot be found, or is named as another is."""
+    found = {*TAKEN}
+    for name in names:
+        own_metric(name)
+        function = name.partition(":")[2]
+        if function in found:
+            raise GridError(f"metric {name!r}: {function} is there already; accepted: a new name")
+        found.add(function)
+
+
 def measured(
-    result: Result, names: Sequence[str], taken: Collection[str]
-) -> dict[str, float | None]:
-    """Return what metrics make of a result, by the names of their functions.
+    result: Result, names: Sequence[str]
+) -> tuple[dict[str, float | None], dict[str, Exception | SystemExit]]:
+    """Return what metrics make of a result, and what those raised that failed.
 
     Parameters
     ----------
     result : Result
         With its jobs.
     names : sequence of str
-        As `own_metric` takes them.
-    taken : collection of str
-        Names that a result has already.
+        As `check_names` takes them.
 
-    Raises
-    ------
-    GridError
-        For a name that is there twice, or a metric that is no number.
+    Returns
+    -------
+    dict of str to float or None
+        By the names of their functions; None of one that failed.
+    dict of str to exception
+        By their names.
     """
     found: dict[str, float | None] = {}
+    failures: dict[str, Exception | SystemExit] = {}
     for name in names:
-        function = name.partition(":")[2]
-        if function in taken or function in found:
-            raise GridError(f"metric {name!r}: {function} is there already; accepted: a new name")
-        value = own_metric(name)(result)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
-            raise GridError(f"metric {name!r}: found {value!r}; accepted: a number, or None")
-        number = math.nan if value is None else float(value)
-        found[function] = number if math.isfinite(number) else None
-    return found
+        number = math.nan
+        try:
+            value = own_metric(name)(result)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
+                raise GridError(f"found {quoted(value)}; accepted: a number, or None")
+            number = math.nan if value is None else float(value)
+        except (Exception, SystemExit) as error:
+            failures[name] = error
+        found[name.partition(":")[2]] = number if math.isfinite(number) else None
+    return found, failures
+
+
+def tell_failures(result: Result) -> None:
+    """Say on standard error, in a line each, which metrics failed, and of what."""
+    for name, error in result.failed_metrics.items():
+        line = one_line(f"metric {name}: {in_a_line(error)}; it is null")
+        print(f"metasched: {line}", file=sys.stderr)
+        if is_whole():
+            print(told(error), end="", file=sys.stderr)

@@ -6,7 +6,6 @@ import errno
 import io
 import os
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
@@ -15,13 +14,29 @@ from typing import Any, TextIO
 import click
 
 from grid.errors import GridError
-from grid.foreign import one_line
+from grid.foreign import one_line, quoted
+from grid.names import meant
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 """Exit status: an error of a program, one that the user can mend, Ctrl-C."""
 
 
-class Program(click.Group):
+class Commands(click.Group):
+    """A group of commands that says which was meant by a name that none of them has."""
+
+    def resolve_command(
+        self, context: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that words begin with; of an unknown one, say which was meant."""
+        if words and not words[0].startswith("-") and self.get_command(context, words[0]) is None:
+            of = " ".join(["metasched", *context.command_path.split()[1:]])
+            listed = f"`{of} --help` lists them"
+            known = meant(words[0], self.list_commands(context), listed)
+            raise GridError(f"command {quoted(words[0])}: unknown; {known}")
+        return super().resolve_command(context, words)
+
+
+class Program(Commands):
     """A command that ends in order whatever happens to it, and says why in one line."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
@@ -81,7 +96,7 @@ def give_stdout_up() -> None:
 
 @contextmanager
 def users_code() -> Iterator[None]:
-    """Load and run what users wrote, and show an error in it with its traceback.
+    """Load and run what users wrote, and show an error in it as `told` does.
 
     Else click would take some for its own: the end of a file, a broken pipe, an exit.
     """
@@ -89,8 +104,10 @@ def users_code() -> Iterator[None]:
         yield
     except GridError:
         raise
-    except (Exception, SystemExit):
-        traceback.print_exc()
+    except (Exception, SystemExit) as error:
+        from experiments.users_errors import told
+
+        click.echo(told(error), err=True, nl=False)
         sys.exit(FAILED)
 
 

@@ -105,6 +105,8 @@ class Result(Shown):
         Jobs were allocated in rounds, which CP, MCP and PB are about.
     drawn_deadlines : float or None
         Share of the jobs' deadlines that were drawn; None if no job has one.
+    failed_metrics : mapping of str to exception
+        What those of them raised that failed, by ``module:function``.
     """
 
     scenario: Scenario
@@ -131,6 +133,7 @@ class Result(Shown):
     own_metrics: Mapping[str, float | None] = field(default_factory=dict)
     in_rounds: bool = False
     drawn_deadlines: float | None = None
+    failed_metrics: Mapping[str, Exception | SystemExit] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -195,8 +198,8 @@ class Result(Shown):
         )
         if not scenario.own_metrics:
             return result
-        taken = result.summary()["metrics"]
-        return replace(result, own_metrics=measured(result, scenario.own_metrics, taken))
+        found, failures = measured(result, scenario.own_metrics)
+        return replace(result, own_metrics=found, failed_metrics=failures)
 
     @property
     def platform(self) -> Platform:

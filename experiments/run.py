@@ -16,11 +16,13 @@ from experiments.attempts import hardly_ending
 from experiments.checkpoints import Saving, SeedSchedules, UnderWay
 from experiments.events.log import event_log, resumed_log
 from experiments.observed import Observed
+from experiments.own_metrics import tell_failures
 from experiments.process import give_stdout_up
 from experiments.results import Result
 from experiments.scenario import Scenario
 from experiments.writing import new_result, resumed_result
 from grid.errors import GridError
+from grid.foreign import quoted
 
 LONG_ENOUGH_TO_SEE = 1.0
 """Wall seconds after which a run in a terminal is shown live unless told otherwise."""
@@ -50,7 +52,7 @@ def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
 
 
 def run(
-    scenario: Scenario,
+    scenario: Scenario | str | os.PathLike[str],
     seed: int = 0,
     live: bool | None = False,
     pace: float | None = None,
@@ -64,7 +66,8 @@ def run(
 
     Parameters
     ----------
-    scenario : Scenario
+    scenario : Scenario, str or path
+        Or the name of one that comes with the product, or its file, as `Scenario.load` takes it.
     seed : int
         Of every random stream.
     live : bool or None
@@ -87,8 +90,15 @@ def run(
     Raises
     ------
     GridError
-        If the events, the result or the first checkpoint cannot be written.
+        If there is no such scenario, or the events, the result or the first checkpoint cannot be
+        written.
     """
+    if isinstance(scenario, str | os.PathLike):
+        scenario = Scenario.load(scenario)
+    elif not isinstance(scenario, Scenario):
+        raise GridError(
+            f"run: found {quoted(scenario)}; accepted: a Scenario, the name of one, or its file"
+        )
     model = scenario.model(seed)
     scenario = scenario.as_run(model)
     live = _check_live(model, live, pace, follow)
@@ -210,6 +220,7 @@ def _result_of(under_way: UnderWay) -> Result:
     result = Result.of(model, under_way.scenario, under_way.wall, extras, observed)
     if new is not None:
         new.finish(result)
+    tell_failures(result)
     return result
 
 

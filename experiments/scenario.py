@@ -9,7 +9,6 @@ import runpy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,18 @@ from agents.coallocation.settings import CoallocationSettings
 from agents.deadlines import reads_deadlines
 from agents.disciplines import LocalSettings
 from agents.genetic import Settings
+from agents.importing import importable_from
 from agents.model import GridModel
 from agents.oas.settings import OasSettings
 from agents.pace import is_told
 from agents.queueing.settings import QueueSettings
-from agents.registry import global_scheduler, importable_from, local_scheduler
+from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import JobSelection
 from experiments.checked import ScenarioError, checked
-from experiments.own_metrics import own_metric
+from experiments.own_metrics import check_names
 from experiments.parameters import ALIASES, Parameters
+from experiments.scenario_files import is_packaged, scenario_file
 from experiments.scenario_toml import read_toml
 from experiments.shown import Shown
 from experiments.workload import Duration, Source, build_workload, read_source
@@ -38,9 +39,6 @@ from grid.foreign import plain, quoted
 from grid.platform import Platform
 from grid.strict import json_of, toml_of
 from grid.workloads.table import Table
-
-PACKAGED = resources.files("experiments") / "scenarios"
-SUFFIXES = (".toml", ".py")
 
 SETTINGS = {
     Settings: ("coding", "population", "patience", "threshold", "start"),
@@ -115,7 +113,7 @@ class Scenario(Shown):
         object.__setattr__(self, "platform", _sized(self.platform, self.parameters))
 
     @classmethod
-    def load(cls, name: str) -> Scenario:
+    def load(cls, name: str | os.PathLike[str]) -> Scenario:
         """Return a packaged scenario by name, or a user's by path (``.toml`` or ``.py``).
 
         A ``.py`` file is a script that leaves a `Scenario` in its variable ``scenario``. Modules
@@ -126,16 +124,11 @@ class Scenario(Shown):
         ScenarioError
             If there is none, or the file is not a scenario.
         """
-        packaged = [Path(str(PACKAGED)) / f"{name}{suffix}" for suffix in SUFFIXES]
-        path = next((each for each in packaged if os.path.isfile(each)), Path(name))
-        if path.suffix not in SUFFIXES:
-            raise ScenarioError(
-                f"scenario {quoted(name)}: unknown; accepted: {', '.join(packaged_names())}, or "
-                "the path of a .toml or .py file"
-            )
+        path = scenario_file(name)
+        packaged = is_packaged(path)
         if not os.path.isfile(path):
             raise ScenarioError(f"{path}: no such file")
-        if path not in packaged:
+        if not packaged:
             importable_from(Path.cwd())
             importable_from(path.parent)  # where a scenario's own modules are looked for first
         found: Any
@@ -148,21 +141,46 @@ class Scenario(Shown):
                 f"{path}: variable `scenario` is {quoted(found)}; accepted: a Scenario"
             )
         assert isinstance(found.parameters, Parameters)
-        if path in packaged:
+        if packaged:
             names = frozenset(found.parameters.model_fields_set)
             found = dataclasses.replace(found, packaged=names)
         return found
 
-    def changed(self, settings: Sequence[str] = (), **changes: Any) -> Scenario:
-        """Return the scenario with fields replaced and parameters set as ``name=value``."""
-        given: dict[str, Any] = {}
+    def changed(
+        self, settings: Sequence[str] = (), where: str = "changed", **changes: Any
+    ) -> Scenario:
+        """Return the scenario with parameters and fields changed.
+
+        Parameters
+        ----------
+        settings : sequence of str
+            Parameters, each as ``name=value``.
+        where : str
+            Where those come from, for messages.
+        **changes
+            Fields and parameters by name.
+
+        Raises
+        ------
+        ScenarioError
+            If a name is unknown, or a value is not accepted.
+
+        Examples
+        --------
+        >>> site = Scenario.load("site").changed(jobs=200, load=0.9, local_scheduler="easy")
+        >>> site.parameters.jobs, site.local_scheduler
+        (200, 'easy')
+        """
+        fields = {each.name for each in dataclasses.fields(self)}
+        given = {key: value for key, value in changes.items() if key not in fields}
         for setting in settings:
             key, separator, text = setting.partition("=")
             if not separator:
-                raise ScenarioError(f"--set {setting}: accepted: name=value")
+                raise ScenarioError(f"{where}: found {quoted(setting)}; accepted: name=value")
             given.pop(key.strip(), None)  # the last one of a name counts, and comes last
             given[key.strip()] = _value(text.strip())
-        return self.with_parameters(given, "--set", **changes)
+        fresh = {key: value for key, value in changes.items() if key in fields}
+        return self.with_parameters(given, where, **fresh)
 
     def with_parameters(self, given: Mapping[str, Any], where: str, **changes: Any) -> Scenario:
         """Return the scenario with parameters set by name, and fields replaced.
@@ -279,8 +297,7 @@ class Scenario(Shown):
         GridError
             For schedulers, a workload or parameters that cannot be used together.
         """
-        for name in self.own_metrics:
-            own_metric(name)
+        check_names(self.own_metrics)
         parameters = self.parameters
         assert isinstance(parameters, Parameters)
         if self.workload is None and parameters.min_size > self.largest_job:
@@ -376,12 +393,6 @@ def _name(given: Any) -> str:
     # A script that was run is no module in which others could find its classes.
     of_script = given.__module__ in ("__main__", "<run_path>")
     return given.__qualname__ if of_script else f"{given.__module__}:{given.__qualname__}"
-
-
-def packaged_names() -> list[str]:
-    """Return the names of the scenarios that come with the product."""
-    files = (Path(file.name) for file in PACKAGED.iterdir())
-    return sorted(file.stem for file in files if file.suffix in SUFFIXES)
 
 
 def _step(parameters: Parameters, duration: Duration) -> float:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.registry import GLOBAL, LOCAL
+from agents.registry import GLOBAL, LISTED, LOCAL
 from experiments.checked import ScenarioError, checked
-from grid.foreign import quoted
+from grid.foreign import plain, quoted
+from grid.names import meant
 from grid.platform import Platform
 from grid.strict import text_of, toml_of
 
@@ -34,8 +35,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     table = toml_of(text_of(path, "a TOML file", ScenarioError), str(path), ScenarioError)
     for key in table:
         if key not in KEYS + PLATFORM_KEYS:
-            accepted = ", ".join(KEYS + PLATFORM_KEYS)
-            raise ScenarioError(f"{path}: {key}: unknown key; accepted: {accepted}")
+            likely = meant(key, (*KEYS, *PLATFORM_KEYS))
+            raise ScenarioError(f"{path}: {plain(key)}: unknown key; {likely}")
     text = {key: table.get(key, default) for key, default in DEFAULTS.items()}
     for key, found in text.items():
         if not isinstance(found, str):
@@ -43,8 +44,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     for key, known in (("global", GLOBAL), ("local", LOCAL)):
         if text[key] not in known and ":" not in text[key]:
             raise ScenarioError(
-                f"{path}: {key}: found {quoted(text[key])}; accepted: {', '.join(known)}, or "
-                "module:Class"
+                f"{path}: {key}: found {quoted(text[key])}; {meant(text[key], known, LISTED)}"
             )
     if not isinstance(table.get("parameters", {}), dict):
         raise ScenarioError(f"{path}: parameters: accepted: a table [parameters]")

@@ -19,6 +19,7 @@ from grid.brokers import Broker, chains
 from grid.changes import Change, check_changes
 from grid.errors import PlatformError
 from grid.foreign import quoted
+from grid.names import meant
 from grid.strict import text_of, toml_of
 from grid.topology import (
     CENTRE,
@@ -179,8 +180,8 @@ class Platform:
         try:
             return self._index_of[name]
         except KeyError:
-            known = ", ".join(self.names)
-            raise PlatformError(f"cluster {quoted(name)}: unknown; accepted: {known}") from None
+            known = meant(name, self.names)
+            raise PlatformError(f"cluster {quoted(name)}: unknown; {known}") from None
 
     @classmethod
     def star(
@@ -343,7 +344,7 @@ def _refuse_unknown(place: str, table: Mapping[str, Any], accepted: set[str]) ->
     for key in table:
         if key not in accepted:
             raise PlatformError(
-                f"{place}: unknown key {quoted(key)}; accepted: {_listed(accepted)}"
+                f"{place}: unknown key {quoted(key)}; {meant(key, sorted(accepted))}"
             )
 
 

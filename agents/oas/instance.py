@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from agents.numbers import is_real, is_whole
 from grid.errors import GridError
+from grid.names import meant
 
 LARGEST = 10**12
 """Of all numbers; beyond it, seconds are no longer told apart by what is printed."""
@@ -191,7 +192,7 @@ def _mapping(where: str, given: Any, keys: Sequence[str]) -> Mapping[str, Any]:
             raise GridError(f"{inside}{key}: not found; accepted: all of {', '.join(keys)}")
     for key in given:
         if key not in keys:
-            raise GridError(f"{inside}{key}: unknown key; accepted: {', '.join(keys)}")
+            raise GridError(f"{inside}{key}: unknown key; {meant(key, keys)}")
     return given
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import pickle
 import random
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import mesa
@@ -22,11 +20,11 @@ from experiments.checks import rehashed
 from experiments.checks.seeding import seedings
 from experiments.checks.trials import GRIDS, OTHER_SEED, WIDE, Grid, NoAnswerError, Trial, run_in
 from experiments.checks.verdicts import Verdict
+from experiments.users_errors import in_a_line
 from grid.errors import GridError
 from grid.platform import Platform
 from grid.world import World
 
-CODE = Path(__file__).resolve().parents[2]
 STEPS = (0.37, 1e6)
 """Lengths of a step that must not matter, s."""
 
@@ -111,7 +109,7 @@ class _Examination:
             _verdict("left", self._left(whole), whole),
             _verdict("again", again.values(), whole),
             _verdict("reseeded", [*reseeded.values(), *self._constant(same[:1])], same),
-            _verdict("rehashed", self._rehashed(same[:2]), same[:2]),
+            self._rehashed(same[:2]),
             _verdict("stepped", stepped.values(), same),
             _verdict("unsaved", self._unsaved(whole), whole),
         )
@@ -120,7 +118,7 @@ class _Examination:
     def _errors(self, unmade: bool = False, refused: bool = False) -> list[str]:
         """Return the errors that ended runs: before they began, of the grid's, or any others."""
         return [
-            f"{grid.name}: {_shown(trial.error)}"
+            f"{grid.name}: {in_a_line(trial.error)}"
             for grid, trial in self._first.items()
             if trial.error is not None
             and (trial.model is None) == unmade
@@ -144,7 +142,7 @@ class _Examination:
         for grid in grids:
             trial = self._tried(grid, how or "again", **changes)
             if trial.error is not None:
-                findings[grid] = f"{grid.name}: {_shown(trial.error)} {how}".strip()
+                findings[grid] = f"{grid.name}: {in_a_line(trial.error)} {how}".strip()
             elif trial.outcome != self._first[grid].outcome:
                 findings[grid] = f"{grid.name}: another result {how}".strip()
         return findings
@@ -161,14 +159,21 @@ class _Examination:
             findings += [f"{grid.name}: {words}, whatever the seed" for words in alike.values()]
         return findings
 
-    def _rehashed(self, grids: list[Grid]) -> list[str]:
+    def _rehashed(self, grids: list[Grid]) -> Verdict | None:
+        if not grids:
+            return None
         self._tell("trying other hashes of texts, in a process of its own")
-        elsewhere = rehashed.digests(self._name, grids) if grids else []
-        return [
-            f"{grid.name}: another result when texts have other hashes"
-            for grid, there in zip(grids, elsewhere, strict=True)
-            if there != rehashed.digest(self._first[grid])
-        ]
+        try:
+            elsewhere = rehashed.digests(self._name, grids)
+        except rehashed.CrashedError as error:
+            found = f"not known: the process in which texts have other hashes {error}"
+            return Verdict(CHECKS["rehashed"][0], False, found, CRASHED)
+        findings = []
+        for grid, there in zip(grids, elsewhere, strict=True):
+            if there.digest != rehashed.digest(self._first[grid]):
+                what = there.error or "another result"
+                findings.append(f"{grid.name}: {what} when texts have other hashes")
+        return _verdict("rehashed", findings, grids)
 
     def _unsaved(self, grids: list[Grid]) -> list[str]:
         findings = {}
@@ -233,19 +238,11 @@ CHECKS = {
     ),
 }
 """What is checked, and what to do if that fails."""
-
-
-def _shown(error: Exception | SystemExit | None) -> str:
-    """Return an error in one line, with where in its user's code it was raised, and when."""
-    assert error is not None
-    if isinstance(error, GridError):
-        return str(error)
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not Path(frame.filename).is_relative_to(CODE)]
-    frame = (own or [*frames])[-1]
-    notes = "".join(f", {note}" for note in getattr(error, "__notes__", ()))
-    words = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"{words} ({Path(frame.filename).name}:{frame.lineno}{notes})"
+CRASHED = (
+    "once more, for it may have been killed from outside, as for want of memory; else it is the "
+    "scheduler's own process-wide state, such as compiled code that writes where it must not"
+)
+"""What to do about a process that crashed."""
 
 
 class _Pickler(pickle.Pickler):

@@ -6,12 +6,13 @@ import sys
 
 import click
 
-from experiments.options import chosen_workload
+from experiments.options import chosen_workload, traceback_option
 from experiments.process import FAILED, stdout_kept, users_code
 
 
 @click.command()
 @click.argument("scheduler", metavar="SCHEDULER")
+@traceback_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def check(scheduler: str, as_json: bool) -> None:
     """Try SCHEDULER in small grids, and say what is wrong.

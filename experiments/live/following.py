@@ -42,7 +42,7 @@ def check_number(model: GridModel, number: int) -> None:
     else:
         there, accepted = 1 <= number <= workload.count, f"from 1 to {workload.count}"
     if not there:
-        raise GridError(f"--follow {number}: found no such job; accepted: {accepted}")
+        raise GridError(f"follow {number}: found no such job; accepted: {accepted}")
 
 
 class Follower:

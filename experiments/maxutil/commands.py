@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from experiments.options import Number, Numbers
+from experiments.process import Commands
 
 
-@click.group()
+@click.group(cls=Commands)
 def maxutil() -> None:
     """Compute how much of a multicluster can be used.
 

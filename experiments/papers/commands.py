@@ -12,10 +12,10 @@ from typing import Any
 import click
 
 from experiments.options import Figures, Number
-from experiments.process import stdout_kept
+from experiments.process import Commands, stdout_kept
 
 
-@click.group()
+@click.group(cls=Commands)
 def reproduce() -> None:
     """Run the experiments of a paper again, and judge what it claims."""
 

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 
 import click
 
-from experiments.options import Number
+from experiments.options import Number, traceback_option
 from experiments.process import stdout_kept, users_code
 from grid.errors import GridError
 
@@ -19,6 +19,7 @@ from grid.errors import GridError
 @click.option("--workers", type=Number(1), metavar="N", help="Processes (default: all cores).")
 @click.option("--dask", metavar="ADDRESS", help="Have workers of this Dask scheduler do the runs.")
 @click.option("--resume", is_flag=True, help="Go on with the study in --out.")
+@traceback_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def study(
     study: str, out: str, workers: int | None, dask: str | None, resume: bool, as_json: bool

@@ -19,6 +19,7 @@ from experiments.options import seconds
 from experiments.parameters import ALIASES, Whole
 from grid.errors import GridError
 from grid.foreign import quoted
+from grid.names import meant
 
 MORE_IS_BETTER = ("utilization", "throughput", "deadlines_met", "prediction_accuracy")
 """Metrics of which high numbers are good ones."""
@@ -274,7 +275,7 @@ def _told(failure: pydantic.ValidationError) -> str:
     place = error["loc"][:-2] if error["loc"][-1] == "[key]" else error["loc"]
     key = ".".join(_in_words(part) for part in place if _is_key(part))
     if error["type"] == "extra_forbidden":
-        return f"{key}: unknown key; accepted: {', '.join(_keys(error['loc'][:-1]))}"
+        return f"{key}: unknown key; {meant(error['loc'][-1], _keys(error['loc'][:-1]))}"
     if error["type"] == "missing":
         return f"{key}: missing; accepted: a study with it"
     reason = SHAPES.get(error["type"], error["msg"][0].lower() + error["msg"][1:])

@@ -17,6 +17,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
 
+from agents.importing import Paths, starting_processes
 from agents.model import GridModel
 from grid.errors import GridError
 
@@ -107,7 +108,8 @@ class _Processes(Executor):
         while True:
             pool = self._pool
             try:
-                done = pool.submit(task)
+                with _starting():
+                    done = pool.submit(task)
                 break
             except BrokenProcessPool as error:
                 if not self._replaced(pool):
@@ -150,25 +152,35 @@ class _Processes(Executor):
             return True
 
     def _new_pool(self) -> ProcessPoolExecutor:
-        """Start all workers, deaf to Ctrl-C from their first instruction on: that is the parent's.
-
-        They inherit that it is blocked; here it is not lost, but comes once they are started.
-        """
-        given = self._stopping, self._begin
+        """Start the first worker; each of the others is started with a task."""
+        given = Paths(), self._stopping, self._begin  # unpickled in this order
         pool = ProcessPoolExecutor(self._count, self._processes, _begin, given)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            pool.submit(os.getpid)  # with the first task all of them are spawned
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with _starting():
+            pool.submit(os.getpid)
         return pool
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Have workers that are started be deaf to Ctrl-C from their first instruction on.
+
+    It is the parent's: they inherit that it is blocked; here it is not lost, but comes later. They
+    also begin with no module of a user's in the place of another.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with starting_processes():
+            yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _quiet_tracker() -> None:
     """Start the process that clears up after a killed one, and does not warn that it had to."""
     sys.warnoptions.append("ignore:resource_tracker")
     try:
-        resource_tracker.ensure_running()
+        with starting_processes():
+            resource_tracker.ensure_running()
     finally:
         sys.warnoptions.pop()
 
@@ -176,7 +188,7 @@ def _quiet_tracker() -> None:
 _stopping: Event | None = None
 
 
-def _begin(stopping: Event, begin: Callable[[], object]) -> None:
+def _begin(_: object, stopping: Event, begin: Callable[[], object]) -> None:
     """Begin a worker: it ends with its parent, and has its code loaded."""
     global _stopping
     _stopping = stopping
@@ -216,7 +228,7 @@ def dask_workers(address: str, check: Callable[[], str]) -> Iterator[Workers]:
         from distributed.comm import get_address_host_port
     except ModuleNotFoundError:
         raise GridError(
-            "--dask: Dask is not installed; accepted: metasched with the extra `dask`, as in pip "
+            "dask: Dask is not installed; accepted: metasched with the extra `dask`, as in pip "
             "install 'metasched[dask]'"
         ) from None
     for name in ("distributed", "distributed.client"):  # what they have to say, we say
@@ -227,21 +239,21 @@ def dask_workers(address: str, check: Callable[[], str]) -> Iterator[Workers]:
     except (OSError, ValueError, ImportError) as error:
         why = " ".join(str(error).split()) or type(error).__name__
         raise GridError(
-            f"--dask {address}: cannot be reached ({why[:200]}); accepted: the address of a Dask "
+            f"dask {address}: cannot be reached ({why[:200]}); accepted: the address of a Dask "
             "scheduler, such as tcp://node1:8786"
         ) from None
     try:
         for worker, wrong in client.run(check, on_error="return").items():
             if wrong:
                 told = " ".join(str(wrong).split())
-                raise GridError(f"--dask {address}: worker {worker}: {told}")
+                raise GridError(f"dask {address}: worker {worker}: {told}")
         executor = client.get_executor(pure=False)
         try:
             yield Workers(executor, max(1, sum(client.nthreads().values())))
         except KilledWorker:
             raise GridError(f"Dask workers were killed time after time; {KEPT}") from None
         except CancelledError:
-            raise GridError(f"--dask {address}: the connection was lost; {KEPT}") from None
+            raise GridError(f"dask {address}: the connection was lost; {KEPT}") from None
         finally:
             executor.shutdown(wait=False)
     finally:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pandas as pd
 from agents.model import GridModel
 from experiments.labels import MEASURED, is_optional
 from experiments.observed import Observed
+from experiments.own_metrics import tell_failures
 from experiments.parameters import Parameters
 from experiments.results import Result, deadlines_from
 from experiments.scenario import Scenario
@@ -34,6 +36,8 @@ from experiments.studies.sweep import (
     sweep,
 )
 
+FAILED = "failed/"
+"""The metrics of the user's own that failed are counted by columns that begin so."""
 PROBE = 20
 """The time that runs take is measured by one of so many times fewer jobs."""
 FILES = ("replications.json", "replications.csv")
@@ -52,11 +56,14 @@ class Replications(Shown):
     runs : DataFrame
         A row for each: its ``seed``, the jobs that it left ``unfinished``, whether it is ``stable``
         (1, 0, or NaN if nothing tells), then its metrics, NaN where nothing defines a number.
+    failed_metrics : mapping of str to list of int
+        The seeds of runs in which a metric of the user's own failed, by ``module:function``.
     """
 
     scenario: Scenario
     seed: int
     runs: pd.DataFrame
+    failed_metrics: Mapping[str, list[int]] = field(default_factory=dict)
 
     @property
     def unstable(self) -> int:
@@ -175,12 +182,18 @@ def replicate(
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="metasched-"))
         kept = Kept(Path(folder), {"command": "run", "code digest": code_digest()})
         found = sweep(runs, partial(observe_run, scenario), kept, workers, watch)
+    failed: dict[str, list[int]] = {}
+    for run in runs:
+        for name in [name for name in found[run.key] if name.startswith(FAILED)]:
+            failed.setdefault(name.removeprefix(FAILED), []).append(run.seed)
     table = pd.DataFrame([_row(run.seed, found[run.key]) for run in runs])
-    return Replications(scenario, seed, table)
+    return Replications(scenario, seed, table, failed)
 
 
 def _row(seed: int, found: Observation) -> dict[str, float]:
-    return {"seed": seed} | {name: values[0] for name, values in found.items()}
+    return {"seed": seed} | {
+        name: values[0] for name, values in found.items() if not name.startswith(FAILED)
+    }
 
 
 def write(replications: Replications, text: str, folder: Path) -> None:
@@ -217,7 +230,8 @@ def _probe(scenario: Scenario) -> Scenario:
 def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> Observation:
     """Carry a run of a scenario to its end, and return the numbers among its metrics.
 
-    Also jobs left ``unfinished``, and whether it is ``stable``: 1, 0, or NaN if nothing tells.
+    Also jobs left ``unfinished``, and whether it is ``stable``: 1, 0, or NaN if nothing tells; and
+    a number for each metric of the user's own that failed.
     """
     observed = Observed(model)
     if scenario.own_metrics:
@@ -231,7 +245,10 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     result = Result.of(model, scenario, 0.0, observed=observed)
     numbers = dict(_numbers(result.summary()["metrics"]))
     told = math.nan if result.stable is None else float(result.stable)
-    return {"unfinished": [float(result.unfinished)], **numbers, "stable": [told]}
+    if multiprocessing.parent_process() is None:  # workers would say it again and again
+        tell_failures(result)
+    failed = {f"{FAILED}{name}": [1.0] for name in result.failed_metrics}
+    return {"unfinished": [float(result.unfinished)], **numbers, "stable": [told], **failed}
 
 
 def _numbers(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, list[float]]]:

@@ -20,10 +20,12 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 
-from agents.registry import global_scheduler, importable_from, local_scheduler
+from agents.importing import importable_from
+from agents.registry import global_scheduler, local_scheduler
 from experiments.compiling import saying_when_compiling
 from experiments.files import check_file
-from experiments.scenario import SUFFIXES, Scenario
+from experiments.scenario import Scenario
+from experiments.scenario_files import SUFFIXES
 from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import Definition, Policy, cell
 from experiments.studies.executors import Workers, dask_workers, local_workers
@@ -48,6 +50,8 @@ from experiments.studies.undefined import undefined
 from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.summary import version
 from grid.errors import GridError
+from grid.foreign import quoted
+from grid.names import meant
 from grid.platform_files import read_platform
 from grid.reading import read_text
 
@@ -98,9 +102,10 @@ class Study:
             text = read_text(path)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
-            names = ", ".join(sorted(each.stem for each in PACKAGED.glob("*.toml")))
+            names = sorted(each.stem for each in PACKAGED.glob("*.toml"))
+            known = f"accepted: a study file (.toml), or {', '.join(names)}"
             raise GridError(
-                f"{path}: cannot be read ({why}); accepted: a study file (.toml), or {names}"
+                f"{path}: cannot be read ({why}); {meant(path, names, known)}"
             ) from None
         study = cls(Path(path), text, Definition.of_text(text, str(path)))
         for at, workload in study._at.items():
@@ -324,8 +329,8 @@ class Study:
                     for name in names:
                         if name not in metrics:
                             raise GridError(
-                                f"{self.path}: {key}: found {name!r}; accepted: "
-                                f"{', '.join(metrics)}"
+                                f"{self.path}: {key}: found {quoted(name)}; "
+                                + meant(name, metrics, "docs/results.md lists all metrics")
                             )
         alike = len(study.workloads) <= 1 and not {"mode", "assign_deadlines"} & study.vary.keys()
         if alike and (why := undefined(tried, study.metric)):

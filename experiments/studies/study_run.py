@@ -13,7 +13,7 @@ from agents.model import GridModel
 from experiments.scenario import Scenario
 from experiments.studies.executors import steps
 from experiments.studies.inputs import paths_of, read_once
-from experiments.studies.replications import observe_run
+from experiments.studies.replications import FAILED, observe_run
 from experiments.studies.sweep import Observation, Runnable, forget
 
 
@@ -63,4 +63,5 @@ def numbers_of(run: Runnable, seed: int) -> Observation:
     found = observe_run(run.scenario, model, steps(model))
     rejected = float(model.world.count("rejected"))
     forget(model)
-    return {**found, "rejected": [rejected]}
+    kept = {name: values for name, values in found.items() if not name.startswith(FAILED)}
+    return {**kept, "rejected": [rejected]}

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,6 +20,7 @@ from agents.model import GridModel
 from experiments.compiling import saying_when_compiling
 from experiments.studies.executors import Workers, local_workers, steps
 from experiments.studies.kept import Kept
+from experiments.users_errors import UsersError, told
 from grid.errors import GridError
 
 if TYPE_CHECKING:
@@ -285,11 +287,12 @@ def _timed(scenario: Runnable, work: Work) -> tuple[float, float]:
 
     Once before, so that what a process loads once is not counted for each run.
     """
-    work(scenario, 0)
-    began = time.perf_counter()
-    forget(scenario.model())
-    made = time.perf_counter()
-    work(scenario, 0)
+    with _told_of_users():
+        work(scenario, 0)
+        began = time.perf_counter()
+        forget(scenario.model())
+        made = time.perf_counter()
+        work(scenario, 0)
     making = made - began
     return making, max(0.0, time.perf_counter() - made - making)
 
@@ -299,5 +302,20 @@ def _all_done(runs: Sequence[tuple[Runnable, int]], work: Work) -> list[tuple[Ob
     found = []
     for scenario, seed in runs:
         began = time.thread_time()
-        found.append((work(scenario, seed), time.thread_time() - began))
+        with _told_of_users():
+            found.append((work(scenario, seed), time.thread_time() - began))
     return found
+
+
+@contextmanager
+def _told_of_users() -> Iterator[None]:
+    """Tell another process of an exception in users' code by words, for it may have no such class.
+
+    Besides, no frames come along with an exception.
+    """
+    try:
+        yield
+    except (GridError, InterruptedError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsersError(told(error)) from None

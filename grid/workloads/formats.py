@@ -11,6 +11,7 @@ from typing import BinaryIO, TextIO
 
 from grid.errors import WorkloadError
 from grid.foreign import quoted
+from grid.names import meant
 from grid.workloads.batsim import batsim_log, write_batsim
 from grid.workloads.fields import FIELDS, PARTITION
 from grid.workloads.files import bare_name, opened
@@ -158,8 +159,10 @@ def read(
 def named(name: str, written: bool = False) -> str:
     """Return the name of a format, if it is one, and one that can be written if that is asked."""
     accepted = [each for each, found in FORMATS.items() if found.write or not written]
+    if written and name in FORMATS and name not in accepted:
+        raise WorkloadError(f"format {name}: cannot be written; accepted: {', '.join(accepted)}")
     if name not in accepted:
-        raise WorkloadError(f"format {quoted(name)}: unknown; accepted: {', '.join(accepted)}")
+        raise WorkloadError(f"format {quoted(name)}: unknown; {meant(name, accepted)}")
     return name
 
 

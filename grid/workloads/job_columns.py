@@ -29,6 +29,7 @@ from grid.jobs import (
     JobArray,
     job_table,
 )
+from grid.names import meant
 from grid.workloads.communication import COMMUNICATION
 from grid.workloads.files import number, seconds, whole
 
@@ -150,9 +151,7 @@ def check_header(where: str, header: list[str]) -> None:
     """
     for name in header:
         if name not in COLUMNS:
-            raise WorkloadError(
-                f"{where}: unknown column {quoted(name)}; accepted: {', '.join(COLUMNS)}"
-            )
+            raise WorkloadError(f"{where}: unknown column {quoted(name)}; {meant(name, COLUMNS)}")
         if header.count(name) > 1:
             raise WorkloadError(
                 f"{where}: column {name} found {header.count(name)} times; accepted: once"

@@ -8,6 +8,9 @@ import numba
 import numpy as np
 import pytest
 
+from agents.balancers import DynamicLeastLoadScheduler
+from agents.blame import blame_of
+from agents.broker import A4Broker
 from agents.disciplines import FcfsScheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from agents.view import KnownCluster
@@ -105,7 +108,6 @@ def test_an_exception_of_a_compiled_plugin_names_the_agent_and_the_time():
         (CompiledOops, "fcfs", ValueError, "COMPILEDOOPS at simulated time 2.5 s"),
         (CompiledBoundOops, "fcfs", ValueError, "COMPILEDBOUNDOOPS at simulated time 9 s"),
         ("dll", CompiledRankOops, ValueError, "COMPILEDRANKOOPS C3 at simulated time 2.5 s"),
-        ("dll", OneArgument, TypeError, "ONEARGUMENT C1 at simulated time 0 s"),
     ):
         with pytest.raises(kind) as caught:
             ran(global_, local, jobs)
@@ -117,6 +119,28 @@ def test_a_compiled_plugin_that_reads_no_field_is_told_which_there_are():
     with pytest.raises(PlacementError, match=read + "accepted: number, arrival, size, ") as caught:
         ran(NoSuchField, "fcfs")
     assert len(str(caught.value)) <= 300
+
+
+def test_what_cannot_be_compiled_is_named_with_its_line():
+    with pytest.raises(TypeError) as caught:
+        ran("dll", OneArgument, table((0, 8, 9.0)))
+    compiling, raised = caught.value.__notes__
+    assert compiling.startswith(f"in compiling priority, {__file__}, line ")
+    assert raised == "raised by ONEARGUMENT C1 at simulated time 0 s"
+    assert blame_of(caught.value) == [raised]
+
+
+def test_an_exception_in_making_a_broker_names_its_class():
+    class Broken(A4Broker):
+        def __init__(self, *given):
+            raise OopsError("broker")
+
+    class Sends(DynamicLeastLoadScheduler):
+        broker_class = Broken
+
+    with pytest.raises(OopsError) as caught:
+        ran(Sends, "fcfs", table((0, 8, 9.0)))
+    assert blame_of(caught.value) == ["raised in making Broken, before the run"]
 
 
 def test_an_exception_of_the_workload_is_nobodys():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 
 import pytest
 from click.testing import CliRunner
 
+from agents.importing import CODE
 from agents.registry import GLOBAL, LOCAL
 from experiments.checks import rehashed, trials
 from experiments.checks.check import check
@@ -253,6 +256,21 @@ class Neither(Scheduler):
     pass
 """
 
+CRASHING = """
+import os, sys
+from agents.schedulers import LocalScheduler
+
+HASHES = os.environ.get("PYTHONHASHSEED")
+os.environ["FIRST_HASHES"] = FIRST = os.environ.get("FIRST_HASHES", str(HASHES))
+
+
+class Crashing(LocalScheduler):
+    def priority(self, job):
+        if str(HASHES) != FIRST:
+            {}
+        return job.size
+"""
+
 MADE, REFUSED, RAISED = "it can be made", "its decisions are possible", "it raises no exception"
 LEFT, AGAIN = "every job gets its turn", "same seed, same result"
 RESEEDED, STEPPED = "no randomness but its own", "no step changes the result"
@@ -294,6 +312,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     sys.modules.pop("agents_to_check", None)
+    return tmp_path
 
 
 ELSEWHERE = "muscle", "titan", "GoodPlan", "Hashes"
@@ -340,6 +359,64 @@ def test_what_is_wrong_is_said(name, check, detail):
     assert failed == [check]
     assert detail in checks[check]["detail"]
     assert checks[check]["hint"]
+
+
+STRAY = ("agents", "experiments", "grid", "metasched", "json", "queue", "random", "tempfile")
+
+
+def started(*words):
+    """Run the command as it is installed: Python itself does not search the current folder."""
+    return subprocess.run(
+        [sys.executable, "-P", "-c", "from experiments.cli import main; main()", *words],
+        env=os.environ | {"PYTHONPATH": str(CODE)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_stray_modules_in_the_folder_mislead_nobody(folder):
+    for name in STRAY:
+        (folder / f"{name}.py").write_text(f"raise SystemExit('stray {name}')\n")
+    got = started("check", "agents_to_check:GoodLocal")
+    assert got.returncode == 0, got.stdout + got.stderr
+    words = "run", "quickstart", "--set", "jobs=20", "--local", "agents_to_check:GoodLocal"
+    got = started(*words, "--replications", "3", "--json")
+    assert got.returncode == 0, got.stderr
+    for name in ("random", "grid"):
+        got = started("check", f"{name}:Mine")
+        assert got.returncode == 2
+        assert f"({folder / name}.py needs another name: {name} is a module of " in got.stderr
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("os.kill(os.getpid(), 11)", "was killed by signal 11 (Segmentation fault)"),
+        (
+            "print('dying', file=sys.stderr, flush=True), os._exit(3)",
+            "status 3; its last line: dying",
+        ),
+        ("os._exit(0)", "ended with exit status 0"),
+    ],
+)
+def test_a_process_that_crashes_is_not_another_result(folder, end, told):
+    (folder / "crashing.py").write_text(CRASHING.format(end))
+    got = started("check", "crashing:Crashing", "--json")
+    assert got.returncode == 1, got.stderr
+    checks = {each["check"]: each for each in json.loads(got.stdout)["checks"]}
+    assert [title for title, each in checks.items() if not each["holds"]] == [REHASHED]
+    assert checks[REHASHED]["detail"].startswith("not known: the process in which texts have other")
+    assert told in checks[REHASHED]["detail"]
+    assert "take no hash() of a text" not in checks[REHASHED]["hint"]
+
+
+def test_an_error_that_other_hashes_lead_to_is_told(folder):
+    (folder / "crashing.py").write_text(CRASHING.format("1 / 0"))
+    got = started("check", "crashing:Crashing", "--json")
+    detail = {each["check"]: each for each in json.loads(got.stdout)["checks"]}[REHASHED]["detail"]
+    assert "rounds: ZeroDivisionError: division by zero (crashing.py:" in detail
+    assert "another result" not in detail
 
 
 @pytest.mark.parametrize(("name", "check"), [("Loops", RAISED), ("LoopsWhenMade", MADE)])

@@ -106,7 +106,39 @@ def test_lists():
     assert all(row["title"] for row in rows)
     assert "quickstart" in call("scenarios").stdout
     assert "muscle" in call("policies").stdout
-    assert "step" in call("validate", "quickstart").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("rnu quickstart", "command 'rnu': unknown; did you mean run? `metasched --help` lists"),
+        ("frobnicate", "command 'frobnicate': unknown; `metasched --help` lists them"),
+        ("reproduce musle", "command 'musle': unknown; did you mean muscle? `metasched reproduce"),
+        ("run quickstrat", "scenario 'quickstrat': unknown; did you mean quickstart?"),
+        ("run quickstart --set jbos=3", "--set: jbos: unknown parameter; did you mean jobs?"),
+        (
+            "run quickstart --set utilisation=1",
+            "--set: utilisation: unknown parameter; did you",
+        ),
+        (
+            "run quickstart --set no-such=1",
+            "--set: no-such: unknown parameter; `metasched",
+        ),
+        (
+            "run quickstart --global FIRST_FIT",
+            "global scheduler 'FIRST_FIT': unknown; did you",
+        ),
+        ("run quickstart --local ect", "local scheduler 'ect': of the other level; "),
+        ("check mucsle", "scheduler 'mucsle': unknown; did you mean muscle?"),
+        ("policies --paper beosm", "--paper: found 'beosm'; did you mean beosim?"),
+        ("scenarios --paper x", "--paper: found 'x'; accepted: beosim, muscle, queues"),
+    ],
+)
+def test_of_an_unknown_name_it_is_said_which_was_meant(words, told):
+    result = call(*words.split())
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"metasched: {told}")
+    assert len(result.stderr) <= 200
 
 
 @pytest.mark.parametrize("global_", ["muscle", "dll", "wrand", "round-robin", "ect", "a4"])

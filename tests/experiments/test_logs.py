@@ -265,7 +265,7 @@ def test_bad_conversions_write_nothing(log, tmp_path):
     before = sorted(tmp_path.iterdir())
     out = tmp_path / "out.csv"
     assert "no format has such names" in refusal("convert", log, tmp_path / "out.xls")
-    assert "format 'gwf': unknown" in refusal("convert", log, out, "--to", "gwf")
+    assert "format gwf: cannot be written" in refusal("convert", log, out, "--to", "gwf")
     assert "cannot be read" in refusal("convert", tmp_path / "none.swf", out)
     assert "cannot write workload" in refusal("convert", log, tmp_path, "--to", "csv")
     assert "--speed: found 'x'" in refusal("convert", log, out, "--speed", "x")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import subprocess
 import sys
 
@@ -30,6 +31,42 @@ def test_three_lines_give_a_run_and_a_table():
         f"processors {scenario.platform.sizes.sum()}, jobs synthetic>"
     )
     assert repr(result).startswith("<Result quickstart: muscle over titan, seed 1, jobs completed")
+
+
+def test_a_run_is_of_a_scenario_its_name_or_its_file(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'global = "ect"\nlocal = "fcfs"\n[[clusters]]\nname = "C1"\nsize = 8\n'
+        '[parameters]\nmode = "open"\njobs = 20\nmax_size = 8\n'
+    )
+    by_path = metasched.run(file, seed=3)
+    for same in (str(file), metasched.Scenario.load(file)):
+        assert metasched.run(same, seed=3).jobs.equals(by_path.jobs)
+    by_name = metasched.run("muscle-case-study")
+    assert by_name.scenario.name == "muscle-case-study"
+    for wrong, found in (
+        ("quickstrat", "scenario 'quickstrat': unknown; did you mean quickstart?"),
+        (tmp_path / "no.toml", f"{tmp_path / 'no.toml'}: no such file"),
+        (5, "run: found 5; accepted: a Scenario, the name of one, or its file"),
+    ):
+        with pytest.raises(GridError, match=re.escape(found)):
+            metasched.run(wrong)
+
+
+def test_keywords_change_parameters_and_fields():
+    scenario = metasched.Scenario.load("quickstart")
+    changed = scenario.changed(jobs=30, load=0.5, local_scheduler="sjf")
+    assert (changed.parameters.jobs, changed.parameters.load) == (30, 0.5)
+    assert changed == scenario.changed(["jobs=30", "load=0.5"], local_scheduler="sjf")
+    for given, words in (
+        ({"jbos": 3}, "changed: jbos: unknown parameter; did you mean jobs?"),
+        ({"jobs": "many"}, "changed: jobs: found 'many'; "),
+        ({"settings": ["jobs"]}, "changed: found 'jobs'; accepted: name=value"),
+    ):
+        with pytest.raises(GridError) as caught:
+            scenario.changed(**given)
+        assert str(caught.value).startswith(words)
+        assert "--set" not in str(caught.value)
 
 
 def test_importing_loads_nothing():

@@ -9,12 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli import main
-from experiments.own_metrics import own_metric
+from experiments.own_metrics import TAKEN, own_metric
 from experiments.run import run
 from experiments.scenario import Scenario
 from grid.errors import GridError
 
 MODULE = """
+import sys
 import numpy as np
 
 def longest_wait(result):
@@ -32,9 +33,21 @@ def words(result):
 def mean_wait(result):
     return 1.0
 
+def leaves(result):
+    sys.exit(0)
+
+def keyed():
+    return 1.0
+
 def broken(result):
     raise RuntimeError("of the metric")
 """
+
+
+def _line_of(text):
+    return MODULE[: MODULE.index(text)].count("\n") + 1
+
+
 SMALL = ["quickstart", "--set", "jobs=60", "--set", "warmup=20", "--global", "ect"]
 
 
@@ -102,7 +115,6 @@ def test_a_function_works_on_results_as_it_is(folder):
         ("own", "metric 'own': unknown; accepted: module:function"),
         ("missing:f", "metric 'missing:f': no module 'missing'"),
         ("own:f", "metric 'own:f': module 'own' has no function 'f'"),
-        ("own:words", "metric 'own:words': found 'long'; accepted: a number, or None"),
         ("own:mean_wait", "metric 'own:mean_wait': mean_wait is there already"),
     ],
 )
@@ -122,12 +134,68 @@ def test_what_there_is_not_is_refused_before_the_run(folder):
     assert own_metric("own:broken") is not None
 
 
-def test_an_error_in_a_metric_shows_where_it_is(folder):
-    found = metasched("run", *SMALL, "--metric", "own:broken")
+@pytest.mark.parametrize(
+    ("metric", "why"),
+    [
+        (
+            "broken",
+            f"RuntimeError: of the metric (own.py:{_line_of('raise')})",
+        ),
+        ("words", "found 'long'; accepted: a number, or None"),
+        (
+            "leaves",
+            f"SystemExit: 0 (own.py:{_line_of('sys.exit')})",
+        ),
+        (
+            "keyed",
+            "TypeError: keyed() takes 0 positional arguments but 1 was given (own_metrics.py:",
+        ),
+    ],
+)
+def test_a_metric_that_fails_costs_no_more_than_itself(metric, why, folder):
+    found = metasched(
+        "run", *SMALL, "--metric", f"own:{metric}", "--metric", "own:longest_wait",
+        "--json", "--out", "out", "--events", "out/events.jsonl",
+    )  # fmt: skip
     assert found.exit_code == 1
-    assert "RuntimeError: of the metric" in found.stderr
-    assert "def broken" not in found.stderr
+    assert found.stderr.startswith(f"metasched: metric own:{metric}: {why}")
+    assert found.stderr.endswith("; it is null\n")
+    assert found.stderr.count("\n") == 1
+    metrics = json.loads(found.stdout)["metrics"]
+    assert metrics[metric] is None
+    assert metrics["longest_wait"] == metrics["max_wait"]
+    assert json.loads((folder / "out" / "summary.json").read_text())["metrics"][metric] is None
+    assert {"jobs.csv", "timeline.csv", "events.jsonl"} <= {
+        path.name for path in (folder / "out").iterdir()
+    }
+    assert metasched("verify", "out").exit_code == 0
+
+
+def test_all_frames_of_a_metric_that_fails_are_shown_on_request(folder):
+    found = metasched("run", *SMALL, "--metric", "own:broken", "--traceback")
+    assert found.exit_code == 1
     assert "in broken" in found.stderr
+    assert "in measured" in found.stderr
+
+
+def test_a_metric_that_fails_in_replications_is_null_and_said_once(folder):
+    words = ["run", *SMALL, "--replications", "2", "--json", "--out", "out"]
+    found = metasched(*words, "--metric", "own:broken", "--metric", "own:jobs_that_count")
+    assert found.exit_code == 1
+    summary = json.loads(found.stdout)
+    assert summary["metrics"]["broken"] == {"mean": None, "ci95": None}
+    assert summary["metrics"]["jobs_that_count"]["mean"] == 60
+    first = summary["seeds"][0]
+    line = f"metasched: metric own:broken: failed in 2 of 2 runs, as in that of --seed {first}"
+    assert found.stderr.count("own:broken") == 1
+    assert line in found.stderr
+    header = (folder / "out" / "replications.csv").read_text().splitlines()[0]
+    assert "failed" not in header
+
+
+def test_no_metric_of_a_run_can_be_named_as_one_of_the_users(folder):
+    found = json.loads(metasched("run", *SMALL, "--json").stdout)["metrics"]
+    assert {*found} <= TAKEN
 
 
 def test_a_scenario_that_names_no_list_is_refused(folder):

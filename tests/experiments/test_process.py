@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -98,6 +99,19 @@ class Plans(PlanningScheduler):
     def plan(self, jobs, release):
         raise EOFError("mine")
 """
+UNPICKLABLE = """
+
+class OwnError(Exception):
+    def __init__(self, words, number):
+        super().__init__(f"{words} {number}")
+
+
+class Own(GlobalScheduler):
+    def place(self, job):
+        if self.model.world.count("submitted") > 9 and not hasattr(self.model, "tried"):
+            raise OwnError("mine", job.number)
+        return self.clusters[0]
+"""
 SCENARIO = """
 from experiments.scenario import Scenario
 from grid.platform import Platform
@@ -126,7 +140,7 @@ def folder(tmp_path, monkeypatch):
         ("--global=raising:Divides", "ZeroDivisionError", "raised by DIVIDES at simulated time"),
         ("--global=raising:Leaves", "SystemExit: 0", "raised by LEAVES at simulated time"),
         ("--global=raising:Aborts", "Abort", "raised by ABORTS at simulated time"),
-        ("--global=raising:LeavesFirst", "SystemExit: 0", "raised in making LeavesFirst"),
+        ("--global=raising:LeavesFirst", "SystemExit: 0", "raised in making LeavesFirst, before"),
         ("--local=raising:EndsFirst", "EOFError: mine", "raised in making EndsFirst"),
         ("--local=raising:Ranks", "SystemExit", "raised by RANKS C1 at simulated time"),
         ("--local=raising:Plans", "EOFError: mine", "raised by PLANS C1 at simulated time"),
@@ -137,12 +151,50 @@ def test_an_error_of_a_plugin_is_shown_as_its_own(folder, option, error, where):
     got = CliRunner().invoke(main, words)
     assert got.exit_code == 1
     assert got.stdout == ""
-    assert got.stderr.startswith("Traceback")
-    assert 'raising.py", line' in got.stderr
-    *_, raised, note = got.stderr.splitlines()
+    first, second, *frames, raised, hint = got.stderr.splitlines()
+    assert first.startswith(f"metasched: {where}")
+    assert second.startswith("Traceback")
+    assert {line.split('"')[1] for line in frames if line.startswith("  File")} == {
+        str(folder / "raising.py")
+    }
     assert error in raised
-    assert where in note
+    assert "--traceback" in hint
     assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "environment"), [(["--traceback"], ""), ([], "1")], ids=["option", "environment"]
+)
+def test_all_frames_are_shown_on_request(folder, asked, environment, monkeypatch):
+    monkeypatch.setenv("METASCHED_TRACEBACK", environment)
+    words = ["run", "mine.py", *QUICK, "--global", "raising:Divides"]
+    got = CliRunner().invoke(main, [*words, *asked])
+    assert got.exit_code == 1
+    assert got.stderr.startswith("metasched: raised by DIVIDES at simulated time ")
+    assert 'agents/model.py"' in got.stderr
+    assert 'raising.py"' in got.stderr
+    assert got.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"
+    monkeypatch.setenv("METASCHED_TRACEBACK", "0")
+    assert 'agents/model.py"' not in CliRunner().invoke(main, words).stderr
+
+
+def test_an_error_of_ours_is_shown_whole(folder, monkeypatch):
+    monkeypatch.setattr("experiments.cli.chosen_scenario", partial(getattr, None))  # no frames
+    got = CliRunner().invoke(main, ["validate", "quickstart"])
+    assert got.exit_code == 1
+    assert got.stderr.startswith("Traceback")
+    assert 'experiments/cli.py"' in got.stderr
+
+
+def test_an_error_in_a_worker_is_shown_by_the_users_frames(folder):
+    (folder / "raising.py").write_text(RAISING + UNPICKLABLE)
+    words = ["run", "mine.py", *QUICK, "--global", "raising:Own", "--replications", "2"]
+    got = CliRunner().invoke(main, words)
+    assert got.exit_code == 1
+    assert "metasched: raised by OWN at simulated time " in got.stderr
+    assert 'raise OwnError("mine", job.number)' in got.stderr
+    assert "was killed" not in got.stderr
+    assert 'agents/model.py"' not in got.stderr
 
 
 @pytest.mark.parametrize("leaving", ["sys.exit(0)", "raise EOFError"])

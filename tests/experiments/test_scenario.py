@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from experiments.checked import ScenarioError
-from experiments.scenario import Scenario, packaged_names
+from experiments.scenario import Scenario
+from experiments.scenario_files import packaged_names
 from grid.errors import GridError, PlatformError, WorkloadError
 from grid.platform import Platform
 
@@ -40,7 +41,7 @@ def test_each_packaged_scenario_has_its_own_parameters():
     ("text", "words"),
     [
         ("title = ", "mine.toml: Invalid value"),
-        ('titel = "x"\n' + SITE, "mine.toml: titel: unknown key; accepted: title, paper, global"),
+        ('titel = "x"\n' + SITE, "mine.toml: titel: unknown key; did you mean title?"),
         (SITE.replace('"A site"', "3"), "mine.toml: title: found 3; accepted: a string"),
         ("global = 4\n" + SITE.replace("title", "paper"), "mine.toml: global: found 4"),
         ('outputs = ["all"]' + SITE, "mine.toml: outputs: found ['all']; accepted: a list of seed"),
@@ -51,7 +52,7 @@ def test_each_packaged_scenario_has_its_own_parameters():
         ("parameters = 3\n" + SITE, "mine.toml: parameters: accepted: a table"),
         (
             SITE + "[parameters]\njobz = 3",
-            "mine.toml: jobz: unknown parameter; accepted: step, mode",
+            "mine.toml: jobz: unknown parameter; did you mean jobs? `metasched validate",
         ),
         (SITE + "[parameters]\njobs = 0", "mine.toml: jobs: found 0; "),
         (SITE + "[parameters]\njobs = 2.5", "mine.toml: jobs: found 2.5; "),
@@ -111,7 +112,7 @@ def test_a_bad_file_is_refused_in_one_line_naming_file_and_key(written, text, wo
 
 
 def test_what_is_no_scenario_is_refused(tmp_path, written):
-    with pytest.raises(ScenarioError, match=r"scenario 'muscel': unknown; accepted: beosim, "):
+    with pytest.raises(ScenarioError, match=r"scenario 'muscel': unknown; did you mean muscle"):
         Scenario.load("muscel")
     with pytest.raises(ScenarioError, match=r"nowhere\.toml: no such file"):
         Scenario.load(str(tmp_path / "nowhere.toml"))
@@ -130,8 +131,8 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (["jobs=3", "jobz=3"], "--set: jobz: unknown parameter; accepted: step, mode, jobs"),
-        (["jobs"], "--set jobs: accepted: name=value"),
+        (["jobs=3", "jobz=3"], "--set: jobz: unknown parameter; did you mean jobs?"),
+        (["jobs"], "--set: found 'jobs'; accepted: name=value"),
         (["jobs="], "--set: jobs: found ''; "),
         (["latency=0,5"], "--set: latency: found '0,5'; "),
         (["=3"], "--set: : unknown parameter"),
@@ -151,7 +152,7 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
 )
 def test_bad_settings_are_refused(settings, words):
     with pytest.raises(ScenarioError) as caught:
-        Scenario.load("muscle").changed(settings)
+        Scenario.load("muscle").changed(settings, "--set")
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -180,9 +181,9 @@ def test_parameters_that_do_not_go_together_are_refused_when_the_model_is_made(
 
 def test_unknown_policies_are_refused():
     platform = Platform.star([8])
-    with pytest.raises(GridError, match=r"global scheduler 'mussle': unknown; accepted: muscle"):
+    with pytest.raises(GridError, match=r"global scheduler 'mussle': unknown; did you mean muscle"):
         Scenario("mine", platform, global_scheduler="mussle").model()
-    with pytest.raises(GridError, match=r"local scheduler 'titanic': unknown; accepted: titan"):
+    with pytest.raises(GridError, match=r"local scheduler 'titanic': unknown; did you mean titan"):
         Scenario("mine", platform, local_scheduler="titanic").model()
 
 

@@ -8,7 +8,8 @@ import pytest
 from experiments.checked import ScenarioError
 from experiments.listing import shown
 from experiments.parameters import Parameters
-from experiments.scenario import Scenario, packaged_names
+from experiments.scenario import Scenario
+from experiments.scenario_files import packaged_names
 from grid.brokers import Advertising
 from grid.errors import GridError
 from grid.platform import Platform
@@ -76,7 +77,7 @@ def test_what_is_shown_of_a_parameter_can_be_set(name):
 def test_what_no_grid_is_like_is_refused(setting):
     key = setting.partition("=")[0]
     with pytest.raises(ScenarioError, match=rf"--set: {key}(\.0)?: found .*should be (less|great)"):
-        Scenario.load("muscle").changed([setting])
+        Scenario.load("muscle").changed([setting], "--set")
 
 
 def test_every_parameter_says_what_it_is():

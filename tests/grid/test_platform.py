@@ -179,7 +179,7 @@ def test_toml_links(toml):
         ('"D"', '""', "cluster '': not a name"),
         ('"D"', "4", "cluster 4: not a name"),
         ('"D"', '"switch"', "cluster switch: the name of the central switch"),
-        ("[[switches]]", "[[routers]]", "platform: unknown key 'routers'; accepted: brokers, c"),
+        ("[[switches]]", "[[routers]]", "platform: unknown key 'routers'; did you mean brokers"),
         ("[[switches]]", "[switches]", "switches: {'capacity': "),
         ('[[switches]]\nname = "S"', '[[switches]]\nswitch = "S"', "key 'name' is missing"),
     ],

@@ -96,7 +96,7 @@ def test_names_of_formats(tmp_path):
     assert len(read(path, "swf").records) == 1
     with pytest.raises(WorkloadError, match="format 'excel': unknown; accepted: swf, gwf, sacct"):
         named("excel")
-    with pytest.raises(WorkloadError, match="format 'gwf': unknown; accepted: swf, batsim, csv"):
+    with pytest.raises(WorkloadError, match="format gwf: cannot be written; accepted: swf, batsim"):
         named("gwf", written=True)
     assert by_name(Path("a.b.swf")) == "swf"
     assert by_name(Path("swf")) is None

@@ -28,7 +28,7 @@ def refusal(tmp_path, text):
     with pytest.raises(WorkloadError) as caught:
         read(tmp_path, text)
     message = str(caught.value)
-    assert "accepted:" in message
+    assert "accepted:" in message or "did you mean" in message
     assert "\n" not in message
     return message.removeprefix(f"{tmp_path}/jobs.csv:")
 

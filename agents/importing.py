@@ -1,0 +1,131 @@
+"""Import modules of users, which lie beside their scenarios or in the current folder.
+
+A file of a user's must not stand in for a module that others mean: `grid.py` or `random.py` beside
+a scenario is imported neither by this product nor by Python's own modules, here or in a process
+that is started.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from grid.errors import GridError
+
+CODE = Path(__file__).resolve().parents[1]
+"""The folder of the packages of this product."""
+OURS = ("agents", "experiments", "grid", "metasched")
+
+_one_at_a_time = threading.RLock()
+_folders: list[str] = []
+"""Those that were added for users, in the order in which they are searched."""
+
+
+class _Reserved(MetaPathFinder):
+    """Finds modules of Python and of this product where they are installed."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return where such a module is; None of any other, which is searched for as usual."""
+        if name in OURS:
+            return PathFinder.find_spec(name, [str(CODE)])
+        if name in sys.stdlib_module_names:
+            return PathFinder.find_spec(name, [each for each in sys.path if each not in _folders])
+        return None
+
+
+def importable_from(folder: Path) -> None:
+    """Have the modules in a folder found before all others, as Python does for a script's own.
+
+    Those of Python and of this product are found before them, unless Python itself searches there.
+    """
+    path = str(folder.resolve())
+    if path not in sys.path or path in _folders:
+        _folders[:] = [path, *(each for each in _folders if each != path)]
+    sys.path[:] = [path, *(each for each in sys.path if each != path)]
+    if not any(isinstance(finder, _Reserved) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Reserved())
+
+
+def module_of(kind: str, name: str, module: str) -> ModuleType:
+    """Return the module that a name of a kind of thing is in, also one of the current folder.
+
+    Raises
+    ------
+    GridError
+        If there is no such module.
+    """
+    if str(Path.cwd()) not in sys.path:
+        importable_from(Path.cwd())
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise GridError(f"{kind} {name!r}: no module {module!r}{instead_of(module)}") from None
+
+
+def instead_of(module: str) -> str:
+    """Return words on a user's file that is not what a name means; none if there is no such."""
+    top = module.partition(".")[0]
+    if top not in (*OURS, *sys.stdlib_module_names):
+        return ""
+    own = next((path for each in _folders if (path := Path(each, f"{top}.py")).is_file()), None)
+    whose = "metasched" if top in OURS else "Python"
+    return "" if own is None else f" ({own} needs another name: {top} is a module of {whose})"
+
+
+class Paths:
+    """Where modules are searched for, so also in the process that unpickles it from then on."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return search, searched()
+
+
+def search(folders: Sequence[str], path: Sequence[str]) -> None:
+    """Search for modules as another process does, in users' folders and all others."""
+    sys.path[:] = path
+    for folder in reversed(folders):
+        _folders.insert(0, folder)
+        importable_from(Path(folder))
+    sys.path[:] = path
+
+
+def searched() -> tuple[list[str], list[str]]:
+    """Return what `search` takes to search as this process does."""
+    return _folders, sys.path
+
+
+def path_without_users() -> list[str]:
+    """Return the path of modules without the folders that were added for users."""
+    users = {*_folders} - {str(CODE)}
+    return [each for each in sys.path if str(Path(each).resolve()) not in users]
+
+
+@contextmanager
+def starting_processes() -> Iterator[None]:
+    """Have Python processes that are started begin with `path_without_users`.
+
+    What they unpickle after `Paths` may be of users' modules.
+    """
+    with _one_at_a_time:
+        path, safe = [*sys.path], os.environ.get("PYTHONSAFEPATH")
+        sys.path[:] = path_without_users()
+        os.environ["PYTHONSAFEPATH"] = "1"
+        try:
+            yield
+        finally:
+            sys.path[:] = path
+            os.environ.pop("PYTHONSAFEPATH")
+            if safe is not None:
+                os.environ["PYTHONSAFEPATH"] = safe

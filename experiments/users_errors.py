@@ -1,0 +1,108 @@
+"""Exceptions in users' code, shown by the users' own frames."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import traceback
+from pathlib import Path
+
+from agents.blame import blame_of
+from agents.importing import CODE, OURS
+from grid.errors import GridError
+
+_OURS = [CODE / package for package in OURS]
+_PYTHON = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
+_INSTALLED = {"site-packages", "dist-packages"}
+_BETWEEN = {"click", "mesa", "numba"}
+"""Libraries through which users' code is called."""
+
+TRACEBACK = "METASCHED_TRACEBACK"
+"""Environment variable: if it is set, exceptions are shown with all frames."""
+HINT = f"frames of metasched and of libraries are left out; --traceback, or {TRACEBACK}=1, has them"
+
+
+class UsersError(Exception):
+    """An exception of users' code in another process, in words: what `told` returned there."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+
+
+def is_whole() -> bool:
+    """Tell whether exceptions are shown with all frames."""
+    return os.environ.get(TRACEBACK, "") not in ("", "0")
+
+
+def told(error: BaseException) -> str:
+    """Return an exception of users' code in lines: whose it is and when, then where.
+
+    With the users' own frames alone, unless all are asked for or it is none of users' code.
+    """
+    if isinstance(error, UsersError):
+        return str(error)
+    shown = traceback.TracebackException.from_exception(error)
+    blame = blame_of(error)
+    frames = _own(shown.stack, bool(blame))
+    if not (frames or blame):
+        return "".join(shown.format())
+    shown.__notes__ = [note for note in shown.__notes__ or () if note not in blame]
+    first = [*blame] or [f"raised in {frames[-1].filename}, line {frames[-1].lineno}"]
+    count = len(shown.stack)
+    if not is_whole():
+        _cut(shown, bool(blame))
+    lines = shown.format() if shown.stack else shown.format_exception_only()
+    hint = [f"metasched: {HINT}\n"] if len(shown.stack) < count else []
+    return "".join([*(f"metasched: {line}\n" for line in first), *lines, *hint])
+
+
+def in_a_line(error: BaseException) -> str:
+    """Return an exception in one line, with where in its user's code it was raised, and when."""
+    if isinstance(error, GridError):
+        return str(error)
+    blame, frames = blame_of(error), traceback.extract_tb(error.__traceback__)
+    words = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    last = (_own(frames, installed=True) or frames)[-1:]
+    where = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in last]
+    return f"{words} ({', '.join([*where, *blame])})"
+
+
+def _cut(shown: traceback.TracebackException, installed: bool) -> None:
+    """Leave the users' own frames; of exceptions that led to this one, those that have some."""
+    shown.stack[:] = _own(shown.stack, installed)
+    for each in shown.exceptions or ():
+        _cut(each, installed)
+    for name in ("__cause__", "__context__"):
+        before = getattr(shown, name)
+        if before is not None:
+            _cut(before, installed=False)
+            setattr(shown, name, before if before.stack or before.exceptions else None)
+
+
+def _own(stack: traceback.StackSummary, installed: bool) -> traceback.StackSummary:
+    """Return the frames of users' code; if there are none, those of what they may have installed.
+
+    Parameters
+    ----------
+    stack : StackSummary
+    installed : bool
+        Without frames of users' code, give those of libraries.
+    """
+    others = [frame for frame in stack if not _is_between(Path(frame.filename))]
+    users = [frame for frame in others if not _is_installed(Path(frame.filename))]
+    return traceback.StackSummary.from_list(users or (others if installed else []))
+
+
+def _is_installed(path: Path) -> bool:
+    """Tell whether a file is that of a library; those of Cython have no paths of their own."""
+    return bool(_INSTALLED & {*path.parts}) or path.suffix in (".pyx", ".pxi")
+
+
+def _is_between(path: Path) -> bool:
+    """Tell whether a file is of this product or Python, or of a library that calls users' code."""
+    if any(path.is_relative_to(package) for package in _OURS):
+        return True
+    if installed := [*_INSTALLED & {*path.parts}]:
+        library = path.parts[path.parts.index(installed[0]) + 1]
+        return library in _BETWEEN
+    return str(path).startswith("<frozen ") or any(map(path.is_relative_to, _PYTHON))

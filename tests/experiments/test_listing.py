@@ -1,0 +1,121 @@
+"""Scenarios, policies and parameters, listed for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from agents.registry import GLOBAL, LOCAL
+from experiments.cli import main
+from experiments.listing import GROUPS, group_of
+from experiments.parameters import Parameters
+from experiments.scenario_files import packaged_names
+
+OWN = """
+from agents.schedulers import LocalScheduler
+
+
+class Smallest(LocalScheduler):
+    def priority(self, job):
+        return job.size
+"""
+
+
+def listed(*words):
+    result = CliRunner().invoke(main, [*words])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def rows(*words):
+    return json.loads(listed(*words, "--json"))
+
+
+@pytest.mark.parametrize("name", packaged_names())
+def test_what_validate_says_fits_a_screen(name):
+    lines = listed("validate", name).splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines[1:])) <= 80  # the first has the title
+    changed = [row for row in rows("validate", name)["parameters"] if row["changed"]]
+    told = {line.split()[0] for line in lines if line.strip()}
+    assert changed
+    assert {row["name"] for row in changed} <= told
+
+
+def test_all_parameters_are_listed_on_request():
+    lines = [line.split() for line in listed("validate", "quickstart", "--all").splitlines()]
+    names = [words[0] for words in lines if words]
+    for name in Parameters.model_fields:
+        assert name in names
+    assert names.count("co-allocation") == 1
+
+
+def test_parameters_are_as_they_would_be_run():
+    found = rows("validate", "quickstart", "--set", "jobs=7", "--set", "load=0.7")
+    told = {row["name"]: row for row in found["parameters"]}
+    assert [*told] == [*Parameters.model_fields]
+    assert told["jobs"]["value"] == 7
+    assert told["jobs"]["default"] == 1000
+    assert told["jobs"]["changed"]
+    assert not told["load"]["changed"]
+    assert told["load"]["matters"]
+    assert not told["queue"]["matters"]  # the mode is open
+    assert told["population"]["matters"]
+    assert not told["round_time"]["matters"]
+    assert "Synthetic jobs" in told["jobs"]["meaning"]
+    other = rows("validate", "quickstart", "--local", "fcfs", "--global", "oas")["parameters"]
+    matters = {row["name"]: row["matters"] for row in other}
+    assert matters["round_time"]
+    assert not matters["population"]
+
+
+def test_every_parameter_has_a_group():
+    assert {*GROUPS} <= {*Parameters.model_fields}
+    assert {group_of(name) for name in Parameters.model_fields} == {*GROUPS.values()}
+
+
+def test_classes_and_files_of_policies_and_scenarios_are_named():
+    for row in rows("policies"):
+        module, name = row["class"].split(":")
+        found = import_module(module)
+        assert hasattr(found, name)
+        assert Path(row["file"]) == Path(found.__file__).resolve()
+    for row in rows("scenarios"):
+        assert Path(row["file"]).stem == row["name"]
+        assert Path(row["file"]).is_file()
+    words = " ".join(listed("policies", "--level", "local").split())
+    assert "SjfScheduler in agents/disciplines.py" in words
+    assert "experiments/scenarios/quickstart.toml" in listed("scenarios")
+
+
+def test_those_of_a_level_or_a_paper_alone():
+    assert [row["name"] for row in rows("policies", "--level", "local")] == [*LOCAL]
+    assert [row["name"] for row in rows("policies", "--level", "global")] == [*GLOBAL]
+    of_paper = rows("policies", "--level", "global", "--paper", "muscle")
+    assert {"muscle", "dll", "wrand", "a4"} == {row["name"] for row in of_paper}
+    assert {row["paper"] for row in rows("scenarios", "--paper", "queues")} == {"queues"}
+
+
+def test_a_scenario_of_a_users_own_names_its_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "smallest_first.py").write_text(OWN)
+    (tmp_path / "mine.toml").write_text(
+        'global = "ect"\nlocal = "smallest_first:Smallest"\n[[clusters]]\nname = "C1"\nsize = 4\n'
+    )
+    found = rows("validate", "mine.toml")
+    assert found["file"] == str(tmp_path / "mine.toml")
+    assert found["local"] == {
+        "name": "smallest_first:Smallest",
+        "class": "smallest_first:Smallest",
+        "file": str(tmp_path / "smallest_first.py"),
+    }
+    shown = listed("validate", "mine.toml")
+    assert "local     smallest_first:Smallest: Smallest in smallest_first.py" in shown
+    assert "scenario  mine.toml" in shown
+    sys.modules.pop("smallest_first", None)
