@@ -245,7 +245,7 @@ class Teller:
             what += f"{name_jobs(tuple(space['jobs']))} fills"
         return [
             Line(
-                None, [f"{cluster} has the least workload, e = {level}", f"and a space of {free}"]
+                None, [f"{cluster} has the least workload level, {level}", f"and a space of {free}"]
             ),
             Line(None, [f"{what} {filled} of them"]),
         ]

@@ -12,7 +12,7 @@ from experiments.events.happenings import Happening
 from experiments.events.words import Story
 from experiments.live.columns import ASCII, UNICODE, bar, fit, rule
 from experiments.live.panels import clusters_panel, links_panel, messages_panel, story_panel
-from experiments.numbers import instant
+from experiments.numbers import duration, instant
 from grid.topology import uplinks
 
 _STORY, _SHORT_STORY = 7, 5
@@ -44,22 +44,6 @@ class Progress(NamedTuple):
     elapsed: float | None
     rate: float | None
     story: Story | None
-
-
-def clock(seconds: float) -> str:
-    """Return a time as days, hours, minutes and seconds.
-
-    Examples
-    --------
-    >>> clock(75), clock(200_000)
-    ('0:01:15', '2 d 07:33:20')
-    """
-    minutes, second = divmod(int(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    days, hour = divmod(hours, 24)
-    if days:
-        return f"{days:,} d {hour:02}:{minute:02}:{second:02}"
-    return f"{hour}:{minute:02}:{second:02}"
 
 
 def jobs_done(model: GridModel) -> int:
@@ -121,14 +105,14 @@ class Picture:
         model = self.model
         now = f"time {instant(model.now)}"
         if model.now >= 3600:
-            now += f" ({clock(model.now)})"
+            now += f" ({duration(model.now)})"
         items = [now, f"global queue {model.world.waiting[-1]:,}"]
         if model.rounds:
             last = model.rounds[-1]
             jobs = int(last.jobs.sum())
             items.append(f"round {last.number:,}: {jobs:,} {'job' if jobs == 1 else 'jobs'}")
         if progress.elapsed is not None:
-            items.append(f"running for {clock(progress.elapsed)}")
+            items.append(f"running for {duration(round(progress.elapsed))}")
         return items
 
     def _jobs(self, progress: Progress, brief: bool = False) -> list[str]:
@@ -142,7 +126,7 @@ class Picture:
         if done >= self._total:
             items.append("all done")
         elif rate:
-            items.append(f"ETA {clock((self._total - done) / rate + 0.5)}")
+            items.append(f"ETA {duration(round((self._total - done) / rate))}")
         else:
             items.append("ETA unknown")
         if rate is not None:

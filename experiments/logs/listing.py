@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.logs.character import DAY, Character, Distribution
+from experiments.numbers import duration, number
 from grid.foreign import plain
 from grid.platform import Platform
 from grid.topology import uplinks
@@ -121,15 +122,16 @@ def print_platform(path: str, platform: Platform, console: Console) -> None:
 
 def _distributions(character: Character) -> Table:
     table = _table("", "known", "mean", "cv", "least", "median", "95 %", "most", left=("",))
-    for name, values in (
-        ("size, processors", character.sizes),
-        ("run time, s", character.runtimes),
-        ("estimate, s", character.estimates),
-        ("estimate / run", character.overestimates),
+    for name, values, tell in (
+        ("size, processors", character.sizes, number),
+        ("run time", character.runtimes, duration),
+        ("estimate", character.estimates, duration),
+        ("estimate / run", character.overestimates, number),
     ):
-        known, *numbers = Distribution.of(values)
-        told = ["-" if number is None else _number(number) for number in numbers]
-        table.add_row(name, f"{known:,}", *told)
+        found = Distribution.of(values)
+        cells = found._asdict().items()
+        told = [(number if key == "cv" else tell)(value) for key, value in cells if key != "known"]
+        table.add_row(name, f"{found.known:,}", *told)
     return table
 
 
@@ -139,11 +141,6 @@ def _table(*names: str, left: tuple[str, ...] = ()) -> Table:
         aligned: JustifyMethod = "left" if name in left or not name else "right"
         table.add_column(name, justify=aligned, no_wrap=name not in left, overflow="fold")
     return table
-
-
-def _number(value: float) -> str:
-    """Return a number of four digits or more, but without an exponent where that is short."""
-    return f"{value:,.0f}" if 1000 <= value < 1e8 else f"{value:.4g}"
 
 
 def _bar(share: float) -> RenderableType:

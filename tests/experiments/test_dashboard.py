@@ -13,8 +13,7 @@ from rich.console import Console
 
 from experiments.live import dashboard as module
 from experiments.live.dashboard import Dashboard, save_svg
-from experiments.live.picture import clock
-from experiments.numbers import instant
+from experiments.numbers import duration, instant
 
 from .watched import SIZES, Screen, grid_of, plain, run_on
 
@@ -100,7 +99,7 @@ def test_rate_and_eta_come_from_jobs_done_since_the_first_ones(wall):
     done, took = model.world.count("completed"), wall.now - 120.0
     assert dashboard._progress().rate == (done - first) / took
     left = int((400 - done) / ((done - first) / took) + 0.5)
-    assert f"ETA {clock(left)}" in plain(model, 80, 24, dashboard._progress())[2]
+    assert f"ETA {duration(left)}" in plain(model, 80, 24, dashboard._progress())[2]
     while model.running:
         model.step()
     assert dashboard._progress().rate == 400 / (wall.now - 100.0)

@@ -15,7 +15,7 @@ from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
 from experiments.events.happenings import Happenings
 from experiments.events.words import Line, Story
-from experiments.live.picture import Picture, Progress, clock
+from experiments.live.picture import Picture, Progress
 from experiments.numbers import duration, number
 from grid.platform import Platform
 
@@ -131,7 +131,7 @@ def test_the_bar_of_progress_stays_beside_large_numbers(monkeypatch):
     monkeypatch.setattr(model.world, "count", counts.__getitem__)
     bar = picture._bar(Progress((), None, 12_345.6, None), 80).plain
     assert re.fullmatch(
-        r"▇+·+   33,824/39,356 jobs \(85 %\)  ETA 0:00:00  12,346 jobs/s  3,701 rejected", bar
+        r"▇+·+   33,824/39,356 jobs \(85 %\)  ETA 0 s  12,346 jobs/s  3,701 rejected", bar
     )
     wide = picture._bar(Progress((), None, 12_345.6, None), 120).plain
     assert wide.startswith("▇" * 20)
@@ -162,8 +162,8 @@ def test_every_number_of_a_known_state_appears():
     happenings.look()
     text = "\n".join(plain(model, 80, 24, Progress(happenings.last, 75.0, 0.04, None)))
     world = model.world
-    assert "time 4,000 s (1:06:40)   global queue 0   running for 0:01:15" in text
-    assert "3 of 5 jobs done (60 %)   ETA 0:00:50   0.040 jobs/s   1 rejected" in text
+    assert "time 4,000 s (66.7 min)   global queue 0   running for 75 s" in text
+    assert "3 of 5 jobs done (60 %)   ETA 50 s   0.040 jobs/s   1 rejected" in text
     assert "Clusters: 1,100 of 2,100 processors busy" in text
     age = [duration(world.now - at) for at in world.known["at"]]
     assert re.search(rf"C1 +▇+·+ +1,100/1,200 +1 +1 +{age[0]}", text)
@@ -236,9 +236,3 @@ def test_nothing_but_ascii_where_nothing_else_can_be_shown(midway):
         lines = plain(model, 200, 60, Progress(log, 1.0, 1.0, None), ascii_only=True)
         assert "\n".join(lines).isascii()
         assert any("#" in line for line in lines)
-
-
-def test_clock():
-    assert clock(0) == "0:00:00"
-    assert clock(86399.9) == "23:59:59"
-    assert clock(86400 * 1234 + 3661) == "1,234 d 01:01:01"
