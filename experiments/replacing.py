@@ -134,10 +134,11 @@ def recover(folder: Path) -> None:
         If that cannot be done.
     """
     complete = folder / COMPLETE
-    try:
-        names = os.listdir(complete)
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.lexists(complete):
         return
+    names: list[str] = []
+    with suppress(FileNotFoundError):  # somebody else goes on with it, and has just ended
+        names = os.listdir(complete)
     for name in names:
         with suppress(FileNotFoundError):  # somebody else does so too
             if name.endswith(_GONE):

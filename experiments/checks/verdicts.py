@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from grid.foreign import plain
+
 
 class Verdict(NamedTuple):
     """One check: what it was about, whether it holds, and of what, or why not; what would help.
@@ -58,7 +60,8 @@ def print_verdicts(
             lines.append(f"-> {hint}")
         if unchecked:
             lines.append(f"not checked: {', '.join(unchecked)}")
-        table.add_row(check, verdict, Text("\n".join(lines)))
+        text = "\n".join(plain(line, most=len(line)) for line in lines)
+        table.add_row(check, verdict, Text(text))
     console = Console(file=file)
     console.print(table)
     total = f"{len(verdicts)} checks hold"

@@ -19,6 +19,7 @@ from experiments.events.words import Story
 from experiments.numbers import instant
 from experiments.result_files import ResultFiles
 from grid.errors import GridError
+from grid.foreign import plain
 
 
 def explain(
@@ -73,7 +74,9 @@ def print_story(story: Story, as_json: bool) -> None:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for time, parts in story.lines:
-        table.add_row("" if time is None else instant(time), Text(", ".join(parts)))
+        told = ", ".join(parts)
+        told = plain(told, most=len(told))  # names are as the log has them
+        table.add_row("" if time is None else instant(time), Text(told))
     console = Console()
     console.print(story.heading, style="bold", markup=False, emoji=False, highlight=False)
     console.print(table)

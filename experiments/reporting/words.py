@@ -89,10 +89,10 @@ def _clusters(ran: Ran) -> Iterator[Sentence]:
 def _links(ran: Ran) -> Iterator[Sentence]:
     metrics, links = ran.summary["metrics"], ran.summary["links"]
     if metrics.get("coallocated"):
-        yield Sentence(
-            f"{percent(metrics['coallocated'])} of the jobs were split across clusters, and "
-            f"took {metrics['mean_penalty']:.3f} times as long as with links of their own."
-        )
+        words = f"{percent(metrics['coallocated'])} of the jobs were split across clusters"
+        if (penalty := metrics["mean_penalty"]) is not None:
+            words += f", and took {penalty:.3f} times as long as with links of their own"
+        yield Sentence(f"{words}.")
     most = max(links, key=lambda link: link["saturated"], default=None)
     if most is not None and most["saturated"] > 0:
         yield Sentence(

@@ -62,7 +62,6 @@ SUMMARIES = {
     "links that are no list": (put("platform", "links", value=5), "links"),
     "restarts that are no number": (put("metrics", "restarts", value="x"), "metrics.restarts"),
     "restarts that are nothing": (put("clusters", 1, "restarts", value=None), "1.restarts"),
-    "a penalty that is nothing": (put("metrics", "mean_penalty", value=None), "mean_penalty"),
     "half a job": (put("jobs", "completed", value=2.5), "jobs.completed"),
     "yes for a number": (put("jobs", "completed", value=True), "jobs.completed"),
     "no global scheduler": (lambda summary: summary.pop("global"), "global: missing"),
@@ -181,6 +180,36 @@ def test_a_damaged_event_is_told_by_its_line(at, damage, named, result, tmp_path
         line = told(call(*words, "--events", tmp_path / "log"))
         assert f"log:{at + 1}: " in line
         assert named in line
+
+
+def test_jobs_that_were_split_may_have_no_penalty(result, tmp_path):
+    copy = shutil.copytree(result, tmp_path / "copy")
+    summary = json.loads((copy / "summary.json").read_text())
+    summary["metrics"] |= {"coallocated": 0.5, "mean_penalty": None}
+    (copy / "summary.json").write_text(json.dumps(summary))
+    assert call("report", copy, "-o", copy / "page.html").exit_code == 0
+
+
+def test_controls_of_a_terminal_are_shown_and_not_sent(result, tmp_path):
+    copy = shutil.copytree(result, tmp_path / "copy")
+    summary = json.loads((copy / "summary.json").read_text())
+    summary["\x1b[2J"] = 1
+    summary["clusters"][0]["name"] = "\x1b[31m"
+    (copy / "summary.json").write_text(json.dumps(summary))
+    log = (copy / "events.jsonl").read_text()
+    (copy / "events.jsonl").write_text(log.replace('"MUSCLE"', '"\\u001b[31m"'))
+    for words, status in ((["verify", copy], 1), (["explain", copy, 7], 0)):
+        got = call(*words)
+        assert got.exit_code == status
+        assert "\x1b" not in got.stdout
+        assert "\\x1b[" in got.stdout
+
+
+@pytest.mark.parametrize("command", ["verify", "report", "explain", "gap", "plot"])
+def test_names_of_any_length_are_told(command, tmp_path):
+    for name in ("n" * 301, "a\0b", "none"):
+        words = [name if word == tmp_path else word for word in commands(tmp_path)[command]]
+        assert "summary.json" in told(call(*words))
 
 
 @pytest.mark.parametrize(
