@@ -86,10 +86,17 @@ def instead_of(module: str) -> str:
 
 
 class Paths:
-    """Where modules are searched for, so also in the process that unpickles it from then on."""
+    """Where modules are searched for, so also in the process that unpickles it from then on.
+
+    That is as it was when it was made: it is pickled in the midst of `starting_processes`.
+    """
+
+    def __init__(self) -> None:
+        folders, path = searched()
+        self._searched = [*folders], [*path]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return search, searched()
+        return search, self._searched
 
 
 def search(folders: Sequence[str], path: Sequence[str]) -> None:

@@ -22,6 +22,7 @@ from experiments.papers.muscle.points import FIGURES, SERIES, Point, observe, po
 from experiments.results import Result
 from experiments.studies.kept import RUNS, Kept
 from experiments.studies.sweep import sweep
+from experiments.users_errors import UsersError
 from grid.errors import GridError
 
 TINY = ["--figure", "6", "--scale", "0.002", "--replications", "2"]
@@ -282,7 +283,7 @@ def test_points_that_figures_share_are_run_once():
 
 def test_an_error_in_a_worker_is_that_of_the_sweep(tmp_path):
     outcome = Outcome([Point(4, 4, 40)], 10, 1)
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(UsersError, match="ZeroDivisionError: division by zero"):
         sweep(outcome.runs, divide_by_zero, Kept(tmp_path, {}), 1, Silent())
     assert kept(tmp_path) == 0
 
