@@ -162,7 +162,7 @@ def _row(where: str, said: Mapping[str, str]) -> tuple[float, ...]:
 
 def _number(where: str, said: Mapping[str, str]) -> int:
     """Return the raw number of a job; without it, the one that the tasks of an array share."""
-    text = said.get("JobIDRaw") or said["JobID"]
+    text = said.get("JobIDRaw") or said.get("JobID", "")
     match = re.match(r"\d{1,15}(?!\d)", text, re.ASCII)
     if match is None:
         raise WorkloadError(f"{where}: JobID is {quoted(text)}; accepted: a number")

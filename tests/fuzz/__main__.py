@@ -34,7 +34,7 @@ def main() -> int:
             chosen = {asked.target: chosen[asked.target]}
         limit_memory(asked.memory)
         outcomes: Counter[tuple[str, str]] = Counter()
-        found: dict[tuple[str, str], int] = {}
+        found: Counter[tuple[str, str]] = Counter()
         began = time.monotonic()
         place = Path(folder) / "input"
         numbers = range(asked.inputs // len(chosen)) if asked.only is None else [asked.only]
@@ -43,18 +43,17 @@ def main() -> int:
                 if number % 100 == 0:  # else what no signal can stop would go on for ever
                     faulthandler.dump_traceback_later(900, exit=True)
                 given = Input(name, target, asked.seed, number)
+                if asked.only is not None and keep is not None:
+                    given.write(keep)
                 try:
                     outcomes[name, given.outcome(place)] += 1
                 except FindingError as finding:
                     outcomes[name, "FOUND"] += 1
-                    key = name, finding.key
-                    found[key] = found.get(key, 0) + 1
-                    if found[key] == 1:
+                    found[name, finding.key] += 1
+                    if found[name, finding.key] == 1:
                         print(f"\n{name} {number}: {given.words or 'read'}: {finding}", flush=True)
-                        if keep is not None:
-                            given.smallest(place, finding.key).write(
-                                keep / f"{name}-{asked.seed}-{number}"
-                            )
+                        if keep is not None and asked.only is None:
+                            given.write(keep / f"{name}-{asked.seed}-{number}")
             if asked.only is None:
                 print(f"{name}: {_counts(outcomes, name)}", file=sys.stderr, flush=True)
         faulthandler.cancel_dump_traceback_later()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 import os
-import time
 from pathlib import Path
 from random import Random
 
 from tests.fuzz.mutations import mutated
-from tests.fuzz.oracle import FindingError, command, judged
+from tests.fuzz.oracle import command, judged
 from tests.fuzz.seeds import Files
 from tests.fuzz.targets import Target
 
@@ -25,7 +24,6 @@ class Input:
         files = dict(rng.choice(target.seeds))
         which = rng.choice([each for each in target.spoilt or files if each in files])
         self.files: Files = {**files, which: mutated(which, files[which], rng)}
-        self.spoilt = which
         by_command = bool(target.commands) and number % COMMANDS == 0
         self.words = rng.choice(target.commands) if by_command else ""
         self.draw, self._use = rng, target.use
@@ -58,26 +56,3 @@ class Input:
         if not word.startswith("@"):
             return word
         return self.files[word[1:]].decode("utf-8", "surrogateescape").replace("\0", "")
-
-    def smallest(self, folder: Path, key: str) -> Input:
-        """Return it with less in the spoilt file, found in some seconds, that finds the same."""
-        step = len(self.files[self.spoilt]) // 2
-        until = time.monotonic() + 5
-        while step and time.monotonic() < until:
-            at = 0
-            while at < len(self.files[self.spoilt]) and time.monotonic() < until:
-                before = self.files
-                content = before[self.spoilt]
-                self.files = {**before, self.spoilt: content[:at] + content[at + step :]}
-                if self._finds(folder) != key:
-                    self.files = before
-                    at += step
-            step //= 2
-        return self
-
-    def _finds(self, folder: Path) -> str | None:
-        try:
-            self.outcome(folder)
-        except FindingError as finding:
-            return finding.key
-        return None

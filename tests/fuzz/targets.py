@@ -19,7 +19,6 @@ from experiments.checks.verify import verify
 from experiments.events.explain import explain
 from experiments.logs.character import Character
 from experiments.logs.listing import print_character
-from experiments.maxutil.formulas import Question
 from experiments.notes import notes
 from experiments.oas.answering import read_instance
 from experiments.oas.rounds import rounds_of
@@ -40,18 +39,11 @@ from tests.fuzz.seeds import Files
 
 
 class Target(NamedTuple):
-    """A reader.
+    """A reader, and what it reads.
 
-    Attributes
-    ----------
-    seeds : sequence of Files
-        What it reads.
-    use : callable
-        Reads, and uses, files in the current folder; draws which use of several.
-    commands : sequence of str
-        Of the command line, that read the same; ``@FILE`` stands for what is in a file.
-    spoilt : tuple of str
-        Which files are spoilt, if not all of them.
+    Its use reads the files in the current folder, and draws which use of several; its commands do
+    so from the command line, where ``@FILE`` stands for what is in a file. Those of the files are
+    spoilt that are named, or any of them.
     """
 
     seeds: Sequence[Files]
@@ -122,7 +114,7 @@ def _study(rng: Random) -> None:
 
 def _study_file(rng: Random) -> None:
     outcome = StudyOutcome.read("study.db")
-    match rng.randrange(4):
+    match rng.randrange(12):
         case 0:
             study_page(outcome)
         case 1:
@@ -168,61 +160,58 @@ def _instance(rng: Random) -> None:
     _json(approximate(method, instance, rng.choice((None, None, 10.0))).to_dict())
 
 
-OPTIONS = (
-    *("explain . @", "gap . --first @", "validate quickstart --seed @", "run quickstart --every @"),
-    *(
-        "validate quickstart --global @",
-        "validate quickstart --local @",
-        "inspect log.swf --format @",
-    ),
-    *("validate quickstart --metric @", "verify . --workload @", "verify @", "report @"),
-    *("inspect log.swf --speed @", "inspect log.swf --partition-field @", "maxutil total --dist @"),
-    *("reproduce muscle --figure @ --out out x", "oas none.json --slot @", "saturation @"),
-)
+OPTIONS = """
+explain . @
+gap . --first @
+validate quickstart --seed @
+validate quickstart --global @
+validate quickstart --local @
+validate quickstart --metric @
+run quickstart --every @
+inspect log.swf --format @
+inspect log.swf --speed @
+inspect log.swf --partition-field @
+verify @
+verify . --workload @
+report @
+saturation @
+oas none.json --slot @
+maxutil total --size 8 --clusters 2 --dist @
+reproduce muscle --figure @ --out out x
+"""
+"""Commands that a word is given to, none of which takes long."""
 
 
 def _option(rng: Random) -> str:
     word = Path("option.word").read_bytes().decode("utf-8", "surrogateescape").replace("\0", "")
-    return command([word if each == "@" else each for each in rng.choice(OPTIONS).split()])
+    words = rng.choice(OPTIONS.strip().splitlines()).split()
+    return command([word if each == "@" else each for each in words])
 
 
-def _law(rng: Random) -> None:
-    law = Path("law.word").read_bytes().decode("utf-8", "surrogateescape")
-    request = rng.choice(("ordered", "total", "unordered"))
-    _json(Question(request, (law,), 2, (8,), 0.0, False).answer().to_dict())
-
-
-SPOILT = {"option": ("option.word",)}
+WRITTEN: dict[str, tuple[Callable[[Random], object], str]] = {
+    **dict.fromkeys(("swf", "gwf", "sacct", "csv", "batsim"), (_log, "inspect {0} --json")),
+    "platform": (_platform, "inspect platform.toml"),
+    "simgrid": (_platform, "inspect platform.xml --json"),
+    "scenario": (_scenario, "validate mine.toml"),
+    "study": (_study, "report study.toml"),
+    "checkpoint": (_checkpoint, "run --resume head.json"),
+    "oas": (_instance, "oas instance.json --heuristic sjf"),
+    "option": (_option, ""),
+}
+"""Targets whose seeds are kept as files: what is done with them, and a command."""
 
 
 def targets(folder: Path) -> dict[str, Target]:
     """Return all targets by name; a folder is for files that make the first inputs."""
-    logs = {name: seeds.written(name) for name in ("swf", "gwf", "sacct", "csv", "batsim")}
-    found = {
-        name: Target(each, _log, [f"inspect {file} --json", f"convert {file} converted.csv"])
-        for name, each in {**logs, "parquet": seeds.parquet()}.items()
-        for file in each[0]
-    }
-    found |= {
-        name: Target(seeds.written(name), use, commands, SPOILT.get(name, ()))
-        for name, use, commands in (
-            ("platform", _platform, ["inspect platform.toml"]),
-            ("simgrid", _platform, ["inspect platform.xml --json"]),
-            ("scenario", _scenario, ["validate mine.toml"]),
-            ("study", _study, ()),
-            ("checkpoint", _checkpoint, ["run --resume head.json"]),
-            (
-                "oas",
-                _instance,
-                [f"oas instance.json --heuristic sjf{way}" for way in ("", " --json")],
-            ),
-            ("option", _option, ()),
-            ("law", _law, ["maxutil total --size 8 --clusters 2 --dist @law.word"]),
-        )
-    }
+    found = {}
+    for name, (use, words) in WRITTEN.items():
+        given = seeds.written(name)
+        spoilt = ("option.word",) if name == "option" else ()
+        found[name] = Target(given, use, [words.format(*given[0])] if words else [], spoilt)
     ran, results = seeds.results(folder), ("summary.json", "jobs.csv", "timeline.csv", "log.swf")
     verify_and_report = ["verify .", "verify . --json", "report . -o page.html"]
     return found | {
+        "parquet": Target(seeds.parquet(), _log, ["convert log.parquet log.csv"]),
         "set": Target(seeds.settings(), _settings, ["validate quickstart --set @words.set"]),
         "study-file": Target(seeds.studies(folder), _study_file, ["report study.db -o page.html"]),
         "result": Target(ran, _result, verify_and_report, results),
