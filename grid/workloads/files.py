@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -98,8 +99,9 @@ def opened_text(path: Path) -> Iterator[TextIO]:
         yield text
 
 
-def read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file, opened by `opened_text`, without their ends.
+@contextmanager
+def opened_lines(path: Path) -> Iterator[Iterator[str]]:
+    """Open a text file as by `opened_text`, to read its lines without their ends.
 
     Raises
     ------
@@ -107,8 +109,7 @@ def read_lines(path: Path) -> Iterator[str]:
         As `opened`, and if a line is too long.
     """
     with opened_text(path) as file:
-        for lines in line_blocks(file, path):
-            yield from lines
+        yield chain.from_iterable(line_blocks(file, path))
 
 
 def number(text: str) -> float:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from grid.errors import WorkloadError
 from grid.jobs import JobArray
-from grid.workloads.files import read_lines
+from grid.workloads.files import opened_lines
 from grid.workloads.job_columns import cells, check_header, communication, origins, parsed
 from grid.workloads.log import Log
 from grid.workloads.table import Table
@@ -86,35 +86,36 @@ def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
     """Return the rows that are not blank, the header first and checked, and the line of each."""
     taken = 0
 
-    def lines_of_a_row() -> Iterator[str]:
+    def lines_of_a_row(lines: Iterable[str]) -> Iterator[str]:
         nonlocal taken
-        for line in read_lines(path):
+        for line in lines:
             taken += 1
             if taken > MOST_LINES:
                 raise csv.Error(f"a row of more than {MOST_LINES} lines")
             yield line + "\n"
 
-    reader = csv.reader(lines_of_a_row(), strict=True)
-    rows, lines = [], []
-    try:
-        for row in reader:
-            taken = 0
-            if any(cell.strip() for cell in row):
-                rows.append([cell.strip() for cell in row])
-                lines.append(reader.line_num)
-    except csv.Error as error:
-        raise WorkloadError(
-            f"{path}:{reader.line_num}: found {error}; accepted: comma-separated cells"
-        ) from error
+    rows, numbers = [], []
+    with opened_lines(path) as lines:
+        reader = csv.reader(lines_of_a_row(lines), strict=True)
+        try:
+            for row in reader:
+                taken = 0
+                if any(cell.strip() for cell in row):
+                    rows.append([cell.strip() for cell in row])
+                    numbers.append(reader.line_num)
+        except csv.Error as error:
+            raise WorkloadError(
+                f"{path}:{reader.line_num}: found {error}; accepted: comma-separated cells"
+            ) from error
     if len(rows) < 2:
         raise WorkloadError(
             f"{path}: empty workload: found no job; accepted: a header and at least one job"
         )
-    check_header(f"{path}:{lines[0]}", rows[0])
+    check_header(f"{path}:{numbers[0]}", rows[0])
     columns = len(rows[0])
-    for row, line in zip(rows, lines, strict=True):
+    for row, line in zip(rows, numbers, strict=True):
         if len(row) != columns:
             raise WorkloadError(
                 f"{path}:{line}: found {len(row)} cells; accepted: {columns}, as in the header"
             )
-    return rows, lines
+    return rows, numbers

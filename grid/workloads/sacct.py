@@ -17,7 +17,7 @@ from grid.foreign import quoted
 from grid.jobs import LONGEST
 from grid.workloads.cleaning import NO_ROW
 from grid.workloads.fields import numbered, placed
-from grid.workloads.files import read_lines
+from grid.workloads.files import opened_lines
 from grid.workloads.log import RECORD, Log
 from grid.workloads.pipes import SEPARATOR, fields, records
 
@@ -71,27 +71,27 @@ def sacct_log(path: Path) -> Log:
     jobs: dict[str, int] = {}
     parts_of_jobs: list[int] = []
     cut_off = 0
-    lines = read_lines(path)
-    columns = _columns(path, next(lines, ""))
-    wanted = [name for name in USED if name in columns]
-    key = next(name for name in JOB_ID if name in columns)
-    for line, parts in records(lines, len(columns)):
-        if parts[: len(columns)] == columns:  # another dump begins
-            continue
-        said = {} if len(parts) < len(columns) else fields(parts, columns, wanted)
-        if any(name not in said for name in wanted):
-            cut_off += 1
-            continue
-        identity, dot, _ = said[key].partition(".")
-        if dot:
-            steps[identity] += 1
-            continue
-        jobs[identity] = len(rows)
-        if "+" in said.get("JobID", identity):
-            parts_of_jobs.append(len(rows))
-        rows.append(_row(f"{path}:{line + 1}", said))
-        names.append(said.get("Partition", ""))
-        users.append(next((said[name] for name in USER if said.get(name)), ""))
+    with opened_lines(path) as lines:
+        columns = _columns(path, next(lines, ""))
+        wanted = [name for name in USED if name in columns]
+        key = next(name for name in JOB_ID if name in columns)
+        for line, parts in records(lines, len(columns)):
+            if parts[: len(columns)] == columns:  # another dump begins
+                continue
+            said = {} if len(parts) < len(columns) else fields(parts, columns, wanted)
+            if any(name not in said for name in wanted):
+                cut_off += 1
+                continue
+            identity, dot, _ = said[key].partition(".")
+            if dot:
+                steps[identity] += 1
+                continue
+            jobs[identity] = len(rows)
+            if "+" in said.get("JobID", identity):
+                parts_of_jobs.append(len(rows))
+            rows.append(_row(f"{path}:{line + 1}", said))
+            names.append(said.get("Partition", ""))
+            users.append(next((said[name] for name in USER if said.get(name)), ""))
     if not rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
     found = np.array(rows, float)

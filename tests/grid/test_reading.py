@@ -17,7 +17,7 @@ from grid.errors import WorkloadError
 from grid.jobs import job_table
 from grid.reading import read_text
 from grid.workloads import batsim, parquet, pipes
-from grid.workloads.files import read_lines
+from grid.workloads.files import opened_lines
 from grid.workloads.formats import read
 from grid.workloads.table import Table
 
@@ -88,6 +88,11 @@ def test_a_number_of_many_digits_and_a_letter(tmp_path: Path, length: int) -> No
         read(path)
 
 
+def lines_of(path: Path) -> list[str]:
+    with opened_lines(path) as lines:
+        return list(lines)
+
+
 @pytest.mark.parametrize("separator", ["\n", "\r\n", "\r"])
 def test_lines_are_those_of_the_text_wherever_it_is_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, separator: str
@@ -97,11 +102,11 @@ def test_lines_are_those_of_the_text_wherever_it_is_cut(
     path.write_bytes(separator.join(lines).encode())
     for longest in (10, 11, 12, 13, 100):
         monkeypatch.setattr(grid.reading, "LONGEST_LINE", longest)
-        assert list(read_lines(path)) == lines[:-1]
+        assert lines_of(path) == lines[:-1]
     monkeypatch.setattr(grid.reading, "LONGEST_LINE", 9)
     found = r"log:4: found a line of more than 9 characters; accepted: lines of at most as many"
     with pytest.raises(WorkloadError, match=found):
-        list(read_lines(path))
+        lines_of(path)
 
 
 @pytest.mark.parametrize("last", ["", "\n"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grid.errors import WorkloadError
-from grid.workloads.files import PACKED, bare_name, read_lines
+from grid.workloads.files import PACKED, bare_name, opened_lines
 
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
@@ -18,7 +18,8 @@ PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 def test_packed_files_are_told_by_their_first_bytes(tmp_path, suffix, name):
     path = tmp_path / name.format(suffix)
     path.write_bytes(PACKERS[suffix](b"\xef\xbb\xbfone\r\ntwo"))
-    assert list(read_lines(path)) == ["one", "two"]
+    with opened_lines(path) as lines:
+        assert list(lines) == ["one", "two"]
 
 
 @pytest.mark.parametrize("suffix", PACKED)
@@ -29,8 +30,9 @@ def test_files_that_are_not_whole(tmp_path, suffix):
     flipped[len(whole) // 2] ^= 255
     for content in (whole[:-9], bytes(flipped), b"no packed file"):
         path.write_bytes(content)
-        with pytest.raises(WorkloadError, match=r"log\.\w+: not a whole \w+ file \(") as caught:
-            list(read_lines(path))
+        refused = pytest.raises(WorkloadError, match=r"log\.\w+: not a whole \w+ file \(")
+        with refused as caught, opened_lines(path) as lines:
+            list(lines)
         assert "\n" not in str(caught.value)
 
 
