@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from grid.jobs import UNKNOWN
+from grid.jobs import SHORTEST, UNKNOWN
 from grid.workloads.log import Log
 from grid.workloads.partitions import partitions_of
 from grid.workloads.table import Table
@@ -117,9 +117,12 @@ class Character:
 
     @cached_property
     def overestimates(self) -> npt.NDArray[np.float64]:
-        """Requested over run time of the records that say both; below 1 where jobs ran longer."""
+        """Requested over run time of the records that say both; below 1 where jobs ran longer.
+
+        Run times that are cleaned as 0 do not count.
+        """
         requested, runtime = self.log.records["requested_time"], self.log.records["runtime"]
-        both = np.isfinite(requested) & (requested > 0) & (runtime > 0)
+        both = np.isfinite(requested) & (requested > 0) & (runtime >= SHORTEST)
         return requested[both] / runtime[both]
 
     @cached_property

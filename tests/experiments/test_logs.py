@@ -78,6 +78,12 @@ def test_the_contract(log):
     assert found["cv_runtime"] == pytest.approx(runtimes.std(ddof=1) / runtimes.mean())
 
 
+def test_run_times_that_no_clock_tells(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("arrival,size,runtime,requested_time\n0,1,5e-324,9\n0,1,3,9\n")
+    assert told("inspect", path)["overestimate"]["known"] == 1
+
+
 def test_the_rest_of_the_character(log):
     found = told("inspect", log)
     assert found["format"] == "swf"

@@ -54,6 +54,20 @@ def test_drops_are_counted_once_and_changes_on_kept_records_only():
     assert Applied(np.zeros(4), rules).cleaning(jobs).dropped == 3
 
 
+@pytest.mark.parametrize("kills", [False, True])
+def test_run_times_below_a_microsecond_are_none(kills):
+    records = job_table(3)
+    records["size"], records["runtime"] = 1, [5e-324, 1e-6, 2.0]
+    records["requested_time"] = [100.0, 100.0, 1e-308]
+    jobs, rules = clean(records, kills=kills)
+    assert jobs["runtime"].tolist() == [1.0, 1e-6, 2.0]
+    assert jobs["requested_time"].tolist() == [100.0, 100.0, 2.0]
+    assert {rule: rows.tolist() for rule, rows in rules.items()} == {
+        ZERO_RUNTIME: [0],
+        LOW_REQUEST: [2],
+    }
+
+
 def test_numbers_used_before_are_kept_and_told():
     records = job_table(6)
     records["size"] = [1, 1, 1, 1, -1, 1]
