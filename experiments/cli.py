@@ -121,16 +121,23 @@ def run(
                 raise GridError(f"--replications: found with {name}; accepted: one of them")
         _replicate(scenario, options, seed, replications, out, as_json)
         return
-    from experiments.checkpoints import Saving, read
-    from experiments.compiling import saying_when_compiling
-    from experiments.files import check_files, check_folder
-    from experiments.numbers import counted
-    from experiments.run import resume as resume_run
-    from experiments.run import run as run_scenario
-    from experiments.writing import write_rounds
+    from experiments.studies.progress import telling
+
+    with telling("loading"):
+        from experiments.checkpoints import Saving, read
+        from experiments.compiling import saying_when_compiling
+        from experiments.files import check_files, check_folder
+        from experiments.numbers import counted
+        from experiments.run import resume as resume_run
+        from experiments.run import run as run_scenario
+        from experiments.writing import write_rounds
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        with users_code(), saying_when_compiling(always=bool(live)):
+        with (
+            users_code(),
+            saying_when_compiling(always=bool(live)),
+            telling(f"reading {scenario or resume}") as watch,
+        ):
             shown = bool(live) if as_json else live
             files = (rounds, "rounds"), (events, "events"), (checkpoint, "checkpoint")
             if resume is not None:
@@ -140,7 +147,7 @@ def run(
                 assert under_way.saving is not None
                 every = every or under_way.saving.every
                 under_way.saving = Saving(checkpoint or resume, every)
-                result = resume_run(under_way, shown, pace, follow)
+                result = resume_run(under_way, shown, pace, follow, watch)
             else:
                 assert scenario is not None
                 chosen = chosen_scenario(scenario, **options)
@@ -149,7 +156,7 @@ def run(
                 check_files(files, out)
                 saving = None if checkpoint is None else Saving(checkpoint, every or Saving.every)
                 result = run_scenario(
-                    chosen, seed, shown, pace, follow, events, out, keep_jobs=False, saving=saving
+                    chosen, seed, shown, pace, follow, events, out, False, saving, watch
                 )
         if rounds is not None:
             write_rounds(result, rounds)
@@ -195,11 +202,13 @@ def _replicate(
 
     from rich.console import Console
 
-    from experiments.files import check_folder
-    from experiments.report import print_replications
-    from experiments.studies.progress import SweepProgress
-    from experiments.studies.replications import replicate, write
-    from experiments.studies.sweep import cores
+    from experiments.studies.progress import SweepProgress, telling
+
+    with telling("loading"):
+        from experiments.files import check_folder
+        from experiments.report import print_replications
+        from experiments.studies.replications import replicate, write
+        from experiments.studies.sweep import cores
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with users_code(), SweepProgress(Console(stderr=True)) as progress:
@@ -241,15 +250,20 @@ def saturation(
     """
     from rich.console import Console
 
-    from experiments.report import print_saturation
-    from experiments.studies.saturation import find_saturation
-    from experiments.studies.sweep import cores
+    from experiments.studies.progress import SweepProgress, telling
+
+    with telling("loading"):
+        from experiments.report import print_saturation
+        from experiments.studies.saturation import find_saturation
+        from experiments.studies.sweep import cores
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         console = Console(stderr=True, markup=False, highlight=False)
-        with users_code():
+        with users_code(), SweepProgress(console, quiet=True) as watch:
             chosen = chosen_scenario(scenario, **options)
-            found = find_saturation(chosen, seed, console.print, replications, cores(), width)
+            found = find_saturation(
+                chosen, seed, console.print, replications, cores(), width, watch
+            )
         if as_json:
             click.echo(json.dumps(found.summary(), allow_nan=False), file=stdout)
         else:
@@ -266,11 +280,14 @@ def validate(seed: int, every: bool, as_json: bool, scenario: str, **options: An
     Yet a .py file is run as a script, and modules that any scenario names (module:Class) are
     imported: use only files that you trust.
     """
-    from experiments.listing import described, print_parameters
-    from experiments.notes import notes
+    from experiments.studies.progress import telling
+
+    with telling("loading"):
+        from experiments.listing import described, print_parameters
+        from experiments.notes import notes
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        with users_code():
+        with users_code(), telling(f"reading {scenario}"):
             chosen = chosen_scenario(scenario, **options)
             chosen.model(seed)
         found = described(chosen, scenario, notes(chosen))
@@ -293,10 +310,14 @@ def explain(result: str, job: int, events: str | None, as_json: bool) -> None:
 
     RESULT is a folder that `metasched run --out DIR --events DIR/events.jsonl` wrote.
     """
-    from experiments.events.explain import explain as story_of
-    from experiments.events.explain import print_story
+    from experiments.studies.progress import telling
 
-    print_story(story_of(result, job, events), as_json)
+    with telling("loading"):
+        from experiments.events.explain import explain as story_of
+        from experiments.events.explain import print_story
+    with telling(f"reading {result}"):
+        story = story_of(result, job, events)
+    print_story(story, as_json)
 
 
 _OF_PAPER = click.option("--paper", metavar="KEY", help="Those of a paper, such as muscle.")
@@ -343,12 +364,16 @@ def pareto(
     None of them is better than another in over-deadline, makespan and idle-time alike. The jobs
     are dispatched on an idle cluster when the last of them has arrived.
     """
-    from experiments.pareto import Front
-    from experiments.studies.plots import check_picture
+    from experiments.studies.progress import telling
+
+    with telling("loading"):
+        from experiments.pareto import Front
+        from experiments.studies.plots import check_picture
 
     if plot is not None:
         check_picture(plot)
-    front = Front.of(jobs, processors, seed)
+    with telling(f"searching for schedules of {jobs}"):
+        front = Front.of(jobs, processors, seed)
     if pick is not None:
         front.check_pick(pick)
     if plot is not None:
@@ -375,6 +400,7 @@ def bench(what: str, as_json: bool) -> None:
     from experiments.bench.site import bench_site
     from experiments.bench.study import bench_study
     from experiments.bench.titan import bench_titan
+    from experiments.studies.progress import telling
 
     of_kernel = bench_coallocation, bench_queues, bench_site, bench_kernel  # keeps records: last
     benches: dict[str, Sequence[Callable[[], list[Measurement]]]] = {
@@ -383,7 +409,8 @@ def bench(what: str, as_json: bool) -> None:
         "study": [bench_study],
         "report": [bench_page],
     }
-    found = [each for bench in benches[what] for each in bench()]
+    with telling(f"measuring: {what}"):
+        found = [each for bench in benches[what] for each in bench()]
     if as_json:
         click.echo(json.dumps(rows(found)))
     else:

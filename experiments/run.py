@@ -9,7 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from agents.model import GridModel
 from experiments.attempts import hardly_ending
@@ -20,9 +22,14 @@ from experiments.own_metrics import tell_failures
 from experiments.process import give_stdout_up
 from experiments.results import Result
 from experiments.scenario import Scenario
+from experiments.studies.forecast import Forecast
+from experiments.studies.forecast import UnderWay as PieceUnderWay
 from experiments.writing import new_result, resumed_result
 from grid.errors import GridError
 from grid.foreign import quoted
+
+if TYPE_CHECKING:
+    from experiments.studies.progress import SweepProgress
 
 LONG_ENOUGH_TO_SEE = 1.0
 """Wall seconds after which a run in a terminal is shown live unless told otherwise."""
@@ -61,6 +68,7 @@ def run(
     out: str | os.PathLike[str] | None = None,
     keep_jobs: bool = True,
     saving: Saving | None = None,
+    watch: SweepProgress | None = None,
 ) -> Result:
     """Run a scenario and return its result.
 
@@ -86,6 +94,8 @@ def run(
         unless the scenario has metrics of its user's own.
     saving : Saving, optional
         Write checkpoints: at once, now and then, and when Ctrl-C ends the run.
+    watch : SweepProgress, optional
+        Tells how far the run is where no dashboard does; by default nobody does.
 
     Raises
     ------
@@ -132,7 +142,7 @@ def run(
         with event_log(model, events, keep, **facts) as under_way.log:
             if saving is not None:
                 under_way.save()
-            _go_on(under_way, live, pace, follow)
+            _go_on(under_way, live, pace, follow, watch)
         return _result_of(under_way)
 
 
@@ -141,6 +151,7 @@ def resume(
     live: bool | None = False,
     pace: float | None = None,
     follow: int | None = None,
+    watch: SweepProgress | None = None,
 ) -> Result:
     """Go on with a run that was read from a checkpoint, and return its result.
 
@@ -150,7 +161,7 @@ def resume(
     ----------
     under_way : UnderWay
         Read by `experiments.checkpoints.read`.
-    live, pace, follow
+    live, pace, follow, watch
         As of `run`.
 
     Raises
@@ -165,7 +176,7 @@ def resume(
         with nullcontext() if log is None else resumed_log(log):
             if under_way.saving is not None:
                 under_way.due = time.monotonic() + under_way.saving.every
-            _go_on(under_way, live, pace, follow)
+            _go_on(under_way, live, pace, follow, watch)
         return _result_of(under_way)
 
 
@@ -180,14 +191,21 @@ def _check_live(
     return True if live is None and (pace, follow) != (None, None) else live
 
 
-def _go_on(under_way: UnderWay, live: bool | None, pace: float | None, follow: int | None) -> None:
+def _go_on(
+    under_way: UnderWay,
+    live: bool | None,
+    pace: float | None,
+    follow: int | None,
+    watch: SweepProgress | None,
+) -> None:
     """Step until the run is over or interrupted, and write checkpoints when they are due."""
     model, before, interrupted = under_way.model, under_way.wall, False
     began = time.perf_counter()
     with (
         _stop_in_order(model) as stopping,
-        _watched(model, under_way.scenario.name, live, pace, follow, stopping) as (update, unseen),
+        _watched(model, under_way.scenario.name, live, pace, follow, stopping, watch) as shown,
     ):
+        update, unseen = shown
         while model.running and not interrupted:
             model.step()
             update()
@@ -232,17 +250,24 @@ def _watched(
     pace: float | None,
     follow: int | None,
     stopping: Callable[[], bool],
+    watch: SweepProgress | None,
 ) -> Iterator[tuple[Callable[[], None], Callable[[], AbstractContextManager[None]]]]:
     """Give what is to be called after each step, to keep the dashboard up to date.
 
     And what to be entered while nobody is to see the model, for it is pickled.
     """
     if live is False or (live is None and not sys.stdout.isatty()):
+        if watch is not None:
+            watch.begin(
+                0, Forecast([[((), 1.0)]], known=False), partial(_far, model, time.monotonic())
+            )
         yield (lambda: None), nullcontext
         return
     from experiments.live.dashboard import Dashboard
     from experiments.live.pacing import Pacing
 
+    if watch is not None:
+        watch.end()
     dashboard = Dashboard(model, title, follow=follow)
     to_watch = live is True and dashboard.can_redraw and sys.stdout.isatty()
     pacing = Pacing(model, pace) if to_watch or pace is not None else None
@@ -266,6 +291,13 @@ def _watched(
         if shown:
             with _drawing():
                 dashboard.__exit__(None, None, None)
+
+
+def _far(model: GridModel, began: float) -> list[PieceUnderWay]:
+    """Return how far a run is that began at a time of the clock `time.monotonic`, s."""
+    through = model.world.count("completed") + model.world.count("rejected")
+    share = through / max(1, model.workload.count)
+    return [PieceUnderWay(0, min(1.0, share), time.monotonic() - began)]
 
 
 @contextmanager

@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import pickle
 import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import mesa
 import numpy as np
@@ -20,10 +23,14 @@ from experiments.checks import rehashed
 from experiments.checks.seeding import seedings
 from experiments.checks.trials import GRIDS, OTHER_SEED, WIDE, Grid, NoAnswerError, Trial, run_in
 from experiments.checks.verdicts import Verdict
+from experiments.studies.forecast import Forecast, Piece
 from experiments.users_errors import in_a_line
 from grid.errors import GridError
 from grid.platform import Platform
 from grid.world import World
+
+if TYPE_CHECKING:
+    from experiments.studies.sweep import Watch
 
 STEPS = (0.37, 1e6)
 """Lengths of a step that must not matter, s."""
@@ -44,7 +51,9 @@ def _silent(words: str) -> None:
     """Tell nobody."""
 
 
-def check(name: str, tell: Callable[[str], None] = _silent) -> list[Verdict]:
+def check(
+    name: str, tell: Callable[[str], None] = _silent, watch: Watch | None = None
+) -> list[Verdict]:
     """Check a scheduler.
 
     Parameters
@@ -53,6 +62,8 @@ def check(name: str, tell: Callable[[str], None] = _silent) -> list[Verdict]:
         Built-in, or ``module:Class``; global or local.
     tell : callable
         Takes in words what is being tried, before it is.
+    watch : Watch, optional
+        Is told of how many trials there are, and of each that has ended.
 
     Raises
     ------
@@ -62,7 +73,19 @@ def check(name: str, tell: Callable[[str], None] = _silent) -> list[Verdict]:
     found = any_scheduler(name)
     grids = [*GRIDS, WIDE] if issubclass(found, GlobalScheduler) and found.spans else [*GRIDS]
     with _global_randomness():
-        return _Examination(name, found, grids, lambda words: tell(f"{name}: {words}")).verdicts()
+        told = partial(_told, tell, name)
+        return _Examination(name, found, grids, told, watch).verdicts()
+
+
+def _told(tell: Callable[[str], None], name: str, words: str) -> None:
+    """Say of a scheduler what is tried with it."""
+    tell(f"{name}: {words}")
+
+
+def _trials(grids: Sequence[Grid]) -> list[Piece]:
+    """Return the trials of a scheduler that does well, by grid; their times are not known."""
+    each: list[Piece] = [[(grid.name, 1.0)] for grid in grids]
+    return [*each * (3 + len(STEPS)), *each[:1] * 2, [("rehashed", 3.0)]]
 
 
 class _Examination:
@@ -77,10 +100,15 @@ class _Examination:
         scheduler: type[Scheduler],
         grids: list[Grid],
         tell: Callable[[str], None],
+        watch: Watch | None,
     ) -> None:
         self._name = name
         self._scheduler = scheduler
         self._tell = tell
+        self._watch = watch
+        self._ended = count()
+        if watch is not None:
+            watch.begin(0, Forecast(_trials(grids), known=False))
         self._first: dict[Grid, Trial] = {}
         for grid in grids:
             trial = self._first[grid] = self._tried(grid)
@@ -89,7 +117,16 @@ class _Examination:
 
     def _tried(self, grid: Grid, how: str = "", **changes: Any) -> Trial:
         self._tell(f"trying the grid of {grid.name!r} {how}".strip())
-        return run_in(grid, self._scheduler, **changes)
+        with self._timed():
+            return run_in(grid, self._scheduler, **changes)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Have people told that a trial has ended."""
+        began = time.monotonic()
+        yield
+        if self._watch is not None:
+            self._watch.advance(next(self._ended), [time.monotonic() - began])
 
     def verdicts(self) -> list[Verdict]:
         """Return the verdicts; each is about the grids in which it means anything."""
@@ -164,7 +201,8 @@ class _Examination:
             return None
         self._tell("trying other hashes of texts, in a process of its own")
         try:
-            elsewhere = rehashed.digests(self._name, grids)
+            with self._timed():
+                elsewhere = rehashed.digests(self._name, grids)
         except rehashed.CrashedError as error:
             found = f"not known: the process in which texts have other hashes {error}"
             return Verdict(CHECKS["rehashed"][0], False, found, CRASHED)

@@ -19,14 +19,16 @@ def check(scheduler: str, as_json: bool) -> None:
 
     SCHEDULER is module:Class, or a built-in name, global or local. Exit status 1 if a check fails.
     """
-    from experiments.checks.check import check as check_scheduler
-    from experiments.checks.telling import telling
-    from experiments.checks.verdicts import print_verdicts
-    from experiments.compiling import saying_when_compiling
+    from experiments.studies.progress import telling
+
+    with telling("loading"):
+        from experiments.checks.check import check as check_scheduler
+        from experiments.checks.verdicts import print_verdicts
+        from experiments.compiling import saying_when_compiling
 
     with stdout_kept() as stdout:
-        with users_code(), saying_when_compiling(always=False), telling() as tell:
-            verdicts = check_scheduler(scheduler, tell)
+        with users_code(), saying_when_compiling(always=False), telling("trying it") as watch:
+            verdicts = check_scheduler(scheduler, watch.note, watch)
         print_verdicts(scheduler, verdicts, as_json, stdout)
     if not all(verdict.holds for verdict in verdicts):
         sys.exit(FAILED)
@@ -46,10 +48,13 @@ def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
 
     RESULT is a folder that `metasched run --out` wrote. Exit status 1 if a check fails.
     """
-    from experiments.checks.verdicts import print_verdicts
-    from experiments.checks.verify import verify as verify_result
+    from experiments.studies.progress import telling
 
-    verdicts = verify_result(result, chosen_workload(workload))
+    with telling("loading"):
+        from experiments.checks.verdicts import print_verdicts
+        from experiments.checks.verify import verify as verify_result
+    with telling(f"verifying {result}"):
+        verdicts = verify_result(result, chosen_workload(workload))
     print_verdicts(result, verdicts, as_json)
     if not all(verdict.holds for verdict in verdicts):
         sys.exit(FAILED)

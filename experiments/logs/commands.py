@@ -61,17 +61,21 @@ def inspect(
         return
     from rich.console import Console
 
-    from experiments.logs.character import Character
-    from experiments.logs.listing import print_character
-    from grid.workloads.fields import PARTITION
-    from grid.workloads.formats import read
+    from experiments.studies.progress import telling
+
+    with telling("loading"):
+        from experiments.logs.character import Character
+        from experiments.logs.listing import print_character
+        from grid.workloads.fields import PARTITION
+        from grid.workloads.formats import read
 
     for name in FILES if out is not None else ():
         check_file(Path(str(out)) / name, "results")
     field = partition_field or PARTITION
-    character = Character.of(read(Path(log), format_, speed=speed, partition_field=field))
-    if out is not None:
-        _write(character, Path(out))
+    with telling(f"reading {log}"):
+        character = Character.of(read(Path(log), format_, speed=speed, partition_field=field))
+        if out is not None:
+            _write(character, Path(out))
     if as_json:
         click.echo(json.dumps(character.to_dict(), allow_nan=False))
     else:
@@ -122,13 +126,15 @@ def convert(given: str, out: str, from_: str | None, to: str | None, speed: floa
 
     from experiments.logs.converting import format_to_write, lost, table_for, write
     from experiments.logs.listing import print_cleaning
+    from experiments.studies.progress import telling
     from grid.foreign import plain
     from grid.workloads.formats import FORMATS, read
 
     format_ = format_to_write(Path(out), to)
-    log = read(Path(given), from_, speed=speed)
-    table = table_for(log, format_)
-    write(Path(out), format_, table)
+    with telling(f"converting {given}"):
+        log = read(Path(given), from_, speed=speed)
+        table = table_for(log, format_)
+        write(Path(out), format_, table)
     console = Console()
     title = FORMATS[format_].title
     told = f"{plain(out, 200)}: {table.count:,} jobs, {title}"

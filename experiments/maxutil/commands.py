@@ -213,15 +213,23 @@ def simulate(
     **options: Any,
 ) -> None:
     """Simulate how much can be used, with a 95 % confidence interval (batch means)."""
-    from experiments.maxutil.formulas import each_size
-    from experiments.maxutil.simulate import simulated
-    from experiments.maxutil.system import System
+    from experiments.studies.progress import telling
 
+    with telling("loading"):
+        from experiments.maxutil.formulas import each_size
+        from experiments.maxutil.simulate import simulated
+        from experiments.maxutil.system import System
     system = System(each_size(clusters, sizes), **options)
-    simulated(system, jobs, seed, method, waiting, threshold, start, bound).show(as_json)
+    with telling(f"simulating {jobs:,} jobs at a time"):
+        answer = simulated(system, jobs, seed, method, waiting, threshold, start, bound)
+    answer.show(as_json)
 
 
 def _answer(request: str, as_json: bool, options: dict[str, Any]) -> None:
-    from experiments.maxutil.formulas import Question
+    from experiments.studies.progress import telling
 
-    Question(request, **options).answer().show(as_json)
+    with telling("loading"):
+        from experiments.maxutil.formulas import Question
+    with telling(f"computing for {request} requests"):
+        answer = Question(request, **options).answer()
+    answer.show(as_json)

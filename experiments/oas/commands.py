@@ -55,15 +55,19 @@ def oas(
 
     No link is saturated. Exit status 1 if some job can run nowhere.
     """
-    from experiments.oas.answering import answer_to, print_answer, read_instance
-    from experiments.oas.replaying import compare, print_comparison
+    from experiments.studies.progress import telling
+
+    with telling("loading"):
+        from experiments.oas.answering import answer_to, print_answer, read_instance
+        from experiments.oas.replaying import compare, print_comparison
 
     given = read_instance(instance)
     method = partial(
         answer_to, slot=slot, solver=solver, time_limit=time_limit, heuristic=heuristic
     )
-    answer = method(given)
-    found = compare(given, answer, method) if replay and not answer.why else None
+    with telling(f"scheduling the jobs of {instance}"):
+        answer = method(given)
+        found = compare(given, answer, method) if replay and not answer.why else None
     if as_json:
         told = answer.to_dict() | ({"replay": found.to_dict()} if found else {})
         click.echo(json.dumps(told, allow_nan=False))
@@ -117,11 +121,14 @@ def gap(
     """
     from rich.console import Console
 
-    from experiments.oas.gap import gaps, print_gaps, summary
-    from experiments.oas.rounds import rounds_of
+    from experiments.studies.progress import telling
 
-    told, rest = rounds_of(result, events, chosen_workload(workload), first)
-    found = gaps(told, time_limit, Console(stderr=True))
+    with telling("loading"):
+        from experiments.oas.gap import gaps, print_gaps, summary
+        from experiments.oas.rounds import rounds_of
+    with telling(f"reading {result}") as watch:
+        told, rest = rounds_of(result, events, chosen_workload(workload), first)
+        found = gaps(told, time_limit, watch)
     if as_json:
         click.echo(json.dumps(summary(found, rest), allow_nan=False))
     else:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich.progress import track
 from rich.table import Table
 
 from agents.oas.yardstick import Yardstick, measure
 from experiments.oas.rounds import Round
+from experiments.studies.forecast import Forecast
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from experiments.studies.progress import SweepProgress
 
 ROUNDS_SHOWN = 40
 """Rounds that people are shown at most."""
@@ -42,12 +45,16 @@ class Gap(NamedTuple):
         }
 
 
-def gaps(rounds: Sequence[Round], time_limit: float, console: Console) -> list[Gap]:
-    """Measure rounds, one after the other, and show on a console how that goes on."""
-    shown = track(
-        rounds, "rounds", console=console, transient=True, disable=not console.is_terminal
-    )
-    return [Gap(each, _measured(each, time_limit)) for each in shown]
+def gaps(rounds: Sequence[Round], time_limit: float, watch: SweepProgress) -> list[Gap]:
+    """Measure rounds, one after the other, and have people told how that goes on."""
+    pieces = [[((), float(len(each.jobs) + len(each.earlier)))] for each in rounds]
+    watch.begin(0, Forecast(pieces, known=False), unit="rounds")
+    found = []
+    for index, each in enumerate(rounds):
+        began = time.monotonic()
+        found.append(Gap(each, _measured(each, time_limit)))
+        watch.advance(index, [time.monotonic() - began])
+    return found
 
 
 def _measured(round_: Round, time_limit: float) -> Yardstick:

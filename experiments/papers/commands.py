@@ -114,8 +114,11 @@ def reproduce_muscle(
     figures: tuple[int, ...] | None, out: str, as_json: bool, **amounts: Any
 ) -> None:
     """Run Figs. 4 to 7 of `muscle` again: tables, pictures and a verdict on each claim."""
-    from experiments.papers import muscle
-    from experiments.papers.muscle.listing import print_claims
+    from experiments.studies.progress import telling
+
+    with telling("loading"):
+        from experiments.papers import muscle
+        from experiments.papers.muscle.listing import print_claims
 
     _carry_out(
         partial(muscle.reproduce, **_given(figures=figures, **amounts)),
@@ -145,9 +148,12 @@ def reproduce_beosim(
     figures: tuple[int, ...] | None, table: str | None, out: str, as_json: bool, **amounts: Any
 ) -> None:
     """Run Figs. 9 to 27 of `beosim` again: tables, pictures and a verdict on each claim."""
-    from experiments.papers import beosim
-    from experiments.studies.judged import print_claims, told
+    from experiments.studies.progress import telling
     from grid.errors import GridError
+
+    with telling("loading"):
+        from experiments.papers import beosim
+        from experiments.studies.judged import print_claims, told
 
     if table is not None and figures is not None:
         raise GridError("--figure: found with --table; accepted: one of them")
@@ -168,14 +174,17 @@ def _show_table(table: str, out: str, amounts: dict[str, Any], as_json: bool) ->
 
     from rich.console import Console
 
-    from experiments.papers import beosim
-    from experiments.papers.beosim import listing
-    from experiments.studies.progress import SweepProgress
+    from experiments.studies.progress import SweepProgress, telling
+
+    with telling("loading"):
+        from experiments.papers import beosim
+        from experiments.papers.beosim import listing
 
     found: Any
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         if table == "decisions":
-            measured = beosim.decision_times()
+            with telling("measuring how long decisions take"):
+                measured = beosim.decision_times()
             found = {
                 each.module: {"us": each.microseconds, "paper": each.paper} for each in measured
             }
@@ -215,10 +224,13 @@ def reproduce_queues(
     figures: tuple[int, ...] | None, table: str | None, out: str, as_json: bool, **amounts: Any
 ) -> None:
     """Run Figs. 3 to 18 of `queues` again: tables, pictures and a verdict on each claim."""
-    from experiments.papers import queues
-    from experiments.papers.queues.report import TELL
-    from experiments.studies.judged import print_claims
+    from experiments.studies.progress import telling
     from grid.errors import GridError
+
+    with telling("loading"):
+        from experiments.papers import queues
+        from experiments.papers.queues.report import TELL
+        from experiments.studies.judged import print_claims
 
     if table is not None and figures is not None:
         raise GridError("--figure: found with --table; accepted: one of them")
@@ -239,8 +251,10 @@ def _show_saturation(out: str, amounts: dict[str, Any], as_json: bool) -> None:
 
     from rich.console import Console
 
-    from experiments.papers.queues import search
-    from experiments.studies.progress import SweepProgress
+    from experiments.studies.progress import SweepProgress, telling
+
+    with telling("loading"):
+        from experiments.papers.queues import search
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with SweepProgress(Console(stderr=True)) as progress:
@@ -277,9 +291,12 @@ def reproduce_maxutil(
     """Run sections 3 to 7 of `maxutil` again: tables, pictures and a verdict on each claim."""
     from pathlib import Path
 
-    from experiments.papers import maxutil
-    from experiments.papers.maxutil.report import told
-    from experiments.studies.judged import print_claims
+    from experiments.studies.progress import telling
+
+    with telling("loading"):
+        from experiments.papers import maxutil
+        from experiments.papers.maxutil.report import told
+        from experiments.studies.judged import print_claims
 
     logs: dict[str, Any] = {
         name: Path(path) for name, path in (("ctc", ctc), ("das", das)) if path is not None
@@ -320,9 +337,12 @@ def reproduce_maxutil(
 @_JSON
 def reproduce_oas(parts: tuple[str, ...], time_limit: float, out: str, as_json: bool) -> None:
     """Run Figs. 3 and 4 of `oas` again: tables, pictures and a verdict on each claim."""
-    from experiments.papers import oas
-    from experiments.papers.oas.report import TELL
-    from experiments.studies.judged import print_claims
+    from experiments.studies.progress import telling
+
+    with telling("loading"):
+        from experiments.papers import oas
+        from experiments.papers.oas.report import TELL
+        from experiments.studies.judged import print_claims
 
     _carry_out(
         partial(oas.reproduce, parts=_parts(parts, oas.PARTS), time_limit=time_limit),

@@ -22,14 +22,16 @@ def report(results: tuple[str, ...], out: str) -> None:
     of a study.
     """
     from experiments.files import check_file, new_file
+    from experiments.studies.progress import telling
     from grid.errors import GridError
 
     if Path(out).suffix.lower() not in (".html", ".htm"):
         raise GridError(f"{out}: accepted: a page that ends in .html")
     check_file(out, "report")
-    page = _page(results)
-    with new_file(out, "report") as new:
-        new.write_text(page, encoding="utf-8")
+    with telling(f"writing {out}"):
+        page = _page(results)
+        with new_file(out, "report") as new:
+            new.write_text(page, encoding="utf-8")
     click.echo(f"{out}: {Path(out).stat().st_size / 1e6:.1f} MB")
 
 
@@ -63,9 +65,11 @@ def plot(results: tuple[str, ...], what: str, out: str) -> None:
     RESULT is a folder that `metasched run --out DIR` wrote; several are compared.
     """
     from experiments.studies.plots import check_picture, save
+    from experiments.studies.progress import telling
 
     check_picture(out)
-    from experiments.reporting.pictures import draw
-    from experiments.reporting.ran import Ran, told_apart
-
-    save(draw(told_apart([Ran.read(each) for each in results]), what), out)
+    with telling("loading"):
+        from experiments.reporting.pictures import draw
+        from experiments.reporting.ran import Ran, told_apart
+    with telling(f"drawing {out}"):
+        save(draw(told_apart([Ran.read(each) for each in results]), what), out)

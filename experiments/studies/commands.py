@@ -33,12 +33,17 @@ def study(
         raise GridError("--workers: found with --dask; accepted: one of them")
     from rich.console import Console
 
-    from experiments.studies.study import Study
-    from experiments.studies.telling import print_outcome
+    from experiments.studies.progress import telling
+
+    with telling("loading"):
+        from experiments.studies.study import Study
+        from experiments.studies.telling import print_outcome
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with users_code():
-            outcome = Study.load(study).run(out, workers, dask, resume)
+            with telling(f"trying what {study} names, and compiling what is not compiled yet"):
+                loaded = Study.load(study)
+            outcome = loaded.run(out, workers, dask, resume)
         if as_json:
             click.echo(json.dumps(outcome.summary(), allow_nan=False), file=stdout)
         else:

@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 
 from agents.importing import Paths, starting_processes
 from agents.model import GridModel
+from experiments.studies.forecast import UnderWay
 from grid.errors import GridError
 
 DEATHS = 3
@@ -37,10 +39,13 @@ class Workers(NamedTuple):
         Takes them.
     number : int
         How many it does at a time.
+    under_way : callable
+        Tells how far workers have come with what they are at, where that is known.
     """
 
     executor: Executor
     number: int
+    under_way: Callable[[], Iterable[UnderWay]] = tuple
 
 
 def steps(model: GridModel) -> Iterator[None]:
@@ -49,7 +54,58 @@ def steps(model: GridModel) -> Iterator[None]:
         if _stopping is not None and _stopping.is_set():
             raise InterruptedError("the sweep has ended")
         model.step()
+        if _desk is not None:
+            _desk.tell(model.world.count("completed") + model.world.count("rejected"))
         yield
+
+
+def at_piece(piece: int, done: float, share: float, jobs: int) -> None:
+    """Note in a worker which run it begins.
+
+    Parameters
+    ----------
+    piece : int
+        The piece of work that the run is of.
+    done, share : float
+        Which share of the piece is done, and which the run is.
+    jobs : int
+        Of the run.
+    """
+    if _desk is not None:
+        _desk.begin(piece, done, share, jobs)
+
+
+class _Desk:
+    """Where a worker of this machine notes, for its parent, how far it has come.
+
+    Parameters
+    ----------
+    places : array of float
+        Of each worker the piece that it is at (-1: none), the share of it that is done, and the
+        time that this took, s.
+    index : int
+        The worker's.
+    """
+
+    def __init__(self, places: Any, index: int) -> None:
+        self._places, self._at = places, 3 * index
+        self._piece, self._done, self._share, self._jobs = -1, 0.0, 0.0, 1
+        self._began = 0.0
+
+    def begin(self, piece: int, done: float, share: float, jobs: int) -> None:
+        """Note which run begins."""
+        if piece != self._piece:
+            self._began = time.monotonic()
+        self._piece, self._done, self._share, self._jobs = piece, done, share, max(1, jobs)
+        self._places[self._at] = -1.0
+        self.tell(0)
+        self._places[self._at] = piece
+
+    def tell(self, through: int) -> None:
+        """Note that so many of the run's jobs are through."""
+        part = min(1.0, through / self._jobs)
+        self._places[self._at + 1] = self._done + self._share * part
+        self._places[self._at + 2] = time.monotonic() - self._began
 
 
 # Processes of this machine ----------------------------------------------------------------------
@@ -72,7 +128,7 @@ def local_workers(count: int, begin: Callable[[], object]) -> Iterator[Workers]:
     """
     processes = _Processes(count, begin)
     try:
-        yield Workers(processes, count)
+        yield Workers(processes, count, processes.under_way)
     except BrokenProcessPool:
         raise GridError(f"a worker process was killed (out of memory?); {KEPT}") from None
     finally:
@@ -96,6 +152,11 @@ class _Processes(Executor):
         future: Future[Any] = Future()
         self._hand(partial(task, *given, **named), future)
         return future
+
+    def under_way(self) -> list[UnderWay]:
+        """Return how far workers have come with what they are at."""
+        places = [*zip(*[iter(self._places)] * 3, strict=True)]
+        return [UnderWay(int(piece), done, took) for piece, done, took in places if piece >= 0]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         """End all workers; what they are doing is lost."""
@@ -153,7 +214,9 @@ class _Processes(Executor):
 
     def _new_pool(self) -> ProcessPoolExecutor:
         """Start the first worker; each of the others is started with a task."""
-        given = Paths(), self._stopping, self._begin  # unpickled in this order
+        self._places = self._processes.RawArray("d", [-1.0, 0.0, 0.0] * self._count)
+        places = self._places, self._processes.Value("i", 0)
+        given = Paths(), self._stopping, self._begin, *places  # unpickled in this order
         pool = ProcessPoolExecutor(self._count, self._processes, _begin, given)
         with _starting():
             pool.submit(os.getpid)
@@ -186,12 +249,18 @@ def _quiet_tracker() -> None:
 
 
 _stopping: Event | None = None
+_desk: _Desk | None = None
 
 
-def _begin(_: object, stopping: Event, begin: Callable[[], object]) -> None:
+def _begin(
+    _: object, stopping: Event, begin: Callable[[], object], places: Any, next_: Any
+) -> None:
     """Begin a worker: it ends with its parent, and has its code loaded."""
-    global _stopping
+    global _stopping, _desk
     _stopping = stopping
+    with next_.get_lock():
+        _desk = _Desk(places, next_.value)
+        next_.value += 1
     threading.Thread(target=_end_with_parent, daemon=True).start()
     begin()
 

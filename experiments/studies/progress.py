@@ -1,85 +1,126 @@
-"""How a sweep goes on, for people: a bar in a terminal, a line now and then elsewhere."""
+"""How long work goes on, for people: a bar in a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TimeElapsedColumn,
+)
+from rich.text import Text
+
+from experiments.studies.forecast import Forecast, Told
+from grid.foreign import plain
 
 EVERY = 30.0
 """Longest time without a line where there is no terminal, s."""
 
+SOON = 1.5
+"""Time after which work that is usually quick is told of, s."""
+
+LONGEST_WORDS = 100
+"""Characters of what goes on that are shown."""
+
 _LINES = 10
-"""Lines at least where there is no terminal, or one a run if there are fewer."""
+"""Parts of the runs after each of which there is a line where there is no terminal."""
+
+
+class _Words(ProgressColumn):
+    """What a progress says, in words."""
+
+    max_refresh = 0.5
+
+    def __init__(self, words: Callable[[], str]) -> None:
+        super().__init__()
+        self._words = words
+
+    def render(self, task: Task) -> Text:
+        return Text(self._words())
 
 
 class SweepProgress:
-    """Tells how many runs are done and when the last one will be.
-
-    Runs count by the time that they were estimated to take, so that the rest is told from how
-    fast that time passes, not from how many runs are left.
+    """Tells how much is done and when the last of it will be.
 
     Parameters
     ----------
     console : Console
         Where to.
+    quiet : bool
+        Of work that is usually quick: nothing is told of it before it has lasted for a while, nor
+        when it has ended.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, quiet: bool = False) -> None:
         self._console = console
+        self._quiet = quiet
         self._bar: Progress | None = None
-        self._runs = self._done = 0
-        self._share = 0.0
-        self._began = self._advanced = time.monotonic()
-        self._estimate = 0.0
+        self._doing = self._unit = ""
+        self._forecast = Forecast([])
+        self._under_way: Told = tuple
+        self._done = 0
+        self._began = time.monotonic()
         self._ended = threading.Event()
         self._clock: threading.Thread | None = None
+        self._lock = threading.Lock()  # of the forecast, which is shown by a thread
 
     def prepare(self, words: str) -> None:
-        """Tell what goes on before the estimate; a sweep before it is over."""
-        self._end()
-        self._say(f"{words} ...")
+        """Tell what goes on for nobody knows how long; what went on before is over."""
+        self.end()
+        self._doing = words
+        if not (self._quiet or self._console.is_terminal):
+            self._say(f"{words} ...")
+        self._show()
 
-    def begin(self, runs: int, kept: int, estimate: float) -> None:
-        """Tell how long it will take, before anything is begun; also of a second sweep."""
-        self._end()
-        also = f" ({kept} kept from before)" if kept else ""
-        self._say(f"{runs} runs to do{also}: estimated time {duration(estimate)}")
-        self._runs, self._estimate = runs, estimate
-        self._done, self._share = 0, 0.0
-        self._began = self._advanced = time.monotonic()
-        if runs and not self._console.is_terminal:
-            self._ended.clear()
-            self._clock = threading.Thread(target=self._tell_again, daemon=True)
-            self._clock.start()
-        elif runs:
-            self._bar = Progress(
-                BarColumn(None),
-                TextColumn("{task.description}"),
-                TimeElapsedColumn(),
-                console=self._console,
-                transient=True,
-            )
-            self._bar.add_task(self._words(), total=1.0)
-            self._bar.start()
+    def note(self, words: str) -> None:
+        """Have it shown in a terminal what is at hand."""
+        self._doing = words
 
-    def advance(self, share: float) -> None:
-        """Note that a run has ended, which was that share of the work."""
-        tenths = _LINES * self._done // self._runs
-        self._done += 1
-        self._share += share
-        self._advanced = time.monotonic()
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], advance=share, description=self._words())
-        elif _LINES * self._done // self._runs > tenths:
-            self._say(self._words())
+    def begin(
+        self, kept: int, forecast: Forecast, under_way: Told = tuple, unit: str = "runs"
+    ) -> None:
+        """Tell how long it will take, before anything is begun; what went on before is over.
 
-    def _tell_again(self) -> None:
-        """Say a line now and then, however long a run takes."""
-        while not self._ended.wait(EVERY):
+        Parameters
+        ----------
+        kept : int
+            Runs that were done before.
+        forecast : Forecast
+            Of those to be done.
+        under_way : callable
+            Tells of the pieces that workers are at.
+        unit : str
+            What runs are called.
+        """
+        self.end()
+        self._forecast, self._under_way, self._unit = forecast, under_way, unit
+        self._done = 0
+        left = forecast.left(0.0)
+        if not self._quiet:
+            also = f" ({kept} kept from before)" if kept else ""
+            time_ = "" if left is None else f": estimated time {duration(left)}"
+            self._say(f"{forecast.runs} {unit} to do{also}{time_}")
+        if forecast.runs:
+            self._show()
+
+    def advance(self, piece: int, took: Sequence[float]) -> None:
+        """Note that the runs of a piece of work have ended, and how long each of them took, s."""
+        runs = self._forecast.runs
+        tenths = _LINES * self._done // runs
+        with self._lock:
+            self._done += len(took)
+            self._forecast.end(piece, took, time.monotonic() - self._began)
+        if self._clock is not None and not self._quiet and _LINES * self._done // runs > tenths:
             self._say(self._words())
 
     def __enter__(self) -> SweepProgress:
@@ -91,31 +132,85 @@ class SweepProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._end()
+        self.end()
 
-    def _end(self) -> None:
+    # Showing ------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        """Begin to show how it goes on."""
+        self._began = time.monotonic()
+        self._ended = threading.Event()
+        if self._console.is_terminal and not self._quiet:
+            self._draw()
+        else:
+            self._clock = threading.Thread(target=self._tell, args=[self._ended], daemon=True)
+            self._clock.start()
+
+    def _tell(self, ended: threading.Event) -> None:
+        """Draw a bar once this takes long; or say a line then, and now and then, to its end."""
+        if self._console.is_terminal:
+            if not ended.wait(SOON):
+                self._draw()
+            return
+        pause = SOON if self._quiet else EVERY
+        while not ended.wait(pause):
+            self._say(self._words())
+            pause = EVERY
+
+    def _draw(self) -> None:
+        columns = [_Words(self._words), TimeElapsedColumn()]
+        self._bar = Progress(
+            SpinnerColumn("line"),
+            *([BarColumn(20)] if self._forecast.runs else []),
+            *columns,
+            console=self._console,
+            transient=True,
+            refresh_per_second=4,
+            redirect_stdout=sys.stdout.isatty(),
+        )
+        self._bar.add_task("", total=1.0)
+        self._bar.start()
+
+    def end(self) -> None:
+        """Tell no more of what went on."""
         self._ended.set()
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
         if self._clock is not None:
             self._clock.join()
             self._clock = None
-        if self._runs:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+        if self._forecast.runs and not self._quiet:
             took = duration(time.monotonic() - self._began)
-            self._say(f"{self._done} of {self._runs} runs done in {took}")
-            self._runs = 0
+            self._say(f"{self._done} of {self._forecast.runs} {self._unit} done in {took}")
+        self._forecast, self._doing = Forecast([]), ""
 
     def _words(self) -> str:
-        # The estimate counts for what is left, the time that went by for what is done: a few runs
-        # alone say little of the pace, since those that are begun beside them do not count yet.
-        rest = max(0.0, 1.0 - self._share)
-        pace = self._estimate * rest + self._advanced - self._began
-        left = pace * rest - (time.monotonic() - self._advanced)
-        return f"{self._done} of {self._runs} runs, {duration(max(0.0, left))} left"
+        passed, runs = time.monotonic() - self._began, self._forecast.runs
+        if not runs:
+            return self._doing if self._bar else f"{self._doing}, for {duration(passed)} so far"
+        told = [*self._under_way()]
+        with self._lock:
+            left = self._forecast.left(passed, told)
+        if left is not None and self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=passed / (passed + left or 1.0))
+        done = f"{self._done} of {runs} {self._unit}"
+        if runs == 1 and told:
+            done = f"{sum(each.share for each in told):.0%}"
+        if self._doing and self._bar is not None:
+            done = f"{self._doing}: {done}"
+        return done if left is None else f"{done}, {duration(left)} left"
 
     def _say(self, line: str) -> None:
         self._console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def telling(words: str) -> Iterator[SweepProgress]:
+    """Tell on standard error that something goes on, once it lasts for longer than a moment."""
+    with SweepProgress(Console(stderr=True), quiet=True) as progress:
+        progress.prepare(plain(words, LONGEST_WORDS))
+        yield progress
 
 
 def duration(seconds: float) -> str:

@@ -10,9 +10,12 @@ are: then loads on either side are tried.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import as_completed
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ from experiments.compiling import saying_when_compiling
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
 from experiments.studies.executors import local_workers
+from experiments.studies.forecast import Forecast
 from experiments.studies.kept import Kept
 from experiments.studies.lost import is_far_lost
 from experiments.studies.statistics import Interval, ratio_interval
@@ -29,6 +33,9 @@ from experiments.studies.sweep import (
     ENOUGH,
     Observation,
     Run,
+    Unwatched,
+    Watch,
+    all_done,
     check_importable,
     observed,
     try_out,
@@ -40,6 +47,8 @@ WIDTH = 0.005
 """How narrow the search goes unless told otherwise."""
 REPLICATIONS = 8
 """Runs at each load unless told otherwise."""
+ONE = [((), 1.0)]
+"""A run, which is expected to take as long as any other."""
 JUST_BORNE = 3**1.5 - 2**1.5
 """Mean of the square root of time over the last third, divided by that over the first."""
 
@@ -93,6 +102,12 @@ class Bracket:
             if above - below > self.width * (1 + 1e-9):
                 return (below + above) / 2
         return None
+
+    @property
+    def loads_left(self) -> int:
+        """Loads that there are to try yet, if no doubt remains about any of them."""
+        gap = (self.high - self.low) / self.width
+        return max(1, math.ceil(math.log2(gap))) if self.next_load() is not None else 0
 
     def verdict(self, load: float) -> str:
         """Return in a word what became of a load that was tried."""
@@ -160,6 +175,7 @@ def find_saturation(
     replications: int = REPLICATIONS,
     workers: int = 1,
     width: float = WIDTH,
+    watch: Watch | None = None,
 ) -> Saturation:
     """Find the load above which the queues of a scenario grow without end.
 
@@ -178,13 +194,15 @@ def find_saturation(
         Processes; they change nothing but the time.
     width : float
         A narrower gap between two loads is not searched.
+    watch : Watch, optional
+        Is told how the search goes on.
 
     Raises
     ------
     GridError
         For a scenario that has no load, or too few jobs to tell whether queues grow.
     """
-    return find_saturations([scenario], seed, tell, replications, workers, width)[0]
+    return find_saturations([scenario], seed, tell, replications, workers, width, None, watch)[0]
 
 
 def find_saturations(
@@ -195,34 +213,44 @@ def find_saturations(
     workers: int = 1,
     width: float = WIDTH,
     kept: Kept | None = None,
+    watch: Watch | None = None,
 ) -> list[Saturation]:
     """Search for several scenarios at once, as `find_saturation` does for one.
 
     Finished runs are `kept`, if that is told where.
     """
+    watch = watch or Unwatched()
     for scenario in scenarios:
         _check(scenario, width)
     seeds = np.random.SeedSequence(seed).generate_state(replications).tolist()
     found = [Saturation(each, seed, replications, Bracket(width)) for each in scenarios]
     first = scenarios[0].changed([f"jobs={ENOUGH}", "warmup=0"])
     done = {} if kept is None else kept.all()
+    work = partial(observed, observe=_observe)
+    watch.prepare("compiling what is not compiled yet")
     with saying_when_compiling(always=False):
         try_out(first)
     with local_workers(workers, partial(try_out, first)) as crew:
+        expected = replications * sum(each.bracket.loads_left for each in found)
+        forecast = Forecast([ONE] * expected, workers, known=False)
+        watch.begin(0, forecast, crew.under_way)
+        begun = count()
         while loads := [(each, load) for each in found if (load := each.bracket.next_load())]:
             runs = [[Run(each.at(load), seed, (), first) for seed in seeds] for each, load in loads]
-            futures = {
-                run.key: crew.executor.submit(observed, run.scenario, run.seed, _observe)
-                for of_load in runs
-                for run in of_load
-                if run.key not in done
-            }
-            for (each, load), of_load in zip(loads, runs, strict=True):
-                keys = [run.key for run in of_load if run.key in futures]
-                new = {key: futures[key].result() for key in keys}
-                done |= new
+            futures = {}
+            for run in (run for of_load in runs for run in of_load if run.key not in done):
+                piece, of_it = next(begun), [(run.scenario, run.seed, 1.0)]
+                if piece >= expected:
+                    forecast.expect(piece, ONE)
+                futures[crew.executor.submit(all_done, piece, of_it, work)] = piece, run.key
+            for future in as_completed(futures):
+                piece, key = futures[future]
+                (ended,) = future.result()
+                watch.advance(piece, [ended.wall])
+                done[key] = ended.observed
                 if kept is not None:
-                    kept.add(new)
+                    kept.add({key: ended.observed})
+            for (each, load), of_load in zip(loads, runs, strict=True):
                 lengths = np.array([done[run.key]["lengths"] for run in of_load])
                 growth = ratio_interval(lengths[:, 1], lengths[:, 0])
                 each.bracket.learn(load, growth)

@@ -29,6 +29,7 @@ from experiments.scenario_files import SUFFIXES
 from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import Definition, Policy, cell
 from experiments.studies.executors import Workers, dask_workers, local_workers
+from experiments.studies.forecast import Forecast
 from experiments.studies.inputs import digest, unfit
 from experiments.studies.kept import code_digest
 from experiments.studies.outcome import COUNTS, StudyOutcome
@@ -182,7 +183,7 @@ class Study:
             if round_ > 1:
                 watch.prepare(f"round {round_}, as means are not sure enough yet")
             if workers is None:
-                watch.begin(0, len({run.key for run in runs}), 0.0)
+                watch.begin(len({run.key for run in runs}), Forecast([]))
             elif not carry_out(runs, numbers_of, database, workers, watch, costs, until):
                 assert how.time is not None
                 ended = f"The study ended by its time of {duration(how.time)}"

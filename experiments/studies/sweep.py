@@ -12,13 +12,14 @@ from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import mesa
 
 from agents.model import GridModel
 from experiments.compiling import saying_when_compiling
-from experiments.studies.executors import Workers, local_workers, steps
+from experiments.studies.executors import Workers, at_piece, local_workers, steps
+from experiments.studies.forecast import Forecast, Told
 from experiments.studies.kept import Kept
 from experiments.users_errors import UsersError, told
 from grid.errors import GridError
@@ -95,11 +96,27 @@ class Watch(Protocol):
     def prepare(self, words: str) -> None:
         """Take note of what is done before the time is known that the runs will take."""
 
-    def begin(self, runs: int, kept: int, estimate: float) -> None:
-        """Take note of how many runs are left, how many were kept, and the time they will take."""
+    def begin(self, kept: int, forecast: Forecast, under_way: Told = tuple) -> None:
+        """Take note of how many runs were kept, and of the time that those to be done will take.
 
-    def advance(self, share: float) -> None:
-        """Take note that a run has ended, which was that share of what was left to do."""
+        And of what tells how far workers have come.
+        """
+
+    def advance(self, piece: int, took: Sequence[float]) -> None:
+        """Take note that the runs of a piece of work have ended, and how long each took, s."""
+
+
+class Unwatched:
+    """A `Watch` that tells nobody."""
+
+    def prepare(self, words: str) -> None:
+        """Take note of nothing."""
+
+    def begin(self, kept: int, forecast: Forecast, under_way: Told = tuple) -> None:
+        """Take note of nothing."""
+
+    def advance(self, piece: int, took: Sequence[float]) -> None:
+        """Take note of nothing."""
 
 
 def cores() -> int:
@@ -146,7 +163,7 @@ def sweep(
     done = kept.all()
     left = [run for run in runs if run.key not in done]
     if not left:
-        watch.begin(0, len({run.key for run in runs}), 0.0)
+        watch.begin(len({run.key for run in runs}), Forecast([]))
     else:
         compile_all(left, watch)
         begin = partial(try_out, left[0].probe)
@@ -190,27 +207,30 @@ def carry_out(
     left = {run.key: run for run in runs if run.key not in done}
     before = len({run.key for run in runs}) - len(left)
     if not left:
-        watch.begin(0, before, 0.0)
+        watch.begin(before, Forecast([]))
         return True
     _measure(left.values(), work, workers, watch, costs)
     estimates = {key: costs[run.kind] * run.scenario.jobs for key, run in left.items()}
-    total = sum(estimates.values())
-    watch.begin(len(left), before, total / min(workers.number, len(left)))
+    batches = [*_batches(_in_order(left, estimates), estimates)]
+    pieces = [[(left[key].kind, estimates[key]) for key in keys] for keys in batches]
+    watch.begin(before, Forecast(pieces, workers.number), workers.under_way)
     futures = {}
-    for keys in _batches(estimates):
-        of_it = [(left[key].scenario, left[key].seed) for key in keys]
-        futures[workers.executor.submit(_all_done, of_it, work)] = keys
+    for piece, keys in enumerate(batches):
+        of_it = [(left[key].scenario, left[key].seed, estimates[key]) for key in keys]
+        futures[workers.executor.submit(all_done, piece, of_it, work)] = piece
     took: dict[tuple[Any, ...], list[float]] = {}
     patience = None if until == math.inf else max(0.0, until - time.monotonic())
     try:
         for future in as_completed(futures, patience):
-            keys, found = futures[future], future.result()
-            seconds = dict(zip(keys, (each for _, each in found), strict=True))
-            kept.add(dict(zip(keys, (each for each, _ in found), strict=True)), seconds)
-            for key in keys:
-                watch.advance(estimates[key] / total)
+            found, keys = future.result(), batches[futures[future]]
+            kept.add(
+                dict(zip(keys, (each.observed for each in found), strict=True)),
+                dict(zip(keys, (each.cpu for each in found), strict=True)),
+            )
+            watch.advance(futures[future], [each.wall for each in found])
+            for key, each in zip(keys, found, strict=True):
                 jobs = max(1, left[key].scenario.jobs)
-                took.setdefault(left[key].kind, []).append(seconds[key] / jobs)
+                took.setdefault(left[key].kind, []).append(each.wall / jobs)
     except TimeoutError:
         if time.monotonic() < until:
             raise  # it is one of a run
@@ -254,10 +274,26 @@ def _measure(runs: Iterable[Run], work: Work, workers: Workers, watch: Watch, co
         costs[kind] = making / jobs + rest / short
 
 
-def _batches(costs: Mapping[str, float]) -> Iterator[list[str]]:
-    """Yield the keys of runs that one worker does at once; the longest do not come last."""
+def _in_order(left: Mapping[str, Run], costs: Mapping[str, float]) -> list[str]:
+    """Return the keys of runs in the order in which they are begun.
+
+    First one of each kind, for short runs tell little of how long they take; the longest runs do
+    not come last.
+    """
+    keys = sorted(costs, key=lambda key: -costs[key])
+    firsts: dict[tuple[Any, ...], str] = {}
+    for key in keys:
+        firsts.setdefault(left[key].kind, key)
+    return [*dict.fromkeys([*firsts.values(), *keys])]
+
+
+def _batches(keys: Iterable[str], costs: Mapping[str, float]) -> Iterator[list[str]]:
+    """Yield the keys of runs that one worker does at once."""
     batch: list[str] = []
-    for key in sorted(costs, key=lambda key: -costs[key]):
+    for key in keys:
+        if batch and costs[key] >= AT_ONCE:
+            yield batch
+            batch = []
         batch.append(key)
         if sum(costs[each] for each in batch) >= AT_ONCE:
             yield batch
@@ -297,13 +333,26 @@ def _timed(scenario: Runnable, work: Work) -> tuple[float, float]:
     return making, max(0.0, time.perf_counter() - made - making)
 
 
-def _all_done(runs: Sequence[tuple[Runnable, int]], work: Work) -> list[tuple[Observation, float]]:
-    """Do runs, each with its seed; return what is kept of each, and its CPU seconds."""
-    found = []
-    for scenario, seed in runs:
-        began = time.thread_time()
+class Done(NamedTuple):
+    """A run that has ended: what is kept of it, CPU seconds, and seconds on the wall."""
+
+    observed: Observation
+    cpu: float
+    wall: float
+
+
+def all_done(piece: int, runs: Sequence[tuple[Runnable, int, float]], work: Work) -> list[Done]:
+    """Do the runs of a piece of work, each with its seed and the time it is estimated to take."""
+    found: list[Done] = []
+    total, before = sum(estimate for *_, estimate in runs) or 1.0, 0.0
+    for scenario, seed, estimate in runs:
+        at_piece(piece, before / total, estimate / total, scenario.jobs)
+        began, on_wall = time.thread_time(), time.monotonic()
         with _told_of_users():
-            found.append((work(scenario, seed), time.thread_time() - began))
+            observed_ = work(scenario, seed)
+        took = time.thread_time() - began, time.monotonic() - on_wall
+        found.append(Done(observed_, *took))
+        before += estimate
     return found
 
 

@@ -8,12 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from experiments.studies import progress
 from grid.workloads.synthetic import BatchWorkload
 
 from .small_results import MIX, muscle, plain, result_of
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = "import sys; from experiments.cli import main; sys.argv[0] = 'metasched'; main()"
+UNHURRIED = "from experiments.studies import progress; progress.SOON = progress.EVERY"
+"""Has nothing told of what takes a moment more only because the machine is busy."""
+COMMAND = f"{UNHURRIED}; import sys; from experiments.cli import main; sys.argv[0] = 'metasched'"
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch):
+    """As for commands that are processes of their own."""
+    monkeypatch.setattr(progress, "SOON", progress.EVERY)
 
 
 @pytest.fixture
@@ -27,7 +36,7 @@ def start():
     def begin(*words, closing="", **options):
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
         process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" {closing}', "sh", sys.executable, "-c", COMMAND]
+            ["sh", "-c", f'exec "$@" {closing}', "sh", sys.executable, "-c", f"{COMMAND}; main()"]
             + [str(word) for word in words],
             text=True,
             env=os.environ | {"PYTHONPATH": str(ROOT)},

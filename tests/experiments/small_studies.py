@@ -42,10 +42,10 @@ class Silent:
     def prepare(self, words):
         pass
 
-    def begin(self, runs, kept, estimate):
-        self.begun.append((runs, kept))
+    def begin(self, kept, forecast, under_way=tuple):
+        self.begun.append((forecast.runs, kept))
 
-    def advance(self, share):
+    def advance(self, piece, took):
         if self.workers is not None:
             pids, self.workers = self.workers(), None
             assert pids

@@ -1,4 +1,4 @@
-"""What people are told while a sweep goes on."""
+"""What people are told while something goes on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import pytest
 from rich.console import Console
 
 from experiments.studies import progress
-from experiments.studies.progress import SweepProgress
+from experiments.studies.forecast import Forecast, UnderWay
+from experiments.studies.progress import SweepProgress, telling
+
+SOON = progress.SOON  # before it is put off for tests
 
 
 @pytest.fixture
@@ -22,99 +25,132 @@ def clock(monkeypatch):
 
 
 def told(terminal=False):
-    return Console(file=io.StringIO(), force_terminal=terminal, width=100)
+    return Console(file=io.StringIO(), force_terminal=terminal, width=100, color_system=None)
+
+
+def runs(*estimates, workers=1):
+    return Forecast([[("run", each)] for each in estimates], workers)
+
+
+def lines(console):
+    return console.file.getvalue().splitlines()
+
+
+def shown(console, words, seconds=5.0):
+    """Wait for words on a console."""
+    until = time.perf_counter() + seconds
+    while words not in console.file.getvalue():
+        assert time.perf_counter() < until, console.file.getvalue()
+        time.sleep(0.01)
 
 
 def test_lines_where_there_is_no_terminal(clock):
     console = told()
     with SweepProgress(console) as shown:
         shown.prepare("measuring")
-        shown.begin(4, 2, 200.0)
-        for share in (0.5, 0.25, 0.125, 0.125):
-            clock.now += 30
-            shown.advance(share)
-    assert console.file.getvalue().splitlines() == [
+        shown.begin(2, runs(100.0, 50.0, 25.0, 25.0))
+        for piece, took in enumerate((50.0, 25.0, 12.0, 13.0)):
+            clock.now += took
+            shown.advance(piece, [took])
+    assert lines(console) == [
         "measuring ...",
         "4 runs to do (2 kept from before): estimated time 3 min 20 s",
-        "1 of 4 runs, 1 min 5 s left",
-        "2 of 4 runs, 28 s left",
-        "3 of 4 runs, 14 s left",
+        "1 of 4 runs, 50 s left",
+        "2 of 4 runs, 25 s left",
+        "3 of 4 runs, 12 s left",
         "4 of 4 runs, 0 s left",
-        "4 of 4 runs done in 2 min 0 s",
+        "4 of 4 runs done in 1 min 40 s",
     ]
 
 
 def test_each_tenth_of_the_runs_has_a_line(clock):
     console = told()
     with SweepProgress(console) as shown:
-        shown.begin(100, 0, 60.0)
-        for _ in range(100):
-            shown.advance(0.01)
-    lines = console.file.getvalue().splitlines()[1:-1]
-    assert [line.split(",")[0] for line in lines] == [
+        shown.begin(0, runs(*[0.6] * 100))
+        for piece in range(100):
+            shown.advance(piece, [0.6])
+    assert [line.split(",")[0] for line in lines(console)[1:-1]] == [
         f"{done} of 100 runs" for done in range(10, 101, 10)
     ]
 
 
-def test_lines_come_however_long_a_run_takes(monkeypatch):
+@pytest.mark.parametrize("quiet", [False, True])
+def test_lines_come_however_long_a_run_takes(monkeypatch, quiet):
     monkeypatch.setattr(progress, "EVERY", 0.01)
+    monkeypatch.setattr(progress, "SOON", 0.01)
     console = told()
-    with SweepProgress(console) as shown:
-        shown.begin(3, 0, 600.0)
-        time.sleep(0.2)
-    lines = console.file.getvalue().splitlines()[1:-1]
-    assert len(lines) >= 2
-    assert set(lines) <= {"0 of 3 runs, 10 min 0 s left", "0 of 3 runs, 9 min 59 s left"}
+    with SweepProgress(console, quiet) as watch:
+        watch.begin(0, runs(200.0, 200.0, 200.0))
+        shown(console, "0 of 3 runs, 10 min 0 s left\n0 of 3 runs, ")
+        watch.prepare("reading")
+        shown(console, "reading, for 0 s so far\nreading, for 0 s so far\n")
 
 
-def test_the_time_left_goes_by_the_pace_once_much_is_done(clock):
+def test_what_usually_is_quick_says_nothing_where_there_is_no_terminal(clock):
     console = told()
-    with SweepProgress(console) as shown:
-        shown.begin(20, 0, 1000.0)  # it takes twice as long
-        for _ in range(20):
-            clock.now += 100
-            shown.advance(0.05)
-    lefts = [line.split(", ")[1] for line in console.file.getvalue().splitlines()[1:-1]]
-    assert lefts[0] == "16 min 30 s left"
-    assert lefts[-2:] == ["3 min 10 s left", "0 s left"]
+    with SweepProgress(console, quiet=True) as watch:
+        watch.prepare("reading")
+        watch.begin(0, runs(1.0, 1.0))
+        watch.advance(0, [1.0])
+        watch.advance(1, [1.0])
+    assert lines(console) == []
 
 
-def test_a_bar_in_a_terminal_and_its_end_after_an_error(clock):
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_terminal_shows_at_once_or_soon_what_goes_on(monkeypatch, quiet):
+    assert SOON < 2.0, "nothing is silent for longer"
+    monkeypatch.setattr(progress, "SOON", 0.02)
+    console = told(terminal=True)
+    with SweepProgress(console, quiet) as watch:
+        watch.prepare("reading the log")
+        shown(console, "reading the log 0:00:0")
+        watch.begin(0, Forecast([[((), 1.0)]], known=False), lambda: [UnderWay(0, 0.25, 30.0)])
+        shown(console, "25%, 1 min 30 s left")
+        watch.begin(0, runs(10.0, 10.0), unit="rounds")
+        watch.note("trying")
+        shown(console, "trying: 0 of 2 rounds, 20 s left")
+
+
+def test_nobody_is_told_of_what_takes_a_moment(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "Console", lambda **options: told(terminal=True))
+    with telling("a\nb") as watch:
+        assert watch._doing == r"a\nb"
+    assert watch._console.file.getvalue() == ""
+
+
+def test_it_ends_after_an_error(clock):
     console = told(terminal=True)
 
     def interrupted():
         with SweepProgress(console) as shown:
-            shown.begin(3, 0, 30.0)
+            shown.begin(0, runs(15.0, 10.0, 5.0))
             clock.now += 10
-            shown.advance(0.5)
+            shown.advance(0, [10.0])
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    text = console.file.getvalue()
-    assert "1 of 3 runs, 12 s left" in text
-    assert "1 of 3 runs done in 10 s" in text
-    assert text.rstrip().endswith("done in 10 s")
+    assert console.file.getvalue().rstrip().endswith("1 of 3 runs done in 10 s")
 
 
 def test_nothing_to_do(clock):
     console = told(terminal=True)
     with SweepProgress(console) as shown:
-        shown.begin(0, 7, 0.0)
+        shown.begin(7, Forecast([]))
     assert "0 runs to do (7 kept from before)" in console.file.getvalue()
 
 
 def test_a_second_sweep_begins_anew(clock):
-    console = told(terminal=False)
+    console = told()
     with SweepProgress(console) as shown:
-        shown.begin(2, 0, 10.0)
-        for _ in range(2):
+        shown.begin(0, runs(5.0, 5.0))
+        for piece in range(2):
             clock.now += 5.0
-            shown.advance(0.5)
-        shown.begin(1, 2, 100.0)
+            shown.advance(piece, [5.0])
+        shown.begin(2, runs(100.0))
         clock.now += 30.0
-        shown.advance(1.0)
-    assert console.file.getvalue().splitlines() == [
+        shown.advance(0, [30.0])
+    assert lines(console) == [
         "2 runs to do: estimated time 10 s",
         "1 of 2 runs, 5 s left",
         "2 of 2 runs, 0 s left",

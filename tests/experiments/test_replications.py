@@ -27,10 +27,10 @@ class Silent:
     def prepare(self, words):
         pass
 
-    def begin(self, runs, kept, estimate):
-        self.runs.append((runs, kept))
+    def begin(self, kept, forecast, under_way=tuple):
+        self.runs.append((forecast.runs, kept))
 
-    def advance(self, share):
+    def advance(self, piece, took):
         pass
 
 

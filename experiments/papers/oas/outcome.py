@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,7 @@ from agents.oas import Answer, approximate, solve, verify
 from agents.oas.schedule import Run
 from experiments.oas.replaying import compare
 from experiments.papers.oas.points import MILP, OAS, OF_SLOTS, Point, instance
+from experiments.studies.forecast import Forecast
 from experiments.studies.kept import Kept
 from experiments.studies.sweep import Watch
 
@@ -39,14 +41,17 @@ class Outcome:
         keys = {point: point.key(self.time_limit) for point in points}
         done = kept.all()
         left = [point for point, key in keys.items() if key not in done]
-        watch.begin(len(left), len(keys) - len(left), _estimate(left, self.time_limit))
+        forecast = Forecast([[_estimate(point, self.time_limit)] for point in left])
+        watch.begin(len(keys) - len(left), forecast)
         if left:
             tasks = [(point, self.time_limit) for point in left]
             processes = multiprocessing.get_context("spawn")
             with processes.Pool(1, _begin) as pool:
-                for point, answer in zip(left, pool.imap(_scheduled, tasks), strict=True):
-                    kept.add({keys[point]: answer})
-                    watch.advance(1 / len(left))
+                began = time.monotonic()
+                for index, answer in enumerate(pool.imap(_scheduled, tasks)):
+                    kept.add({keys[left[index]]: answer})
+                    before, began = began, time.monotonic()
+                    watch.advance(index, [began - before])
             done = kept.all()
         self._of |= {point: done[key] for point, key in keys.items()}
 
@@ -89,9 +94,12 @@ class Outcome:
         )
 
 
-def _estimate(points: Iterable[Point], time_limit: float) -> float:
-    """Return about how many seconds points take: the printed model takes all that it is given."""
-    return sum(time_limit if point.method == MILP else 1.0 for point in points)
+def _estimate(point: Point, time_limit: float) -> tuple[str, float]:
+    """Return a point's kind, and roughly the time that it takes, s.
+
+    The printed model takes all that it is given.
+    """
+    return point.method, time_limit if point.method == MILP else 1.0
 
 
 def _begin() -> None:

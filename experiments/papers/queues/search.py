@@ -99,7 +99,7 @@ def search(
         watch.prepare(f"searching for the maximal utilizations of {case}")
         scenarios = [of_case(case).changed([jobs], global_scheduler=each) for each in policies]
         brackets = find_saturations(
-            scenarios, 0, lambda words: None, replications, workers, WIDTH, kept
+            scenarios, 0, lambda words: None, replications, workers, WIDTH, kept, watch
         )
         found += [
             Found(case, policy, each.bracket.low, each.bracket.high)
