@@ -18,6 +18,7 @@ from rich.progress import (
     Task,
     TimeElapsedColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 from experiments.studies.forecast import Forecast, Told
@@ -26,7 +27,7 @@ from grid.foreign import plain
 EVERY = 30.0
 """Longest time without a line where there is no terminal, s."""
 
-SOON = 1.5
+SOON = 1.2
 """Time after which work that is usually quick is told of, s."""
 
 LONGEST_WORDS = 100
@@ -42,7 +43,7 @@ class _Words(ProgressColumn):
     max_refresh = 0.5
 
     def __init__(self, words: Callable[[], str]) -> None:
-        super().__init__()
+        super().__init__(Column(no_wrap=True, overflow="ellipsis"))
         self._words = words
 
     def render(self, task: Task) -> Text:
@@ -152,10 +153,10 @@ class SweepProgress:
             if not ended.wait(SOON):
                 self._draw()
             return
-        pause = SOON if self._quiet else EVERY
+        pause = SOON
         while not ended.wait(pause):
             self._say(self._words())
-            pause = EVERY
+            pause = min(2 * pause, EVERY)
 
     def _draw(self) -> None:
         columns = [_Words(self._words), TimeElapsedColumn()]
@@ -197,9 +198,9 @@ class SweepProgress:
         done = f"{self._done} of {runs} {self._unit}"
         if runs == 1 and told:
             done = f"{sum(each.share for each in told):.0%}"
-        if self._doing and self._bar is not None:
-            done = f"{self._doing}: {done}"
-        return done if left is None else f"{done}, {duration(left)} left"
+        if left is not None:
+            done += f", {duration(left)} left"
+        return f"{done}: {self._doing}" if self._doing and self._bar is not None else done
 
     def _say(self, line: str) -> None:
         self._console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)

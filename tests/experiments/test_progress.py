@@ -108,7 +108,7 @@ def test_a_terminal_shows_at_once_or_soon_what_goes_on(monkeypatch, quiet):
         shown(console, "25%, 1 min 30 s left")
         watch.begin(0, runs(10.0, 10.0), unit="rounds")
         watch.note("trying")
-        shown(console, "trying: 0 of 2 rounds, 20 s left")
+        shown(console, "0 of 2 rounds, 20 s left: trying")
 
 
 def test_nobody_is_told_of_what_takes_a_moment(monkeypatch, capsys):
