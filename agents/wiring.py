@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import mesa
 
 from agents.blame import compiled, made, making
 from agents.broker import hierarchy
@@ -18,6 +22,17 @@ from grid.kernel.state import SERVICES
 
 if TYPE_CHECKING:
     from agents.model import GridModel
+
+
+class _Numbers(WeakKeyDictionary[Any, Any]):
+    """Numbers of agents yet to come, by model; those of Mesa 3.3 itself keep every model alive."""
+
+    def __getitem__(self, model: Any) -> Any:
+        return self.setdefault(model, count(1))
+
+
+if hasattr(mesa.Agent, "_ids"):
+    mesa.Agent._ids = _Numbers(mesa.Agent._ids)
 
 
 def connect(

@@ -7,7 +7,6 @@ import math
 import time
 from typing import Any
 
-import mesa
 import numba
 
 from agents.balancers import DynamicLeastLoadScheduler
@@ -65,7 +64,6 @@ def _run(scheduler: type[GlobalScheduler], jobs: int) -> tuple[float, str]:
     model.run()
     seconds = time.process_time() - begin
     digest = hashlib.sha256(model.world.records().rows.tobytes()).hexdigest()
-    getattr(mesa.Agent, "_ids", {}).pop(model, None)  # Mesa 3.3 keeps every model there
     return seconds, digest
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-import mesa
-
 from agents.model import GridModel
 
 
@@ -15,5 +13,4 @@ def cpu_seconds(model: GridModel) -> float:
     begin = time.process_time()
     model.run()
     seconds = time.process_time() - begin
-    getattr(mesa.Agent, "_ids", {}).pop(model, None)  # Mesa 3.3 keeps every model there
     return seconds

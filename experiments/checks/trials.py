@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-import mesa
 import numpy as np
 
 from agents.model import GridModel
@@ -184,6 +183,4 @@ def run_in(
             model.run()
     except (Exception, SystemExit) as error:
         return Trial(of_world, model, error)
-    finally:
-        getattr(mesa.Agent, "_ids", {}).pop(model, None)  # Mesa 3.3 keeps every model there
     return Trial(of_world, model, None)

@@ -14,7 +14,7 @@ from experiments.scenario import Scenario
 from experiments.studies.executors import steps
 from experiments.studies.inputs import paths_of, read_once
 from experiments.studies.replications import FAILED, observe_run
-from experiments.studies.sweep import Observation, Runnable, forget
+from experiments.studies.sweep import Observation, Runnable
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,5 @@ def numbers_of(run: Runnable, seed: int) -> Observation:
     model = run.model(seed)
     found = observe_run(run.scenario, model, steps(model))
     rejected = float(model.world.count("rejected"))
-    forget(model)
     kept = {name: values for name, values in found.items() if not name.startswith(FAILED)}
     return {**kept, "rejected": [rejected]}

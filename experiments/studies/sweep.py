@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import mesa
-
 from agents.model import GridModel
 from experiments.compiling import saying_when_compiling
 from experiments.studies.executors import Workers, at_piece, local_workers, steps
@@ -255,7 +253,6 @@ def try_out(probe: Runnable) -> None:
     model = probe.cut(ENOUGH).model()
     while model.running and model.completed < ENOUGH:  # a log has more
         model.step()
-    forget(model)
 
 
 def _measure(runs: Iterable[Run], work: Work, workers: Workers, watch: Watch, costs: Costs) -> None:
@@ -308,14 +305,7 @@ def _batches(keys: Iterable[str], costs: Mapping[str, float]) -> Iterator[list[s
 def observed(scenario: Runnable, seed: int, observe: Observe) -> Observation:
     """Run a scenario, and return what is kept of it."""
     model = scenario.model(seed)
-    observation = observe(model, steps(model))
-    forget(model)
-    return observation
-
-
-def forget(model: GridModel) -> None:
-    """Let a model go where Mesa 3.3 keeps every one alive."""
-    getattr(mesa.Agent, "_ids", {}).pop(model, None)
+    return observe(model, steps(model))
 
 
 def _timed(scenario: Runnable, work: Work) -> tuple[float, float]:
@@ -326,7 +316,7 @@ def _timed(scenario: Runnable, work: Work) -> tuple[float, float]:
     with _told_of_users():
         work(scenario, 0)
         began = time.perf_counter()
-        forget(scenario.model())
+        scenario.model()
         made = time.perf_counter()
         work(scenario, 0)
     making = made - began

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -257,6 +260,14 @@ def test_agents_are_those_of_mesa():
         "TitanScheduler": 3,
     }
     assert all(agent.model is model for agent in model.agents)
+
+
+def test_nothing_keeps_a_model_alive_that_nobody_needs():
+    model = ran("ect", "fcfs")
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
 
 
 def test_two_models_of_one_workload_run_the_same_jobs():

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import mesa
-
 from agents.registry import GLOBAL, LOCAL
 from experiments.checks.verify import verify
 from experiments.run import run
@@ -153,7 +151,6 @@ def scenario_of(each: Combination) -> Scenario:
 
 def outcome_of(each: Combination, folder: Any) -> Outcome:
     """Run a combination, and check what comes of it."""
-    getattr(mesa.Agent, "_ids", {}).clear()  # Mesa 3.3 keeps every model there
     try:
         scenario = scenario_of(each)
         scenario.model(each.seed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
-import mesa
 import numpy as np
 import numpy.typing as npt
 
@@ -64,7 +63,6 @@ def _microseconds(policy: str) -> float:
             states.append(_state(world))
             size = int(rng.integers(least, most + 1))
             jobs.append(_job(size, int(rng.integers(world.clusters)), point.bsbw))
-    getattr(mesa.Agent, "_ids", {}).pop(model, None)  # where Mesa 3.3 keeps every model alive
     address = place_address(scheduler.compiled("place"), world.capacity)
     arguments = address, np.concatenate(states), np.concatenate(jobs), world.memory
     _decide(*arguments, 1)
