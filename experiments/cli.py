@@ -224,12 +224,14 @@ def _replicate(
             click.echo(text, file=stdout)
         else:
             print_replications(found, Console())
+    if found.all_rejected:
+        click.echo("metasched: all jobs of all runs were rejected", err=True)
     if found.unfinished:
         click.echo(f"metasched: {found.unfinished} jobs not finished", err=True)
     for name, seeds in found.failed_metrics.items():
         failed = f"{len(seeds)} of {len(found.runs)} runs, as in that of --seed {seeds[0]}"
         click.echo(f"metasched: metric {name}: failed in {failed}; it is null there", err=True)
-    if found.unfinished or found.failed_metrics:
+    if found.all_rejected or found.unfinished or found.failed_metrics:
         sys.exit(UNFINISHED)
 
 

@@ -79,6 +79,8 @@ def print_replications(found: Replications, console: Console) -> None:
     for name, interval in found.shown.items():
         table.add_row(Text(label(name)), told(name, interval.mean, interval.half_width))
     console.print(table)
+    if found.rejected:
+        console.print(f"{counted(found.rejected, 'job')} rejected in all runs", **_LITERALLY)
     if drawn := drawn_words(found.deadlines):
         console.print(drawn, **_LITERALLY)
 

@@ -191,16 +191,19 @@ class Scenario(Shown):
             That says where they come from, if one is unknown or out of range.
         """
         assert isinstance(self.parameters, Parameters)
-        before = self.parameters
+        before, packaged = self.parameters, self.packaged
         values = {
             before.called(key): of for key, of in before.model_dump(exclude_unset=True).items()
         }
+        if "platform" in changes and "nodes" in packaged:  # it has its own number of processors
+            values.pop(before.called("nodes"))
+            packaged -= {"nodes"}
         for key, value in given.items():
             name = ALIASES.get(key, key)
             values = {each: of for each, of in values.items() if ALIASES.get(each, each) != name}
             values[key] = value
-        parameters = checked(values, where) if given else self.parameters
-        packaged = self.packaged - {ALIASES.get(key, key) for key in given}
+        parameters = before if packaged == self.packaged and not given else checked(values, where)
+        packaged -= {ALIASES.get(key, key) for key in given}
         return dataclasses.replace(self, parameters=parameters, packaged=packaged, **changes)
 
     @property

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from experiments.labels import heading
+from experiments.labels import heading, label, scale_of
 from experiments.listing import shown
-from experiments.numbers import NONE, number
+from experiments.numbers import NONE, PLAIN, Scale
 from experiments.reporting.packed import embedded
 from experiments.reporting.page import Cell, Column, Table, templates
 from experiments.reporting.panels import Panel, Point, panel
@@ -48,7 +48,7 @@ def study_page(outcome: StudyOutcome) -> str:
         version=told.get("version"),
         scripts=SCRIPTS,
         found=[Sentence(line) for line in outcome.sentences()],
-        metric=_measured(outcome.metric),
+        metric=heading(outcome.metric, _scale(outcome)),
         better="more" if outcome.study.more_is_better else "less",
         panels=drawn[:PANELS],
         left_out=max(0, len(drawn) - PANELS),
@@ -62,7 +62,7 @@ def study_page(outcome: StudyOutcome) -> str:
 
 def _panels(outcome: StudyOutcome) -> list[Panel]:
     """Return a drawing for each setting of all but one parameter, which is on its axis."""
-    points, vary = outcome.points, outcome.study.vary
+    points, vary, scale = outcome.points, outcome.study.vary, _scale(outcome)
     numeric = [name for name in vary if len(vary[name]) > 1 and _is_numeric(vary[name])]
     along = max(numeric, key=lambda name: len(vary[name]), default="workload")
     others = [name for name in _telling(outcome) if name != along]
@@ -72,7 +72,7 @@ def _panels(outcome: StudyOutcome) -> list[Panel]:
         curves = {}
         for policy, of in rows.groupby("policy", sort=False):
             at = of.set_index(along)
-            curves[str(policy)] = [_point(at, value, outcome.metric) for value in values]
+            curves[str(policy)] = [_point(at, value, outcome.metric, scale) for value in values]
         found.append(
             panel(
                 place, _words(along), [_told(value) for value in values], curves, along in numeric
@@ -90,12 +90,13 @@ def _groups(points: pd.DataFrame, columns: list[str]) -> list[tuple[str, pd.Data
     ]
 
 
-def _point(at: pd.DataFrame, value: Any, metric: str) -> Point:
+def _point(at: pd.DataFrame, value: Any, metric: str, scale: Scale) -> Point:
     if value not in at.index:
         return Point(math.nan, math.nan)
     row = at.loc[value]
     note = "no steady state" if row["unstable"] else ""
-    return Point(float(row[metric]), float(row[f"{metric} half_width"]), note)
+    mean, half = float(row[metric]), float(row[f"{metric} half_width"])
+    return Point(mean / scale.size, half / scale.size, note)
 
 
 def _place(values: dict[str, Any]) -> str:
@@ -118,9 +119,9 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _measured(metric: str) -> str:
-    """Return a metric in words, with its unit."""
-    return heading(metric)
+def _scale(outcome: StudyOutcome) -> Scale:
+    """Return the unit of the metric by which policies are compared."""
+    return scale_of(outcome.metric, outcome.points.get(outcome.metric, ()))
 
 
 # Tables -----------------------------------------------------------------------------------------
@@ -128,10 +129,12 @@ def _measured(metric: str) -> str:
 
 def ranking_table(outcome: StudyOutcome) -> Table:
     """Return the policies of each setting, the best first."""
+    scale = _scale(outcome)
+    unit = f", {scale.unit}" if scale.unit else ""
     names = {
         "n": "runs",
-        "mean": _measured(outcome.metric),
-        "difference": "difference to the best mean",
+        "mean": heading(outcome.metric, scale),
+        "difference": f"difference to the best mean{unit}",
         "worse": "worse in, runs",
     }
     return _table(
@@ -143,6 +146,7 @@ def ranking_table(outcome: StudyOutcome) -> Table:
         "those that cannot be told apart share one. Differences are paired: of runs with the same "
         "jobs, and in so many of them the policy is worse than that of the best mean.",
         {"mean": "half_width"},
+        {"mean": scale, "difference": scale},
     )
 
 
@@ -152,10 +156,12 @@ def _telling(outcome: StudyOutcome) -> list[str]:
 
 
 def _tables(outcome: StudyOutcome) -> list[Table]:
-    metric = _measured(outcome.metric)
+    scale = _scale(outcome)
     tables = [ranking_table(outcome)]
     if len(outcome.effects):
-        effects = {"n": "pairs", "mean": f"{metric} before", "difference": "change"}
+        unit = f", {scale.unit}" if scale.unit else ""
+        before = f"{label(outcome.metric)} before{unit}"
+        effects = {"n": "pairs", "mean": before, "difference": f"change{unit}"}
         others = [name for name in _telling(outcome) if outcome.effects[name].notna().any()]
         columns = ["parameter", "from", "to", *others, "policy", "n", "mean", "difference"]
         tables.append(
@@ -167,17 +173,19 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
                 "The change from one value to the other, all else equal, with its 95 % confidence "
                 "interval.",
                 {"difference": "half_width"},
+                {"mean": scale, "difference": scale},
             )
         )
-    reported = list(outcome.study.reported)
+    scales = {name: scale_of(name, outcome.points[name]) for name in outcome.study.reported}
     counts = [each for each in ("unstable", "unfinished", "rejected") if outcome.points[each].any()]
     tables.append(
         _table(
             "All means",
             outcome.points,
-            {"n": "runs", **{name: _measured(name) for name in reported}},
-            [*_telling(outcome), "policy", "n", *counts, *reported],
+            {"n": "runs"} | {name: heading(name, scale) for name, scale in scales.items()},
+            [*_telling(outcome), "policy", "n", *counts, *scales],
             "With 95 % confidence intervals.",
+            scales=scales,
         )
     )
     return tables
@@ -190,15 +198,22 @@ def _table(
     columns: list[str],
     note: str,
     halves: Mapping[str, str] = MappingProxyType({}),
+    scales: Mapping[str, Scale] = MappingProxyType({}),
 ) -> Table:
-    """Return rows as they are read; `halves` has columns of half-widths of other names."""
+    """Return rows as they are read.
+
+    `halves` has columns of half-widths of other names, `scales` units of columns that have one.
+    """
     texts = {name: not pd.api.types.is_numeric_dtype(rows[name]) for name in columns}
     cells = [
         [
             _text(row[name])
             if texts[name]
             else _number(
-                row[name], row.get(halves.get(name, f"{name} half_width")), row["unstable"]
+                row[name],
+                row.get(halves.get(name, f"{name} half_width")),
+                row["unstable"],
+                scales.get(name, PLAIN),
             )
             for name in columns
         ]
@@ -212,10 +227,10 @@ def _text(value: Any) -> Cell:
     return Cell(NONE if value is None or value is pd.NA or value != value else _told(value))
 
 
-def _number(value: Any, half: Any, unstable: int) -> Cell:
+def _number(value: Any, half: Any, unstable: int, scale: Scale) -> Cell:
     """Return a number with its half-width, if it has one, and a mark if runs are not steady."""
     if value is None or value is pd.NA or math.isnan(value):
         return Cell(NONE)
-    width = f" ± {number(half)}" if half and not math.isnan(half) else ""
     mark = MARK if unstable and half is not None else ""
-    return Cell(f"{number(value)}{width}{mark}", float(value))
+    width = half or None  # nothing is chance where it is 0
+    return Cell(scale.told(value, width) + mark, float(value))

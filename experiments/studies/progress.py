@@ -121,7 +121,8 @@ class SweepProgress:
         with self._lock:
             self._done += len(took)
             self._forecast.end(piece, took, time.monotonic() - self._began)
-        if self._clock is not None and not self._quiet and _LINES * self._done // runs > tenths:
+        said = self._clock is None or self._quiet or self._done == runs
+        if not said and _LINES * self._done // runs > tenths:
             self._say(self._words())
 
     def __enter__(self) -> SweepProgress:

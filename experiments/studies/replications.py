@@ -38,6 +38,8 @@ from experiments.studies.sweep import (
 
 FAILED = "failed/"
 """The metrics of the user's own that failed are counted by columns that begin so."""
+COUNTS = ("seed", "completed", "rejected", "unfinished", "stable")
+"""What runs have beside their metrics."""
 PROBE = 20
 """The time that runs take is measured by one of so many times fewer jobs."""
 FILES = ("replications.json", "replications.csv")
@@ -54,8 +56,9 @@ class Replications(Shown):
     seed : int
         Of which those of the runs are spawned.
     runs : DataFrame
-        A row for each: its ``seed``, the jobs that it left ``unfinished``, whether it is ``stable``
-        (1, 0, or NaN if nothing tells), then its metrics, NaN where nothing defines a number.
+        A row for each: its ``seed``, the jobs that it ``completed``, ``rejected`` and left
+        ``unfinished``, its metrics, NaN where nothing defines a number, and whether it is
+        ``stable`` (1, 0, or NaN if nothing tells).
     failed_metrics : mapping of str to list of int
         The seeds of runs in which a metric of the user's own failed, by ``module:function``.
     """
@@ -76,13 +79,23 @@ class Replications(Shown):
         return int(self.runs["unfinished"].sum())
 
     @property
+    def rejected(self) -> int:
+        """Jobs that runs rejected."""
+        return int(self.runs["rejected"].sum())
+
+    @property
+    def all_rejected(self) -> bool:
+        """Whether there were jobs, and runs rejected all of them."""
+        return bool(self.rejected and not self.runs[["completed", "unfinished"]].any(axis=None))
+
+    @property
     def means(self) -> dict[str, Interval | None]:
         """The mean of each metric with its 95 % confidence interval.
 
         None if a run has no such number. Where runs have no steady state, they are means of runs of
         this length.
         """
-        metrics = self.runs.drop(columns=["seed", "unfinished", "stable"])
+        metrics = self.runs.drop(columns=[*COUNTS])
         return {
             str(name): None if values.isna().any() else mean_interval(values)
             for name, values in metrics.items()
@@ -119,7 +132,7 @@ class Replications(Shown):
             ``mean`` and ``ci95``, the half-width of the 95 % confidence interval, but ``stable``
             and ``saturated`` as in a run's summary, and what is in a table there by its path, as
             ``messages/order``;
-            `Scenario.to_dict`; ``unfinished`` if jobs were left.
+            `Scenario.to_dict`; ``rejected`` and ``unfinished`` if jobs were, of all runs.
         """
         stable = self.runs["stable"]
         verdict = None if stable.isna().any() and not self.unstable else not self.unstable
@@ -142,7 +155,8 @@ class Replications(Shown):
             "metrics": metrics,
             **self.scenario.to_dict(),
         }
-        return summary | ({"unfinished": self.unfinished} if self.unfinished else {})
+        counts = {"rejected": self.rejected, "unfinished": self.unfinished}
+        return summary | {name: count for name, count in counts.items() if count}
 
 
 def replicate(
@@ -230,8 +244,9 @@ def _probe(scenario: Scenario) -> Scenario:
 def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> Observation:
     """Carry a run of a scenario to its end, and return the numbers among its metrics.
 
-    Also jobs left ``unfinished``, and whether it is ``stable``: 1, 0, or NaN if nothing tells; and
-    a number for each metric of the user's own that failed.
+    Also how many jobs it ``completed``, ``rejected`` and left ``unfinished``, and whether it is
+    ``stable``: 1, 0, or NaN if nothing tells; and a number for each metric of the user's own that
+    failed.
     """
     observed = Observed(model)
     if scenario.own_metrics:
@@ -248,7 +263,10 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     if multiprocessing.parent_process() is None:  # workers would say it again and again
         tell_failures(result)
     failed = {f"{FAILED}{name}": [1.0] for name in result.failed_metrics}
-    return {"unfinished": [float(result.unfinished)], **numbers, "stable": [told], **failed}
+    counts = {name: model.world.count(name) for name in ("completed", "rejected")}
+    counts["unfinished"] = result.unfinished
+    counted = {name: [float(count)] for name, count in counts.items()}
+    return {**counted, **numbers, "stable": [told], **failed}
 
 
 def _numbers(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, list[float]]]:

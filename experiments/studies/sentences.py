@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from experiments.labels import label
 from experiments.listing import shown
+from experiments.numbers import counted
 from experiments.studies.definition import cell
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, listed, pieces, place_of, verdicts
@@ -41,7 +43,7 @@ def _compared(outcome: StudyOutcome) -> Iterator[str]:
     jobs = f"workload{many} {listed(logs)}" if logs else "one workload"
     where = f"{counted(len(study.settings), 'setting')} ({varied})" if varied else "one setting"
     yield (
-        f"{policies} compared at {where} with {jobs}, by {study.metric}, of which "
+        f"{policies} compared at {where} with {jobs}, by {label(study.metric)}, of which "
         f"{'more' if study.more_is_better else 'less'} is better."
     )
     if len(outcome.runs):
@@ -74,7 +76,7 @@ def _effects(outcome: StudyOutcome) -> Iterator[str]:
             alike.setdefault(_change(rows), []).append(str(policy))
         for what, policies in alike.items():
             yield (
-                f"From {parameter} {shown(one)} to {shown(other)}, {outcome.metric} of "
+                f"From {parameter} {shown(one)} to {shown(other)}, {label(outcome.metric)} of "
                 f"{listed(policies)} {what}."
             )
 
@@ -89,7 +91,7 @@ def _change(rows: pd.DataFrame) -> str:
         return f"does not change as far as can be told{where}"
     changes = (rows["difference"] / rows["mean"])[sure]
     low, high = changes.min(), changes.max()
-    size = f"{low:+.1%}" if f"{low:.3f}" == f"{high:.3f}" else f"{low:+.1%} to {high:+.1%}"
+    size = _signed(low) if _signed(low) == _signed(high) else f"{_signed(low)} to {_signed(high)}"
     of = "" if len(rows) == 1 else f" in {int(sure.sum())} of {len(rows)} cases"
     return f"changes by {size}{of}"
 
@@ -127,9 +129,9 @@ def _lacking(outcome: StudyOutcome) -> Iterator[str]:
     constant = points[(points["n"] > 1) & (points[f"{outcome.metric} half_width"] == 0.0)]
     if len(constant):
         yield (
-            f"{_points(outcome, constant)} gave the same {outcome.metric} to the last bit whatever "
-            "the seed: nothing is random there, and further replications would tell nothing more. "
-            "What is found holds for this very workload; other weeks need a window."
+            f"{_points(outcome, constant)} gave the same {label(outcome.metric)} to the last bit "
+            "whatever the seed: nothing is random there, and further replications would tell no "
+            "more. What is found holds for this very workload; other weeks need a window."
         )
     precision = outcome.study.replications.precision
     if precision is not None:
@@ -162,10 +164,5 @@ def _points(outcome: StudyOutcome, rows: pd.DataFrame) -> str:
     return listed(names)
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return how many there are.
-
-    >>> counted(1, "run"), counted(1200, "run")
-    ('1 run', '1,200 runs')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def _signed(share: float) -> str:
+    return f"{100 * share:+.1f} %"

@@ -89,5 +89,7 @@ def _half_width(sample: npt.NDArray[np.float64]) -> float | None:
     count = len(sample)
     if count < 2:
         return None
+    if (sample == sample[0]).all():  # of which the standard deviation is rounded to something else
+        return 0.0
     quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
     return quantile * float(sample.std(ddof=1)) / math.sqrt(count)

@@ -61,6 +61,5 @@ def numbers_of(run: Runnable, seed: int) -> Observation:
     assert isinstance(run, StudyRun)
     model = run.model(seed)
     found = observe_run(run.scenario, model, steps(model))
-    rejected = float(model.world.count("rejected"))
-    kept = {name: values for name, values in found.items() if not name.startswith(FAILED)}
-    return {**kept, "rejected": [rejected]}
+    del found["completed"]
+    return {name: values for name, values in found.items() if not name.startswith(FAILED)}

@@ -9,10 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.labels import heading
-from experiments.studies.judged import shown
+from experiments.labels import heading, scale_of
+from experiments.numbers import NONE, Scale
 from experiments.studies.outcome import StudyOutcome
-from experiments.studies.statistics import Interval
 from experiments.studies.verdicts import place_of
 
 MARK = "*"
@@ -39,41 +38,44 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
     table.add_column("rank", no_wrap=True, **numbers)
     table.add_column("policy", overflow="fold")  # the first to be broken where room is short
     table.add_column("n", no_wrap=True, **numbers)
-    for column in (outcome.metric, "to_the_best"):
-        table.add_column(_heading(column), no_wrap=True, **numbers)
-    table.add_column("worse\nin", no_wrap=True, **numbers)
-    for column in outcome.study.report:
-        table.add_column(_heading(column), **numbers)
     points = outcome.points.set_index([*outcome.where, "policy"])
+    here = points.loc[[(*place, policy) for policy in rows["policy"]]]
+    reported = {name: scale_of(name, here[name]) for name in outcome.study.reported}
+    scale = reported.pop(outcome.metric)
+    table.add_column(_lines(heading(outcome.metric, scale)), no_wrap=True, **numbers)
+    unit = f",\n{scale.unit}" if scale.unit else ""
+    table.add_column(f"to the\nbest{unit}", no_wrap=True, **numbers)
+    table.add_column("worse\nin", no_wrap=True, **numbers)
+    for name, its in reported.items():
+        table.add_column(_lines(heading(name, its)), **numbers)
     for _, row in rows.iterrows():
         ranked = not math.isnan(row["mean"])
         point = points.loc[(*place, row["policy"])]
         mark = MARK if row["unstable"] else ""
         table.add_row(
-            str(row["rank"]) if ranked else "-",
+            str(row["rank"]) if ranked else NONE,
             Text(row["policy"]),
             str(row["n"]),
-            _shown(row["mean"], row["half_width"], mark),
-            _difference(row) if ranked else "-",
-            f"{row['worse']} of {row['n']}" if ranked else "-",
-            *(_shown(point[name], math.nan, mark) for name in outcome.study.report),
+            _shown(scale, row["mean"], row["half_width"], mark),
+            _difference(scale, row) if ranked else NONE,
+            f"{row['worse']} of {row['n']}" if ranked else NONE,
+            *(_shown(its, point[name], math.nan, mark) for name, its in reported.items()),
         )
     return table
 
 
-def _heading(name: str) -> str:
-    """Return a metric with its unit, a word a line."""
-    return heading(name).replace(" ", "\n")
+def _lines(heading: str) -> str:
+    """Return a heading, a word a line."""
+    return heading.replace(" ", "\n")
 
 
-def _difference(row: Any) -> str:
+def _difference(scale: Scale, row: Any) -> str:
     if row["difference"] == 0.0 and row["difference half_width"] == 0.0:
         return "="
     sign = "+" if row["difference"] > 0 else ""
-    return sign + _shown(row["difference"], row["difference half_width"])
+    return sign + _shown(scale, row["difference"], row["difference half_width"])
 
 
-def _shown(mean: float, half: float, mark: str = "") -> str:
-    if math.isnan(mean):
-        return "-"
-    return shown(Interval(mean, None if math.isnan(half) else half)) + mark
+def _shown(scale: Scale, mean: float, half: float, mark: str = "") -> str:
+    told = scale.told(mean, None if math.isnan(half) else half)
+    return told if told == NONE else told + mark

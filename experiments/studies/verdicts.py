@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from experiments.studies.judged import shown as shown_interval
-from experiments.studies.statistics import Interval
+from experiments.labels import label, told
+from experiments.numbers import PERCENT
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -104,7 +104,7 @@ def _of_all(outcome: StudyOutcome, settings: Sequence[Setting]) -> Iterator[str]
     if lowest:
         counts = [f"{policy} in {often}" for policy, often in lowest.items()]
         yield (
-            f"The {extreme(outcome)} {outcome.metric}, by chance or not, is that of "
+            f"The {extreme(outcome)} {label(outcome.metric)}, by chance or not, is that of "
             f"{listed(counts)} of {total} settings."
         )
 
@@ -125,19 +125,19 @@ def _of_one(setting: Setting) -> str:
     if not names:
         return f"{where}no policy is ranked."
     leader, has = ranked.iloc[0], "has" if len(names) == 1 else "have"
-    words = f"{where}{listed(names)} {has} the {extreme(outcome)} {outcome.metric}, "
-    words += number(leader)
+    words = f"{where}{listed(names)} {has} the {extreme(outcome)} {label(outcome.metric)}, "
+    words += told(outcome.metric, leader["mean"], _half(leader["half_width"]))
     if len(ranked) > 1:
         words += _how_sure(setting)
     beaten = setting.others["surely_worse"].astype(bool)
-    for told, rows in (
+    for words_of, rows in (
         ("cannot be told from it", setting.others[~beaten]),
         ("surely worse", setting.others[beaten]),
     ):
         if len(rows):
             each = [_against(outcome, row, leader) for _, row in rows.iterrows()]
             more = f" and {len(each) - NAMED} more" if len(each) > NAMED else ""
-            words += f"; {told}: {', '.join(each[:NAMED])}{more}"
+            words += f"; {words_of}: {', '.join(each[:NAMED])}{more}"
     if unranked:
         words += f"; without a rank: {listed(unranked)}"
     return f"{words}."
@@ -153,7 +153,8 @@ def _how_sure(setting: Setting) -> str:
 
 def _against(outcome: StudyOutcome, row: Any, leader: Any) -> str:
     """Return how far a policy is from the leader, and in how many replications it is worse."""
-    far = distance(row["difference"], leader["mean"], row["difference half_width"])
+    difference, half = row["difference"], row["difference half_width"]
+    far = distance(outcome.metric, difference, leader["mean"], half)
     side, often = "worse", row["worse"]
     if row["better"] > row["worse"]:
         side, often = "better", row["better"]
@@ -182,23 +183,21 @@ def place_of(outcome: StudyOutcome, values: Any) -> str:
     return ", ".join(told)
 
 
-def number(row: Any) -> str:
-    """Return a mean with its half-width in words."""
-    half = row["half_width"]
-    return shown_interval(Interval(row["mean"], None if math.isnan(half) else half))
-
-
-def distance(difference: float, mean: float, half: float) -> str:
+def distance(metric: str, difference: float, mean: float, half: float) -> str:
     """Return a difference in words, as a share of a mean if that is not 0.
 
-    >>> distance(-3.0, 10.0, 0.5)
-    '30.0% ± 5.0% below it'
+    >>> distance("mean_wait", -3.0, 10.0, 0.5), distance("mean_wait", 300.0, 0.0, math.nan)
+    ('30.0 ± 5.0 % below it', '5 min above it')
     """
     side = "above it" if difference > 0 else "below it"
     if not mean:
-        return f"{abs(difference):.3g} {side}"
-    size = "" if math.isnan(half) else f" ± {abs(half / mean):.1%}"
-    return f"{abs(difference / mean):.1%}{size} {side}"
+        return f"{told(metric, abs(difference))} {side}"
+    share, width = abs(difference / mean), _half(abs(half / mean))
+    return f"{PERCENT.with_unit(share, width)} {side}"
+
+
+def _half(width: float) -> float | None:
+    return None if math.isnan(width) else width
 
 
 def listed(names: Sequence[str]) -> str:

@@ -58,7 +58,6 @@ def test_lines_where_there_is_no_terminal(clock):
         "1 of 4 runs, 50 s left",
         "2 of 4 runs, 25 s left",
         "3 of 4 runs, 12 s left",
-        "4 of 4 runs, 0 s left",
         "4 of 4 runs done in 1 min 40 s",
     ]
 
@@ -70,7 +69,7 @@ def test_each_tenth_of_the_runs_has_a_line(clock):
         for piece in range(100):
             shown.advance(piece, [0.6])
     assert [line.split(",")[0] for line in lines(console)[1:-1]] == [
-        f"{done} of 100 runs" for done in range(10, 101, 10)
+        f"{done} of 100 runs" for done in range(10, 100, 10)
     ]
 
 
@@ -153,9 +152,7 @@ def test_a_second_sweep_begins_anew(clock):
     assert lines(console) == [
         "2 runs to do: estimated time 10 s",
         "1 of 2 runs, 5 s left",
-        "2 of 2 runs, 0 s left",
         "2 of 2 runs done in 10 s",
         "1 runs to do (2 kept from before): estimated time 1 min 40 s",
-        "1 of 1 runs, 0 s left",
         "1 of 1 runs done in 30 s",
     ]

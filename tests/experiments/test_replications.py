@@ -102,7 +102,10 @@ def test_a_run_without_a_steady_state_is_told_and_carried_to_its_end():
 def test_one_unstable_run_is_told_beside_the_mean(monkeypatch):
     def sweep(runs, *_):
         return {
-            each.key: {"unfinished": [0.0], "mean_wait": [5.0], "stable": [1.0 - i]}
+            each.key: {
+                **dict.fromkeys(("completed", "rejected", "unfinished"), [0.0]),
+                **{"mean_wait": [5.0], "stable": [1.0 - i]},
+            }
             for i, each in enumerate(runs)
         }
 

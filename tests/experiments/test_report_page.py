@@ -285,11 +285,11 @@ def test_a_study_has_a_page(browser, study):
     assert at_fast == [["1", "ect over fcfs"], ["2", "dll over fcfs"]]
     ranking.locator("th button").nth(4).click()
     values = [each.split("\t")[4] for each in ranking.locator("tbody tr").all_inner_texts()]
-    assert values[0].startswith("502")
+    assert values[0].startswith("8.367")
     effects = opened.page.locator("table.sortable").nth(1).locator("tbody tr")
     dll, ect = sorted(each.split("\t")[3:] for each in effects.all_inner_texts())
-    assert dll == ["dll over fcfs", "5", "1,002", "0"]
-    assert ect == ["ect over fcfs", "5", "1,002", "-500"]
+    assert dll == ["dll over fcfs", "5", "16.7", "0"]
+    assert ect == ["ect over fcfs", "5", "16.7", "-8.33"]
     assert (opened.troubles, opened.requests) == ([], [study.as_uri()])
     assert opened.page.evaluate("window.hurt") is None
     opened.page.close()

@@ -75,7 +75,7 @@ def test_a_study_that_is_ended_goes_on(file, whole, tmp_path, end):
         text=True,
     )
     until = time.monotonic() + 120
-    while kept(out) < 4 and process.poll() is None and time.monotonic() < until:
+    while kept(out) < 1 and process.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     process.send_signal(end)
@@ -88,7 +88,7 @@ def test_a_study_that_is_ended_goes_on(file, whole, tmp_path, end):
         assert time.monotonic() < until
         time.sleep(0.05)
     before = cpu_seconds(out)
-    assert 4 <= len(before) < RUNS
+    assert 1 <= len(before) < RUNS
     assert StudyOutcome.read(out).ended is None
     result = call(file, "--out", out)
     assert (result.exit_code, result.stdout) == (2, "")
