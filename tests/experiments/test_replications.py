@@ -103,7 +103,7 @@ def test_one_unstable_run_is_told_beside_the_mean(monkeypatch):
     def sweep(runs, *_):
         return {
             each.key: {
-                **dict.fromkeys(("completed", "rejected", "unfinished"), [0.0]),
+                **{name: [0.0] for name in ("completed", "rejected", "unfinished")},
                 **{"mean_wait": [5.0], "stable": [1.0 - i]},
             }
             for i, each in enumerate(runs)
