@@ -51,7 +51,7 @@ METRICS = {
     "idle_time_mean": Metric("idle-time of a processor", "time"),
     "coallocated": Metric("co-allocated jobs", "share"),
     "mean_penalty": Metric("mean penalty of co-allocation", "ratio"),
-    "migrated": Metric("jobs away from origin", "share"),
+    "migrated": Metric("moved, of jobs with an origin", "share"),
     "mean_staging": Metric("mean staging", "time"),
     "utilization": Metric("utilization", "share"),
     "throughput": Metric("throughput", "rate"),

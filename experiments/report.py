@@ -28,7 +28,7 @@ CLUSTER_COLUMNS = {
     "jobs": "jobs",
     "utilization": "used",
     "makespan": "makespan",
-    "idle_time_mean": "idle",
+    "idle_time_mean": "own idle",
     "over_deadline": "late",
     "cp": "CP",
 }
@@ -159,12 +159,14 @@ def _coallocation(
 
 def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what columns of the table of clusters mean, those that it has."""
+    columns = _columns(clusters)
+    if "idle_time_mean" in columns:
+        yield "own idle: of a processor, from its cluster's first start to its last finish"
     notes = {
-        "idle_time_mean": "idle: mean of the processors",
         "over_deadline": "late: over-deadline of all jobs",
         "cp": f"CP: {'whole run' if result.rounds is None else 'mean of rounds'}",
     }
-    if told := [words for name, words in notes.items() if name in _columns(clusters)]:
+    if told := [words for name, words in notes.items() if name in columns]:
         yield "; ".join(told)
     counted_jobs = sum(row["jobs"] for row in clusters)
     if result.tally.grid["jobs"][0] < counted_jobs:

@@ -134,7 +134,13 @@ CLUSTER_NUMBERS = (
 )
 LINK_NUMBERS = ("mean_demand", "saturated")
 
-OF_CLUSTERS = "A job that is split counts on each of its clusters."
+OF_CLUSTERS = (
+    "A job that is split counts on each of its clusters. Utilization is over the time of the whole "
+    "run; makespan and own idle-time are from a cluster's own first start to its own last finish, "
+    "so that a processor may be idle for longer in the whole run."
+)
+OWN = {"idle_time_mean": "own "}
+"""What comes before the headings of clusters' numbers that the whole run has in another sense."""
 
 
 def _tables(runs: list[Ran]) -> list[Table]:
@@ -187,7 +193,7 @@ def _table(
     }
     columns = [
         *(Column(name, text=True) for name in names),
-        *(Column(labels.heading(key, scale)) for key, scale in scales.items()),
+        *(Column(OWN.get(key, "") + labels.heading(key, scale)) for key, scale in scales.items()),
     ]
     cells = [
         [

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.labels import drawn_words
+from experiments.labels import drawn_words, told
 from experiments.numbers import counted, duration, number, percent
 from experiments.reporting.ran import Ran
 
@@ -64,9 +64,12 @@ def _clusters(ran: Ran) -> Iterator[Sentence]:
     used = [row for row in ran.summary["clusters"] if row.get("utilization") is not None]
     of_all = ran.summary["metrics"].get("utilization")
     if of_all is not None:
+        lost = ran.summary["metrics"].get("lost_work")
+        what = "did work that was not lost" if lost else "were in use"
+        rest = f"; failures threw away {told('lost_work', lost)} more" if lost else ""
         yield Sentence(
-            f"Processors were in use {percent(of_all)} of the time: that is the share of all "
-            "processor-seconds from the first arrival to the last finish."
+            f"Processors {what} {percent(of_all)} of the time: that is the share of all "
+            f"processor-seconds from the first arrival to the last finish{rest}."
         )
     if len(used) < 2:
         return

@@ -27,7 +27,8 @@ def test_people_get_plain_columns_with_units(result):
     assert lines[0] == "a[b]c: mine:First over fcfs, seed 3"
     assert "jobs completed: 2 of 3 submitted" in lines
     assert "MCP, PB: whole run: 1.53 s, 1.53 s" in lines
-    assert "idle: mean of the processors; CP: whole run" in lines
+    assert "own idle: of a processor, from its cluster's first start to its last finish" in lines
+    assert "CP: whole run" in lines
     assert "makespan: 3.14 s" in lines
     assert "deadlines met" not in text
     assert "1 job rejected, larger than can ever run: 8" in lines
@@ -64,7 +65,7 @@ def test_tables_fit_80_columns_whatever_the_numbers(result):
     rows["cluster"], rows["start"], rows["size"] = np.tile(np.arange(30), 3), 0.0, 4
     rows["finish"], rows["deadline"] = 99_999_999.0, -1e15
     for basis, head in (
-        (records, "cluster procs jobs used % makespan d idle d late d CP d"),
+        (records, "cluster procs jobs used % makespan d own idle d late d CP d"),
         (records[:0], "cluster procs jobs"),
     ):
         rounds = round_performance(basis, platform, [(4, 3, 1)] * 30, "total")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from experiments.cli import main
 from experiments.reporting.packed import embedded, pack
-from experiments.reporting.page import page_of
+from experiments.reporting.page import cluster_table, page_of
 from experiments.reporting.panels import Point, panel
 from experiments.reporting.pictures import KINDS, draw, means_over
 from experiments.reporting.ran import Ran
@@ -116,6 +116,21 @@ def test_a_folder_and_its_run_are_shown_alike(folder, result):
 def test_what_went_wrong_is_told(folder):
     sentences = [each.text for each in found(Ran.read(folder)) if each.warns]
     assert any(each.startswith("1 job could never start") for each in sentences)
+
+
+def test_work_that_was_lost_is_no_use_of_processors(folder):
+    ran = Ran.read(folder)
+    assert any(each.text.startswith("Processors were in use") for each in found(ran))
+    ran.summary["metrics"]["lost_work"] = 7200.0
+    told = next(each.text for each in found(ran) if each.text.startswith("Processors"))
+    assert told.startswith("Processors did work that was not lost")
+    assert told.endswith("the last finish; failures threw away 2 processor-h more.")
+
+
+def test_clusters_have_an_idle_time_of_their_own(folder):
+    table = cluster_table(Ran.read(folder).summary)
+    assert "own idle-time of a processor, s" in [column.name for column in table.columns]
+    assert "own last finish" in table.note
 
 
 def test_a_run_without_a_completed_job_has_a_page():
