@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich import box
 from rich.table import Table
 
 from agents.pareto import Compromise, pareto_front
+from experiments.labels import why_none
+from experiments.numbers import NONE
 from experiments.studies.plots import save
 from grid.errors import GridError, WorkloadError
 from grid.jobs import JobArray
@@ -64,12 +67,21 @@ class Front:
         if pick > len(self.points):
             raise GridError(f"--pick: found {pick}; accepted: from 1 to {len(self.points)}")
 
+    @property
+    def has_deadlines(self) -> bool:
+        """Whether any job has a deadline; if none has, nothing is over it."""
+        return bool(np.isfinite(self.jobs["deadline"]).any())
+
     def to_dict(self, pick: int | None = None) -> dict[str, Any]:
-        """Return the front, and the schedule of a point if one is picked, ready for JSON."""
+        """Return the front, and the schedule of a point if one is picked, ready for JSON.
+
+        Over-deadline is None where there is no deadline.
+        """
+        dated = self.has_deadlines
         front = [
             {
                 "point": number,
-                "over_deadline": point.over_deadline,
+                "over_deadline": point.over_deadline if dated else None,
                 "makespan": point.makespan,
                 "idle_time": point.idle_time,
             }
@@ -91,7 +103,8 @@ class Front:
         for job, start, resources in sorted(self.points[pick - 1].schedule, key=lambda p: p.start):
             row = self.jobs[job]
             finish = start + float(row["runtime"])
-            late = max(0.0, finish - float(row["deadline"] - dispatch))
+            deadline = float(row["deadline"] - dispatch)
+            late = max(0.0, finish - deadline) if math.isfinite(deadline) else None
             rows.append(
                 {
                     "job": int(row["number"]),
@@ -107,23 +120,29 @@ class Front:
         """Print the front as a table, and the schedule of a point if one is picked."""
         counted = f"{len(self.jobs)} job{'s' if len(self.jobs) > 1 else ''}"
         console.print(f"{counted} on {self.processors} processors, s after the dispatch")
+        first = 0 if self.has_deadlines else 1  # of the axes that mean anything
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in ("point", *AXES):
+        for name in ("point", *AXES[first:]):
             table.add_column(name, justify="right")
         for number, point in enumerate(self.points, 1):
-            values = (point.over_deadline, point.makespan, point.idle_time)
-            table.add_row(str(number), *(f"{value:,.1f}" for value in values))
+            values = (point.over_deadline, point.makespan, point.idle_time)[first:]
+            table.add_row(str(number), *map(_told, values))
         console.print(table)
+        if first:
+            console.print(f"{why_none('over_deadline')}: by makespan and idle-time alone")
         if pick is None:
             console.print("--pick K shows schedule K in full.")
             return
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"schedule {pick}")
-        for name in ("job", "start s", "finish s", "late s"):
+        times = {"start": "start s", "finish": "finish s", "over_deadline": "late s"}
+        if first:
+            del times["over_deadline"]
+        for name in ("job", *times.values()):
             table.add_column(name, justify="right")
         table.add_column("processors")
         for row in self._rows(pick):
-            times = (f"{row[name]:,.1f}" for name in ("start", "finish", "over_deadline"))
-            table.add_row(str(row["job"]), *times, _ranges(row["processors"]))
+            told = (_told(row[name]) for name in times)
+            table.add_row(str(row["job"]), *told, _ranges(row["processors"]))
         console.print(table)
 
     def draw(self, path: str, pick: int | None = None) -> None:
@@ -162,6 +181,9 @@ class Front:
         axes.set_ylabel(AXES[1])
         idle.set_ylabel(AXES[2])
         axes.xaxis.set_major_locator(MaxNLocator(8))
+        if not self.has_deadlines:
+            axes.set_xticks([])
+            axes.set_xlabel(why_none("over_deadline"))
         axes.set_title(f"Schedules of {len(self.jobs)} jobs on {self.processors} processors")
         axes.grid(alpha=0.3)
         save(figure, path)
@@ -171,6 +193,10 @@ def _labelled(points: int, pick: int | None) -> list[int]:
     """Return the numbers of the points that get a label: some twenty, and the one picked."""
     chosen = {*range(1, points + 1, 1 + points // 20)}
     return sorted(chosen if pick is None else chosen | {pick})
+
+
+def _told(value: float | None) -> str:
+    return NONE if value is None else f"{value:,.1f}"
 
 
 def _ranges(processors: list[int]) -> str:

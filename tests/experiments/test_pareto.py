@@ -64,6 +64,29 @@ def test_tables_for_people(jobs):
     assert any(line[:4] == ["13", "2.0", "7.0", "0.0"] for line in lines)
 
 
+def test_of_jobs_without_deadlines_nothing_is_over_them(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("job,arrival,size,runtime\n11,0,1,2\n12,4,1,3\n13,2,1,5\n")
+    given = path, "--processors", 2, "--pick", 1
+    found = json.loads(run(*given, "--json").stdout)
+    assert [point["makespan"] for point in found["front"]] == [5.0]
+    of_all = [*found["front"], *found["schedule"]]
+    assert {each["over_deadline"] for each in of_all} == {None}
+    told = run(*given, "--plot", tmp_path / "front.svg").stdout
+    assert "no job has a deadline: by makespan and idle-time alone" in told
+    assert "late" not in told
+    assert "over-deadline" not in told
+
+
+def test_a_job_without_deadline_among_others_is_never_late(jobs):
+    jobs.write_text(JOBS.replace("1,5,13", "1,5,"))
+    given = jobs, "--processors", 2, "--pick", 1
+    rows = json.loads(run(*given, "--json").stdout)["schedule"]
+    assert {row["job"]: row["over_deadline"] for row in rows} == {11: 0.0, 12: 0.0, 13: None}
+    lines = [line.split() for line in run(*given).stdout.splitlines()]
+    assert any(line[0] == "13" and line[3] == "-" for line in lines if len(line) > 3)
+
+
 @pytest.mark.parametrize(
     ("suffix", "begin"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")]
 )
