@@ -6,6 +6,7 @@ import os
 import sysconfig
 import traceback
 from pathlib import Path
+from typing import TypeGuard
 
 from agents.blame import blame_of
 from agents.importing import CODE, OURS
@@ -43,11 +44,10 @@ def told(error: BaseException) -> str:
         return str(error)
     shown = traceback.TracebackException.from_exception(error)
     blame = blame_of(error)
-    frames = _own(shown.stack, bool(blame))
-    if not (frames or blame):
+    first = [*blame] or _where(error, shown.stack)
+    if not first:
         return "".join(shown.format())
     shown.__notes__ = [note for note in shown.__notes__ or () if note not in blame]
-    first = [*blame] or [f"raised in {frames[-1].filename}, line {frames[-1].lineno}"]
     count = len(shown.stack)
     if not is_whole():
         _cut(shown, bool(blame))
@@ -62,9 +62,24 @@ def in_a_line(error: BaseException) -> str:
         return str(error)
     blame, frames = blame_of(error), traceback.extract_tb(error.__traceback__)
     words = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
-    last = (_own(frames, installed=True) or frames)[-1:]
-    where = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in last]
-    return f"{words} ({', '.join([*where, *blame])})"
+    # What is not Python says itself where that is.
+    last = [] if _is_unread(error) else (_own(frames, installed=True) or frames)[-1:]
+    where = [*(f"{Path(frame.filename).name}:{frame.lineno}" for frame in last), *blame]
+    return f"{words} ({', '.join(where)})" if where else words
+
+
+def _where(error: BaseException, stack: traceback.StackSummary) -> list[str]:
+    """Return the place in users' code that an exception is about, in words, if there is one."""
+    if _is_unread(error):
+        return [f"{error.filename}, line {error.lineno}: {error.msg}"]
+    return [f"raised in {last.filename}, line {last.lineno}" for last in _own(stack, False)[-1:]]
+
+
+def _is_unread(error: BaseException) -> TypeGuard[SyntaxError]:
+    """Tell whether a file of a user's is not Python: no frame is of it, for it was never run."""
+    if not (isinstance(error, SyntaxError) and error.filename and os.path.isfile(error.filename)):
+        return False
+    return bool(_own(traceback.StackSummary.from_list([(error.filename, 1, "", "")]), False))
 
 
 def _cut(shown: traceback.TracebackException, installed: bool) -> None:

@@ -163,6 +163,35 @@ def test_an_error_of_a_plugin_is_shown_as_its_own(folder, option, error, where):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "unread:Mine"],
+        ["run", "quickstart", "--global", "unread:Mine"],
+        ["run", "quickstart", "--metric", "unread:mine"],
+        ["run", "./unread.py"],
+    ],
+)
+def test_a_file_that_is_not_python_is_told_by_its_line(folder, words):
+    (folder / "unread.py").write_text("class Mine(:\n    pass\n")
+    got = CliRunner().invoke(main, words)
+    assert got.exit_code == 1
+    first, file, *_, raised, hint = got.stderr.splitlines()
+    assert first.endswith("unread.py, line 1: invalid syntax")
+    assert file.endswith('unread.py", line 1')
+    assert raised == "SyntaxError: invalid syntax"
+    assert "--traceback" in hint
+    whole = CliRunner().invoke(main, [*words, "--traceback"])
+    assert whole.stderr.splitlines()[0] == first
+    assert 'experiments/process.py"' in whole.stderr
+
+
+def test_text_that_is_not_python_is_of_the_line_that_had_it_read(folder):
+    (folder / "mine.py").write_text("eval('1 +')\n")
+    got = CliRunner().invoke(main, ["run", "mine.py"])
+    assert got.stderr.startswith("metasched: raised in mine.py, line 1\n")
+
+
+@pytest.mark.parametrize(
     ("asked", "environment"), [(["--traceback"], ""), ([], "1")], ids=["option", "environment"]
 )
 def test_all_frames_are_shown_on_request(folder, asked, environment, monkeypatch):
