@@ -226,7 +226,7 @@ def _verdict(check: str, findings: Iterable[str], grids: Sequence[Grid]) -> Verd
     """Return the verdict of a check in some grids; none if it could be done in no grid."""
     title, hint = CHECKS[check]
     if told := "\n".join(findings):
-        return Verdict(title, False, told, hint)
+        return Verdict(title, False, told, ENDLESS if NoAnswerError.__name__ in told else hint)
     count = "1 grid" if len(grids) == 1 else f"{len(grids)} grids"
     return Verdict(title, True, f"in {count}") if grids else None
 
@@ -244,7 +244,8 @@ CHECKS = {
     ),
     "raised": (
         "it raises no exception",
-        "see the line named; `metasched run` shows the whole traceback",
+        "see the line named; `metasched run` with it shows the calls that led there, and with "
+        "--traceback all of them",
     ),
     "left": (
         "every job gets its turn",
@@ -276,6 +277,8 @@ CHECKS = {
     ),
 }
 """What is checked, and what to do if that fails."""
+ENDLESS = "it was interrupted at the line named: see that the loops around that end"
+"""What to do if it does not answer."""
 CRASHED = (
     "once more, for it may have been killed from outside, as for want of memory; else it is the "
     "scheduler's own process-wide state, such as compiled code that writes where it must not"

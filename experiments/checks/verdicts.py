@@ -18,7 +18,8 @@ from grid.foreign import plain
 class Verdict(NamedTuple):
     """One check: what it was about, whether it holds, and of what, or why not; what would help.
 
-    Also what it had to leave out, as paths in what was checked.
+    Several things that are wrong have a line each. Also what it had to leave out, as paths in what
+    was checked.
     """
 
     check: str
@@ -55,7 +56,7 @@ def print_verdicts(
         table.add_column(heading, no_wrap=heading == "verdict", overflow="fold")
     for check, holds, detail, hint, unchecked in verdicts:
         verdict = Text("holds" if holds else "FAILS", style="" if holds else "bold red")
-        lines = [detail]
+        lines = detail.split("\n")
         if hint:
             lines.append(f"-> {hint}")
         if unchecked:

@@ -422,7 +422,9 @@ def test_an_error_that_other_hashes_lead_to_is_told(folder):
 @pytest.mark.parametrize(("name", "check"), [("Loops", RAISED), ("LoopsWhenMade", MADE)])
 def test_who_does_not_answer_is_interrupted(name, check, monkeypatch):
     monkeypatch.setattr(trials, "LIMIT", 1.0)
-    detail = checked(f"agents_to_check:{name}", 1)[check]["detail"]
+    found = checked(f"agents_to_check:{name}", 1)[check]
+    detail = found["detail"]
+    assert "see that the loops around that end" in found["hint"]
     assert detail.startswith(
         "rounds: NoAnswerError: did not answer within 1 s of the start of the run"
     )
@@ -448,6 +450,15 @@ def test_people_get_a_table_with_hints():
     assert got.exit_code == 1
     assert "1 of 9 checks FAIL" in got.stdout
     assert "None lets a job wait" in got.stdout
+
+
+def test_what_is_wrong_in_several_grids_has_a_line_each():
+    got = CliRunner().invoke(main, ["check", "agents_to_check:Raises"])
+    lines = [line.strip() for line in got.stdout.splitlines()]
+    for grid in ("arrivals", "late news", "one cluster"):
+        assert any(line.startswith(f"{grid}: ZeroDivisionError") for line in lines)
+    assert "--traceback" in got.stdout
+    assert "\\n" not in got.stdout
 
 
 def test_a_name_is_printed_as_it_is():
