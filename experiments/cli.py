@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -136,7 +137,7 @@ def run(
         with (
             users_code(),
             saying_when_compiling(always=bool(live)),
-            telling(f"reading {scenario or resume}") as watch,
+            telling(f"preparing {scenario or resume}") as watch,
         ):
             shown = bool(live) if as_json else live
             files = (rounds, "rounds"), (events, "events"), (checkpoint, "checkpoint")
@@ -176,6 +177,8 @@ def run(
 
             print_result(result, Console())
     if result.interrupted:
+        if kept := checkpoint or resume:
+            click.echo(f"metasched: to go on: metasched run --resume {shlex.quote(kept)}", err=True)
         sys.exit(INTERRUPTED)
     if result.tally.rejected and not result.tally.completed and not result.unfinished:
         of_all = f"{counted(result.submitted, 'job')} of {result.submitted:,}"

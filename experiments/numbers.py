@@ -65,6 +65,22 @@ def duration(seconds: float | None, half: float | None = None) -> str:
     return time_scale(seconds or 0.0).with_unit(seconds, half)
 
 
+def countdown(seconds: float) -> str:
+    """Return a time that people wait for (s), which is no more exact than they need.
+
+    >>> countdown(4.2), countdown(75), countdown(7500), countdown(1_220_400)
+    ('4 s', '1 min 15 s', '2 h 5 min', '14 d 3 h')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
 def instant(seconds: float) -> str:
     """Return a moment of simulated time, in seconds as files have it, to the millisecond.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +124,9 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # plain before click
         raise GridError(f"{name}: found {text!r}; accepted: a time above 0, such as 30s, 10m or 2h")
 
 
+FIGURE = re.compile("[0-9]{1,4}")
+
+
 class Figures(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
     """Figures of a paper: numbers and ranges, such as ``14-21`` or ``9,13``."""
 
@@ -141,7 +145,7 @@ class Figures(click.ParamType):  # type: ignore[type-arg]  # plain before click 
         found: set[int] = set()
         for part in str(value).split(","):
             ends = part.split("-")
-            if len(ends) > 2 or not all(end.strip().isdecimal() for end in ends):
+            if len(ends) > 2 or not all(FIGURE.fullmatch(end.strip()) for end in ends):
                 raise GridError(
                     f"--figure: found {str(value)!r}; accepted: numbers and ranges, such as 14-21 "
                     "or 9,13"
@@ -250,9 +254,10 @@ def chosen_scenario(
         changes["global_scheduler"] = global_
     if local is not None:
         changes["local_scheduler"] = local
+    loaded = Scenario.load(scenario)
     if own_metrics:
-        changes["own_metrics"] = own_metrics
-    return Scenario.load(scenario).changed(settings, "--set", **changes)
+        changes["own_metrics"] = tuple(dict.fromkeys((*loaded.own_metrics, *own_metrics)))
+    return loaded.changed(settings, "--set", **changes)
 
 
 WITH_RESUME = (

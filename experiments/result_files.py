@@ -7,6 +7,7 @@ import io
 import math
 import os
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,8 +198,12 @@ def read_timeline(files: ResultFiles) -> pd.DataFrame:
     columns += [f"{kind} {name}" for name in names for kind in ("demand", "saturated")]
     text = text_of(path, WRITTEN, any_length=True)
     try:
-        table = pd.read_csv(io.StringIO(text), na_filter=False, dtype=np.float64, index_col=False)
-    except (ValueError, OverflowError) as error:
+        with warnings.catch_warnings():  # of cells beyond the columns, which pandas would leave out
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table = pd.read_csv(
+                io.StringIO(text), na_filter=False, dtype=np.float64, index_col=False
+            )
+    except (ValueError, OverflowError, pd.errors.ParserWarning) as error:
         line = " ".join(str(error).split())
         raise GridError(f"{path}: {line}; accepted: {WRITTEN}") from None
     if [*table.columns] != columns:

@@ -32,15 +32,19 @@ LIMITS = (
     "replications may.",
     "Each setting is judged by itself: of twenty in which all policies are equal, in about one "
     "some are called different by chance.",
+    "No mean is claimed where jobs are left unfinished.",
+)
+UNSTABLE = (
     "Means of synthetic jobs with a *, hollow in drawings, are of runs without a steady state, and "
-    "grow with the length of the runs. No mean is claimed where jobs are left unfinished.",
+    "grow with the length of the runs."
 )
 
 
 def study_page(outcome: StudyOutcome) -> str:
     """Return the page on a study, HTML."""
     told = outcome.provenance
-    limits = [Sentence(line) for line in LIMITS]
+    unstable = len(outcome.runs) and outcome.points["unstable"].any()
+    limits = [Sentence(line) for line in (*LIMITS, *([UNSTABLE] if unstable else ()))]
     drawn = _panels(outcome) if len(outcome.runs) else []
     return templates().get_template("study.html").render(
         title=outcome.title or "Study",

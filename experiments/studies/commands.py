@@ -9,7 +9,7 @@ from contextlib import nullcontext
 import click
 
 from experiments.options import Number, traceback_option
-from experiments.process import stdout_kept, users_code
+from experiments.process import FAILED, stdout_kept, users_code
 from grid.errors import GridError
 
 
@@ -38,6 +38,7 @@ def study(
     with telling("loading"):
         from experiments.studies.study import Study
         from experiments.studies.telling import print_outcome
+        from experiments.studies.undefined import failures
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with users_code():
@@ -48,3 +49,8 @@ def study(
             click.echo(json.dumps(outcome.summary(), allow_nan=False), file=stdout)
         else:
             print_outcome(outcome, Console())
+    failed = [*failures(outcome)]
+    for line in failed:
+        click.echo(f"metasched: {line}", err=True)
+    if failed:
+        sys.exit(FAILED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import date, time
 from itertools import product
@@ -20,6 +19,7 @@ from experiments.parameters import ALIASES, Whole
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
+from grid.strict import toml_of
 
 MORE_IS_BETTER = ("utilization", "throughput", "deadlines_met", "prediction_accuracy")
 """Metrics of which high numbers are good ones."""
@@ -141,7 +141,7 @@ class Replications(_Part):
     """The study ends when the next round of replications would take it beyond so many runs."""
     time: Time | None = None
     """The study ends after so much wall time, s; what is done by then depends on the machine."""
-    window: Time | None = None
+    window: Annotated[Time, Field(ge=1)] | None = None
     """Logs: replication k replays the k-th stretch of this length, s, in which jobs arrive."""
 
     @property
@@ -158,6 +158,8 @@ class Definition(_Part):
     Attributes
     ----------
     policies : Grid or tuple of Policy
+    own_metrics : tuple of str
+        Metrics of the user's own, ``module:function``, beside those of the scenario.
     set : mapping
         Parameters that all runs share.
     vary : mapping
@@ -173,6 +175,7 @@ class Definition(_Part):
     metric: Name = "mean_turnaround"
     better: Literal["less", "more"] | None = None
     report: Annotated[tuple[str, ...], AfterValidator(_different)] = ()
+    own_metrics: Annotated[tuple[Name, ...], AfterValidator(_different)] = ()
     policies: Grid | Annotated[tuple[Policy, ...], Field(min_length=1)]
     set: Parameters = {}
     vary: Annotated[dict[str, Values], AfterValidator(_by_own_names)] = {}
@@ -195,10 +198,7 @@ class Definition(_Part):
         GridError
             Naming the first key that is unknown, missing or has a value that is not accepted.
         """
-        try:
-            table = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise GridError(f"{where}: {error}; accepted: a TOML file") from None
+        table = toml_of(text, where)
         try:
             found = cls.model_validate(table)
         except pydantic.ValidationError as failure:

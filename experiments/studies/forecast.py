@@ -78,6 +78,8 @@ class Forecast:
     known : bool
         Estimates are in seconds; else they only compare, and nothing can be told before something
         has been done.
+    open_ended : bool
+        More pieces may come.
 
     Attributes
     ----------
@@ -94,7 +96,14 @@ class Forecast:
     True
     """
 
-    def __init__(self, pieces: Sequence[Piece], workers: int = 1, known: bool = True) -> None:
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        workers: int = 1,
+        known: bool = True,
+        open_ended: bool = False,
+    ) -> None:
+        self.open_ended = open_ended
         self._pieces: dict[int, Piece] = {}
         self._workers = max(1, workers)
         self._left: dict[Hashable, float] = {}  # by kind, as estimated, s

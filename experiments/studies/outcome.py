@@ -49,7 +49,7 @@ class StudyOutcome(Shown):
         A row for each finished run: ``policy``, ``workload``, a column for each parameter that
         varies, ``replication`` (from 0), ``seed``, jobs left ``unfinished`` and ``rejected``,
         whether it is ``stable`` (1, 0, or NaN if nothing tells), then its metrics, NaN where
-        nothing defines a number.
+        nothing defines a number; ``failed/NAME`` is 1 where a metric of the user's own failed.
     planned : int
         Runs that the study asked for so far.
     ended : str or None
@@ -109,8 +109,9 @@ class StudyOutcome(Shown):
         Columns: workload, the parameters that vary, policy, ``n`` replications, how many of them
         have no steady state (``unstable``), jobs left ``unfinished`` and ``rejected``; and of each
         metric that is reported its mean by its name, and the half-width of its 95 % confidence
-        interval as ``NAME half_width``. There is no mean if a run leaves jobs unfinished or has no
-        such number. Where runs have no steady state, it is that of runs of their length.
+        interval as ``NAME half_width``. It is of the runs that have such a number; there is none if
+        a run leaves jobs unfinished. Where runs have no steady state, it is that of runs of their
+        length.
         """
         rows = []
         for at, runs in self._groups([*self.where, "policy"]):
@@ -261,7 +262,7 @@ class StudyOutcome(Shown):
         """Return the metric of a point by replication, None if it has no mean."""
         if mean_of(runs, self.metric) is None:
             return None
-        return runs.set_index("replication")[self.metric]
+        return runs.set_index("replication")[self.metric].dropna()
 
 
 COUNTED = ("rank", "n", "better", "worse", "unstable", "rejected")
@@ -302,9 +303,9 @@ def _runs(study: Definition, found: Contents) -> pd.DataFrame:
 
 
 def mean_of(runs: pd.DataFrame, metric: str) -> Interval | None:
-    """Return the mean of a point, None if it has none."""
-    lost = runs["unfinished"].any() or runs[metric].isna().any()
-    return None if lost or not len(runs) else mean_interval(runs[metric])
+    """Return the mean of a point over the runs that have the number, None if it has none."""
+    found = runs[metric].dropna()
+    return None if runs["unfinished"].any() or found.empty else mean_interval(found)
 
 
 def _troubles(runs: pd.DataFrame) -> dict[str, int]:

@@ -21,6 +21,7 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
+from experiments.numbers import countdown
 from experiments.studies.forecast import Forecast, Told
 from grid.foreign import plain
 
@@ -106,11 +107,9 @@ class SweepProgress:
         self.end()
         self._forecast, self._under_way, self._unit = forecast, under_way, unit
         self._done = 0
-        left = forecast.left(0.0)
         if not self._quiet:
             also = f" ({kept} kept from before)" if kept else ""
-            time_ = "" if left is None else f": estimated time {duration(left)}"
-            self._say(f"{forecast.runs} {unit} to do{also}{time_}")
+            self._say(f"{forecast.runs:,} {unit} to do{also}")
         if forecast.runs:
             self._show()
 
@@ -183,24 +182,25 @@ class SweepProgress:
             self._bar.stop()
             self._bar = None
         if self._forecast.runs and not self._quiet:
-            took = duration(time.monotonic() - self._began)
+            took = countdown(time.monotonic() - self._began)
             self._say(f"{self._done} of {self._forecast.runs} {self._unit} done in {took}")
         self._forecast, self._doing = Forecast([]), ""
 
     def _words(self) -> str:
         passed, runs = time.monotonic() - self._began, self._forecast.runs
         if not runs:
-            return self._doing if self._bar else f"{self._doing}, for {duration(passed)} so far"
+            return self._doing if self._bar else f"{self._doing}, for {countdown(passed)} so far"
         told = [*self._under_way()]
         with self._lock:
             left = self._forecast.left(passed, told)
         if left is not None and self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=passed / (passed + left or 1.0))
-        done = f"{self._done} of {runs} {self._unit}"
+        least = "at least " if self._forecast.open_ended else ""
+        done = f"{self._done:,} of {least}{runs:,} {self._unit}"
         if runs == 1 and told:
             done = f"{sum(each.share for each in told):.0%}"
         if left is not None:
-            done += f", {duration(left)} left"
+            done += f", {least}{countdown(left)} left"
         return f"{done}: {self._doing}" if self._doing and self._bar is not None else done
 
     def _say(self, line: str) -> None:
@@ -213,21 +213,3 @@ def telling(words: str) -> Iterator[SweepProgress]:
     with SweepProgress(Console(stderr=True), quiet=True) as progress:
         progress.prepare(plain(words, LONGEST_WORDS))
         yield progress
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words.
-
-    Examples
-    --------
-    >>> duration(4.2), duration(75), duration(7500), duration(1_220_400)
-    ('4 s', '1 min 15 s', '2 h 5 min', '14 d 3 h')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"

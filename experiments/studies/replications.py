@@ -37,7 +37,7 @@ from experiments.studies.sweep import (
 )
 
 FAILED = "failed/"
-"""The metrics of the user's own that failed are counted by columns that begin so."""
+"""Of a metric of the user's own that failed there is a column that begins so."""
 COUNTS = ("seed", "completed", "rejected", "unfinished", "stable")
 """What runs have beside their metrics."""
 PROBE = 20

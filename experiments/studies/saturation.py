@@ -232,7 +232,7 @@ def find_saturations(
         try_out(first)
     with local_workers(workers, partial(try_out, first)) as crew:
         expected = replications * sum(each.bracket.loads_left for each in found)
-        forecast = Forecast([ONE] * expected, workers, known=False)
+        forecast = Forecast([ONE] * expected, workers, known=False, open_ended=True)
         watch.begin(0, forecast, crew.under_way)
         begun = count()
         while loads := [(each, load) for each in found if (load := each.bracket.next_load())]:

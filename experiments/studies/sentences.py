@@ -9,10 +9,10 @@ import pandas as pd
 
 from experiments.labels import label
 from experiments.listing import shown
-from experiments.numbers import counted
+from experiments.numbers import PERCENT, counted
 from experiments.studies.definition import cell
 from experiments.studies.undefined import remarks
-from experiments.studies.verdicts import NAMED, listed, pieces, place_of, verdicts
+from experiments.studies.verdicts import NAMED, listed, pieces, place_of, stretches, verdicts
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -42,19 +42,24 @@ def _compared(outcome: StudyOutcome) -> Iterator[str]:
     many = "s" if len(logs) > 1 else ""
     jobs = f"workload{many} {listed(logs)}" if logs else "one workload"
     where = f"{counted(len(study.settings), 'setting')} ({varied})" if varied else "one setting"
-    yield (
-        f"{policies} compared at {where} with {jobs}, by {label(study.metric)}, of which "
-        f"{'more' if study.more_is_better else 'less'} is better."
-    )
+    what = f"{where} with {jobs}"
+    if len(study.compared) == 1:
+        yield f"One policy at {what}: there is nothing to compare it with."
+    else:
+        better = f"of which {'more' if study.more_is_better else 'less'} is better"
+        yield f"{policies} compared at {what}, by {label(study.metric)}, {better}."
     if len(outcome.runs):
         often = outcome.points["n"]
         times = (
             f"{often.min()}" if often.min() == often.max() else f"{often.min()} to {often.max()}"
         )
+        found = f"{counted(len(outcome.runs), 'run')}, {times} {stretches(outcome)} of each point"
+        if len(study.compared) * len(study.settings) == 1:
+            yield f"{found}."
+            return
         yield (
-            f"{counted(len(outcome.runs), 'run')}, {times} {pieces(outcome)} of each point; in "
-            "each of them all policies and settings have the same seed, so that differences are "
-            "of the same jobs."
+            f"{found}; in each of them all policies and settings have the same seed, so that "
+            "differences are of the same jobs."
         )
 
 
@@ -91,9 +96,12 @@ def _change(rows: pd.DataFrame) -> str:
         return f"does not change as far as can be told{where}"
     changes = (rows["difference"] / rows["mean"])[sure]
     low, high = changes.min(), changes.max()
+    if len(rows) == 1:
+        half = abs(rows["half_width"] / rows["mean"]).iloc[0]
+        sign = "+" if low > 0 else ""
+        return f"changes by {sign}{PERCENT.with_unit(low, half)}"
     size = _signed(low) if _signed(low) == _signed(high) else f"{_signed(low)} to {_signed(high)}"
-    of = "" if len(rows) == 1 else f" in {int(sure.sum())} of {len(rows)} cases"
-    return f"changes by {size}{of}"
+    return f"changes by {size} in {int(sure.sum())} of {len(rows)} cases"
 
 
 def _lacking(outcome: StudyOutcome) -> Iterator[str]:

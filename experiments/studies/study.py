@@ -24,6 +24,7 @@ from agents.importing import importable_from
 from agents.registry import global_scheduler, local_scheduler
 from experiments.compiling import saying_when_compiling
 from experiments.files import check_file
+from experiments.numbers import countdown
 from experiments.scenario import Scenario
 from experiments.scenario_files import SUFFIXES
 from experiments.studies.database import StudyDatabase, Task, alone, contents
@@ -33,7 +34,7 @@ from experiments.studies.forecast import Forecast
 from experiments.studies.inputs import digest, unfit
 from experiments.studies.kept import code_digest
 from experiments.studies.outcome import COUNTS, StudyOutcome
-from experiments.studies.progress import SweepProgress, duration
+from experiments.studies.progress import SweepProgress
 from experiments.studies.replications import PROBE
 from experiments.studies.rounds import next_target
 from experiments.studies.study_run import numbers_of
@@ -186,7 +187,7 @@ class Study:
                 watch.begin(len({run.key for run in runs}), Forecast([]))
             elif not carry_out(runs, numbers_of, database, workers, watch, costs, until):
                 assert how.time is not None
-                ended = f"The study ended by its time of {duration(how.time)}"
+                ended = f"The study ended by its time of {countdown(how.time)}"
                 break
             before, targets = targets, self._next_targets(path, targets)
             if targets == before:
@@ -234,6 +235,10 @@ class Study:
         changes: dict[str, Any] = {}
         if study.platform is not None:
             changes["platform"] = read_platform(str(folder / study.platform))
+        if study.own_metrics:
+            changes["own_metrics"] = tuple(
+                dict.fromkeys((*scenario.own_metrics, *study.own_metrics))
+            )
         return scenario.with_parameters(study.set, f"{self.path}: set", **changes)
 
     @cached_property
@@ -329,9 +334,13 @@ class Study:
                 for key, names in (("metric", [study.metric]), ("report", study.report)):
                     for name in names:
                         if name not in metrics:
+                            known = "docs/results.md lists all metrics"
+                            if ":" in name:
+                                function = name.rpartition(":")[2]
+                                known = f"accepted: {function}, with own_metrics = [{name!r}]"
                             raise GridError(
                                 f"{self.path}: {key}: found {quoted(name)}; "
-                                + meant(name, metrics, "docs/results.md lists all metrics")
+                                + meant(name, metrics, known)
                             )
         alike = len(study.workloads) <= 1 and not {"mode", "assign_deadlines"} & study.vary.keys()
         if alike and (why := undefined(tried, study.metric)):

@@ -13,7 +13,7 @@ from agents.model import GridModel
 from experiments.scenario import Scenario
 from experiments.studies.executors import steps
 from experiments.studies.inputs import paths_of, read_once
-from experiments.studies.replications import FAILED, observe_run
+from experiments.studies.replications import observe_run
 from experiments.studies.sweep import Observation, Runnable
 
 
@@ -62,4 +62,4 @@ def numbers_of(run: Runnable, seed: int) -> Observation:
     model = run.model(seed)
     found = observe_run(run.scenario, model, steps(model))
     del found["completed"]
-    return {name: values for name, values in found.items() if not name.startswith(FAILED)}
+    return found

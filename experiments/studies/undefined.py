@@ -7,26 +7,58 @@ from typing import TYPE_CHECKING
 
 from experiments.labels import drawn_words, label, why_none
 from experiments.results import deadlines_from
+from experiments.studies.replications import FAILED
+from experiments.studies.verdicts import listed
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from experiments.studies.outcome import StudyOutcome
+
+OTHERS = "means and ranks are of the others"
 
 
 def remarks(outcome: StudyOutcome) -> Iterator[str]:
     """Yield which policies lack a metric of the study, and where deadlines are from."""
     runs = outcome.runs
+    yield from failures(outcome)
     for name in outcome.study.reported:
-        lacking = [
-            str(policy)
-            for policy, of in runs.groupby("policy", sort=False)
-            if of[name].isna().all()
-        ]
+        if _failed(runs, name).any():
+            continue
+        lacks = runs[name].isna().groupby(runs["policy"], sort=False)
+        lacking = [str(policy) for policy, of in lacks if of.all()]
         if lacking and (why := why_none(name)):
             yield f"{_whose(lacking)} no {label(name)}: {why}."
+        some = [f"{of.sum()} of {len(of)} runs of {p}" for p, of in lacks if 0 < of.sum() < len(of)]
+        if some:
+            yield f"No {label(name)} in {listed(some)}: {OTHERS}."
     if "drawn_deadlines" in runs:
         drawn = drawn_words(deadlines_from(runs["drawn_deadlines"].mean()))
         if drawn:
             yield f"{drawn[0].upper()}{drawn[1:]}."
+
+
+def failures(outcome: StudyOutcome) -> Iterator[str]:
+    """Yield in which runs a metric of the user's own failed."""
+    runs = outcome.runs
+    for column in [name for name in runs if str(name).startswith(FAILED)]:
+        failed = runs[runs[column] == 1.0]
+        all_ = runs.groupby("policy", sort=False).size()
+        often = [
+            f"{len(of)} of {all_[policy]} runs of {policy} (--seed {of['seed'].iloc[0]})"
+            for policy, of in failed.groupby("policy", sort=False)
+        ]
+        yield f"Metric {column.removeprefix(FAILED)} failed in {listed(often)}: {OTHERS}."
+
+
+def _failed(runs: pd.DataFrame, metric: str) -> pd.Series:
+    """Return for each run whether a metric of the user's own failed in it."""
+    columns = [
+        name
+        for name in runs
+        if str(name).startswith(FAILED) and str(name).rpartition(":")[2] == metric
+    ]
+    return runs[columns].eq(1.0).any(axis=1)
 
 
 def undefined(found: Sequence[Mapping[str, Sequence[float]]], name: str) -> str:

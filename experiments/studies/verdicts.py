@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from experiments.labels import label, told
-from experiments.numbers import PERCENT
+from experiments.numbers import PERCENT, duration
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -125,7 +125,9 @@ def _of_one(setting: Setting) -> str:
     if not names:
         return f"{where}no policy is ranked."
     leader, has = ranked.iloc[0], "has" if len(names) == 1 else "have"
-    words = f"{where}{listed(names)} {has} the {extreme(outcome)} {label(outcome.metric)}, "
+    which = f"{has} the {extreme(outcome)}" if len(setting.rows) > 1 else "has a"
+    of_ranked = "of the policies with a rank, " if unranked else ""
+    words = f"{where}{of_ranked}{listed(names)} {which} {label(outcome.metric)}, "
     words += told(outcome.metric, leader["mean"], _half(leader["half_width"]))
     if len(ranked) > 1:
         words += _how_sure(setting)
@@ -167,6 +169,12 @@ def _against(outcome: StudyOutcome, row: Any, leader: Any) -> str:
 def pieces(outcome: StudyOutcome) -> str:
     """Return what the replications of a study are called."""
     return "replications" if outcome.study.replications.window is None else "windows"
+
+
+def stretches(outcome: StudyOutcome) -> str:
+    """Return what they are called, with the length of windows."""
+    window = outcome.study.replications.window
+    return pieces(outcome) + (f" of {duration(window)}" if window is not None else "")
 
 
 def extreme(outcome: StudyOutcome) -> str:

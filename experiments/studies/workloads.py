@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from experiments.numbers import countdown
 from experiments.options import chosen_workload
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
 from experiments.studies.definition import SYNTHETIC, Definition, Replications
 from experiments.studies.inputs import digest, paths_of, read_once
-from experiments.studies.progress import duration
 from experiments.studies.study_run import StudyRun
 from experiments.workload import Source
 from grid.errors import GridError
@@ -146,8 +146,8 @@ def _read(
     stretches = tuple((float(start), float(start + how.window)) for start in starts[last > first])
     if len(stretches) < how.least:
         raise GridError(
-            f"{where}: replications.window: found {duration(how.window)}, of which {name} has "
-            f"{len(stretches)} with jobs in {duration(float(arrivals[-1]))}; accepted: one of "
+            f"{where}: replications.window: found {countdown(how.window)}, of which {name} has "
+            f"{len(stretches)} with jobs in {countdown(float(arrivals[-1]))}; accepted: one of "
             f"which there are at least {how.least}, `least`"
         )
     return StudyWorkload(name, source, digests, arrivals, stretches)

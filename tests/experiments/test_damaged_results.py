@@ -123,7 +123,7 @@ def test_a_damaged_file_is_told(file, change, result, tmp_path):
 def test_a_damaged_timeline_is_told(result, tmp_path):
     copy = shutil.copytree(result, tmp_path / "copy")
     lines = (copy / "timeline.csv").read_text().splitlines()
-    for cell in ("", "x", "nan", "inf", "1e999", "-1", DIGITS, "True"):
+    for cell in ("", "x", "nan", "inf", "1e999", "-1", DIGITS, "True", "1" + 99 * ",1"):
         cells = lines[4].split(",")
         cells[2] = cell
         damaged = [*lines[:4], ",".join(cells), *lines[5:]]

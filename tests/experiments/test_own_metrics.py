@@ -12,6 +12,7 @@ from experiments.cli import main
 from experiments.own_metrics import TAKEN, own_metric
 from experiments.run import run
 from experiments.scenario import Scenario
+from experiments.studies.outcome import StudyOutcome
 from grid.errors import GridError
 
 MODULE = """
@@ -41,6 +42,11 @@ def keyed():
 
 def broken(result):
     raise RuntimeError("of the metric")
+
+def odd(result):
+    if int(1000 * result.counted["turnaround"].mean()) % 3 == 0:
+        raise ValueError("odd")
+    return result.counted["wait"].mean()
 """
 
 
@@ -97,6 +103,56 @@ def test_a_scenario_names_it_and_replications_have_its_mean(folder):
     assert found.exit_code == 0, found.output
     means = json.loads(found.stdout)["metrics"]
     assert means["jobs_that_count"] == {"mean": 40.0, "ci95": 0.0}
+
+
+STUDY = """
+scenario = "quickstart"
+metric = "odd"
+own_metrics = ["own:odd"]
+policies = [{global = "ect", local = "easy"}, {global = "dll", local = "fcfs"}]
+set = {jobs = 30, load = 0.6, mode = "open"}
+replications = {least = 6}
+"""
+
+
+def test_a_metric_that_fails_in_some_runs_of_a_study(folder):
+    """It costs those runs, of all policies: else the one that fails would not be compared."""
+    (folder / "study.toml").write_text(STUDY)
+    found = metasched("study", "study.toml", "--out", "study.db", "--workers", "1", "--json")
+    told, failed = json.loads(found.stdout), found.stderr.splitlines()[-1]
+    runs = StudyOutcome.read(folder / "study.db").runs
+    lacks = runs[runs["odd"].isna()]
+    assert 0 < len(lacks) < len(runs)
+    assert found.exit_code == 1
+    assert failed.startswith("metasched: Metric own:odd failed in ")
+    for policy, of in lacks.groupby("policy"):
+        assert f"{len(of)} of 6 runs of {policy} (--seed {of['seed'].iloc[0]})" in failed
+    left = 6 - lacks["replication"].nunique()
+    assert [row["n"] for row in told["ranking"]] == [left] * 2
+    have = runs[~runs["replication"].isin(lacks["replication"])]
+    means = have.groupby("policy")["odd"].mean()
+    for row in told["ranking"]:
+        assert row["mean"] == pytest.approx(means[row["policy"]])
+
+
+def test_a_study_names_a_metric_by_its_function(folder):
+    (folder / "study.toml").write_text(STUDY.replace('"odd"', '"own:odd"', 1))
+    found = metasched("study", "study.toml", "--out", "study.db")
+    assert found.exit_code == 2
+    assert "metric: found 'own:odd'; " in found.stderr
+    assert "accepted: odd, with own_metrics = ['own:odd']" in found.stderr
+
+
+def test_metrics_of_the_command_come_beside_those_of_the_scenario(folder):
+    (folder / "mine.toml").write_text(
+        'global = "ect"\nlocal = "fcfs"\nown_metrics = ["own:jobs_that_count"]\n'
+        '[[clusters]]\nname = "C1"\nsize = 4\n'
+        '[parameters]\nmode = "open"\njobs = 40\nmax_size = 4\n'
+    )
+    found = metasched("run", "mine.toml", "--metric", "own:longest_wait", "--json")
+    metrics = json.loads(found.stdout)["metrics"]
+    assert metrics["jobs_that_count"] == 40
+    assert metrics["longest_wait"] > 0
 
 
 def test_a_function_works_on_results_as_it_is(folder):

@@ -54,7 +54,7 @@ def test_lines_where_there_is_no_terminal(clock):
             shown.advance(piece, [took])
     assert lines(console) == [
         "measuring ...",
-        "4 runs to do (2 kept from before): estimated time 3 min 20 s",
+        "4 runs to do (2 kept from before)",
         "1 of 4 runs, 50 s left",
         "2 of 4 runs, 25 s left",
         "3 of 4 runs, 12 s left",
@@ -150,9 +150,9 @@ def test_a_second_sweep_begins_anew(clock):
         clock.now += 30.0
         shown.advance(0, [30.0])
     assert lines(console) == [
-        "2 runs to do: estimated time 10 s",
+        "2 runs to do",
         "1 of 2 runs, 5 s left",
         "2 of 2 runs done in 10 s",
-        "1 runs to do (2 kept from before): estimated time 1 min 40 s",
+        "1 runs to do (2 kept from before)",
         "1 of 1 runs done in 30 s",
     ]
