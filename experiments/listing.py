@@ -19,7 +19,7 @@ from rich.text import Text
 from agents import registry
 from agents.importing import CODE
 from agents.schedulers import Scheduler
-from experiments.notes import WITHOUT_EFFECT
+from experiments.notes import without_effect
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
 from experiments.scenario_files import packaged_names, scenario_file
@@ -207,11 +207,7 @@ def shown(value: object) -> str:
 
 def _without_effect(scenario: Scenario) -> set[str]:
     """Return the parameters that mean nothing to a scenario."""
-    parameters, log = scenario.parameters, scenario.workload is not None
-    assert isinstance(parameters, Parameters)
-    found = {
-        name for names, _, applies in WITHOUT_EFFECT if applies(parameters, log) for name in names
-    }
+    found = {name for names, _ in without_effect(scenario) for name in names}
     groups = {group for group, matters in _MATTERS.items() if not matters(scenario)}
     return found | {name for name in Parameters.model_fields if group_of(name) in groups}
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from agents.registry import GLOBAL, LOCAL
 from agents.schedulers import GlobalScheduler
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
@@ -94,6 +95,34 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
 )
 """Parameters that mean nothing, why, and when: by all parameters and whether there is a log."""
 
+READ_BY = {
+    ("half_life", "shares"): "fair-share",
+    ("local_max_jumps",): "fpfs",
+    ("coding", "population", "patience", "threshold", "start"): "titan",
+    ("coallocate",): "muscle",
+    ("solution",): "a1",
+    ("chunk",): "b3",
+    ("penalty",): "fixed-penalty",
+    ("round_jobs", "round_time", "round_clock"): "oas",
+}
+"""Parameters that a single one of the built-in schedulers reads, and which; one of the user's own
+may read any."""
+
+
+def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield parameters that mean nothing to a scenario, and why."""
+    parameters, given = scenario.parameters, scenario.to_dict()
+    assert isinstance(parameters, Parameters)
+    for names, why, applies in WITHOUT_EFFECT:
+        if applies(parameters, scenario.workload is not None):
+            yield names, why
+    for names, reader in READ_BY.items():
+        level, built_in = ("local", LOCAL) if reader in LOCAL else ("global", GLOBAL)
+        if given[level] in built_in and given[level] != reader:
+            yield names, f"the {level} scheduler is not {reader}"
+    if given["global"] in GLOBAL and not scenario.policy.queues:
+        yield ("aging",), "the global scheduler visits no queues"
+
 
 def _own_selection(policy: type[GlobalScheduler]) -> str:
     """Return why a policy does not select jobs as the parameter says; "" if it does."""
@@ -119,9 +148,8 @@ def notes(scenario: Scenario) -> list[str]:
     chosen = parameters.model_fields_set - scenario.packaged
     several = not isinstance(scenario.workload, str | Path | None)
     reasons = []
-    for names, why, applies in WITHOUT_EFFECT:
-        found = [parameters.called(name) for name in names if name in chosen]
-        if found and applies(parameters, scenario.workload is not None):
+    for names, why in without_effect(scenario):
+        if found := [parameters.called(name) for name in names if name in chosen]:
             reasons.append(f"{', '.join(found)} ({why})")
     if "selection" in chosen and (why := _own_selection(scenario.policy)):
         reasons.append(f"selection (the global scheduler {why})")

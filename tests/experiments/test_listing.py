@@ -72,6 +72,7 @@ def test_parameters_are_as_they_would_be_run():
     matters = {row["name"]: row["matters"] for row in other}
     assert matters["round_time"]
     assert not matters["population"]
+    assert not matters["half_life"]
 
 
 def test_every_parameter_has_a_group():

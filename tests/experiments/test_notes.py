@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.notes import WITHOUT_EFFECT, notes
+from agents.disciplines import FairShareScheduler
+from agents.registry import GLOBAL, LOCAL
+from experiments.notes import READ_BY, WITHOUT_EFFECT, notes
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
 from grid.platform import Platform
@@ -83,8 +85,33 @@ def test_jobs_that_no_cluster_can_hold_are_foretold():
     assert told({"max_size": 20}) == []
 
 
+@pytest.mark.parametrize(
+    ("parameters", "schedulers", "reasons"),
+    [
+        ({"half_life": 9.0, "shares": {3: 2.0}}, ("dll", "fair-share"), ""),
+        (
+            {"half_life": 9.0, "shares": {3: 2.0}, "patience": 9},
+            ("dll", "easy"),
+            "half_life, shares (the local scheduler is not fair-share); "
+            "patience (the local scheduler is not titan)",
+        ),
+        ({"half_life": 9.0}, ("dll", FairShareScheduler), ""),
+        ({"chunk": 50}, ("b3", "fcfs"), ""),
+        ({"chunk": 50}, ("b1", "fcfs"), "chunk (the global scheduler is not b3)"),
+        ({"aging": 9.0}, ("gs", "fcfs"), ""),
+        ({"aging": 9.0}, ("dll", "fcfs"), "aging (the global scheduler visits no queues)"),
+    ],
+)
+def test_parameters_that_no_scheduler_reads_are_named(parameters, schedulers, reasons):
+    global_, local = schedulers
+    expected = [f"parameters without effect: {reasons}"] if reasons else []
+    assert told(parameters, global_scheduler=global_, local_scheduler=local) == expected
+
+
 def test_the_table_names_parameters():
     named = {name for names, _, _ in WITHOUT_EFFECT for name in names}
+    assert {name for names in READ_BY for name in names} <= set(Parameters.model_fields)
+    assert set(READ_BY.values()) <= {*GLOBAL, *LOCAL}
     assert named <= set(Parameters.model_fields)
 
 
