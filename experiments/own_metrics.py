@@ -6,6 +6,7 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,7 +24,8 @@ TAKEN = {*METRICS, "cp_basis", "stable", "messages", "saturated", "response_queu
 """Names of metrics that are not a user's own."""
 
 Metric: TypeAlias = "Callable[[Result], float | None]"
-"""Returns a number of a finished run, or None (or NaN) where nothing defines one."""
+"""Returns a finite number of a finished run, or None (or NaN) where nothing defines one."""
+TAKES_RESULT = "accepted: a function of one argument, an experiments.results.Result"
 
 
 def own_metric(name: str) -> Metric:
@@ -37,7 +39,7 @@ def own_metric(name: str) -> Metric:
     Raises
     ------
     GridError
-        If there is none of that name.
+        If there is none of that name, or it is no function of a result.
     """
     module, _, function = name.partition(":")
     if not function or module[:1] in ("", "."):
@@ -46,13 +48,30 @@ def own_metric(name: str) -> Metric:
     found = getattr(home, function, None)
     if not callable(found):
         own = [key for key, each in vars(home).items() if inspect.isfunction(each)]
-        known = meant(function, own, "accepted: one that takes an experiments.results.Result")
+        known = meant(function, own, TAKES_RESULT)
         raise GridError(
             f"metric {name!r}: module {module!r} has no function {function!r}{instead_of(module)}; "
             f"{known}"
         )
+    if inspect.isclass(found):
+        raise GridError(f"metric {name!r}: found a class; {TAKES_RESULT}")
+    if (taken := _arguments(found)) is not None:
+        raise GridError(f"metric {name!r}: found {function}{taken}; {TAKES_RESULT}")
     metric: Metric = found
     return metric
+
+
+def _arguments(found: Callable[..., object]) -> inspect.Signature | None:
+    """Return what a function takes if it cannot be called with one argument."""
+    try:
+        taken = inspect.signature(found)
+    except (TypeError, ValueError):  # of some that are compiled nothing is known
+        return None
+    try:
+        taken.bind(None)
+    except TypeError:
+        return taken
+    return None
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -90,14 +109,28 @@ def measured(
     for name in names:
         number = math.nan
         try:
-            value = own_metric(name)(result)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
-                raise GridError(f"found {quoted(value)}; accepted: a number, or None")
-            number = math.nan if value is None else float(value)
+            number = _number(own_metric(name)(result))
         except (Exception, SystemExit) as error:
             failures[name] = error
-        found[name.partition(":")[2]] = number if math.isfinite(number) else None
+        found[name.partition(":")[2]] = None if math.isnan(number) else number
     return found, failures
+
+
+def _number(value: object) -> float:
+    """Return what a metric returned as a number, NaN for None.
+
+    Raises
+    ------
+    GridError
+        If it is neither a number that files can hold, nor None.
+    """
+    number = math.nan if value is None else math.inf
+    if isinstance(value, Real) and not isinstance(value, bool):
+        with suppress(OverflowError):
+            number = float(value)
+    if math.isinf(number):
+        raise GridError(f"found {quoted(value)}; accepted: a finite number, None or NaN")
+    return number
 
 
 def tell_failures(result: Result) -> None:
