@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from grid.jobs import SHORTEST, UNKNOWN
-from grid.workloads.log import Log
+from grid.workloads.log import SITES_CLOCK, Log
 from grid.workloads.partitions import partitions_of
 from grid.workloads.table import Table
 
@@ -221,9 +221,15 @@ class Character:
             "partitions": [each._asdict() for each in partitions_of(self.log)],
             "header": dict(log.header),
             "remarks": log.remarks,
+            "notes": list(log.notes),
             "first_submit": table.applied.zero if table.applied is not None else 0.0,
-            "start": None if table.start is None else table.start.isoformat(),
+            "start": None if table.start is None else _said(table.start),
             "duration": float(table.jobs["arrival"][-1] - table.jobs["arrival"][0]),
             "hours": self.hours,
             "weeks": [week._asdict() for week in self.weeks],
         }
+
+
+def _said(clock: datetime) -> str:
+    """Return a date as JSON has it, with its zone if that is known."""
+    return (clock.replace(tzinfo=None) if clock.tzinfo is SITES_CLOCK else clock).isoformat()

@@ -11,16 +11,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from experiments.files import check_file, new_file
 from grid.errors import WorkloadError
-from grid.foreign import quoted
 from grid.jobs import JOB, UNKNOWN, job_table
 from grid.workloads.formats import FORMATS, WITH_FIELDS, by_name, named
-from grid.workloads.log import Log
+from grid.workloads.log import SITES_CLOCK, Log
 from grid.workloads.table import Table
 
 
@@ -116,11 +114,12 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
         yield f"partition of {named:,} records left out: it is not written"
     if log.processors is not None and "processors" not in FORMATS[format].tells:
         yield f"processors of the machine, {log.processors:,}, {no_place}"
-    zone = log.header.get("TimeZoneString")
     if table.start is not None and "start" not in FORMATS[format].tells:
         yield f"date of the first job, {table.start:%Y-%m-%d %H:%M:%S %Z}, {no_place}"
-    elif zone is not None and log.start is not None and not isinstance(log.start.tzinfo, ZoneInfo):
-        yield f"time zone {quoted(zone)} left out: unknown on this machine"
+    elif table.start is not None and table.start.tzinfo is SITES_CLOCK:
+        yield "UnixStartTime: the site's clock taken as UTC, for its time zone is not known"
+    for note in log.notes:
+        yield f"not used of the head: {note}"
     if table.applied is not None and format != "swf":
         moved = table.applied.zero - float(table.jobs["arrival"][0])
         if moved:

@@ -70,6 +70,8 @@ def _read_of(log: Log, table: Jobs) -> Iterator[str]:
     if log.header:
         said = ", ".join(f"{key} {plain(value)}" for key, value in log.header.items())
         yield f"from the head: {said}"
+    for note in log.notes:
+        yield f"not used of the head: {note}"
     if log.remarks:
         yield f"other lines at the head, without meaning here: {log.remarks:,}"
     if log.from_first and table.applied is not None and 0 < table.applied.zero < UNIX_TIMES:

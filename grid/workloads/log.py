@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,9 @@ RECORD = np.dtype([(name, JOB[name]) for name in SAID])
 
 LATEST = 2.5e11
 """The last time that a calendar is asked for, s after 1970: the year 9892."""
+
+SITES_CLOCK = timezone(timedelta(0), "(site's clock)")
+"""Stands for the time zone of a log whose dates are the site's own, where none is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,7 @@ class Log:
     processors : int, optional
         Of the machine.
     start : datetime, optional
-        What its clock showed at time 0, with a time zone.
+        What its clock showed at time 0, with a time zone, which may be `SITES_CLOCK`.
     sites : tuple of str
         Names of the clusters that origins are indices of.
     rules : mapping of str to sequence of int
@@ -61,6 +64,8 @@ class Log:
         What its head says that is used here, by its own keys.
     remarks : int
         Other lines of the head.
+    notes : tuple of str
+        In words, what its head says that cannot be used.
     """
 
     path: Path
@@ -78,6 +83,7 @@ class Log:
     partitions: tuple[str, ...] = ()
     header: Mapping[str, str] = field(default_factory=dict)
     remarks: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from grid.jobs import LONGEST
 from grid.workloads.cleaning import NO_ROW
 from grid.workloads.fields import numbered, placed
 from grid.workloads.files import opened_lines
-from grid.workloads.log import RECORD, Log
+from grid.workloads.log import RECORD, SITES_CLOCK, Log
 from grid.workloads.pipes import SEPARATOR, fields, records
 
 MOST_COLUMNS = 1000
@@ -52,7 +52,7 @@ def sacct_log(path: Path) -> Log:
     Each line is a job, or a step of one, which is folded into its job. The size of a job is
     what was allocated to it, else what it asked for; its number is the raw one, which each task of
     an array has for itself; users are numbered as they first come. A job that was cancelled before
-    it started, or has not ended, has no run time. Times are those of the site's clock.
+    it started, or has not ended, has no run time. Dates are those of the site's clock.
 
     Parameters
     ----------
@@ -71,6 +71,7 @@ def sacct_log(path: Path) -> Log:
     jobs: dict[str, int] = {}
     parts_of_jobs: list[int] = []
     cut_off = 0
+    clock: tzinfo = UTC  # of times that are numbers, counted from 1970
     with opened_lines(path) as lines:
         columns = _columns(path, next(lines, ""))
         wanted = [name for name in USED if name in columns]
@@ -90,6 +91,8 @@ def sacct_log(path: Path) -> Log:
             if "+" in said.get("JobID", identity):
                 parts_of_jobs.append(len(rows))
             rows.append(_row(f"{path}:{line + 1}", said))
+            if "-" in said["Submit"]:
+                clock = SITES_CLOCK
             names.append(said.get("Partition", ""))
             users.append(next((said[name] for name in USER if said.get(name)), ""))
     if not rows:
@@ -106,7 +109,7 @@ def sacct_log(path: Path) -> Log:
         STEP: [row for row in folded if row != NO_ROW],
         LONELY: [row for row in folded if row == NO_ROW],
     }
-    start = datetime.fromtimestamp(0, UTC)
+    start = datetime.fromtimestamp(0, UTC).replace(tzinfo=clock)
     partition, partitions = placed(names)
     return Log(
         path,

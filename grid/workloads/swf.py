@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from grid.foreign import quoted
 from grid.jobs import UNKNOWN
 from grid.workloads.fields import PARTITION, read_fields, unix_clock
 from grid.workloads.log import Log
 from grid.workloads.table import Table
 
 HEADER = re.compile(r"[;\s]*(\w+)\s*:\s*(.*)")
-KEYS = ("MaxProcs", "UnixStartTime", "TimeZone", "TimeZoneString")
-"""What is used of the head."""
+KEYS = {
+    "MaxProcs": "a whole number from 1",
+    "UnixStartTime": "seconds since 1970, from 1 to 4e9",
+    "TimeZone": "seconds within a day, beside UnixStartTime (else UTC)",
+    "TimeZoneString": "a zone of this machine, beside UnixStartTime (else TimeZone, or UTC)",
+}
+"""What is used of the head, and as what."""
 
 MADE = ("Version", "MaxJobs", "MaxRecords")
 """What any log can be given anew."""
 
-EARLIEST, LATEST = 0, 4e9
+EARLIEST, LATEST = 1, 4e9
 """Unix times (s) that are taken for the start of a log: the years 1970 to 2096."""
+
+LONGEST_OFFSET = 86_399
+"""Most seconds of a time zone before or after UTC."""
+
+
+class _Head(NamedTuple):
+    """What the head tells, the lines that told it by their keys, and words on other `KEYS`."""
+
+    processors: int | None
+    start: datetime | None
+    used: dict[str, str]
+    notes: tuple[str, ...]
 
 
 def read_swf(path: str | os.PathLike[str]) -> Table:
@@ -52,20 +71,20 @@ def read_swf(path: str | os.PathLike[str]) -> Table:
 def swf_log(path: Path, partition_field: int = PARTITION) -> Log:
     """Read a log in SWF, as `read_swf` does, and leave its records as they are."""
     fields = read_fields(path, ";", True, partition_field)
-    header, remarks = _header(fields.comments)
-    start = _start(header) or unix_clock(fields.records["arrival"])
-    processors = _whole(header.get("MaxProcs", ""))
+    said, remarks = _header(fields.comments)
+    head = _understood(said)
     return Log(
         path,
         "swf",
         fields.records,
         fields.requested_size,
-        processors=processors if processors and processors > 0 else None,
-        start=start,
+        processors=head.processors,
+        start=head.start or unix_clock(fields.records["arrival"]),
         partition=fields.partition,
         partitions=fields.partitions,
-        header=header,
+        header=head.used,
         remarks=remarks,
+        notes=head.notes,
     )
 
 
@@ -129,22 +148,35 @@ def _header(comments: list[str]) -> tuple[dict[str, str], int]:
     return found, remarks
 
 
-def _start(header: dict[str, str]) -> datetime | None:
-    """Return the clock of the log at time 0, in its time zone if the header names one."""
-    seconds = _whole(header.get("UnixStartTime", ""))
-    if seconds is None or not EARLIEST < seconds < LATEST:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).astimezone(_zone(header))
+def _understood(said: dict[str, str]) -> _Head:
+    """Return what `KEYS` tell; the clock at time 0 is in the time zone, if one is named."""
+    processors = _whole(said, "MaxProcs", 1)
+    seconds = _whole(said, "UnixStartTime", EARLIEST, LATEST)
+    offset, zone = _whole(said, "TimeZone", -LONGEST_OFFSET, LONGEST_OFFSET), _zone(said)
+    start = None
+    if seconds is not None:
+        by_offset = UTC if offset is None else timezone(timedelta(seconds=offset))
+        start = datetime.fromtimestamp(seconds, UTC).astimezone(zone or by_offset)
+    usable = {
+        "MaxProcs": processors is not None,
+        "UnixStartTime": start is not None,
+        "TimeZone": start is not None and (offset is not None or zone is not None),
+        "TimeZoneString": start is not None and zone is not None,
+    }
+    used = {key: text for key, text in said.items() if usable[key]}
+    if zone is not None:
+        used.pop("TimeZone", None)
+    notes = (f"{key} {quoted(said[key])}; accepted: {KEYS[key]}" for key in said if not usable[key])
+    return _Head(processors, start, used, tuple(notes))
 
 
-def _zone(header: dict[str, str]) -> ZoneInfo | timezone:
+def _zone(said: dict[str, str]) -> ZoneInfo | None:
     try:
-        return ZoneInfo(header["TimeZoneString"])
+        return ZoneInfo(said["TimeZoneString"])
     except (KeyError, ValueError, OSError):  # not said, or no zone of this machine
-        offset = _whole(header.get("TimeZone", "")) or 0
-        return timezone(timedelta(seconds=offset)) if abs(offset) < 86_400 else UTC
+        return None
 
 
-def _whole(text: str) -> int | None:
-    match = re.match(r"-?\d{1,15}\b", text)
-    return int(match[0]) if match else None
+def _whole(said: dict[str, str], key: str, least: int, most: float = math.inf) -> int | None:
+    match = re.match(r"-?\d{1,15}\b", said.get(key, ""))
+    return int(match[0]) if match and least <= int(match[0]) <= most else None

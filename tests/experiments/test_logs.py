@@ -232,6 +232,50 @@ def test_what_a_file_says_of_its_machine_and_time_is_kept_or_named(tmp_path):
     assert "first submit at 500 s, from where times are counted\n" in shown
 
 
+def test_what_of_a_head_cannot_be_read_is_not_told_as_used(tmp_path):
+    path = tmp_path / "log.swf"
+    head = "; MaxProcs: many\n; UnixStartTime: 843480031\n; TimeZoneString: Mars/Olympus\n"
+    path.write_text(head + record(1, 0, 60, 4))
+    found = told("inspect", path)
+    assert found["header"] == {"UnixStartTime": "843480031"}
+    assert [note.split(";")[0] for note in found["notes"]] == [
+        "MaxProcs 'many'",
+        "TimeZoneString 'Mars/Olympus'",
+    ]
+    remark = "not used of the head: MaxProcs 'many'; accepted: a whole number from 1\n"
+    assert remark in call("inspect", path).stdout
+    assert f"metasched: {remark}" in call("convert", path, tmp_path / "new.swf").stderr
+    offset = "; TimeZone: 3600\n"
+    path.write_text(head.replace("843480031", "yesterday") + offset + record(1, 0, 60, 4))
+    found = told("inspect", path)
+    assert (found["header"], found["start"], len(found["notes"])) == ({}, None, 4)
+    path.write_text(head.replace("Mars/Olympus", "Asia/Tokyo") + offset + record(1, 0, 60, 4))
+    found = told("inspect", path)
+    assert found["header"] == {"UnixStartTime": "843480031", "TimeZoneString": "Asia/Tokyo"}
+    assert len(found["notes"]) == 1
+
+
+SACCT = """JobIDRaw|User|AllocCPUS|Submit|Elapsed|State
+7|anna|4|2024-03-01T08:00:00|01:00:00|COMPLETED
+7.batch||4|2024-03-01T08:00:00|01:00:00|COMPLETED
+8|bob|0|2024-03-01T09:00:00|00:00:00|CANCELLED
+"""
+
+
+def test_dates_without_a_zone_are_of_the_sites_clock(tmp_path):
+    path = tmp_path / "dump"
+    path.write_text(SACCT)
+    assert told("inspect", path)["start"] == "2024-03-01T08:00:00"
+    assert "from 2024-03-01 08:00 (site's clock)\n" in call("inspect", path).stdout
+    said = call("convert", path, tmp_path / "new.csv").stderr
+    assert "date of the first job, 2024-03-01 08:00:00 (site's clock), left out" in said
+    said = call("convert", path, tmp_path / "new.swf").stderr
+    assert "UnixStartTime: the site's clock taken as UTC, for its time zone is not known\n" in said
+    assert "; UnixStartTime: 1709280000\n" in (tmp_path / "new.swf").read_text()
+    path.write_text(re.sub(r"2024-03-01T0\d:00:00", "1709280000", SACCT))
+    assert told("inspect", path)["start"] == "2024-03-01T08:00:00+00:00"
+
+
 def test_controls_of_a_terminal_in_a_log_are_shown_as_escapes(tmp_path):
     path = tmp_path / "log.gwf"
     row = record(1, 0, 60, 4).split()
