@@ -7,7 +7,6 @@ import math
 import os
 import runpy
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,17 +26,18 @@ from agents.selection import JobSelection
 from experiments.checked import ScenarioError, checked
 from experiments.own_metrics import check_names
 from experiments.parameters import ALIASES, Parameters
+from experiments.scenario_fields import check_fields, check_seed
 from experiments.scenario_files import is_packaged, scenario_file
+from experiments.scenario_platform import sized
+from experiments.scenario_settings import read_settings
 from experiments.scenario_toml import read_toml
 from experiments.shown import Shown
 from experiments.workload import Duration, Source, build_workload, read_source
 from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.distance import DistanceCosts
-from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.platform import Platform
-from grid.strict import json_of, toml_of
 from grid.workloads.table import Table
 
 SETTINGS = {
@@ -83,7 +83,7 @@ class Scenario(Shown):
     Raises
     ------
     ScenarioError
-        If a parameter is unknown or out of range.
+        If a parameter is unknown or out of range, or a field is of another kind.
 
     Examples
     --------
@@ -108,9 +108,10 @@ class Scenario(Shown):
     packaged: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not isinstance(self.parameters, Parameters):
             object.__setattr__(self, "parameters", checked(dict(self.parameters), self.name))
-        object.__setattr__(self, "platform", _sized(self.platform, self.parameters))
+        object.__setattr__(self, "platform", sized(self.platform, self.parameters))
 
     @classmethod
     def load(cls, name: str | os.PathLike[str]) -> Scenario:
@@ -147,13 +148,13 @@ class Scenario(Shown):
         return found
 
     def changed(
-        self, settings: Sequence[str] = (), where: str = "changed", **changes: Any
+        self, settings: str | Sequence[str] = (), where: str = "changed", **changes: Any
     ) -> Scenario:
         """Return the scenario with parameters and fields changed.
 
         Parameters
         ----------
-        settings : sequence of str
+        settings : str or sequence of str
             Parameters, each as ``name=value``.
         where : str
             Where those come from, for messages.
@@ -171,16 +172,14 @@ class Scenario(Shown):
         >>> site.parameters.jobs, site.local_scheduler
         (200, 'easy')
         """
-        fields = {each.name for each in dataclasses.fields(self)}
-        given = {key: value for key, value in changes.items() if key not in fields}
-        for setting in settings:
-            key, separator, text = setting.partition("=")
-            if not separator:
-                raise ScenarioError(f"{where}: found {quoted(setting)}; accepted: name=value")
-            given.pop(key.strip(), None)  # the last one of a name counts, and comes last
-            given[key.strip()] = _value(text.strip())
+        of_parameters = {"parameters", "packaged"}  # which are set by their own names
+        fields = {each.name for each in dataclasses.fields(self)} - of_parameters
+        texts = read_settings(settings, where)
+        given = {
+            key: value for key, value in changes.items() if key not in fields and key not in texts
+        }
         fresh = {key: value for key, value in changes.items() if key in fields}
-        return self.with_parameters(given, where, **fresh)
+        return self.with_parameters(given | texts, where, **fresh)
 
     def with_parameters(self, given: Mapping[str, Any], where: str, **changes: Any) -> Scenario:
         """Return the scenario with parameters set by name, and fields replaced.
@@ -300,6 +299,7 @@ class Scenario(Shown):
         GridError
             For schedulers, a workload or parameters that cannot be used together.
         """
+        check_seed(seed, self.name)
         check_names(self.own_metrics)
         parameters = self.parameters
         assert isinstance(parameters, Parameters)
@@ -319,7 +319,7 @@ class Scenario(Shown):
         asked = parameters.nodes == "log" and self.workload is not None
         if asked and isinstance(workload, Table):
             nodes = workload.processors or workload.jobs["size"].max().item()
-            platform = _sized(platform, parameters.model_copy(update={"nodes": nodes}))
+            platform = sized(platform, parameters.model_copy(update={"nodes": nodes}))
         if "prediction" in self.packaged and not is_told(workload, prediction):
             prediction = "exact"
         model = GridModel(
@@ -368,27 +368,6 @@ def _settings(kind: Any, parameters: Parameters) -> Any:
     return kind(**{name: math.inf if value == "any" else value for name, value in values.items()})
 
 
-def _sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Platform:
-    """Return the platform with the clusters, nodes and links that the parameters name."""
-    assert isinstance(parameters, Parameters)
-    clusters, nodes, capacity = parameters.clusters, parameters.nodes, parameters.link_mbps
-    if nodes == "log":  # which is read when the model is made
-        nodes = "auto"
-    if clusters == nodes == capacity == "auto":
-        return platform
-    tables = platform.to_dict()
-    if clusters != "auto":
-        first, link = platform.clusters[0], tables["links"][0]
-        star = Platform.star([first.size] * clusters, first.rate, link["capacity"], link["latency"])
-        tables = star.to_dict()
-    for cluster in tables["clusters"]:
-        cluster["size"] = cluster["size"] if nodes == "auto" else nodes
-    for link in tables["links"]:
-        link["capacity"] = link["capacity"] if capacity == "auto" else capacity
-    sized = Platform.from_dict(tables)
-    return dataclasses.replace(sized, speed=platform.speed, notes=platform.notes)
-
-
 def _name(given: Any) -> str:
     """Return a scheduler's name as a user gives it."""
     if isinstance(given, str):
@@ -402,13 +381,3 @@ def _step(parameters: Parameters, duration: Duration) -> float:
     if parameters.step != "auto":
         return float(parameters.step)
     return float(f"{max(duration / STEPS, 1e-3):.1g}")  # round, which is easier to read
-
-
-def _value(text: str) -> Any:
-    """Return the value that `text` is in TOML, or in JSON as it is shown, or `text` itself."""
-    with suppress(GridError):
-        table = toml_of(f"value = {text}", "value")
-        return table["value"] if len(table) == 1 else text
-    with suppress(GridError):
-        return json_of(text, "value")
-    return text

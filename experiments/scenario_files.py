@@ -27,11 +27,13 @@ def scenario_file(name: str | os.PathLike[str]) -> Path:
     ScenarioError
         If it is neither the name of one nor the path of a file that can be one.
     """
+    known = "`metasched scenarios` lists them; or the path of a .toml or .py file"
+    if not isinstance(name, str | os.PathLike):
+        raise ScenarioError(f"scenario: found {quoted(name)}; accepted: a name; {known}")
     name = os.fspath(name)
     packaged = [PACKAGED / f"{name}{suffix}" for suffix in SUFFIXES]
     path = next((each for each in packaged if os.path.isfile(each)), Path(name))
     if path.suffix not in SUFFIXES:
-        known = "`metasched scenarios` lists them; or the path of a .toml or .py file"
         raise ScenarioError(
             f"scenario {quoted(name)}: unknown; {meant(name, packaged_names(), known)}"
         )

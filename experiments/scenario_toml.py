@@ -8,6 +8,7 @@ from typing import Any
 
 from agents.registry import GLOBAL, LISTED, LOCAL
 from experiments.checked import ScenarioError, checked
+from experiments.scenario_fields import LISTS, OUTPUTS, SITES, strings
 from grid.foreign import plain, quoted
 from grid.names import meant
 from grid.platform import Platform
@@ -15,7 +16,6 @@ from grid.strict import text_of, toml_of
 
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "own_metrics", "parameters")
 PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
-OUTPUTS = ("seed_schedules",)
 DEFAULTS = {"title": "", "paper": "", "global": "muscle", "local": "titan"}
 
 
@@ -48,7 +48,9 @@ def read_toml(path: Path) -> dict[str, Any]:
             )
     if not isinstance(table.get("parameters", {}), dict):
         raise ScenarioError(f"{path}: parameters: accepted: a table [parameters]")
-    outputs = _strings(table, "outputs", ", ".join(OUTPUTS), path)
+    outputs, own_metrics = (
+        strings(table.get(key, []), key, of, str(path)) for key, of in LISTS.items()
+    )
     if any(each not in OUTPUTS for each in outputs):
         raise ScenarioError(
             f"{path}: outputs: found {[*outputs]}; accepted: a list of {', '.join(OUTPUTS)}"
@@ -63,15 +65,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         "title": text["title"],
         "paper": text["paper"],
         "outputs": outputs,
-        "own_metrics": _strings(table, "own_metrics", "module:function", path),
+        "own_metrics": own_metrics,
     }
-
-
-def _strings(table: Mapping[str, Any], key: str, of: str, path: Path) -> tuple[str, ...]:
-    found = table.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise ScenarioError(f"{path}: {key}: found {quoted(found)}; accepted: a list of {of}")
-    return tuple(found)
 
 
 def _logs(table: Mapping[str, Any], path: Path) -> Path | list[str] | None:
@@ -80,7 +75,7 @@ def _logs(table: Mapping[str, Any], path: Path) -> Path | list[str] | None:
     if isinstance(found, str):
         return path.parent / found if found else None
     sites = []
-    for entry in _strings(table, "workload", "SITE=FILE, or one file", path):
+    for entry in strings(found, "workload", SITES, str(path)):
         site, separator, file = entry.partition("=")
         sites.append(f"{site}={path.parent / file}" if separator else entry)
     return sites or None
