@@ -189,12 +189,15 @@ def drawn_words(deadlines: str | None) -> str:
     return f"deadlines: {some[deadlines]} (parameter assign_deadlines)" if deadlines in some else ""
 
 
+def has_a_say(global_: str, clusters: int) -> bool:
+    """Return whether the global scheduler of a run decides anything, given how many clusters."""
+    return clusters > 1 or global_ not in GLOBAL or not global_scheduler(global_).only_chooses
+
+
 def schedulers(global_: str, local: str, clusters: int) -> str:
     """Return the schedulers of a run: a global one that decides nothing is not named.
 
     >>> schedulers("dll", "easy", 4), schedulers("dll", "easy", 1), schedulers("muscle", "titan", 1)
     ('dll over easy', 'easy', 'muscle over titan')
     """
-    if clusters == 1 and global_ in GLOBAL and global_scheduler(global_).only_chooses:
-        return local
-    return f"{global_} over {local}"
+    return f"{global_} over {local}" if has_a_say(global_, clusters) else local

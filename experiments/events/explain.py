@@ -16,6 +16,7 @@ from experiments.events.carried import Event
 from experiments.events.reading import events_of
 from experiments.events.teller import Teller
 from experiments.events.words import Story
+from experiments.labels import has_a_say
 from experiments.numbers import instant
 from experiments.result_files import ResultFiles
 from grid.errors import GridError
@@ -43,7 +44,8 @@ def explain(
     """
     result = ResultFiles.read(folder)
     path = Path(folder) / log.EVENTS if path is None else Path(path)
-    teller = Teller(job, {each.name: each.size for each in result.platform.clusters})
+    sizes = {each.name: each.size for each in result.platform.clusters}
+    teller = Teller(job, sizes, silent=not has_a_say(result.summary["global"], len(sizes)))
     event: Event = {}
     for event in events_of(path, result.summary, "explain"):
         try:

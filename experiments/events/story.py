@@ -71,9 +71,15 @@ def tell(model: GridModel, names: Sequence[str], known: Known) -> Story:
     )
 
 
+def _silent(model: GridModel) -> bool:
+    """Return whether the global scheduler has but one cluster to send jobs to."""
+    return len(model.clusters) == 1 and model.scheduler.only_chooses
+
+
 def _submission(model: GridModel, names: Sequence[str], job: np.void) -> Line:
     arrival, origin, world = float(job["arrival"]), int(job["origin"]), model.scheduler.name
     if origin == ANYWHERE:
+        world = names[0] if _silent(model) else world
         return words.submission(world, None, arrival, arrival)
     told = arrival + float(model.world.latency[origin])
     return words.submission(world, names[origin], arrival, told)
@@ -92,7 +98,7 @@ def _way_to_its_cluster(
         yield words.sending(sender, names[cluster], transfer.sent, transfer.due)
     elif seed is not None:
         yield words.staying(names[cluster], seed.due)
-    elif cluster != NONE:
+    elif cluster != NONE and not _silent(model):
         yield Line(None, [f"{world} sends it to {names[cluster]}"])
     if (plan := known.planned) is not None:
         scheduler = f"{model.clusters[cluster].scheduler.called()} {names[cluster]}"

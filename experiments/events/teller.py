@@ -29,6 +29,8 @@ class Teller:
         Its number.
     sizes : mapping of str to int
         Processors of each cluster.
+    silent : bool
+        Nothing is told of the global scheduler, which has but one cluster to send jobs to.
 
     Attributes
     ----------
@@ -40,12 +42,13 @@ class Teller:
         When it started (last) and finished, s.
     """
 
-    def __init__(self, job: int, sizes: Mapping[str, int]) -> None:
+    def __init__(self, job: int, sizes: Mapping[str, int], silent: bool = False) -> None:
         self._lines: list[Line] = []
         self._setbacks: list[int] = []  # lines with which failures or its return begin
         self.size = 0
         self.deadline = math.inf
         self._job = job
+        self._only = next(iter(sizes)) if silent else None
         self._around = Surroundings(sizes)
         self._asking = Asking(sizes)
         self._plans = Plans()
@@ -157,7 +160,7 @@ class Teller:
             self._through = to
             self._tell(time, f"submitted through {to}")
         else:
-            self._lines.append(words.submission(to, None, time, time))
+            self._lines.append(words.submission(self._only or to, None, time, time))
 
     def _heard_of(self, event: Event, time: float) -> None:
         self._known = time
@@ -202,17 +205,19 @@ class Teller:
 
     def _tell_way(self, sent: Event) -> None:
         world, where = sent["sender"], sent["receiver"]
-        if not self._seeded:
+        if not self._seeded and not self._only:
             late = words.later(sent["time"] - self._known)
             self._tell(sent["time"], f"{world} chooses {where} for it", *late)
             for heard in self._decision:
                 self._tell(None, f"{world} {heard}")
         self._seeded = False
-        if (move := self._transfer) is not None:
-            line = words.sending(move["sender"], where, move["sent"], move["due"])
+        move = self._transfer
+        if move is not None and not (self._only and move["due"] == move["sent"]):
+            sender = None if self._only else move["sender"]
+            line = words.sending(sender, where, move["sent"], move["due"])
             line.parts.extend(self._losses())
             self._lines.append(line)
-        elif self._landed is not None:
+        elif move is None and self._landed is not None:
             self._lines.append(words.staying(where, self._landed))
 
     def _seed(self, event: Event, time: float) -> None:

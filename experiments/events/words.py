@@ -68,9 +68,9 @@ def allocation(world: str, cluster: str, round: int, place: Place) -> Line:
     return Line(place.time, [words, f"{among} seed schedule"])
 
 
-def sending(sender: str, cluster: str, sent: float, due: float) -> Line:
-    """Tell whose broker sends a job, and when it lands (s)."""
-    words = f"{sender}'s broker sends it to {cluster}"
+def sending(sender: str | None, cluster: str, sent: float, due: float) -> Line:
+    """Tell whose broker sends a job, if that is to be told, and when it lands (s)."""
+    words = f"{sender}'s broker sends it to {cluster}" if sender else f"is on its way to {cluster}"
     return Line(sent, [words, f"where it lands {at(due, sent)}"])
 
 

@@ -106,6 +106,25 @@ def test_who_waits_for_whom():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("latency", "way"), [(0, []), (5, [(0.0, "is on its way to C1, where it lands at 5 s")])]
+)
+def test_a_scheduler_with_nothing_to_choose_is_not_told_of(tmp_path, latency, way):
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text("arrival,size,runtime\n0,2,30\n")
+    given = "--workload", jobs, "--set", f"latency={latency}", "--set", "nodes=4"
+    got = call("run", "site", *given, "--out", tmp_path, "--events", tmp_path / "events.jsonl")
+    assert got.exit_code == 0, got.output
+    story = [(time, ", ".join(parts)) for time, parts in explain(tmp_path, 1).lines]
+    started = "at once" if latency == 0 else "5 s after its submission"
+    assert story == [
+        (0.0, "submitted to C1"),
+        *way,
+        (latency, f"starts on 2 processors of C1, {started}"),
+        (latency + 30.0, "finishes after 30 s"),
+    ]
+
+
 def test_split_and_rejected_jobs():
     jobs = table((0, 8, 5, 6), (1, 6, 5), (2, 99, 5))
     sizes = {"C1": 4, "C2": 4}

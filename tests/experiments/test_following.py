@@ -117,6 +117,19 @@ def test_a_story_grows_while_the_job_goes_its_way():
     ]
 
 
+def test_a_scheduler_with_nothing_to_choose_is_not_told_of():
+    jobs = [{"number": 1, "size": 2, "runtime": 30.0}]
+    model = by_hand(jobs, platform=Platform.star([4]), latency=0.0)
+    follower = Follower(model, 1)
+    model.run()
+    follower.look(0.0)
+    assert told(follower) == [
+        (0.0, "submitted to C1"),
+        (0.0, "starts on 2 processors of C1, at once"),
+        (30.0, "finishes after 30 s"),
+    ]
+
+
 def test_ends_of_other_kinds():
     jobs = [
         {"number": 5, "size": 8, "runtime": 50.0},
