@@ -94,7 +94,9 @@ def _clusters(result: ResultFiles) -> str:
 
 def _source(result: ResultFiles) -> str:
     source = result.summary["workload"]
-    return "drawn again from the seed" if source is None else f"read again: {source}"
+    if source is None:
+        return "drawn again from the seed"
+    return f"read again: {source if isinstance(source, str) else ', '.join(source)}"
 
 
 # The checks: each yields what is wrong -----------------------------------------------------------

@@ -250,7 +250,11 @@ class Teller:
             what += f"{name_jobs(tuple(space['jobs']))} fills"
         return [
             Line(
-                None, [f"{cluster} has the least workload level, {level}", f"and a space of {free}"]
+                None,
+                [
+                    f"{cluster} has the least workload level, {level} ({words.LEVEL})",
+                    f"and a space of {free}",
+                ],
             ),
             Line(None, [f"{what} {filled} of them"]),
         ]

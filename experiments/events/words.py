@@ -9,6 +9,9 @@ from typing import NamedTuple
 from experiments.events.happenings import placement, processors
 from experiments.numbers import duration, instant
 
+LEVEL = "jobs x times x sizes over slacks x processors"
+"""What the workload level of a cluster is worked out from: `agents.allocation.workload_level`."""
+
 
 class Line(NamedTuple):
     """A line of a story: when (s; None: not known), and its parts, the one that matters first."""

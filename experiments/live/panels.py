@@ -163,7 +163,7 @@ def messages_panel(
     if height < 2:
         return []
     heading = f"Messages: {model.in_flight:,} in flight, {model.messages:,} sent"
-    kinds = model.world.messages | {"schedule": model.messages_posted}
+    kinds = model.world.messages | {"scheduling": model.messages_posted}
     counts = fill([f"{kind} {count:,}" for kind, count in kinds.items() if count], width)
     lines = [rule(heading, width, glyphs)]
     if height - 1 - len(counts) >= 2:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.oas import Answer, Instance, approximate, solve
+from experiments.numbers import duration, percent, time_scale
 from grid.errors import GridError
 from grid.strict import json_of, text_of
 
@@ -57,12 +58,12 @@ def answer_to(
 def print_answer(answer: Answer, instance: Instance, console: Console) -> None:
     """Print what is known of a schedule, and its jobs in order of start, as a chart of bars."""
     facts = Table.grid(padding=(0, 2, 0, 0))
-    facts.add_row("status", f"{answer.status} ({answer.method}, {answer.wall_s:.2f} s)")
+    facts.add_row("status", f"{answer.status} ({answer.method}, {duration(answer.wall_s)})")
     if answer.makespan is not None:
-        facts.add_row("makespan", f"{answer.makespan:,.1f} s")
+        facts.add_row("makespan", duration(answer.makespan))
         if answer.gap is not None and answer.bound is not None:
-            facts.add_row("bound", f"{answer.bound:,.1f} s, gap {answer.gap:.2%}")
-        facts.add_row("compaction", f"{answer.compaction:.1%}")
+            facts.add_row("bound", f"{duration(answer.bound)}, gap {percent(answer.gap)}")
+        facts.add_row("compaction", percent(answer.compaction))
     console.print(facts)
     if answer.makespan is None:
         return
@@ -77,26 +78,30 @@ def print_answer(answer: Answer, instance: Instance, console: Console) -> None:
 
 
 def _chart(answer: Answer, instance: Instance, width: int) -> Table:
-    """Return a row for each job, in order of start, with a bar that fits into what is left."""
+    """Return a row for each job, in order of start, with a bar that fits into what is left.
+
+    Jobs and clusters have no names in the file: they are numbered from 1, in its order.
+    """
     assert answer.makespan is not None
-    names = [f"C{k}" for k in range(min(len(instance.clusters), CLUSTERS_SHOWN))]
+    scale = time_scale(answer.makespan)
+    names = [f"C{k}" for k in range(1, min(len(instance.clusters), CLUSTERS_SHOWN) + 1)]
     ordered = sorted(answer.schedule, key=lambda run: (run.start, run.job))[:JOBS_SHOWN]
     rows = [
         [
-            str(run.job),
-            f"{run.start:,.0f}",
-            f"{run.finish:,.0f}",
+            str(run.job + 1),
+            scale.told(run.start),
+            scale.told(run.finish),
             *(str(count or "") for count in run.nodes[: len(names)]),
         ]
         for run in ordered
     ]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    heads = ["job", "start, s", "finish, s", *names]
+    heads = ["job", f"start, {scale.unit}", f"finish, {scale.unit}", *names]
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
     used = sum(max(map(len, column)) + 2 for column in zip(heads, *rows, strict=True))
     bar = max(SHORTEST_BAR, width - used)
-    table.add_column(f"0 to {answer.makespan:,.0f} s", no_wrap=True)
+    table.add_column(f"0 to {scale.with_unit(answer.makespan)}", no_wrap=True)
     for run, row in zip(ordered, rows, strict=True):
         first, last = (round(bar * time / answer.makespan) for time in (run.start, run.finish))
         table.add_row(*row, Text(" " * min(first, bar - 1) + "█" * max(1, last - first)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.table import Table
 
 from agents.oas.yardstick import Yardstick, measure
+from experiments.numbers import time_scale
 from experiments.oas.rounds import Round
 from experiments.studies.forecast import Forecast
 
@@ -87,7 +88,9 @@ def summary(found: Sequence[Gap], left_out: int) -> dict[str, Any]:
 def print_gaps(found: Sequence[Gap], left_out: int, console: Console) -> None:
     """Print a row for each round, and what all of them come to."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for head in ("round", "jobs", "beside", "makespan, s", "best found, s", "bound, s", "gap"):
+    scale = time_scale(max(each.measured.makespan for each in found[:ROUNDS_SHOWN]))
+    times = (f"{what}, {scale.unit}" for what in ("makespan", "best found", "bound"))
+    for head in ("round", "jobs", "beside", *times, "gap"):
         table.add_column(head, justify="right", no_wrap=True)
     for each in found[:ROUNDS_SHOWN]:
         measured = each.measured
@@ -95,9 +98,9 @@ def print_gaps(found: Sequence[Gap], left_out: int, console: Console) -> None:
             str(each.round.number),
             str(len(each.round.jobs)),
             str(len(each.round.earlier)),
-            f"{measured.makespan:,.2f}",
-            f"{measured.best:,.2f}",
-            f"{measured.bound:,.2f}",
+            scale.told(measured.makespan),
+            scale.told(measured.best),
+            scale.told(measured.bound),
             f"{'' if measured.proven else '<= '}{measured.gap:.2%}",
         )
     console.print(table)

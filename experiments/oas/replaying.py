@@ -10,6 +10,7 @@ from rich.table import Table
 
 from agents.oas import Answer, Instance
 from agents.oas.replay import Replayed, replay, without_limits
+from experiments.numbers import percent, time_scale
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,14 +77,16 @@ def compare(instance: Instance, answer: Answer, method: Callable[[Instance], Ans
 def print_comparison(found: Comparison, console: Console) -> None:
     """Print both schedules as planned and as they went."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for head in ("replayed, links shared", "planned, s", "went, s", "slowdown of jobs"):
+    scale = time_scale(max(found.planned, found.went.makespan, found.went_regardless.makespan))
+    planned_in, went_in = f"planned, {scale.unit}", f"went, {scale.unit}"
+    for head in ("replayed, links shared", planned_in, went_in, "slowdown of jobs"):
         table.add_column(head, justify="left" if head.startswith("rep") else "right")
     for name, planned, went in (
         ("no link saturated", found.planned, found.went),
         ("links ignored", found.planned_regardless, found.went_regardless),
     ):
-        table.add_row(name, f"{planned:,.1f}", f"{went.makespan:,.1f}", f"{went.slowdown:.3f}")
+        table.add_row(name, scale.told(planned), scale.told(went.makespan), f"{went.slowdown:.3f}")
     console.print()
     console.print(table)
     what = "saves" if found.saving >= 0 else "costs"
-    console.print(f"avoiding saturation {what} {abs(found.saving):.2%} of the makespan")
+    console.print(f"avoiding saturation {what} {percent(abs(found.saving))} of the makespan")

@@ -32,7 +32,8 @@ def report(results: tuple[str, ...], out: str) -> None:
         page = _page(results)
         with new_file(out, "report") as new:
             new.write_text(page, encoding="utf-8")
-    click.echo(f"{out}: {Path(out).stat().st_size / 1e6:.1f} MB")
+    size = Path(out).stat().st_size
+    click.echo(f"{out}: {f'{size / 1e6:.1f} MB' if size >= 1e6 else f'{size / 1e3:.0f} kB'}")
 
 
 def _page(results: tuple[str, ...]) -> str:

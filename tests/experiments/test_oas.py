@@ -64,8 +64,10 @@ def test_a_chart_for_people(path):
     told = run(path, "--heuristic", "fcfs").stdout
     assert "feasible (fcfs" in told
     assert "makespan" in told
-    (row,) = [line for line in told.splitlines() if line.split()[:2] == ["0", "0"]]
-    assert row.split()[2:6] == ["826,333", "4", "4", "█" * row.count("█")]
+    heads = next(line for line in told.splitlines() if line.startswith("job"))
+    assert heads.split()[:8] == ["job", "start,", "d", "finish,", "d", "C1", "C2", "C3"]
+    (row,) = [line for line in told.splitlines() if line.split()[:2] == ["1", "0"]]
+    assert row.split()[2:6] == ["9.56", "4", "4", "█" * row.count("█")]
     assert max(map(len, told.splitlines())) <= 80
 
 

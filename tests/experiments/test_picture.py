@@ -186,7 +186,7 @@ def test_muscle_and_titan_are_shown_at_work(midway, size):
     last = model.rounds[-1]
     assert f"round {last.number}: {last.jobs.sum()} jobs" in text
     assert "ETA unknown" in text
-    assert f"schedule {model.messages_posted}" in text
+    assert f"scheduling {model.messages_posted}" in text
     for cluster in model.clusters:
         assert "CP: late, makespan and idle times, weighted" in text
         history = cluster.scheduler.history

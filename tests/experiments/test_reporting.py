@@ -127,6 +127,12 @@ def test_work_that_was_lost_is_no_use_of_processors(folder):
     assert told.endswith("the last finish; failures threw away 2 processor-h more.")
 
 
+def test_small_pages_are_told_in_kilobytes(folder, tmp_path):
+    page = tmp_path / "page.html"
+    told = call("report", folder, "-o", page).stdout
+    assert told == f"{page}: {page.stat().st_size / 1000:.0f} kB\n"
+
+
 def test_clusters_have_an_idle_time_of_their_own(folder):
     table = cluster_table(Ran.read(folder).summary)
     assert "own idle-time of a processor, s" in [column.name for column in table.columns]

@@ -117,6 +117,11 @@ def test_true_results_hold(name, results):
     assert not {"metrics/mcp", "metrics/mean_wait", "seed", "clusters/*/cp"} & {*unchecked}
 
 
+def test_the_logs_that_were_read_are_named(results):
+    told = call("verify", results / "sites", "--json").stdout
+    assert f"read again: C1={results / 'log.swf'}, C2=" in told
+
+
 def test_what_failures_cost_is_told(results):
     summary = json.loads((results / "failing" / "summary.json").read_text())
     assert summary["metrics"]["restarts"] > 3
