@@ -178,7 +178,7 @@ def _remarks(result: Result) -> Iterator[str]:
     if drawn := drawn_words(result.deadlines):
         yield drawn
     if (more := len(result.platform.clusters) - CLUSTERS_SHOWN) > 0:
-        yield f"and {more} more clusters"
+        yield f"and {counted(more, 'more cluster')}"
     if rejected := result.rejected:
         named = ", ".join(map(str, rejected[:REJECTED_NAMED]))
         rest = ", ..." if len(rejected) > REJECTED_NAMED else ""
@@ -195,7 +195,7 @@ def _remarks(result: Result) -> Iterator[str]:
     if result.stable is False:
         yield UNSTABLE
     if result.cleaning.rules:
-        yield f"cleaning of {result.cleaning.records:,} records:"
+        yield f"cleaning of {counted(result.cleaning.records, 'record')}:"
     for rule, count in result.cleaning.rules.items():
         yield f"  {count:,}: {rule}"
 

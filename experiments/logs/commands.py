@@ -126,6 +126,7 @@ def convert(given: str, out: str, from_: str | None, to: str | None, speed: floa
 
     from experiments.logs.converting import format_to_write, lost, table_for, write
     from experiments.logs.listing import print_cleaning
+    from experiments.numbers import counted
     from experiments.studies.progress import telling
     from grid.foreign import plain
     from grid.workloads.formats import FORMATS, read
@@ -137,7 +138,7 @@ def convert(given: str, out: str, from_: str | None, to: str | None, speed: floa
         write(Path(out), format_, table)
     console = Console()
     title = FORMATS[format_].title
-    told = f"{plain(out, 200)}: {table.count:,} jobs, {title}"
+    told = f"{plain(out, 200)}: {counted(table.count, 'job')}, {title}"
     console.print(told, markup=False, highlight=False, soft_wrap=True)
     print_cleaning(table.cleaning, console)
     for words in lost(log, table, format_):

@@ -15,9 +15,10 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from experiments.files import check_file, new_file
+from experiments.numbers import counted
 from grid.errors import WorkloadError
 from grid.jobs import JOB, UNKNOWN, job_table
-from grid.workloads.formats import FORMATS, WITH_FIELDS, by_name, named
+from grid.workloads.formats import FORMATS, by_name, named
 from grid.workloads.log import SITES_CLOCK, Log
 from grid.workloads.table import Table
 
@@ -125,6 +126,9 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
         if moved:
             yield f"submit times less {moved:.15g} s: the first job arrives at 0"
     if log.remarks:
-        yield f"{log.remarks:,} other lines at the head left out: no meaning here"
-    if log.format in WITH_FIELDS:
-        yield "waits, CPU times, memory, status, groups and queues left out: no meaning here"
+        yield f"{counted(log.remarks, 'other line')} at the head left out: no meaning here"
+    for name in log.numbered:
+        if name in FORMATS[format].holds:
+            yield f"names of {name}s: numbered 0, 1, ... as they first come"
+    if log.unused:
+        yield f"{', '.join(log.unused)} left out: no meaning here"

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.logs.character import DAY, Character, Distribution
-from experiments.numbers import duration, number
+from experiments.numbers import counted, duration, number
 from grid.foreign import plain
 from grid.platform import Platform
 from grid.topology import uplinks
@@ -35,12 +35,13 @@ def print_character(character: Character, console: Console) -> None:
     begin = "" if table.start is None else f" from {table.start:%Y-%m-%d %H:%M %Z}"
     machine = "the machine" if table.processors is not None else "the largest job"
     _title(console, f"{plain(str(log.path), 200)}: {FORMATS[log.format].title}")
-    _say(console, f"{table.count:,} usable jobs in {days:,.1f} days{begin}")
-    _say(console, f"{character.max_processors:,} processors, those of {machine}")
+    _say(console, f"{counted(table.count, 'usable job')} in {days:,.1f} days{begin}")
+    _say(console, f"{counted(character.max_processors, 'processor')}, those of {machine}")
     for told in _read_of(log, table):
         _say(console, told)
     if character.users:
-        _say(console, f"users: {character.users:,}")
+        named = ", numbered as their names first come" if "user" in log.numbered else ""
+        _say(console, f"users: {character.users:,}{named}")
     _print_partitions(partitions_of(log), console)
     print_cleaning(table.cleaning, console)
     if character.missing:
@@ -93,7 +94,7 @@ def _print_partitions(partitions: list[Partition], console: Console) -> None:
 
 def print_cleaning(cleaning: Cleaning, console: Console) -> None:
     """Print what each rule did to the records of a log."""
-    _title(console, f"\nCleaning of {cleaning.records:,} records")
+    _title(console, f"\nCleaning of {counted(cleaning.records, 'record')}")
     if not cleaning.rules:
         _say(console, "nothing missing, fixed or dropped")
         return
@@ -105,16 +106,17 @@ def print_cleaning(cleaning: Cleaning, console: Console) -> None:
 
 def print_platform(path: str, platform: Platform, console: Console) -> None:
     """Print the clusters and links of a platform, and what its file says in vain."""
-    processors = f"{platform.sizes.sum():,} processors"
-    _title(console, f"{plain(path, 200)}: {len(platform.clusters)} clusters, {processors}")
+    clusters = counted(len(platform.clusters), "cluster")
+    processors = counted(int(platform.sizes.sum()), "processor")
+    _title(console, f"{plain(path, 200)}: {clusters}, {processors}")
     above = dict(uplinks(platform.graph))
     left = "cluster", "link to"
     table = _table("cluster", "procs", "rate", "link to", "Mbit/s", "latency s", left=left)
-    clusters = {each.name: each for each in platform.clusters}
+    known = {each.name: each for each in platform.clusters}
     for name, parent in above.items():
         link = platform.graph.edges[name, parent]
-        size = f"{clusters[name].size:,}" if name in clusters else "switch"
-        rate = f"{clusters[name].rate:.4g}" if name in clusters else ""
+        size = f"{known[name].size:,}" if name in known else "switch"
+        rate = f"{known[name].rate:.4g}" if name in known else ""
         width = "no limit" if link["capacity"] == math.inf else f"{link['capacity']:.6g}"
         table.add_row(Text(name), size, rate, Text(parent), width, f"{link['latency']:.3g}")
     console.print(table)

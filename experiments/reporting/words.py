@@ -110,8 +110,9 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
     summary = ran.summary
     if rejected := summary["jobs"]["rejected"]:
         reasons = "; ".join(f"{count:,}: {why}" for why, count in summary["rejections"].items())
+        were = "was" if rejected == 1 else "were"
         yield Sentence(
-            f"{counted(rejected, 'job')} could never start and were rejected ({reasons}).", True
+            f"{counted(rejected, 'job')} could never start and {were} rejected ({reasons}).", True
         )
     if summary.get("interrupted"):
         yield Sentence("The run was interrupted, and the numbers are those up to then.", True)
@@ -125,12 +126,12 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         )
     if summary["metrics"].get("restarts"):
         yield Sentence(
-            f"Failures threw jobs back {summary['metrics']['restarts']:,} times; charts show the "
-            "last start of each.",
+            f"Failures threw jobs back {counted(summary['metrics']['restarts'], 'time')}; charts "
+            "show the last start of each.",
             True,
         )
     for rule, count in summary.get("cleaning", {}).get("rules", {}).items():
-        yield Sentence(f"Cleaning of the log: {count:,} records: {rule}.")
+        yield Sentence(f"Cleaning of the log: {counted(count, 'record')}: {rule}.")
 
 
 def limits(runs: list[Ran]) -> list[Sentence]:

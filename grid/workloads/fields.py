@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -25,10 +25,27 @@ USER, EXECUTABLE = 11, 13
 PARTITION = 16
 """The field that names the partition of a record, counted from 1."""
 
+UNUSED = {
+    2: "waits",
+    5: "CPU times",
+    6: "memory",
+    9: "memory",
+    10: "status",
+    12: "groups",
+    14: "queues",
+}
+"""Fields that have no meaning here, and what they tell."""
+AFTER = {16: "preceding jobs", 17: "think times"}
+SITES = {16: "sites", 17: "sites"}
+"""Likewise of SWF, and of GWF."""
+
 USED = (NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME)
 PEOPLE = (USER, EXECUTABLE)
 WHOLE = (NUMBER, ALLOCATED, REQUESTED, *PEOPLE)
 TIMES = (SUBMIT, RUNTIME, REQUESTED_TIME)
+
+UNSAID = frozenset({"", "-1"})
+"""Names of what is not known."""
 
 UNIX_TIMES = 5e8
 """Times later than that (s) are counted from 1970: no log is of the time before 1986."""
@@ -38,13 +55,31 @@ MOST_COMMENTS = 10_000
 
 
 class Fields(NamedTuple):
-    """Records, what each asked for and its partition by its place, and comments before them."""
+    """What a file holds.
+
+    Attributes
+    ----------
+    records : JobArray
+    requested_size : int array
+        What each asked for.
+    partition : int array
+        The partition of each by its place among the `partitions`.
+    partitions : tuple of str
+    comments : list of str
+        Those before the first record.
+    numbered : tuple of str
+        Columns of the records that stand for names.
+    unused : tuple of str
+        What fields without meaning tell of any record.
+    """
 
     records: JobArray
     requested_size: npt.NDArray[np.int64]
     partition: npt.NDArray[np.int64]
     partitions: tuple[str, ...]
     comments: list[str]
+    numbered: tuple[str, ...]
+    unused: tuple[str, ...]
 
 
 def read_fields(
@@ -77,6 +112,9 @@ def read_fields(
     people: list[tuple[str, str]] = []
     names: list[str] = []
     numbers: list[npt.NDArray[np.float64]] = []
+    unused = UNUSED | (AFTER if whole_line else SITES)
+    unused.pop(partition_field - 1, None)
+    held: set[int] = set()
     with opened_text(path) as file:
         first = 1
         for lines in line_blocks(file, path):
@@ -87,6 +125,8 @@ def read_fields(
                 column = _columns(path, lines, first, comment, numeric)
                 parts.append(_records(column))
                 requested.append(column[REQUESTED].astype(np.int64))
+                if whole_line:
+                    held |= {each for each in unused if (column[each] != UNKNOWN).any()}
                 if whole_line and partition_field <= FIELDS:
                     numbers.append(column[partition_field - 1])
                 else:
@@ -95,14 +135,19 @@ def read_fields(
                         _refuse(path, lines, first, comment, numeric)
                     if not whole_line:
                         people += [(row[USER], row[EXECUTABLE]) for row in rows]
+                        held |= {
+                            each for each in unused if any(row[each] not in UNSAID for row in rows)
+                        }
                     names += [_first_entry(row, partition_field) for row in rows]
             first += len(lines)
     if not parts:
         raise WorkloadError(f"{path}: empty workload: found no record; accepted: at least one")
     records = np.concatenate(parts)
-    if people:
-        users, applications = zip(*people, strict=True)
-        records["user"], records["application"] = numbered(users), numbered(applications)
+    named = []
+    for column_name, known in zip(("user", "application"), zip(*people, strict=True), strict=False):
+        records[column_name] = numbered(known)
+        if not are_numbers(known):
+            named.append(column_name)
     if names:
         partition, partitions = placed(names)
     else:
@@ -110,7 +155,15 @@ def read_fields(
         known = values >= 0
         partition = np.where(known, np.cumsum(known) - 1, UNKNOWN)[place]
         partitions = tuple(f"{value:.15g}" for value in values[known])
-    return Fields(records, np.concatenate(requested), partition, partitions, comments)
+    return Fields(
+        records,
+        np.concatenate(requested),
+        partition,
+        partitions,
+        comments,
+        tuple(named),
+        tuple(dict.fromkeys(what for each, what in unused.items() if each in held)),
+    )
 
 
 def _records(column: dict[int, npt.NDArray[np.float64]]) -> JobArray:
@@ -136,7 +189,12 @@ def unix_clock(arrivals: npt.NDArray[np.float64]) -> datetime | None:
     return datetime.fromtimestamp(0, UTC) if len(known) and known.min() >= UNIX_TIMES else None
 
 
-def numbered(names: Sequence[str], unknown: frozenset[str] = frozenset({"", "-1"})) -> list[int]:
+def are_numbers(names: Iterable[str]) -> bool:
+    """Tell whether all names that are known are whole numbers."""
+    return all(name.isascii() and name.isdecimal() and len(name) < 16 for name in {*names} - UNSAID)
+
+
+def numbered(names: Sequence[str]) -> list[int]:
     """Return a number for each name: itself if all are whole numbers, else as they first come.
 
     Examples
@@ -146,8 +204,8 @@ def numbered(names: Sequence[str], unknown: frozenset[str] = frozenset({"", "-1"
     >>> numbered(["root", "", "U7", "root"])
     [0, -1, 1, 0]
     """
-    known = dict.fromkeys(name for name in names if name not in unknown)
-    if all(name.isascii() and name.isdecimal() and len(name) < 16 for name in known):
+    known = dict.fromkeys(name for name in names if name not in UNSAID)
+    if are_numbers(known):
         ids = {name: int(name) for name in known}
     else:
         ids = {name: place for place, name in enumerate(known)}
@@ -163,7 +221,7 @@ def placed(names: Sequence[str]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]
     >>> places.tolist(), names
     ([0, -1, 1, 0], ('gpu', 'long'))
     """
-    known = tuple(dict.fromkeys(name for name in names if name not in ("", "-1")))
+    known = tuple(dict.fromkeys(name for name in names if name not in UNSAID))
     place = {name: index for index, name in enumerate(known)}
     return np.array([place.get(name, UNKNOWN) for name in names], np.int64), known
 

@@ -37,4 +37,6 @@ def gwf_log(path: Path, partition_field: int = PARTITION) -> Log:
         start=start,
         partition=fields.partition,
         partitions=fields.partitions,
+        numbered=fields.numbered,
+        unused=fields.unused,
     )

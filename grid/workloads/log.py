@@ -66,6 +66,10 @@ class Log:
         Other lines of the head.
     notes : tuple of str
         In words, what its head says that cannot be used.
+    numbered : tuple of str
+        Columns of the records that stand for names, in the order in which these first come.
+    unused : tuple of str
+        What its records say that has no meaning here, in words.
     """
 
     path: Path
@@ -84,6 +88,8 @@ class Log:
     header: Mapping[str, str] = field(default_factory=dict)
     remarks: int = 0
     notes: tuple[str, ...] = ()
+    numbered: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -110,8 +116,8 @@ class Log:
         read = len(self.records) + self.cut_off
         if not len(jobs):
             raise WorkloadError(
-                f"{self.path}: empty workload: found {read} records, none usable; accepted: at "
-                "least one with a submit time, a size and a run time"
+                f"{self.path}: empty workload: found {read} record{'s' * (read != 1)}, none "
+                "usable; accepted: at least one with a submit time, a size and a run time"
             )
         zero = float(jobs["arrival"][0])
         submit = self.records["arrival"]

@@ -16,7 +16,7 @@ from grid.errors import WorkloadError
 from grid.foreign import quoted
 from grid.jobs import LONGEST
 from grid.workloads.cleaning import NO_ROW
-from grid.workloads.fields import numbered, placed
+from grid.workloads.fields import are_numbers, numbered, placed
 from grid.workloads.files import opened_lines
 from grid.workloads.log import RECORD, SITES_CLOCK, Log
 from grid.workloads.pipes import SEPARATOR, fields, records
@@ -24,8 +24,8 @@ from grid.workloads.pipes import SEPARATOR, fields, records
 MOST_COLUMNS = 1000
 """Slurm itself knows some 120."""
 
-STEP = "step of a job: folded into it"
-LONELY = "step of a job that is not there: left out"
+STEP = "step, not among the records: folded into its job"
+LONELY = "step of no job here, not among the records: left out"
 HETEROGENEOUS = "part of a heterogeneous job: a job by itself"
 
 JOB_ID = ("JobIDRaw", "JobID")
@@ -121,6 +121,7 @@ def sacct_log(path: Path) -> Log:
         cut_off=cut_off,
         partition=partition,
         partitions=partitions,
+        numbered=() if are_numbers(users) else ("user",),
     )
 
 

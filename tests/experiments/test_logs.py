@@ -10,41 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from experiments.cli import main
 from experiments.logs.character import Character, Distribution
 from experiments.logs.pictures import draw_character
 from grid.workloads.formats import read
 
+from .log_files import call, record, refusal, told
+
 DAY = 86_400
 HEAD = "; MaxProcs: 10\n; UnixStartTime: 843480031\n; TimeZoneString: Europe/Stockholm\n"
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
-def told(*words):
-    result = call(*words, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
-def refusal(*words):
-    result = call(*words)
-    assert result.exit_code == 2, result.output
-    lines = result.stderr.splitlines()
-    assert len(lines) == 1, lines
-    assert lines[0].startswith("metasched: ")
-    assert result.stdout == ""
-    return lines[0]
-
-
-def record(number, submit, run, allocated, requested=-1, time=-1, user=-1):
-    return (
-        f"{number} {submit} -1 {run} {allocated} -1 -1 {requested} {time} -1 1 {user}" + 6 * " -1"
-    )
 
 
 @pytest.fixture
@@ -200,80 +174,13 @@ def test_convert(log, tmp_path, name):
         named = ["user of 3 jobs left out: ", *named]
     elif "swf" not in name:
         named = ["processors of the machine, 10, left out: ", *named]
-    named.append("waits, CPU times, memory, status, groups and queues left out: ")
+    named.append("status left out: ")
     for line, words in zip(result.stderr.splitlines(), named, strict=True):
         assert line.startswith(f"metasched: {words}no ")
     assert [path.name for path in (tmp_path / "new").iterdir()] == [name]
     here, there = (read(path).cleaned().jobs for path in (log, tmp_path / "new" / name))
     for column in ("number", "arrival", "size", "runtime", "requested_time"):
         assert np.array_equal(here[column], there[column]), column
-
-
-def test_what_a_file_says_of_its_machine_and_time_is_kept_or_named(tmp_path):
-    path = tmp_path / "log.swf"
-    head = "; Computer: x\n;\n; MaxProcs: 64\n; UnixStartTime: 843480031\n; TimeZone: -3600\n"
-    path.write_text(head + f"{record(7, 500, 60, 4)}\n{record(8, 530.5, 60, 4)}\n")
-    result = call("convert", path, tmp_path / "new.swf")
-    lines = (tmp_path / "new.swf").read_text().splitlines()
-    assert lines[3:6] == ["; MaxProcs: 64", "; UnixStartTime: 843480031", "; TimeZone: -3600"]
-    assert [line.split()[:2] for line in lines[6:]] == [["7", "500"], ["8", "530.5"]]
-    assert "metasched: 1 other lines at the head left out" in result.stderr
-    assert "submit" not in result.stderr
-    old, new = (read(each).cleaned() for each in (path, tmp_path / "new.swf"))
-    assert (old.jobs == new.jobs).all()
-    assert (old.start, old.processors) == (new.start, new.processors)
-    result = call("convert", path, tmp_path / "new.csv")
-    assert "metasched: submit times less 500 s: the first job arrives at 0\n" in result.stderr
-    found = told("inspect", path)
-    assert found["header"]["TimeZone"] == "-3600"
-    assert (found["remarks"], found["first_submit"]) == (1, 500)
-    shown = call("inspect", path).stdout
-    assert "from the head: MaxProcs 64, UnixStartTime 843480031, TimeZone -3600\n" in shown
-    assert "first submit at 500 s, from where times are counted\n" in shown
-
-
-def test_what_of_a_head_cannot_be_read_is_not_told_as_used(tmp_path):
-    path = tmp_path / "log.swf"
-    head = "; MaxProcs: many\n; UnixStartTime: 843480031\n; TimeZoneString: Mars/Olympus\n"
-    path.write_text(head + record(1, 0, 60, 4))
-    found = told("inspect", path)
-    assert found["header"] == {"UnixStartTime": "843480031"}
-    assert [note.split(";")[0] for note in found["notes"]] == [
-        "MaxProcs 'many'",
-        "TimeZoneString 'Mars/Olympus'",
-    ]
-    remark = "not used of the head: MaxProcs 'many'; accepted: a whole number from 1\n"
-    assert remark in call("inspect", path).stdout
-    assert f"metasched: {remark}" in call("convert", path, tmp_path / "new.swf").stderr
-    offset = "; TimeZone: 3600\n"
-    path.write_text(head.replace("843480031", "yesterday") + offset + record(1, 0, 60, 4))
-    found = told("inspect", path)
-    assert (found["header"], found["start"], len(found["notes"])) == ({}, None, 4)
-    path.write_text(head.replace("Mars/Olympus", "Asia/Tokyo") + offset + record(1, 0, 60, 4))
-    found = told("inspect", path)
-    assert found["header"] == {"UnixStartTime": "843480031", "TimeZoneString": "Asia/Tokyo"}
-    assert len(found["notes"]) == 1
-
-
-SACCT = """JobIDRaw|User|AllocCPUS|Submit|Elapsed|State
-7|anna|4|2024-03-01T08:00:00|01:00:00|COMPLETED
-7.batch||4|2024-03-01T08:00:00|01:00:00|COMPLETED
-8|bob|0|2024-03-01T09:00:00|00:00:00|CANCELLED
-"""
-
-
-def test_dates_without_a_zone_are_of_the_sites_clock(tmp_path):
-    path = tmp_path / "dump"
-    path.write_text(SACCT)
-    assert told("inspect", path)["start"] == "2024-03-01T08:00:00"
-    assert "from 2024-03-01 08:00 (site's clock)\n" in call("inspect", path).stdout
-    said = call("convert", path, tmp_path / "new.csv").stderr
-    assert "date of the first job, 2024-03-01 08:00:00 (site's clock), left out" in said
-    said = call("convert", path, tmp_path / "new.swf").stderr
-    assert "UnixStartTime: the site's clock taken as UTC, for its time zone is not known\n" in said
-    assert "; UnixStartTime: 1709280000\n" in (tmp_path / "new.swf").read_text()
-    path.write_text(re.sub(r"2024-03-01T0\d:00:00", "1709280000", SACCT))
-    assert told("inspect", path)["start"] == "2024-03-01T08:00:00+00:00"
 
 
 def test_controls_of_a_terminal_in_a_log_are_shown_as_escapes(tmp_path):
