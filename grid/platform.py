@@ -330,8 +330,8 @@ def _tables(
     tables = mapping.get(section, [])
     if not isinstance(tables, list):
         raise PlatformError(f"{section}: {quoted(tables)} found; accepted: a list, [[{section}]]")
-    for count, table in enumerate(tables, 1):
-        place = f"[[{section}]] number {count}"
+    for index, table in enumerate(tables):
+        place = f"{section}.{index}"
         if not isinstance(table, Mapping):
             raise PlatformError(f"{place}: {quoted(table)} found; accepted: a table")
         _refuse_unknown(place, table, required | optional)

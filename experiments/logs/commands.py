@@ -97,9 +97,14 @@ def _inspect_platform(path: str, as_json: bool) -> None:
     from rich.console import Console
 
     from experiments.logs.listing import print_platform
+    from grid.errors import PlatformError
     from grid.platform_files import read_platform
 
-    platform = read_platform(path)
+    try:
+        platform = read_platform(path)
+    except PlatformError:
+        _refuse_scenario(path)
+        raise
     if not as_json:
         print_platform(path, platform, Console())
         return
@@ -108,6 +113,22 @@ def _inspect_platform(path: str, as_json: bool) -> None:
         link["capacity"] = None if link["capacity"] == math.inf else link["capacity"]
     told = {"file": path, "max_processors": int(platform.sizes.sum()), **tables}
     click.echo(json.dumps({**told, "notes": list(platform.notes)}, allow_nan=False))
+
+
+def _refuse_scenario(path: str) -> None:
+    """Raise `PlatformError` if a file that is no platform has what only scenarios have."""
+    from experiments.scenario_toml import KEYS
+    from grid.errors import PlatformError
+    from grid.strict import text_of, toml_of
+
+    if Path(path).suffix.lower() != ".toml":
+        return
+    text = text_of(path, "a TOML file", PlatformError)
+    if set(KEYS) & set(toml_of(text, path, PlatformError)):
+        raise PlatformError(
+            f"{path}: found a scenario; accepted: a log or a platform; `metasched validate {path}` "
+            "shows a scenario"
+        ) from None
 
 
 @click.command()

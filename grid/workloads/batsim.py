@@ -21,7 +21,7 @@ from grid.errors import WorkloadError
 from grid.foreign import quoted
 from grid.jobs import LONGEST
 from grid.topology import number
-from grid.workloads.files import LARGEST_WHOLE, opened_text
+from grid.workloads.files import LARGEST_WHOLE, WHOLE_NUMBER, opened_text
 from grid.workloads.log import RECORD, Log
 from grid.workloads.table import Table
 
@@ -194,7 +194,7 @@ def _size(job: Mapping[str, Any], where: str) -> int:
     value = number(job.get("res"))
     if not (1 <= value < LARGEST_WHOLE and value.is_integer()):
         raise WorkloadError(
-            f"{where}: res is {quoted(job.get('res'))}; accepted: a whole number from 1"
+            f"{where}: res is {quoted(job.get('res'))}; accepted: {WHOLE_NUMBER}, from 1"
         )
     return int(value)
 

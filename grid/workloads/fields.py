@@ -14,7 +14,7 @@ from grid.errors import WorkloadError
 from grid.foreign import quoted
 from grid.jobs import LONGEST, UNKNOWN, JobArray
 from grid.reading import line_blocks
-from grid.workloads.files import LARGEST_WHOLE, number, opened_text, seconds, whole
+from grid.workloads.files import LARGEST_WHOLE, WHOLE_NUMBER, number, opened_text, seconds, whole
 from grid.workloads.log import RECORD
 
 FIELDS = 18
@@ -280,7 +280,7 @@ def _refuse(
                 f"accepted: a record of at least {FIELDS} fields, or a comment after {comment!r}"
             )
         for index in numeric:
-            read, accepted = (whole, "a whole number") if index in WHOLE else (number, "a number")
+            read, accepted = (whole, WHOLE_NUMBER) if index in WHOLE else (number, "a number")
             if index in TIMES:
                 read, accepted = seconds, f"a number of seconds up to {LONGEST:g}"
             try:

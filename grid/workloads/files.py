@@ -22,6 +22,8 @@ from grid.reading import line_blocks
 _NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 LARGEST_WHOLE = 2**53
 """Floats hold every whole number below exactly."""
+WHOLE_NUMBER = "a whole number below 2^53"
+"""What `whole` reads, in words."""
 
 PACKED: dict[str, tuple[bytes, Callable[..., Any], str]] = {
     ".gz": (b"\x1f\x8b", gzip.open, "gzip"),

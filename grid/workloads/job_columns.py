@@ -31,7 +31,7 @@ from grid.jobs import (
 )
 from grid.names import meant
 from grid.workloads.communication import COMMUNICATION
-from grid.workloads.files import number, seconds, whole
+from grid.workloads.files import WHOLE_NUMBER, number, seconds, whole
 
 COLUMNS = (
     "job",
@@ -144,11 +144,18 @@ def cells(jobs: JobArray, clusters: Sequence[str]) -> dict[str, list[Any]]:
 def check_header(where: str, header: list[str]) -> None:
     """Refuse names of columns that are unknown, there twice, or lack one that is required.
 
+    No name begins with a digit: where one does, the header is missing.
+
     Raises
     ------
     WorkloadError
         After `where`.
     """
+    if any(name[:1].isdecimal() for name in header):
+        raise WorkloadError(
+            f"{where}: no header: found {quoted(','.join(header))}; accepted: a header with "
+            f"{', '.join(REQUIRED)}"
+        )
     for name in header:
         if name not in COLUMNS:
             raise WorkloadError(f"{where}: unknown column {quoted(name)}; {meant(name, COLUMNS)}")
@@ -185,11 +192,11 @@ def _cell(name: str, clusters: Sequence[str]) -> tuple[Callable[[str], Any], str
     """Return what reads a cell of a column, raising ValueError, and what it accepts."""
     match name:
         case "job":
-            return whole, "a whole number"
+            return whole, WHOLE_NUMBER
         case "size":
-            return lambda cell: _within(whole(cell), 1, math.inf), "a whole number from 1"
+            return lambda cell: _within(whole(cell), 1, math.inf), f"{WHOLE_NUMBER}, from 1"
         case "user" | "application":
-            return lambda cell: _within(whole(cell), 0, math.inf), "a whole number from 0"
+            return lambda cell: _within(whole(cell), 0, math.inf), f"{WHOLE_NUMBER}, from 0"
         case "origin":
             return list(clusters).index, f"one of {', '.join(clusters)}, or nothing"
         case "request":

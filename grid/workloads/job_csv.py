@@ -107,11 +107,12 @@ def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
             raise WorkloadError(
                 f"{path}:{reader.line_num}: found {error}; accepted: comma-separated cells"
             ) from error
+    if rows:
+        check_header(f"{path}:{numbers[0]}", rows[0])
     if len(rows) < 2:
         raise WorkloadError(
             f"{path}: empty workload: found no job; accepted: a header and at least one job"
         )
-    check_header(f"{path}:{numbers[0]}", rows[0])
     columns = len(rows[0])
     for row, line in zip(rows, numbers, strict=True):
         if len(row) != columns:

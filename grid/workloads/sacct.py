@@ -185,14 +185,18 @@ def _first(where: str, said: Mapping[str, str], names: tuple[str, ...]) -> float
                 return float(cpu[1])
             continue
         match = DURATION.fullmatch(text)
-        value = math.nan
+        value, unit = math.nan, 60 if name.startswith("Timelimit") else 1
         if match and name in ("Elapsed", "Timelimit"):
             days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
             value = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
         elif re.fullmatch(r"\d{1,15}", text, re.ASCII):
-            value = float(text) * (60 if name.startswith("Timelimit") else 1)
+            value = float(text) * unit
         if not value <= LONGEST:
-            raise WorkloadError(f"{where}: {name} is {quoted(text)}; accepted: as sacct prints it")
+            timed = "a time such as 1-02:03:04, or " if name in ("Elapsed", "Timelimit") else ""
+            raise WorkloadError(
+                f"{where}: {name} is {quoted(text)}; accepted: {timed}a whole number up to "
+                f"{LONGEST / unit:.3g}"
+            )
         return value
     return -1.0
 

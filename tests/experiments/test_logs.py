@@ -146,6 +146,16 @@ def test_platforms(tmp_path):
     assert "platform: elements of no meaning here: 1 (disk) left out" in result.stderr
 
 
+def test_a_scenario_is_no_platform(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('title = "mine"\n[[clusters]]\nname = "A"\nsize = 4\n')
+    words = f"{path}: found a scenario; accepted: a log or a platform; `metasched validate {path}`"
+    assert words in refusal("inspect", path)
+    path.write_text('size = 1\n[[clusters]]\nname = "A"\nsize = 4\n')
+    assert "platform: unknown key 'size'" in refusal("inspect", path)
+    assert "No such file" in refusal("inspect", tmp_path / "none.toml")
+
+
 def test_speed_of_processors(tmp_path):
     work = {
         "jobs": [{"id": 1, "subtime": 0, "res": 1, "profile": "p"}],

@@ -142,6 +142,8 @@ def test_bad_cells_are_named(tmp_path, column, cell):
         ("arrival,size,runtime\n1,1,1\n1,1,1,1", "3: found 4 cells; accepted: 3"),
         ('arrival,size,runtime\n1,1,"1"x', "2: found ',' expected"),
         ("arrival,size,runtime\n", " empty workload"),
+        ("0,4,100\n", "1: no header: found '0,4,100'; accepted: a header with arrival, size, run"),
+        ("0,4,100\n5,4,100\n", "1: no header: found '0,4,100'"),
         ("", " empty workload"),
     ],
 )

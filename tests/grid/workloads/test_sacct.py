@@ -179,7 +179,14 @@ def test_records_of_lines_without_end_are_let_go():
         (COLUMNS + "|User\n", "1: column 'User' found twice"),
         (COLUMNS + "\n", "empty workload"),
         (COLUMNS + "\n" + line(Submit="yesterday"), "2: Submit is 'yesterday'; accepted: a time"),
-        (COLUMNS + "\n" + line(elapsed="long"), "2: Elapsed is 'long'; accepted: as sacct"),
+        (
+            COLUMNS + "\n" + line(elapsed="long"),
+            "2: Elapsed is 'long'; accepted: a time such as 1-02:",
+        ),
+        (
+            COLUMNS + "\n" + line(NCPUS="4K"),
+            "2: NCPUS is '4K'; accepted: a whole number up to 1e+12",
+        ),
         (COLUMNS + "\n" + line("x"), "2: JobID is 'x'; accepted: a number"),
     ],
 )
