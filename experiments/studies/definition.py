@@ -141,7 +141,7 @@ class Replications(_Part):
     """The study ends when the next round of replications would take it beyond so many runs."""
     time: Time | None = None
     """The study ends after so much wall time, s; what is done by then depends on the machine."""
-    window: Annotated[Time, Field(ge=1)] | None = None
+    window: Time | None = None
     """Logs: replication k replays the k-th stretch of this length, s, in which jobs arrive."""
 
     @property

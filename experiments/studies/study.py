@@ -234,7 +234,10 @@ class Study:
         check_importable(scenario, "study")
         changes: dict[str, Any] = {}
         if study.platform is not None:
-            changes["platform"] = read_platform(str(folder / study.platform))
+            try:
+                changes["platform"] = read_platform(str(folder / study.platform))
+            except GridError as error:
+                raise GridError(f"{self.path}: platform: {error}") from None
         if study.own_metrics:
             changes["own_metrics"] = tuple(
                 dict.fromkeys((*scenario.own_metrics, *study.own_metrics))

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +15,8 @@ from experiments.numbers import NONE, Scale
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.verdicts import place_of
 
+WIDEST = 1000
+"""Columns of text that a table may have."""
 MARK = "*"
 """Stands behind means of runs without a steady state."""
 
@@ -25,7 +28,11 @@ def print_outcome(outcome: StudyOutcome, console: Console) -> None:
     for place, rows in outcome.ranking.groupby(outcome.where, sort=False):
         if where := place_of(outcome, place):
             console.print(where, style="bold", **literally)
-        console.print(_table(outcome, place, rows))
+        table = _table(outcome, place, rows)
+        whole = Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
+        if not console.is_terminal:  # there is room for all, and no number is broken
+            console.width = max(console.width, whole)
+        console.print(table)
         console.print()
     for sentence in outcome.sentences():
         console.print(f"- {sentence}", soft_wrap=not console.is_terminal, **literally)

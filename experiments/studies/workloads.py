@@ -19,6 +19,7 @@ from experiments.studies.inputs import digest, paths_of, read_once
 from experiments.studies.study_run import StudyRun
 from experiments.workload import Source
 from grid.errors import GridError
+from grid.workloads.files import LARGEST_WHOLE
 
 WINDOW = ("window_start", "window_end")
 
@@ -136,10 +137,18 @@ def _read(
 ) -> StudyWorkload:
     digests = {path: digest(path) for path in paths_of(source)}
     assert isinstance(base.parameters, Parameters)
-    table = read_once(digests, source, base.platform, base.parameters)
+    try:
+        table = read_once(digests, source, base.platform, base.parameters)
+    except GridError as error:
+        raise GridError(f"{where}: workloads: {name}: {error}") from None
     arrivals = table.jobs["arrival"] - table.jobs["arrival"][0]
     if how.window is None:
         return StudyWorkload(name, source, digests, arrivals)
+    if float(arrivals[-1]) / how.window > LARGEST_WHOLE:
+        raise GridError(
+            f"{where}: replications.window: found {how.window} s; accepted: a longer one, for "
+            f"{name} lasts for {countdown(float(arrivals[-1]))}"
+        )
     parts = np.unique(arrivals // how.window)  # there may be far more without a job
     starts = how.window * parts[:-1]
     first, last = np.searchsorted(arrivals, starts), np.searchsorted(arrivals, starts + how.window)

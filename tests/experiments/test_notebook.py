@@ -105,9 +105,8 @@ def test_a_scenario_shows_its_clusters(result):
 
 
 def test_replications_show_means(result):
-    runs = pd.DataFrame(
-        {"seed": [1, 2], "unfinished": 0, "stable": 1.0, HURT: [3.0, 5.0], "none": math.nan}
-    )
+    counts = {"completed": 9, "rejected": 0, "unfinished": 0, "stable": 1.0}
+    runs = pd.DataFrame({"seed": [1, 2], **counts, HURT: [3.0, 5.0], "none": math.nan})
     found = Replications(result.scenario, 7, runs)
     shown = found._repr_html_()
     assert "&lt;/script&gt;</td><td>4 ± 13</td>" in shown

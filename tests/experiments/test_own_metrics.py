@@ -60,7 +60,7 @@ def broken(result):
     raise RuntimeError("of the metric")
 
 def odd(result):
-    if int(1000 * result.counted["turnaround"].mean()) % 3 == 0:
+    if int(1000 * result.counted["turnaround"].mean()) % 5 == 0:
         raise ValueError("odd")
     return result.counted["wait"].mean()
 """
@@ -129,7 +129,7 @@ metric = "odd"
 own_metrics = ["own:odd"]
 policies = [{global = "ect", local = "easy"}, {global = "dll", local = "fcfs"}]
 set = {jobs = 30, load = 0.6, mode = "open"}
-replications = {least = 6}
+replications = {least = 8}
 """
 
 
@@ -144,8 +144,8 @@ def test_a_metric_that_fails_in_some_runs_of_a_study(folder):
     assert found.exit_code == 1
     assert failed.startswith("metasched: Metric own:odd failed in ")
     for policy, of in lacks.groupby("policy"):
-        assert f"{len(of)} of 6 runs of {policy} (--seed {of['seed'].iloc[0]})" in failed
-    left = 6 - lacks["replication"].nunique()
+        assert f"{len(of)} of 8 runs of {policy} (--seed {of['seed'].iloc[0]})" in failed
+    left = 8 - lacks["replication"].nunique()
     assert [row["n"] for row in told["ranking"]] == [left] * 2
     have = runs[~runs["replication"].isin(lacks["replication"])]
     means = have.groupby("policy")["odd"].mean()

@@ -196,3 +196,21 @@ def test_a_log_has_no_steady_state_to_lose(tmp_path):
     result = run(Scenario.load("site").changed(["nodes=8"], workload=str(path)))
     assert result.statistics.stable is False
     assert result.summary()["metrics"]["stable"] is None
+
+
+def test_jobs_that_all_runs_reject_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text('[[clusters]]\nname = "A"\nsize = 4\n')
+    words = ["site", "--platform", "small.toml", "--workload", "wide.csv", "--replications", 2]
+    (tmp_path / "wide.csv").write_text("arrival,size,runtime\n0,8,60\n5,9,60\n")
+    got = call(*words)
+    assert got.exit_code == 1
+    assert got.stderr.endswith("metasched: all jobs of all runs were rejected\n")
+    assert "4 jobs rejected in all runs" in got.stdout
+    (tmp_path / "wide.csv").write_text("arrival,size,runtime\n0,4,60\n5,9,60\n")
+    got = call(*words, "--json")
+    assert (got.exit_code, json.loads(got.stdout)["rejected"]) == (0, 2)
+
+
+def test_numbers_that_are_all_equal_have_an_interval_of_no_width():
+    assert mean_interval([0.1 + 0.2] * 3).half_width == 0.0

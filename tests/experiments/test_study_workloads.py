@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from experiments.studies import inputs
 from experiments.studies.study import Study
 from experiments.studies.study_run import numbers_of
 from experiments.workload import read_source
+from grid.errors import GridError
 from tests.experiments.small_studies import STUDY, Silent, jobs_of, write_log_study
 
 
@@ -92,3 +95,9 @@ def test_stretches_are_found_however_short_they_are(tmp_path):
     assert 380 <= len(workload.stretches) <= 400
     starts = [start for start, _ in workload.stretches]
     assert starts == sorted(set(starts))
+
+
+def test_stretches_too_short_to_be_counted_are_refused(tmp_path):
+    file = write_log_study(tmp_path, [("least = 4", "least = 4\nwindow = 5e-324")])
+    with pytest.raises(GridError, match=r"window: found 5e-324 s; accepted: a longer one"):
+        Study.load(file)
