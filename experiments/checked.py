@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pydantic
 
-from experiments.parameters import ALIASES, RANGES, Parameters
+from experiments.accepted import accepted
+from experiments.parameters import ALIASES, RANGES, Parameters, ServiceClassTable
 from experiments.workload import deadline_classes
 from grid.errors import GridError, WorkloadError
 from grid.foreign import plain, quoted
 from grid.names import meant
 from grid.workloads.deadlines import class_table
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 LISTED = "`metasched validate SCENARIO --all` lists them"
 MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
@@ -38,32 +42,13 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
     try:
         parameters = Parameters.by_any_name(values)
     except pydantic.ValidationError as failure:
-        errors = failure.errors()
-        of_one_key = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
-        # Each branch of a union has its errors: the deepest are those of the branch that is meant.
-        error = max(of_one_key, key=lambda each: len(each["loc"]))
-        first, *rest = error["loc"]
-        place = _place([given.get(str(first), first), *rest])
-        if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
-            name = given.get(str(first), str(first))
-            known = meant(name, (*Parameters.model_fields, *ALIASES), LISTED)
-            raise ScenarioError(f"{where}: {plain(name)}: unknown parameter; {known}") from None
-        reasons = dict.fromkeys(
-            each["msg"][0].lower() + each["msg"][1:]
-            for each in of_one_key
-            if _place(each["loc"]) == _place(error["loc"]) and each["type"] not in MISSHAPEN
-        )
-        reason = " or ".join(reasons)
-        if error["type"] in MISSHAPEN:
-            words = (Parameters.model_fields[str(error["loc"][0])].description or "").split()
-            reason = f"accepted: {' '.join(words)}"[:-1]
-        raise ScenarioError(f"{where}: {place}: found {quoted(error['input'])}; {reason}") from None
+        raise ScenarioError(f"{where}: {_told(failure.errors(), given)}") from None
     for low, high in RANGES:
         least, most = getattr(parameters, low), getattr(parameters, high)
         if most < least:
             named = parameters.called(high)
-            accepted = f"from {parameters.called(low)}, {least}"
-            raise ScenarioError(f"{where}: {named}: found {most}; accepted: {accepted}")
+            bound = f"{parameters.called(low)}, {least}"
+            raise ScenarioError(f"{where}: {named}: found {most}; accepted: from {bound}")
     most = parameters.max_runtime
     if parameters.runtimes == "bounded-pareto" and most == parameters.min_runtime:
         raise ScenarioError(
@@ -76,6 +61,49 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
     return parameters
 
 
+def _told(errors: Sequence[ErrorDetails], given: Mapping[str, str]) -> str:
+    """Return the first of pydantic's errors in a line of ours.
+
+    Parameters
+    ----------
+    errors : sequence of dict
+    given : mapping of str to str
+        Names as they were given, by parameter.
+    """
+    of_one_key = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
+    # Each branch of a union has its errors: the deepest are those of the branch that is meant. Of
+    # one that takes lists of lists, a list's first number says no more than that it is another.
+    # What is missing may be there by a wrong name, which says more.
+    error = max(
+        of_one_key,
+        key=lambda each: (
+            len(each["loc"]) - (each["type"] == "tuple_type"),
+            each["type"] == "extra_forbidden",
+        ),
+    )
+    parameter, kind = str(error["loc"][0]), error["type"]
+    key, rest = given.get(parameter, parameter), error["loc"][1:]
+    if kind == "extra_forbidden" and not rest:
+        known = meant(key, (*Parameters.model_fields, *ALIASES), LISTED)
+        return f"{plain(key)}: unknown parameter; {known}"
+    if kind == "extra_forbidden":
+        known = meant(rest[-1], ServiceClassTable.model_fields)
+        return f"{_place([key, *rest])}: unknown key; {known}"
+    reason = ""
+    if kind == "missing":
+        of_table = [each["loc"] for each in of_one_key if each["loc"][:-1] == error["loc"][:-1]]
+        keys = [str(loc[-1]) for loc in of_table if not isinstance(loc[-1], int)]
+        known, rest = ", ".join(ServiceClassTable.model_fields), rest[:-1]
+        reason = f"missing: {', '.join(keys)}; accepted: a table of {known}" if keys else ""
+    elif kind not in MISSHAPEN:
+        of_place = [each for each in of_one_key if _place(each["loc"]) == _place(error["loc"])]
+        reason = accepted([each for each in of_place if each["type"] not in MISSHAPEN])
+    if not reason:
+        words = (Parameters.model_fields[parameter].description or "").split()
+        reason = f"accepted: {' '.join(words)}"[:-1]
+    return f"{_place([key, *rest])}: found {quoted(error['input'])}; {reason}"
+
+
 def _place(location: Sequence[str | int]) -> str:
     """Return the place of an error as a user writes it."""
     return ".".join(str(part) for part in location if not _is_branch(str(part)))
@@ -83,4 +111,5 @@ def _place(location: Sequence[str | int]) -> str:
 
 def _is_branch(part: str) -> bool:
     """Tell whether a part of an error's place names a branch of a union, not a key."""
-    return not part.isdigit() and part not in Parameters.model_fields and not part.isidentifier()
+    named = part.isdigit() or part in Parameters.model_fields or part.isidentifier()
+    return not named or part == "bool"

@@ -184,7 +184,8 @@ class Parameters(BaseModel):
     max_deadline_ratio: Ratio = 5.0
     """Greatest dr."""
     service_classes: tuple[ServiceClassTable, ...] = ()
-    """Classes of service instead of the one dr: tables of name, share, min_ratio, max_ratio."""
+    """Classes of service instead of one range of dr for all jobs: a list of tables of name, share
+    (of the jobs), min_ratio and max_ratio (of dr)."""
     assign_deadlines: bool | Auto = "auto"
     """Give jobs without a deadline (of a log, or synthetic) one by the range or the classes;
     "auto": if a scheduler reads deadlines, or in mode batch, whose rounds are judged by them."""

@@ -13,6 +13,7 @@ import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from experiments.accepted import accepted
 from experiments.listing import shown
 from experiments.options import seconds
 from experiments.parameters import ALIASES, Whole
@@ -73,15 +74,6 @@ def _of_json(value: Any) -> Any:
 
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
-
-
-SHAPES = {
-    "tuple_type": "accepted: a list",
-    "too_short": "accepted: a list of at least one",
-    "model_type": "accepted: a table",
-    "dict_type": "accepted: a table",
-}
-"""What is accepted, by the kind of pydantic's error, where its own words are not a user's."""
 
 
 def _by_own_names(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -278,8 +270,7 @@ def _told(failure: pydantic.ValidationError) -> str:
         return f"{key}: unknown key; {meant(error['loc'][-1], _keys(error['loc'][:-1]))}"
     if error["type"] == "missing":
         return f"{key}: missing; accepted: a study with it"
-    reason = SHAPES.get(error["type"], error["msg"][0].lower() + error["msg"][1:])
-    return f"{key}: found {_spelled(error['input'])}; {reason}"
+    return f"{key}: found {_spelled(error['input'])}; {accepted([error])}"
 
 
 def _spelled(value: Any) -> str:

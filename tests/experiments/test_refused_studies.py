@@ -16,7 +16,7 @@ from tests.experiments.small_studies import STUDY, Silent, call, content, write_
 
 BAD = [
     ("seed = 3", "seeds = 3", "study.toml: seeds: unknown key; did you mean seed"),
-    ("seed = 3", "seed = -3", "study.toml: seed: found -3; input should be greater"),
+    ("seed = 3", "seed = -3", "study.toml: seed: found -3; accepted: from 0"),
     ("[policies]", "[police]", "study.toml: police: unknown key"),
     ('"ect"', '"etc"', "study.toml: policies: global scheduler 'etc': unknown; did you mean ect"),
     (
@@ -26,13 +26,13 @@ BAD = [
     ),
     ('"fcfs"', '"titan"', "study.toml: policies.local: found ['titan', 'titan']; accepted: each"),
     ("jobs = 150", "job = 150", "study.toml: set: job: unknown parameter; did you mean jobs"),
-    ("jobs = 150", "jobs = 0", "study.toml: set: jobs: found 0; input should be greater"),
+    ("jobs = 150", "jobs = 0", "study.toml: set: jobs: found 0; accepted: from 1"),
     ("jobs = 150", "load = 1", "study.toml: vary: load: found in set too; accepted: one of them"),
     ("load = [", "laod = [", "study.toml: vary: laod: unknown parameter; did you mean load"),
-    ("0.9]", "-1]", "study.toml: vary: load: found -1; input should be greater"),
+    ("0.9]", "-1]", "study.toml: vary: load: found -1; accepted: from "),
     ("[0.4, 0.9]", "0.4", "study.toml: vary.load: found 0.4; accepted: a list"),
     ("[0.4, 0.9]", "[]", "study.toml: vary.load: found []; accepted: a list of at least one"),
-    ("least = 3", "least = 1", "study.toml: replications.least: found 1; input should be"),
+    ("least = 3", "least = 1", "study.toml: replications.least: found 1; accepted: from 2"),
     ("most = 5", "most = 2", "study.toml: replications.most: found 2; accepted: from 3"),
     ("most = 5", 'window = "4w"', "study.toml: replications.window: found without logs"),
     ("most = 5", 'time = "soon"', "study.toml: replications.time: found 'soon'; accepted: a time"),

@@ -82,8 +82,8 @@ def test_verify_works_the_numbers_out_again(case, tmp_path):
     ("warmup", "accepted"),
     [
         ("80", "warmup: found 80; accepted: a whole number below 80, the jobs of the workload"),
-        ("-1", "warmup: found -1; input should be greater than or equal to 0"),
-        ("2.5", "warmup: found 2.5; input should be a valid integer"),
+        ("-1", "warmup: found -1; accepted: from 0"),
+        ("2.5", "warmup: found 2.5; accepted: a whole number"),
     ],
 )
 def test_a_warmup_that_leaves_no_job_is_refused(warmup, accepted, tmp_path):
