@@ -160,10 +160,9 @@ def _coallocation(
 def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what columns of the table of clusters mean, those that it has."""
     columns = _columns(clusters)
-    if "idle_time_mean" in columns:
-        yield "own idle: of a processor, from its cluster's first start to its last finish"
     notes = {
-        "over_deadline": "late: over-deadline of all jobs",
+        "idle_time_mean": "own idle: in its own makespan",
+        "over_deadline": "late: total over-deadline",
         "cp": f"CP: {'whole run' if result.rounds is None else 'mean of rounds'}",
     }
     if told := [words for name, words in notes.items() if name in columns]:

@@ -29,14 +29,14 @@ from experiments.live.columns import (
     sparkline,
     table,
 )
-from experiments.numbers import NONE, duration, instants, number
+from experiments.numbers import NONE, duration, instants, largest, time_scale
 
 EXPLAINED = {
-    "CP, s": "CP: late, makespan and idle times, weighted",
+    "CP": "CP: late, makespan and idle times, weighted",
     "gens": "gens: generations of its search",
     "news age": "news age: since it was last heard of",
 }
-"""Headings of columns that do not speak for themselves, and what they mean."""
+"""Headings of columns that do not speak for themselves, without units, and what they mean."""
 
 _STYLES = ("cyan", "", "green")
 """Of the ends of jobs, messages, and starts of jobs."""
@@ -50,7 +50,8 @@ def clusters_panel(model: GridModel, glyphs: Glyphs, width: int, height: int) ->
     shown = _shown(world.clusters, height - 2)
     columns = fitting(_cluster_columns(model, glyphs, shown), width)
     lines = [rule(heading, width, glyphs), *table(columns, shown, width)]
-    explained = [EXPLAINED[column.head] for column in columns if column.head in EXPLAINED]
+    heads = [column.head.partition(",")[0] for column in columns]
+    explained = [EXPLAINED[head] for head in heads if head in EXPLAINED]
     if explained and len(lines) < height:
         lines.append(Text(fit(explained, width, "; "), "dim"))
     if shown < world.clusters:
@@ -83,8 +84,10 @@ def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Colum
         numbers("run", [f"{each.running:,}" for each in clusters], 3, least=4),
         numbers("wait", [f"{each.waiting:,}" for each in clusters], 2, least=4),
     ]
-    if any(cps := [_cp(each) for each in clusters]):
-        columns.append(numbers("CP, s", [each or NONE for each in cps], 4, least=6))
+    if any(cps := [_cps(each) for each in clusters]):
+        scale = time_scale(largest(cp for each in cps for cp in each))
+        cells = [" -> ".join(map(scale.told, each)) or NONE for each in cps]
+        columns.append(numbers(f"CP, {scale.unit}", cells, 4, least=6))
     if any(down):
         columns.insert(3, numbers("down", [f"{each:,}" for each in down], 2))
     if any(cluster.restarts for cluster in clusters):
@@ -188,13 +191,13 @@ def _history(cluster: ClusterAgent) -> Sequence[float]:
     return history
 
 
-def _cp(cluster: ClusterAgent) -> str:
-    """Return the CP of a cluster's plan, of a search from its beginning to its end; "": none."""
+def _cps(cluster: ClusterAgent) -> list[float]:
+    """Return the CP (s) of a cluster's plan, of a search at its beginning and its end; or none."""
     history = _history(cluster)
     if len(history):
-        return f"{number(history[0])} -> {number(history[-1])}"
+        return [history[0], history[-1]]
     cp: Any = getattr(cluster.scheduler, "cp", None)
-    return "" if cp is None or np.isnan(cp) else number(cp)
+    return [] if cp is None or np.isnan(cp) else [cp]
 
 
 def _capacity(capacity: float) -> str:

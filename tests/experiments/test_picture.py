@@ -16,7 +16,7 @@ from agents.model import GridModel
 from experiments.events.happenings import Happenings
 from experiments.events.words import Line, Story
 from experiments.live.picture import Picture, Progress
-from experiments.numbers import duration, number
+from experiments.numbers import duration, time_scale
 from grid.platform import Platform
 
 from .watched import SIZES, FewJobs, grid_of, plain
@@ -119,8 +119,10 @@ def test_no_column_is_lost_with_long_names_and_large_numbers(size):
     model.step()
     for cluster in model.clusters:
         cluster.scheduler.history = [12345.6, 1234.5]
-    head = plain(model, *size)[4].split()
-    assert head == ["cluster", "busy", "run", "wait", "CP,", "s", "search", "gens", "news", "age"]
+    lines = plain(model, *size)
+    head = lines[4].split()
+    assert head == ["cluster", "busy", "run", "wait", "CP,", "h", "search", "gens", "news", "age"]
+    assert " 3.43 -> 0.343 " in lines[5]
 
 
 def test_the_bar_of_progress_stays_beside_large_numbers(monkeypatch):
@@ -187,13 +189,16 @@ def test_muscle_and_titan_are_shown_at_work(midway, size):
     assert f"round {last.number}: {last.jobs.sum()} jobs" in text
     assert "ETA unknown" in text
     assert f"scheduling {model.messages_posted}" in text
+    histories = [cluster.scheduler.history for cluster in model.clusters]
+    scale = time_scale(max(max(history[0], history[-1]) for history in histories))
     for cluster in model.clusters:
         assert "CP: late, makespan and idle times, weighted" in text
         history = cluster.scheduler.history
         assert len(history) > 0
+        cps = f"{scale.told(history[0])} -> {scale.told(cluster.scheduler.cp)}"
         assert re.search(
             rf"{cluster.name} .* {cluster.busy}/{cluster.size} +{cluster.running} +"
-            rf"{cluster.waiting} +{number(history[0])} -> {number(cluster.scheduler.cp)} +[▁-█]+ +"
+            rf"{cluster.waiting} +{cps} +[▁-█]+ +"
             rf"{len(history) - 1:,} ",
             text,
         )

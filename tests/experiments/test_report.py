@@ -27,8 +27,7 @@ def test_people_get_plain_columns_with_units(result):
     assert lines[0] == "a[b]c: mine:First over fcfs, seed 3"
     assert "jobs completed: 2 of 3 submitted" in lines
     assert "MCP, PB: whole run: 1.53 s, 1.53 s" in lines
-    assert "own idle: of a processor, from its cluster's first start to its last finish" in lines
-    assert "CP: whole run" in lines
+    assert "own idle: in its own makespan; CP: whole run" in lines
     assert "makespan: 3.14 s" in lines
     assert "deadlines met" not in text
     assert "1 job rejected, larger than can ever run: 8" in lines
