@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from experiments.bench.commands import bench
 from experiments.checks.commands import check, verify
 from experiments.logs.commands import convert, inspect
 from experiments.maxutil.commands import maxutil
@@ -22,9 +23,6 @@ from experiments.studies.commands import study
 from grid.errors import GridError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from experiments.bench.measurement import Measurement
     from experiments.scenario import Scenario
 
 UNFINISHED = 1
@@ -349,7 +347,7 @@ def policies(level: str | None, paper: str | None, as_json: bool) -> None:
     print_table(list_policies(level, paper), as_json)
 
 
-COMMANDS = check, verify, reproduce, study, report, plot, maxutil, inspect, convert, oas, gap
+COMMANDS = check, verify, reproduce, study, report, plot, maxutil, inspect, convert, oas, gap, bench
 for each in COMMANDS:
     main.add_command(each)
 
@@ -389,34 +387,3 @@ def pareto(
         from rich.console import Console
 
         front.print(Console(), pick)
-
-
-@main.command()
-@click.argument("what", type=click.Choice(["kernel", "titan", "study", "report"]))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-def bench(what: str, as_json: bool) -> None:
-    """Measure the kernel, TITAN, a study of many runs, or the page of `metasched report`."""
-    from experiments.bench.coallocation import bench_coallocation
-    from experiments.bench.kernel import bench_kernel
-    from experiments.bench.measurement import as_json as rows
-    from experiments.bench.measurement import print_measurements
-    from experiments.bench.page import bench_page
-    from experiments.bench.queues import bench_queues
-    from experiments.bench.site import bench_site
-    from experiments.bench.study import bench_study
-    from experiments.bench.titan import bench_titan
-    from experiments.studies.progress import telling
-
-    of_kernel = bench_coallocation, bench_queues, bench_site, bench_kernel  # keeps records: last
-    benches: dict[str, Sequence[Callable[[], list[Measurement]]]] = {
-        "kernel": of_kernel,
-        "titan": [bench_titan],
-        "study": [bench_study],
-        "report": [bench_page],
-    }
-    with telling(f"measuring: {what}"):
-        found = [each for bench in benches[what] for each in bench()]
-    if as_json:
-        click.echo(json.dumps(rows(found)))
-    else:
-        print_measurements(found)
