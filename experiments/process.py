@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -17,6 +17,8 @@ from grid.errors import GridError
 from grid.foreign import one_line, quoted
 from grid.names import meant
 
+_HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""Raised by click, from 8.2 on, to show help where a group is called alone."""
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 """Exit status: an error of a program, one that the user can mend, Ctrl-C."""
 
@@ -29,11 +31,15 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that words begin with; of an unknown one, say which was meant."""
         if words and not words[0].startswith("-") and self.get_command(context, words[0]) is None:
-            of = " ".join(["metasched", *context.command_path.split()[1:]])
-            listed = f"`{of} --help` lists them"
+            listed = f"`{' '.join(['metasched', *_path(context)])} --help` lists them"
             known = meant(words[0], self.list_commands(context), listed)
             raise GridError(f"command {quoted(words[0])}: unknown; {known}")
         return super().resolve_command(context, words)
+
+
+def _path(context: click.Context) -> list[str]:
+    """Return the words that a command is called by, after the name of the program."""
+    return context.command_path.split()[1:]
 
 
 class Program(Commands):
@@ -59,6 +65,13 @@ class Program(Commands):
                 _say(f"standard output: {error.strerror or error}")
             sys.exit(FAILED)
 
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        """Return the context of the command, unless its own options are misused."""
+        try:
+            return super().make_context(*given, **more)
+        except click.UsageError as error:
+            _refuse_misuse(error, [])
+
     def invoke(self, context: click.Context) -> Any:
         """Turn an error that the user can mend into one line, and Ctrl-C into its exit status."""
         before = sys.unraisablehook
@@ -68,11 +81,26 @@ class Program(Commands):
         except GridError as error:
             _say(str(error))
             sys.exit(BAD_INPUT)
+        except click.UsageError as error:
+            _refuse_misuse(error, [context.invoked_subcommand or ""])
         except KeyboardInterrupt:
             _say("interrupted")
             sys.exit(INTERRUPTED)
         finally:
             sys.unraisablehook = before
+
+
+def _refuse_misuse(error: click.UsageError, words: list[str]) -> NoReturn:
+    """Say in one line what is missing or unknown, in the command of these words if not known."""
+    if isinstance(error, _HELP):
+        raise error
+    if error.ctx is not None:
+        words = _path(error.ctx)
+    command = " ".join(["metasched", *words])
+    message = error.format_message().removesuffix(".")
+    where = f"{' '.join(words)}: " if words else ""
+    _say(f"{where}{message[0].lower()}{message[1:]}; `{command} --help` says what it takes")
+    sys.exit(BAD_INPUT)
 
 
 def _unraisable(

@@ -129,6 +129,33 @@ def folder(tmp_path, monkeypatch):
     sys.modules.pop("raising", None)
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("explain first", "explain: missing argument 'JOB'; `metasched explain --help` says"),
+        ("run", "run: missing argument 'SCENARIO'; `metasched run --help` says"),
+        ("run one two", "run: got unexpected extra argument"),
+        ("run --seed", "run: option '--seed' requires an argument"),
+        ("policies --level x", "policies: invalid value for '--level': 'x' is not one of"),
+        ("bench", "bench: missing argument"),
+        ("reproduce oas --frob", "reproduce oas: no such option"),
+        ("--frob", "no such option"),
+    ],
+)
+def test_a_command_that_is_misused_says_in_a_line_what_is_missing(words, told):
+    got = CliRunner().invoke(main, words.split())
+    assert got.exit_code == 2
+    assert got.stdout == ""
+    (line,) = got.stderr.splitlines()
+    assert line.startswith(f"metasched: {told}")
+    assert line.endswith(" --help` says what it takes")
+
+
+@pytest.mark.parametrize("words", [[], ["reproduce"]])
+def test_a_group_that_is_called_alone_shows_its_help(words):
+    assert "Commands:" in CliRunner().invoke(main, words).output
+
+
 # Users' code ----------------------------------------------------------------------------------
 
 
