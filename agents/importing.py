@@ -7,12 +7,13 @@ that is started.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -20,10 +21,13 @@ from types import ModuleType
 from typing import Any
 
 from grid.errors import GridError
+from grid.names import meant
 
 CODE = Path(__file__).resolve().parents[1]
 """The folder of the packages of this product."""
 OURS = ("agents", "experiments", "grid", "metasched")
+
+NAMED = "accepted: the name of one, without .py"
 
 _one_at_a_time = threading.RLock()
 _folders: list[str] = []
@@ -72,7 +76,9 @@ def module_of(kind: str, name: str, module: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if not f"{module}.".startswith(f"{error.name}."):
             raise
-        raise GridError(f"{kind} {name!r}: no module {module!r}{instead_of(module)}") from None
+        there = [path.stem for each in _folders for path in Path(each).glob("*.py")]
+        known = instead_of(module) or f"; {meant(module, there, NAMED)}"
+        raise GridError(f"{kind} {name!r}: no module {module!r}{known}") from None
 
 
 def instead_of(module: str) -> str:
@@ -80,9 +86,26 @@ def instead_of(module: str) -> str:
     top = module.partition(".")[0]
     if top not in (*OURS, *sys.stdlib_module_names):
         return ""
-    own = next((path for each in _folders if (path := Path(each, f"{top}.py")).is_file()), None)
+    own = _own_file(top)
     whose = "metasched" if top in OURS else "Python"
     return "" if own is None else f" ({own} needs another name: {top} is a module of {whose})"
+
+
+def classes_in(module: str) -> list[str] | None:
+    """Return the classes that a user's file defines, which is not run; None if there is no file."""
+    own = _own_file(module) if module.isidentifier() else None
+    if own is None:
+        return None
+    with suppress(OSError, SyntaxError, ValueError):
+        found = ast.parse(own.read_bytes()).body
+        return [each.name for each in found if isinstance(each, ast.ClassDef)]
+    return []
+
+
+def _own_file(module: str) -> Path | None:
+    """Return the file that a module of a user's would be found in."""
+    files = (folder / f"{module}.py" for folder in [*map(Path, _folders), Path.cwd()])
+    return next((each for each in files if each.is_file()), None)
 
 
 class Paths:

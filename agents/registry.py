@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from agents.importing import instead_of, module_of
+from agents.importing import classes_in, instead_of, module_of
 from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -102,6 +102,10 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     kind = {GlobalScheduler: "global scheduler", LocalScheduler: "local scheduler"}.get(
         base, "scheduler"
     )
+    own = None if separator else classes_in(name.removesuffix(".py"))
+    if own is not None:
+        accepted = ", ".join(f"{name.removesuffix('.py')}:{each}" for each in own or ["Class"])
+        raise GridError(f"{kind} {quoted(name)}: found a module alone; accepted: {accepted}")
     if not separator or module_name[:1] in ("", "."):
         of_others = (GLOBAL | LOCAL).keys() - known.keys()
         why = "of the other level" if name in of_others else "unknown"

@@ -98,6 +98,12 @@ def test_a_users_own(module):
         (local_scheduler, "muscle", "local scheduler 'muscle': of the other level; `meta"),
         (local_scheduler, "", "local scheduler '': unknown"),
         (global_scheduler, "nowhere:First", "global scheduler 'nowhere:First': no module"),
+        (global_scheduler, "own_schedulers.py:First", "; did you mean own_schedulers? accepted: "),
+        (global_scheduler, "nowhere.py:First", "; accepted: the name of one, without .py"),
+        (any_scheduler, "own_schedulers", "accepted: own_schedulers:First, own_schedulers:Largest"),
+        (local_scheduler, "own_schedulers.py", "found a module alone; accepted: own_schedulers:F"),
+        (any_scheduler, "broken_code", "found a module alone; accepted: broken_code:Class"),
+        (any_scheduler, "./own_schedulers.py", "scheduler './own_schedulers.py': unknown"),
         (global_scheduler, "own_schedulers.x:First", "global scheduler 'own_schedulers.x:First'"),
         (global_scheduler, "own_schedulers:Last", "has no 'Last'; accepted: First"),
         (global_scheduler, "own_schedulers:Frist", "has no 'Frist'; did you mean First?"),
@@ -117,6 +123,12 @@ def test_what_is_no_scheduler_is_told_in_one_line(module, find, name, words):
         find(name)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_module_that_is_named_alone_is_not_run(module):
+    with pytest.raises(GridError):
+        any_scheduler(module)
+    assert module not in sys.modules
 
 
 def test_an_error_inside_a_users_module_is_shown_as_it_is(module):
