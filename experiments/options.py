@@ -144,8 +144,8 @@ class Figures(click.ParamType):  # type: ignore[type-arg]  # plain before click 
         """
         found: set[int] = set()
         for part in str(value).split(","):
-            ends = part.split("-")
-            if len(ends) > 2 or not all(FIGURE.fullmatch(end.strip()) for end in ends):
+            ends = [end.strip() for end in part.split("-")]
+            if len(ends) > 2 or not all(map(FIGURE.fullmatch, ends)):
                 raise GridError(
                     f"--figure: found {str(value)!r}; accepted: numbers and ranges, such as 14-21 "
                     "or 9,13"

@@ -144,9 +144,9 @@ def read_fields(
         raise WorkloadError(f"{path}: empty workload: found no record; accepted: at least one")
     records = np.concatenate(parts)
     named = []
-    for column_name, known in zip(("user", "application"), zip(*people, strict=True), strict=False):
-        records[column_name] = numbered(known)
-        if not are_numbers(known):
+    for column_name, texts in zip(("user", "application"), zip(*people, strict=True), strict=False):
+        records[column_name] = numbered(texts)
+        if not are_numbers(texts):
             named.append(column_name)
     if names:
         partition, partitions = placed(names)

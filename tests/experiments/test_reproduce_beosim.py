@@ -165,6 +165,7 @@ def test_decisions():
         (["--figure", "9-27"], "figure: found 12; accepted: 9-11, 13-27"),
         (["--figure", "9-1000000000000"], "figure: found 12; accepted: 9-11, 13-27"),
         (["--figure", "9,x"], "--figure: found '9,x'; accepted: numbers and ranges"),
+        (["--figure", "10\x1e-11" + 4301 * "9"], "--figure: found '10\\x1e-11999"),
         (["--figure", "1-2-3"], "--figure: found '1-2-3'; accepted: numbers and ranges"),
         (["--figure", "9", "--table", "anchors"], "--figure: found with --table"),
         (["--scale", "0"], "scale: found '0'; accepted: a number above 0"),
