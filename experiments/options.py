@@ -124,7 +124,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # plain before click
         raise GridError(f"{name}: found {text!r}; accepted: a time above 0, such as 30s, 10m or 2h")
 
 
-FIGURE = re.compile("[0-9]{1,4}")
+FIGURE = re.compile("[0-9]{1,18}")
 
 
 class Figures(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
