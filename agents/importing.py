@@ -105,7 +105,7 @@ def classes_in(module: str) -> list[str] | None:
 def _own_file(module: str) -> Path | None:
     """Return the file that a module of a user's would be found in."""
     files = (folder / f"{module}.py" for folder in [*map(Path, _folders), Path.cwd()])
-    return next((each for each in files if each.is_file()), None)
+    return next((each for each in files if os.path.isfile(each)), None)
 
 
 class Paths:

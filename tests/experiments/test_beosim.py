@@ -65,7 +65,9 @@ def test_every_key_is_accepted_whatever_the_policy(policy):
         assert metrics["mean_penalty"] > 1.0
     assert [each["size"] for each in summary["clusters"]] == [60] * 3
     assert summary["parameters"]["min_size"] == 5
-    assert "without effect" not in got.stderr
+    unread = {"b3": "penalty", "fixed-penalty": "chunk"}.get(policy, "chunk penalty").split()
+    line = next(line for line in got.stderr.splitlines() if "without effect" in line)
+    assert [each.split()[0] for each in line.partition("effect: ")[2].split("; ")] == unread
 
 
 def test_the_workload_depends_on_no_policy():

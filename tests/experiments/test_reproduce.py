@@ -80,8 +80,8 @@ def test_whole_path(tiny):
     assert len(told["points"]) == 3 * len(SERIES)
     assert {each["verdict"] for each in told["claims"]} <= {"holds", "fails", "open"}
     assert [each["claim"] for each in told["claims"]] == [c.text for c in CLAIMS if c.figure == 6]
-    told = [line for line in result.stderr.splitlines() if not line.endswith("so far")]
-    compiling, measuring, runs, *rest = told
+    lines = [line for line in result.stderr.splitlines() if not line.endswith("so far")]
+    compiling, measuring, runs, *rest = lines
     assert compiling.startswith("compiling ")
     assert measuring.startswith("measuring how long runs take")
     assert runs == "60 runs to do"
