@@ -16,7 +16,7 @@ TOTAL, UNORDERED, ORDERED = 0, 1, 2
 REQUEST_KINDS = ("total", "unordered", "ordered")
 """How a request names its components (`maxutil`): only their sum, in any order, or by cluster."""
 
-SHORTEST = 1e-6
+SHORTEST_RUN = 1e-6
 """Shortest run time of a job, s; below, ratios to run times could be beyond all numbers."""
 
 LONGEST = 1e12

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from grid.jobs import SHORTEST, UNKNOWN
+from grid.jobs import SHORTEST_RUN, UNKNOWN
 from grid.workloads.log import SITES_CLOCK, Log
 from grid.workloads.partitions import partitions_of
 from grid.workloads.table import Table
@@ -122,7 +122,7 @@ class Character:
         Run times that are cleaned as 0 do not count.
         """
         requested, runtime = self.log.records["requested_time"], self.log.records["runtime"]
-        both = np.isfinite(requested) & (requested > 0) & (runtime >= SHORTEST)
+        both = np.isfinite(requested) & (requested > 0) & (runtime >= SHORTEST_RUN)
         return requested[both] / runtime[both]
 
     @cached_property

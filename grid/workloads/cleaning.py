@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from grid.jobs import SHORTEST, JobArray, job_table
+from grid.jobs import SHORTEST_RUN, JobArray, job_table
 from grid.workloads.source import DROPPED, Cleaning
 
 CUT_OFF = f"record cut off or garbled{DROPPED}"
@@ -155,11 +155,11 @@ def clean(
         jobs[name] = records[name][kept]
     count(REQUESTED_SIZE, kept[jobs["size"] <= 0])
     jobs["size"] = size[kept]
-    zero = jobs["runtime"] < SHORTEST
+    zero = jobs["runtime"] < SHORTEST_RUN
     count(ZERO_RUNTIME, kept[zero])
     jobs["runtime"][zero] = 1.0
     if kills:
-        late = (jobs["requested_time"] >= SHORTEST) & (jobs["requested_time"] < jobs["runtime"])
+        late = (jobs["requested_time"] >= SHORTEST_RUN) & (jobs["requested_time"] < jobs["runtime"])
         count(KILLED, kept[late])
         jobs["runtime"][late] = jobs["requested_time"][late]
     low = jobs["requested_time"] < jobs["runtime"]

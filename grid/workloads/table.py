@@ -9,7 +9,7 @@ from datetime import datetime
 import numpy as np
 
 from grid.errors import WorkloadError
-from grid.jobs import JOB, LONGEST, SHORTEST, WIDEST, JobArray
+from grid.jobs import JOB, LONGEST, SHORTEST_RUN, WIDEST, JobArray
 from grid.workloads.cleaning import Applied
 from grid.workloads.source import CHUNK, Cleaning
 
@@ -76,8 +76,8 @@ class Table:
             ("size", jobs["size"] >= 1, "at least 1"),
             (
                 "runtime",
-                (jobs["runtime"] >= SHORTEST) & (jobs["runtime"] <= LONGEST),
-                f"seconds from {SHORTEST:g} to {LONGEST:g}",
+                (jobs["runtime"] >= SHORTEST_RUN) & (jobs["runtime"] <= LONGEST),
+                f"seconds from {SHORTEST_RUN:g} to {LONGEST:g}",
             ),
             (
                 "computation_fraction",

@@ -6,7 +6,7 @@ import math
 
 from hypothesis import strategies as st
 
-from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, SHORTEST, job_table
+from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, SHORTEST_RUN, job_table
 
 seconds = st.floats(0, 1e12)
 splits = st.lists(st.integers(1, 10**6), min_size=1, max_size=MAX_COMPONENTS)
@@ -19,7 +19,7 @@ def job_rows(draw, clusters=0):
     rows["arrival"] = sorted(draw(seconds) for _ in rows)
     for row in rows:
         row["number"] = draw(st.integers(-5, 2**53 - 1))
-        row["runtime"] = draw(st.floats(SHORTEST, 1e9))
+        row["runtime"] = draw(st.floats(SHORTEST_RUN, 1e9))
         row["requested_time"] = row["runtime"] * draw(st.sampled_from([1.0, 1.7, math.inf]))
         row["deadline"] = draw(st.one_of(seconds, st.just(math.inf)))
         row["origin"] = draw(st.integers(-1, clusters - 1))
