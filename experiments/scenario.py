@@ -26,7 +26,7 @@ from agents.selection import JobSelection
 from experiments.checked import ScenarioError, checked
 from experiments.own_metrics import check_names
 from experiments.parameters import ALIASES, Parameters
-from experiments.scenario_fields import check_fields, check_seed
+from experiments.scenario_fields import check_fields, whole_seed
 from experiments.scenario_files import is_packaged, scenario_file
 from experiments.scenario_platform import sized
 from experiments.scenario_settings import read_settings
@@ -299,7 +299,7 @@ class Scenario(Shown):
         GridError
             For schedulers, a workload or parameters that cannot be used together.
         """
-        check_seed(seed, self.name)
+        seed = whole_seed(seed, self.name)
         check_names(self.own_metrics)
         parameters = self.parameters
         assert isinstance(parameters, Parameters)

@@ -60,10 +60,17 @@ def strings(found: Any, key: str, of: str, where: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def check_seed(seed: object, where: str) -> None:
-    """Raise `ScenarioError` for a seed that is no whole number from 0."""
-    whole = isinstance(seed, Integral) and not isinstance(seed, bool) and int(seed) >= 0
-    _require(whole, where, "seed", seed, "a whole number from 0")
+def whole_seed(seed: object, where: str) -> int:
+    """Return a seed as Python's own number, whatever kind it is of.
+
+    Raises
+    ------
+    ScenarioError
+        If it is no whole number from 0.
+    """
+    number = int(seed) if isinstance(seed, Integral) and not isinstance(seed, bool) else -1
+    _require(number >= 0, where, "seed", seed, "a whole number from 0")
+    return number
 
 
 def _require(holds: bool, where: str, key: str, found: object, accepted: str) -> None:
