@@ -12,11 +12,12 @@ from weakref import WeakKeyDictionary
 import mesa
 
 from agents.blame import compiled, made, making
-from agents.broker import hierarchy
+from agents.broker import A4Broker, hierarchy
 from agents.cluster import ClusterAgent
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.selection import JobSelection
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.kernel.decisions import largest_address, place_address, priority_address, visit_address
 from grid.kernel.state import SERVICES
 
@@ -45,11 +46,16 @@ def connect(
     Raises
     ------
     GridError
-        If a cluster is named as the global scheduler is.
+        If a cluster is named as the global scheduler is, or its brokers are none.
     """
     model.scheduler = scheduler = made(global_scheduler, model)
-    broker = scheduler.broker_class.__name__
-    model.broker, own, model.brokers = making(broker, hierarchy, model)
+    kind: object = scheduler.broker_class
+    if not (isinstance(kind, type) and issubclass(kind, A4Broker)):
+        raise GridError(
+            f"{type(scheduler).__name__}: broker_class: found {quoted(kind)}; accepted: a subclass "
+            "of agents.broker.A4Broker"
+        )
+    model.broker, own, model.brokers = making(kind.__name__, hierarchy, model)
     _connect_global(model, scheduler)
     receivers: dict[str, Scheduler] = {scheduler.name: scheduler}
     for index, name in enumerate(model.world.platform.names):

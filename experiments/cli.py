@@ -135,7 +135,9 @@ def run(
         with (
             users_code(),
             saying_when_compiling(always=bool(live)),
-            telling(f"preparing {scenario or resume}") as watch,
+            telling(
+                f"preparing {scenario or resume}, and compiling what is not compiled yet"
+            ) as watch,
         ):
             shown = bool(live) if as_json else live
             files = (rounds, "rounds"), (events, "events"), (checkpoint, "checkpoint")

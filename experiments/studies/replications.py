@@ -128,10 +128,10 @@ class Replications(Shown):
         -------
         dict
             ``scenario``, ``seed``, ``replications`` and their ``seeds``; ``unstable``, how many of
-            them have no steady state; ``deadlines`` (`Result.deadlines`); ``metrics``, of each its
-            ``mean`` and ``ci95``, the half-width of the 95 % confidence interval, but ``stable``
-            and ``saturated`` as in a run's summary, and what is in a table there by its path, as
-            ``messages/order``;
+            them have no steady state (None if nothing tells of any); ``deadlines``
+            (`Result.deadlines`); ``metrics``, of each its ``mean`` and ``ci95``, the half-width of
+            the 95 % confidence interval, but ``stable`` and ``saturated`` as in a run's summary,
+            and what is in a table there by its path, as ``messages/order``;
             `Scenario.to_dict`; ``rejected`` and ``unfinished`` if jobs were, of all runs.
         """
         stable = self.runs["stable"]
@@ -150,7 +150,7 @@ class Replications(Shown):
             "seed": self.seed,
             "replications": len(self.runs),
             "seeds": self.runs["seed"].tolist(),
-            "unstable": self.unstable,
+            "unstable": None if stable.isna().all() else self.unstable,
             "deadlines": self.deadlines,
             "metrics": metrics,
             **self.scenario.to_dict(),

@@ -241,7 +241,7 @@ def carry_out(
 
 def compile_all(runs: Iterable[Run], watch: Watch) -> None:
     """Have everything compiled into the cache that all workers of a machine share."""
-    watch.prepare("compiling what is not compiled yet, which takes up to a minute once")
+    watch.prepare("compiling what is not compiled yet, once an installation")
     probes = {run.kind: run.probe for run in runs}
     with saying_when_compiling(always=False):
         for probe in probes.values():

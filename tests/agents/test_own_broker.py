@@ -7,6 +7,7 @@ import pytest
 from agents.broker import A4Broker
 from agents.discovery import DiscoveryScheduler
 from agents.muscle import MuscleScheduler
+from grid.errors import GridError
 from grid.platform import Platform
 
 from .small_grids import model_of, table
@@ -73,3 +74,12 @@ def test_all_brokers_are_of_the_class():
 def test_what_brokers_believe_decides_where_jobs_go(scheduler, used):
     model = run(scheduler, "fcfs")
     assert set(model.world.records()["cluster"].tolist()) == used
+
+
+@pytest.mark.parametrize("kind", ["A4Broker", None, lambda *_: None, MuscleScheduler])
+def test_what_is_no_broker_is_refused_by_name(kind):
+    class Mine(DiscoveryScheduler):
+        broker_class = kind
+
+    with pytest.raises(GridError, match=r"^Mine: broker_class: found .*; accepted: a subclass of"):
+        model_of(Mine)
