@@ -70,6 +70,13 @@ def _line_of(text):
     return MODULE[: MODULE.index(text)].count("\n") + 1
 
 
+SCENARIO = """
+global = "ect"
+local = "fcfs"
+own_metrics = ["own:jobs_that_count"]
+clusters = [{name = "C1", size = 4}]
+parameters = {mode = "open", jobs = 40, max_size = 4}
+"""
 SMALL = ["quickstart", "--set", "jobs=60", "--set", "warmup=20", "--global", "ect"]
 
 
@@ -112,11 +119,7 @@ def test_people_see_it_too(folder):
 
 
 def test_a_scenario_names_it_and_replications_have_its_mean(folder):
-    (folder / "mine.toml").write_text(
-        'global = "ect"\nlocal = "fcfs"\nown_metrics = ["own:jobs_that_count"]\n'
-        '[[clusters]]\nname = "C1"\nsize = 4\n'
-        '[parameters]\nmode = "open"\njobs = 40\nmax_size = 4\n'
-    )
+    (folder / "mine.toml").write_text(SCENARIO)
     found = metasched("run", "mine.toml", "--replications", "2", "--json")
     assert found.exit_code == 0, found.output
     means = json.loads(found.stdout)["metrics"]
@@ -162,11 +165,7 @@ def test_a_study_names_a_metric_by_its_function(folder):
 
 
 def test_metrics_of_the_command_come_beside_those_of_the_scenario(folder):
-    (folder / "mine.toml").write_text(
-        'global = "ect"\nlocal = "fcfs"\nown_metrics = ["own:jobs_that_count"]\n'
-        '[[clusters]]\nname = "C1"\nsize = 4\n'
-        '[parameters]\nmode = "open"\njobs = 40\nmax_size = 4\n'
-    )
+    (folder / "mine.toml").write_text(SCENARIO)
     found = metasched("run", "mine.toml", "--metric", "own:longest_wait", "--json")
     metrics = json.loads(found.stdout)["metrics"]
     assert metrics["jobs_that_count"] == 40

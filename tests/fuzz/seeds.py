@@ -17,18 +17,36 @@ from tests.experiments.made_up_studies import made_up
 
 HERE = Path(__file__).parent
 
+LOG = b"""\
+; MaxProcs: 16
+; UnixStartTime: 1000000000
+; TimeZoneString: Europe/Amsterdam
+1 0 5 60 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1
+2 30 0 90.5 2 -1 -1 2 100 -1 1 2 1 2 1 2 -1 -1
+3 70 -1 10 16 -1 -1 8 -1 -1 0 1 1 1 1 1 1 10
+"""
+"""Three made-up jobs, in SWF."""
+WITH_LOG = ("option", "scenario-log", "study-logs")
+"""Seeds that name the log."""
+
 Files = Mapping[str, bytes]
 """What is in files, by their names."""
 
 
-def files_of(folder: Path) -> Files:
+def files_of(folder: Path) -> dict[str, bytes]:
     """Return what is in the files of a folder."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def written(target: str) -> list[Files]:
     """Return the seeds of a target that are kept as files: those of formats that users write."""
-    return [files_of(folder) for folder in sorted((HERE / "seeds").glob(f"{target}*"))]
+    log = {"log.swf": LOG}
+    if target == "swf":
+        return [log]
+    return [
+        (log if folder.name in WITH_LOG else {}) | files_of(folder)
+        for folder in sorted((HERE / "seeds").glob(f"{target}*"))
+    ]
 
 
 def parquet() -> list[Files]:
