@@ -91,7 +91,7 @@ class SweepProgress:
     def begin(
         self, kept: int, forecast: Forecast, under_way: Told = tuple, unit: str = "runs"
     ) -> None:
-        """Tell how long it will take, before anything is begun; what went on before is over.
+        """Tell how much there is to do, then how long it takes; what went on before is over.
 
         Parameters
         ----------
