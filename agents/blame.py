@@ -22,22 +22,17 @@ def raise_as_of(scheduler: Scheduler, now: float, error: Exception | SystemExit)
     raise error
 
 
-def making(name: str, make: Callable[..., Any], *given: object) -> Any:
-    """Return what `make` makes; say in any exception that it was in making what is called so."""
-    try:
-        return make(*given)
-    except (Exception, SystemExit) as error:
-        error.add_note(f"{_RAISED[1]}{name}, before the run")
-        raise
-
-
 def made(make: Callable[..., Any], *given: object) -> Any:
-    """Return a scheduler that `make` makes; say in any exception whose making it was."""
+    """Return an agent that `make` makes; say in any exception whose making it was."""
     called = str(getattr(make, "__name__", make))
-    scheduler = making(called, make, *given)
-    if not hasattr(scheduler, "unique_id"):
+    try:
+        agent = make(*given)
+    except (Exception, SystemExit) as error:
+        error.add_note(f"{_RAISED[1]}{called}, before the run")
+        raise
+    if not hasattr(agent, "unique_id"):
         raise GridError(f"{called}: accepted: an __init__ that calls super().__init__")
-    return scheduler
+    return agent
 
 
 def compiled(function: Any, compile_: Callable[..., int], *given: object) -> int:

@@ -6,14 +6,18 @@ the brokers' links have there; what schedulers say to each other travels in `age
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mesa
 import numpy as np
 
 from agents.messages import Message, ScheduleReport
+from grid.errors import GridError
+from grid.foreign import quoted
 from grid.kernel.state import NONE
 from grid.streams import uniform
 
@@ -44,6 +48,15 @@ class Belief(NamedTuple):
     waiting: int
     left: float
     at: float
+
+    def possible(self, clusters: int) -> bool:
+        """Tell whether that can be true where there are so many clusters."""
+        counts = (self.cluster, self.free, self.up, self.waiting)
+        return (
+            all(isinstance(count, Integral) and count >= 0 for count in counts)
+            and self.cluster < clusters
+            and all(isinstance(each, Real) and 0 <= each < math.inf for each in self[4:])
+        )
 
 
 class A4Broker(mesa.Agent):  # type: ignore[misc]
@@ -191,10 +204,34 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         return lost
 
 
-def hierarchy(model: GridModel) -> tuple[A4Broker, list[A4Broker], list[A4Broker]]:
+def beliefs_of(broker: A4Broker) -> list[Belief]:
+    """Return what a broker says that it believes.
+
+    Raises
+    ------
+    GridError
+        If it is of a user's class, and says what cannot be true.
+    """
+    told: Any = broker.believes()
+    if type(broker).believes is A4Broker.believes:
+        return told  # type: ignore[no-any-return]
+    clusters = len(broker.model.world.platform.clusters)
+    beliefs = [*told] if isinstance(told, Iterable) else [told]
+    for found in beliefs:
+        if not (isinstance(found, Belief) and found.possible(clusters)):
+            raise GridError(
+                f"{type(broker).__name__} of {broker.name}: believes: found {quoted(found)}; "
+                f"accepted: a list of Belief, of clusters 0 to {clusters - 1}, with whole numbers "
+                "from 0, and finite times from 0"
+            )
+    return beliefs
+
+
+def hierarchy(
+    model: GridModel, kind: Callable[..., A4Broker]
+) -> tuple[A4Broker, list[A4Broker], list[A4Broker]]:
     """Make the brokers of a model: the global scheduler's, those of clusters, those between."""
     platform = model.world.platform
-    kind = model.scheduler.broker_class
     root = kind(model, model.scheduler.name)
     between: dict[str, A4Broker] = {}
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from agents.broker import A4Broker
+from agents.broker import A4Broker, beliefs_of
 from agents.messages import Discovery, Message
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
@@ -155,7 +155,7 @@ def offers(broker: A4Broker, size: int, runtime: float, deadline: float) -> Offe
     model = broker.model
     now, found = model.now, []
     sent, at_once = model.world.known["work"], model.world.columns["at_once"]
-    for cluster, free, up, waiting, left, at in broker.believes():
+    for cluster, free, up, waiting, left, at in beliefs_of(broker):
         if size <= up:
             work = left
             if broker.parent is None or at_once[cluster]:

@@ -27,7 +27,7 @@ CODE = Path(__file__).resolve().parents[1]
 """The folder of the packages of this product."""
 OURS = ("agents", "experiments", "grid", "metasched")
 
-NAMED = "accepted: the name of one, without .py"
+NAMED = "accepted: the name of a Python file, without .py"
 
 _one_at_a_time = threading.RLock()
 _folders: list[str] = []

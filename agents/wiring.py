@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import mesa
 
-from agents.blame import compiled, made, making
+from agents.blame import compiled, made
 from agents.broker import A4Broker, hierarchy
 from agents.cluster import ClusterAgent
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
@@ -55,7 +56,7 @@ def connect(
             f"{type(scheduler).__name__}: broker_class: found {quoted(kind)}; accepted: a subclass "
             "of agents.broker.A4Broker"
         )
-    model.broker, own, model.brokers = making(kind.__name__, hierarchy, model)
+    model.broker, own, model.brokers = hierarchy(model, partial(made, kind))
     _connect_global(model, scheduler)
     receivers: dict[str, Scheduler] = {scheduler.name: scheduler}
     for index, name in enumerate(model.world.platform.names):

@@ -209,12 +209,13 @@ def read_timeline(files: ResultFiles) -> pd.DataFrame:
     if [*table.columns] != columns:
         raise GridError(f"{path}:1: found other columns; accepted: {', '.join(columns)}")
     usable = np.isfinite(table) & (table >= 0)
+    usable["from"] &= table["from"] == table["to"].shift(fill_value=0.0)
     usable["to"] &= table["to"] >= table["from"]
     wrong = np.argwhere(~usable.to_numpy())
     if len(wrong):
         row, column = wrong[0].tolist()
         raise GridError(
             f"{path}:{row + 2}: {columns[column]}: found {table.iat[row, column]}; accepted: a "
-            "number from 0, and to from the one before"
+            "number from 0, where the interval before ends, to no earlier"
         )
     return table

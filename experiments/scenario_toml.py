@@ -16,6 +16,10 @@ from grid.strict import text_of, toml_of
 
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "own_metrics", "parameters")
 PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
+INSTEAD = {
+    "platform": "accepted: clusters and links themselves, or --platform FILE beside the scenario"
+}
+"""Of keys that one might expect: how to say what they would."""
 DEFAULTS = {"title": "", "paper": "", "global": "muscle", "local": "titan"}
 
 
@@ -35,7 +39,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     table = toml_of(text_of(path, "a TOML file", ScenarioError), str(path), ScenarioError)
     for key in table:
         if key not in KEYS + PLATFORM_KEYS:
-            likely = meant(key, (*KEYS, *PLATFORM_KEYS))
+            likely = INSTEAD.get(key) or meant(key, (*KEYS, *PLATFORM_KEYS))
             raise ScenarioError(f"{path}: {plain(key)}: unknown key; {likely}")
     text = {key: table.get(key, default) for key, default in DEFAULTS.items()}
     for key, found in text.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TextIO
 
 import click
@@ -27,6 +27,16 @@ class Verdict(NamedTuple):
     detail: str
     hint: str = ""
     unchecked: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, check: str, problems: Iterable[str], of_what: str, unchecked: tuple[str, ...] = ()
+    ) -> Verdict:
+        """Return the verdict by the problems that a check found: it holds if there are none."""
+        found = [*problems]
+        more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
+        detail = found[0] + more if found else of_what
+        return cls(check, not found, detail, unchecked=unchecked)
 
 
 def print_verdicts(

@@ -11,13 +11,14 @@ import math
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 from experiments.checks.distance import Distances
 from experiments.checks.failures import used_while_away, wrong_losses
 from experiments.checks.given import Given, Pair, jobs_given, matched
+from experiments.checks.intervals import intervals_verdict
 from experiments.checks.recomputed import Done, metrics_of
 from experiments.checks.unchecked import unchecked
 from experiments.checks.verdicts import Verdict
@@ -56,17 +57,20 @@ def verify(
     rows = result.rows
     ran = [row for row in rows if row.start is not None or row.finish is not None]
     return [
-        _verdict("all jobs are accounted for", _counts(result, len(jobs)), f"{len(rows):,} jobs"),
-        _verdict("jobs are those of the workload", _identity(pairs, result), _source(result)),
-        _verdict("rounds follow each other", _rounds(pairs), "arrivals of mode batch")
+        Verdict.of("all jobs are accounted for", _counts(result, len(jobs)), f"{len(rows):,} jobs"),
+        Verdict.of("jobs are those of the workload", _identity(pairs, result), _source(result)),
+        Verdict.of("rounds follow each other", _rounds(pairs), "arrivals of mode batch")
         if any(job.batch is not None for job in jobs)
-        else _verdict("jobs are in order of arrival", _order(rows), f"{len(rows):,} arrivals"),
-        _verdict("placements fit", _placements(rows, result), f"{len(ran):,} placements"),
-        _verdict("rejected jobs did not run", _rejected(result), f"{len(rows) - len(ran):,} jobs"),
-        _verdict("no job starts before its arrival", _starts(ran), f"{len(ran):,} starts"),
-        _verdict("durations are right", _durations(pairs, result), f"{len(ran):,} durations"),
-        _verdict("no processor is held twice", _held(ran, result), _clusters(result)),
+        else Verdict.of("jobs are in order of arrival", _order(rows), f"{len(rows):,} arrivals"),
+        Verdict.of("placements fit", _placements(rows, result), f"{len(ran):,} placements"),
+        Verdict.of(
+            "rejected jobs did not run", _rejected(result), f"{len(rows) - len(ran):,} jobs"
+        ),
+        Verdict.of("no job starts before its arrival", _starts(ran), f"{len(ran):,} starts"),
+        Verdict.of("durations are right", _durations(pairs, result), f"{len(ran):,} durations"),
+        Verdict.of("no processor is held twice", _held(ran, result), _clusters(result)),
         *_changes(ran, result),
+        intervals_verdict(result),
         _numbers_verdict(pairs, jobs, result),
     ]
 
@@ -76,16 +80,8 @@ def _changes(ran: Sequence[Row], result: ResultFiles) -> list[Verdict]:
         return []
     of_what = f"{len(changes):,} changes planned"
     return [
-        _verdict("no processor is used while it is away", used_while_away(ran, result), of_what)
+        Verdict.of("no processor is used while it is away", used_while_away(ran, result), of_what)
     ]
-
-
-def _verdict(check: str, problems: Iterable[str], of_what: str) -> Verdict:
-    found = [*problems]
-    if not found:
-        return Verdict(check, True, of_what)
-    more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
-    return Verdict(check, False, found[0] + more)
 
 
 def _clusters(result: ResultFiles) -> str:
@@ -267,10 +263,9 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
     last = max((each.finish for each in done), default=0.0)
     if summary["simulated_s"] < last:
         problems.append(f"simulated_s: {summary['simulated_s']}; a job finishes at {last}")
-    verdict = _verdict(
-        "numbers of the summary are right", problems, f"{len(numbers):,} numbers, worked out again"
-    )
-    return verdict._replace(unchecked=unchecked(summary, numbers))
+    of_what = f"{len(numbers):,} numbers, worked out again"
+    left = unchecked(summary, numbers)
+    return Verdict.of("numbers of the summary are right", problems, of_what, left)
 
 
 def _counted_from(pairs: Sequence[Pair], jobs: Sequence[Given], warmup: int) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from agents.broker import A4Broker
+from agents.broker import A4Broker, Belief
 from agents.discovery import DiscoveryScheduler
 from agents.muscle import MuscleScheduler
 from grid.errors import GridError
@@ -83,3 +85,42 @@ def test_what_is_no_broker_is_refused_by_name(kind):
 
     with pytest.raises(GridError, match=r"^Mine: broker_class: found .*; accepted: a subclass of"):
         model_of(Mine)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        None,
+        [None],
+        [(0, 8, 8, 0, 0.0, 0.0)],
+        [Belief(2, 8, 8, 0, 0.0, 0.0)],
+        [Belief(0, 8, -8, 0, 0.0, 0.0)],
+        [Belief(0, 8, 8.5, 0, 0.0, 0.0)],
+        [Belief(0, 8, 8, 0, math.nan, 0.0)],
+        [Belief(0, 8, 8, 0, 0.0, math.inf)],
+        [Belief(0, 8, 8, 0, "0", 0.0)],
+    ],
+)
+def test_what_cannot_be_true_is_not_believed(told):
+    class Wrong(A4Broker):
+        def believes(self):
+            return told
+
+    class Asking(DiscoveryScheduler):
+        broker_class = Wrong
+
+    said = r"Wrong of A4: believes: found .*; accepted: a list of Belief, of clusters 0 to 1, "
+    with pytest.raises(GridError, match=said):
+        run(Asking, "fcfs")
+
+
+def test_a_broker_that_forgot_super_is_told_by_name():
+    class Forgetful(A4Broker):
+        def __init__(self, *given):
+            pass
+
+    class Asking(DiscoveryScheduler):
+        broker_class = Forgetful
+
+    with pytest.raises(GridError, match=r"^Forgetful: accepted: an __init__ that calls super"):
+        run(Asking, "fcfs")

@@ -99,7 +99,7 @@ def test_a_users_own(module):
         (local_scheduler, "", "local scheduler '': unknown"),
         (global_scheduler, "nowhere:First", "global scheduler 'nowhere:First': no module"),
         (global_scheduler, "own_schedulers.py:First", "; did you mean own_schedulers? accepted: "),
-        (global_scheduler, "nowhere.py:First", "; accepted: the name of one, without .py"),
+        (global_scheduler, "nowhere.py:First", "; accepted: the name of a Python file, without .py"),
         (any_scheduler, "own_schedulers", "accepted: own_schedulers:First, own_schedulers:Largest"),
         (local_scheduler, "own_schedulers.py", "found a module alone; accepted: own_schedulers:F"),
         (any_scheduler, "broken_code", "found a module alone; accepted: broken_code:Class"),

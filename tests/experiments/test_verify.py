@@ -110,7 +110,7 @@ def test_true_results_hold(name, results):
     assert got.exit_code == 0, got.output
     checks = json.loads(got.stdout)
     assert checks["holds"]
-    assert len(checks["checks"]) == (10 if name in ("changed", "failing") else 9)
+    assert len(checks["checks"]) == (11 if name in ("changed", "failing") else 10)
     unchecked = checks["checks"][-1]["unchecked"]
     assert {"global", "metrics/mcp_planned", "metrics/messages/scheduling"} <= {*unchecked}
     assert ("metrics/rounds" in unchecked) == (name != "batch")
@@ -302,7 +302,7 @@ def test_tampering_is_found(name, tamper, job, check, results, tmp_path):
 def test_people_get_a_table(results):
     got = call("verify", results / "table")
     assert "no processor is held twice" in got.stdout
-    assert "9 checks hold" in got.stdout
+    assert "10 checks hold" in got.stdout
     assert "not checked: scenario," in " ".join(got.stdout.split())
     assert "mcp_planned" in got.stdout
 
@@ -350,3 +350,33 @@ def test_what_cannot_be_read_is_told_in_a_line(file, text, named, results, tmp_p
 def test_synthetic_jobs_have_no_log(results):
     with pytest.raises(GridError, match="synthetic"):
         verify(results / "open", "some.swf")
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "text", "status"),
+    [
+        (3, None, "", 2),  # no such interval
+        (4, 1, "5.0", 2),
+        (-1, -1, "-1", 2),
+        (5, 2, "7.25", 1),
+    ],
+)
+def test_tampered_intervals_are_found(line, column, text, status, results, tmp_path):
+    shutil.copytree(results / "open", tmp_path / "copy")
+    path = tmp_path / "copy" / "timeline.csv"
+    lines = path.read_text().splitlines()
+    if column is None:
+        del lines[line]
+    else:
+        cells = lines[line].split(",")
+        cells[column] = text
+        lines[line] = ",".join(cells)
+    path.write_text("\n".join(lines) + "\n")
+    got = call("verify", tmp_path / "copy", "--json")
+    assert got.exit_code == status, got.output
+    if status == 2:
+        assert "timeline.csv:" in got.stderr
+        assert len(got.stderr.splitlines()) == 1
+    else:
+        failed = [each["check"] for each in json.loads(got.stdout)["checks"] if not each["holds"]]
+        assert failed == ["intervals are right"]
