@@ -214,7 +214,7 @@ def beliefs_of(broker: A4Broker) -> list[Belief]:
     """
     told: Any = broker.believes()
     if type(broker).believes is A4Broker.believes:
-        return told  # type: ignore[no-any-return]
+        return told
     clusters = len(broker.model.world.platform.clusters)
     beliefs = [*told] if isinstance(told, Iterable) else [told]
     for found in beliefs:

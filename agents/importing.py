@@ -67,7 +67,7 @@ def module_of(kind: str, name: str, module: str) -> ModuleType:
     Raises
     ------
     GridError
-        If there is no such module.
+        If there is no such module, or its file is no text.
     """
     if str(Path.cwd()) not in sys.path:
         importable_from(Path.cwd())
@@ -79,6 +79,11 @@ def module_of(kind: str, name: str, module: str) -> ModuleType:
         there = [path.stem for each in _folders for path in Path(each).glob("*.py")]
         known = instead_of(module) or f"; {meant(module, there, NAMED)}"
         raise GridError(f"{kind} {name!r}: no module {module!r}{known}") from None
+    except SyntaxError:
+        own = _own_file(module)
+        if own is not None and b"\0" in own.read_bytes():  # of which Python does not say where
+            raise GridError(f"{own}: found a null byte; accepted: Python") from None
+        raise
 
 
 def instead_of(module: str) -> str:

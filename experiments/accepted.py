@@ -22,6 +22,7 @@ _KINDS = {
     "bool_parsing": "true or false",
     "string_type": "a string",
     "tuple_type": "a list",
+    "list_type": "a list",
     "too_short": "a list of at least one",
     "model_type": "a table",
     "dict_type": "a table",
@@ -52,7 +53,7 @@ def accepted(errors: Sequence[ErrorDetails]) -> str:
     """
     words = [_words(each) for each in errors]
     if "" in words:  # of a check of our own, which has a message of its own
-        message = errors[0]["msg"]
+        message = errors[0]["msg"].removeprefix("Value error, ")
         return message[0].lower() + message[1:]
     return f"accepted: {' or '.join(dict.fromkeys(words))}"
 

@@ -11,8 +11,8 @@ from rich import box
 from rich.table import Table
 
 from agents.pareto import Compromise, pareto_front
-from experiments.labels import why_none
-from experiments.numbers import NONE
+from experiments.labels import scale_of, why_none
+from experiments.numbers import Scale, counted, instants, largest, time_scale
 from experiments.studies.plots import save
 from grid.errors import GridError, WorkloadError
 from grid.jobs import JobArray
@@ -21,7 +21,12 @@ from grid.workloads.logs import read_log
 if TYPE_CHECKING:
     from rich.console import Console
 
-AXES = ("over-deadline, s", "makespan, s", "idle-time, processor-seconds")
+AXES = {
+    "over_deadline": "over-deadline",
+    "makespan": "makespan",
+    "idle_time_total": "idle-time",
+}
+"""The metrics among which the administrator weighs, and their names for one cluster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,15 +123,19 @@ class Front:
 
     def print(self, console: Console, pick: int | None = None) -> None:
         """Print the front as a table, and the schedule of a point if one is picked."""
-        counted = f"{len(self.jobs)} job{'s' if len(self.jobs) > 1 else ''}"
-        console.print(f"{counted} on {self.processors} processors, s after the dispatch")
+        console.print(
+            f"{counted(len(self.jobs), 'job')} on {counted(self.processors, 'processor')}, "
+            "dispatched when the last has arrived"
+        )
         first = 0 if self.has_deadlines else 1  # of the axes that mean anything
+        scales = {name: self._scale(name) for name in [*AXES][first:]}
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in ("point", *AXES[first:]):
+        for name in ("point", *map(_heading, scales, scales.values())):
             table.add_column(name, justify="right")
         for number, point in enumerate(self.points, 1):
             values = (point.over_deadline, point.makespan, point.idle_time)[first:]
-            table.add_row(str(number), *map(_told, values))
+            told = (scale.told(value) for scale, value in zip(scales.values(), values, strict=True))
+            table.add_row(str(number), *told)
         console.print(table)
         if first:
             console.print(f"{why_none('over_deadline')}: by makespan and idle-time alone")
@@ -134,16 +143,26 @@ class Front:
             console.print("--pick K shows schedule K in full.")
             return
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"schedule {pick}")
-        times = {"start": "start s", "finish": "finish s", "over_deadline": "late s"}
-        if first:
-            del times["over_deadline"]
-        for name in ("job", *times.values()):
+        rows = self._rows(pick)
+        moments = (instants([row[name] for row in rows]) for name in ("start", "finish"))
+        columns = {"job": [str(row["job"]) for row in rows]}
+        columns |= zip(("start s", "finish s"), moments, strict=True)
+        if not first:
+            late = [row["over_deadline"] for row in rows]
+            scale = time_scale(largest(late))
+            columns[f"late {scale.unit}"] = [scale.told(each) for each in late]
+        for name in columns:
             table.add_column(name, justify="right")
         table.add_column("processors")
-        for row in self._rows(pick):
-            told = (_told(row[name]) for name in times)
-            table.add_row(str(row["job"]), *told, _ranges(row["processors"]))
+        for row, *told in zip(rows, *columns.values(), strict=True):
+            table.add_row(*told, _ranges(row["processors"]))
         console.print(table)
+        console.print("moments: seconds after the dispatch")
+
+    def _scale(self, name: str) -> Scale:
+        """Return the unit that all points have, of one of `AXES`."""
+        kept = {"idle_time_total": "idle_time"}.get(name, name)
+        return scale_of(name, [getattr(point, kept) for point in self.points])
 
     def draw(self, path: str, pick: int | None = None) -> None:
         """Draw the front to a file.
@@ -158,8 +177,10 @@ class Front:
 
         figure = Figure(figsize=(7, 4.5), layout="constrained")
         axes = figure.subplots()
-        late, ends = zip(
-            *((each.over_deadline, each.makespan) for each in self.points), strict=True
+        scales = {name: self._scale(name) for name in AXES}
+        late, ends = (
+            [getattr(each, name) / scales[name].size for each in self.points]
+            for name in ("over_deadline", "makespan")
         )
         axes.step(late, ends, where="post", color="tab:blue", linewidth=1, alpha=0.5)
         axes.scatter(late, ends, color="tab:blue", zorder=3)
@@ -170,16 +191,19 @@ class Front:
             axes.annotate(str(number), place, (4, 4), textcoords="offset points")
         work = math.fsum((self.jobs["size"] * self.jobs["runtime"]).tolist())
 
+        whole, area = scales["makespan"].size, scales["idle_time_total"].size
+
         def idle_time(makespan: Any) -> Any:
-            return makespan * self.processors - work
+            return (makespan * whole * self.processors - work) / area
 
         def makespan(idle_time: Any) -> Any:
-            return (idle_time + work) / self.processors
+            return (idle_time * area + work) / self.processors / whole
 
         idle = axes.secondary_yaxis("right", functions=(idle_time, makespan))
-        axes.set_xlabel(AXES[0])
-        axes.set_ylabel(AXES[1])
-        idle.set_ylabel(AXES[2])
+        across, up, right = map(_heading, scales, scales.values())
+        axes.set_xlabel(across)
+        axes.set_ylabel(up)
+        idle.set_ylabel(right)
         axes.xaxis.set_major_locator(MaxNLocator(8))
         if not self.has_deadlines:
             axes.set_xticks([])
@@ -195,8 +219,8 @@ def _labelled(points: int, pick: int | None) -> list[int]:
     return sorted(chosen if pick is None else chosen | {pick})
 
 
-def _told(value: float | None) -> str:
-    return NONE if value is None else f"{value:,.1f}"
+def _heading(name: str, scale: Scale) -> str:
+    return f"{AXES[name]}, {scale.unit}"
 
 
 def _ranges(processors: list[int]) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias
 import pydantic
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from experiments.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import quoted
 
@@ -175,7 +176,4 @@ def check_shape(shape: type[Shape], value: Any, where: str) -> None:
         start = f"{where}: {place}" if place else where
         if error["type"] == "missing":
             raise GridError(f"{start}: missing; accepted: what a run writes there") from None
-        reason = error["msg"].removeprefix("Value error, ")
-        raise GridError(
-            f"{start}: found {quoted(error['input'])}; {reason[0].lower()}{reason[1:]}"
-        ) from None
+        raise GridError(f"{start}: found {quoted(error['input'])}; {accepted([error])}") from None

@@ -87,7 +87,7 @@ def _obstacle(instance: Instance, index: int) -> str:
     if sum(few) + max(all_ - part for all_, part in zip(most, few, strict=True)) >= job.tasks:
         return ""
     tight = ", ".join(
-        f"cluster {k} ({float(cluster.link_mbps):g} Mbit/s) at most {large}"
+        f"clusters[{k}] ({float(cluster.link_mbps):g} Mbit/s) at most {large}"
         for k, (cluster, large) in enumerate(zip(instance.clusters, most, strict=True))
         if large < min(cluster.nodes, job.tasks)
     )

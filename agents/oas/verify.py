@@ -139,7 +139,7 @@ def _check_resources(runs: Sequence[Run], instance: Instance) -> None:
                 continue
             held += sign * run.nodes[k]
             load += sign * link_demand(instance.jobs[run.job], run.nodes[k])
-            what = f"cluster {k} at {time!r} s, when job {run.job} starts"
+            what = f"clusters[{k}] at {time!r} s, when job {run.job} starts"
             if held > cluster.nodes:
                 raise ScheduleError(f"{what}: found {held} nodes held; accepted: {cluster.nodes}")
             if load > cluster.link_mbps:

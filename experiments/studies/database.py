@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from experiments.accepted import accepted
 from experiments.files import unwritable
 from experiments.studies.kept import TABLES, Kept
 from grid.errors import GridError
@@ -184,7 +185,9 @@ def contents(path: Path) -> Contents:
         )
     except ValidationError as failure:
         first = failure.errors(include_url=False)[0]
-        why = ".".join(map(str, first["loc"])) + f": {first['msg'].lower()}"
+        wanted = accepted([first]).removeprefix("accepted: ")
+        what = "missing" if first["type"] == "missing" else f"not {wanted}"
+        why = ".".join(map(str, first["loc"])) + f": {what}"
     except (TypeError, ValueError, RecursionError) as error:
         why = str(error)
     raise unreadable(path, why)

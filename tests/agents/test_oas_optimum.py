@@ -157,5 +157,5 @@ def test_an_infeasible_instance_says_which_job_and_which_link():
     assert (answer.status, answer.makespan, answer.schedule) == ("infeasible", None, [])
     assert answer.why == [
         "jobs[1]: 6 tasks of 40 Mbit/s saturate a link however they are split; links carry of it: "
-        "cluster 0 (10 Mbit/s) at most 0"
+        "clusters[0] (10 Mbit/s) at most 0"
     ]

@@ -87,7 +87,7 @@ def test_links_are_checked_at_all_times(right):
         {"job": 0, "start": 10, "finish": 126.66666666666667, "nodes": [2, 2]},
         {"job": 1, "start": 0, "finish": 58.333333333333336, "nodes": [1, 3]},
     ]
-    with pytest.raises(ScheduleError, match=r"cluster 0 at 10 s.*found 70.0 Mbit/s .* 50.0"):
+    with pytest.raises(ScheduleError, match=r"clusters\[0\] at 10 s.*found 70.0 Mbit/s .* 50.0"):
         verify(instance | {"clusters": [{**c, "nodes": 5} for c in instance["clusters"]]}, rows)
     roomy = [{**c, "nodes": 5, "link_mbps": 70} for c in instance["clusters"]]
     verify(instance | {"clusters": roomy}, rows)

@@ -99,7 +99,11 @@ def test_a_users_own(module):
         (local_scheduler, "", "local scheduler '': unknown"),
         (global_scheduler, "nowhere:First", "global scheduler 'nowhere:First': no module"),
         (global_scheduler, "own_schedulers.py:First", "; did you mean own_schedulers? accepted: "),
-        (global_scheduler, "nowhere.py:First", "; accepted: the name of a Python file, without .py"),
+        (
+            global_scheduler,
+            "nowhere.py:First",
+            "; accepted: the name of a Python file, without .py",
+        ),
         (any_scheduler, "own_schedulers", "accepted: own_schedulers:First, own_schedulers:Largest"),
         (local_scheduler, "own_schedulers.py", "found a module alone; accepted: own_schedulers:F"),
         (any_scheduler, "broken_code", "found a module alone; accepted: broken_code:Class"),
@@ -123,6 +127,13 @@ def test_what_is_no_scheduler_is_told_in_one_line(module, find, name, words):
         find(name)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_module_that_is_no_text_is_told_by_its_file(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty_bytes.py").write_text("x = 1\0\n")
+    with pytest.raises(GridError, match=r"empty_bytes\.py: found a null byte; accepted: Python"):
+        global_scheduler("empty_bytes:First")
 
 
 def test_a_module_that_is_named_alone_is_not_run(module):

@@ -59,9 +59,21 @@ def test_tables_for_people(jobs):
     assert "3 jobs on 2 processors" in told
     assert "--pick K shows schedule K in full." in told
     lines = [line.split() for line in run(jobs, "--processors", 2, "--pick", 1).stdout.splitlines()]
-    assert ["1", "0.0", "7.0", "4.0"] in lines
-    assert ["2", "2.0", "5.0", "0.0"] in lines
-    assert any(line[:4] == ["13", "2.0", "7.0", "0.0"] for line in lines)
+    assert ["1", "0", "7", "4"] in lines
+    assert ["2", "2", "5", "0"] in lines
+    assert any(line[:4] == ["13", "2", "7", "0"] for line in lines)
+
+
+def test_long_times_are_told_in_the_unit_that_suits_them(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("job,arrival,size,runtime,deadline\n1,0,1,9000,9000\n2,0,1,27000,9000\n")
+    told = run(path, "--processors", 1, "--pick", 1, "--plot", tmp_path / "front.svg").stdout
+    assert "over-deadline, h" in told
+    assert "idle-time, processor-s" in told
+    lines = [line.split() for line in told.splitlines()]
+    assert ["1", "7.50", "10", "0"] in lines
+    assert ["2", "9,000", "36,000", "7.50", "0"] in lines
+    assert "makespan, h" in (tmp_path / "front.svg").read_text()
 
 
 def test_of_jobs_without_deadlines_nothing_is_over_them(tmp_path):

@@ -42,7 +42,10 @@ def test_each_packaged_scenario_has_its_own_parameters():
     [
         ("title = ", "mine.toml: Invalid value"),
         ('titel = "x"\n' + SITE, "mine.toml: titel: unknown key; did you mean title?"),
-        (f'platform = "my.toml"\n{SITE}', "platform: unknown key; accepted: clusters and links themselves, or --p"),
+        (
+            f'platform = "my.toml"\n{SITE}',
+            "platform: unknown key; accepted: clusters and links themselves, or --p",
+        ),
         (SITE.replace('"A site"', "3"), "mine.toml: title: found 3; accepted: a string"),
         ("global = 4\n" + SITE.replace("title", "paper"), "mine.toml: global: found 4"),
         ('outputs = ["all"]' + SITE, "mine.toml: outputs: found ['all']; accepted: a list of seed"),

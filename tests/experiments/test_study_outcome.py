@@ -202,19 +202,22 @@ def test_what_is_no_study_is_refused(tmp_path, content):
 @pytest.mark.parametrize(
     ("sql", "found"),
     [
-        ("DELETE FROM notes WHERE name = 'ended'", "ended: field required"),
-        ("UPDATE notes SET value = '5' WHERE name = 'ended'", "ended: input should be"),
-        ("""UPDATE notes SET value = '"a text"' WHERE name = 'study'""", "study: input should be"),
+        ("DELETE FROM notes WHERE name = 'ended'", "ended: missing"),
+        ("UPDATE notes SET value = '5' WHERE name = 'ended'", "ended: not a string"),
+        ("""UPDATE notes SET value = '"a text"' WHERE name = 'study'""", "study: not a table"),
         ("UPDATE notes SET value = 'plain' WHERE name = 'text'", "Expecting value"),
         ("UPDATE notes SET value = NULL WHERE name = 'text'", "JSON object must be"),
         ("UPDATE notes SET value = '{}' WHERE name = 'study'", "holds no study that this"),
         ("UPDATE runs SET result = '{' WHERE rowid = 1", "Expecting property name"),
-        ("UPDATE runs SET result = '[]' WHERE rowid = 1", "input should be a valid dictionary"),
-        ("""UPDATE runs SET result = '{"stable": []}' WHERE rowid = 1""", "at least 1 item"),
+        ("UPDATE runs SET result = '[]' WHERE rowid = 1", ": not a table"),
+        (
+            """UPDATE runs SET result = '{"stable": []}' WHERE rowid = 1""",
+            "not a list of at least one",
+        ),
         ("""UPDATE runs SET result = '{"stable": [1]}' WHERE rowid = 1""", "has no unfinished"),
         ("""UPDATE runs SET result = '{"stable": [1e999]}' WHERE rowid = 1""", "beyond 1e"),
         ("UPDATE tasks SET setting = '{}' WHERE rowid = 1", "is none"),
-        ("UPDATE tasks SET replication = 'x' WHERE rowid = 1", "replication: input should be"),
+        ("UPDATE tasks SET replication = 'x' WHERE rowid = 1", "replication: not a whole number"),
     ],
 )
 def test_a_spoilt_study_is_told_in_a_line(tmp_path, sql, found):

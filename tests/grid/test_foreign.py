@@ -99,9 +99,7 @@ SITE = '[[clusters]]\nname = "C1"\nsize = 8\n'
 def test_integers_and_texts_of_any_length_in_a_scenario(tmp_path: Path, text: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text)
-    with pytest.raises(
-        GridError, match=r"mine\.toml: .*(accepted|input should|lists the)"
-    ) as caught:
+    with pytest.raises(GridError, match=r"mine\.toml: .*(accepted|lists the)") as caught:
         Scenario.load(str(path))
     assert len(str(caught.value)) <= LONGEST_LINE
     assert str(caught.value).isprintable()

@@ -25,6 +25,7 @@ from experiments.studies.statistics import Interval
 
 SLOTTED = Style("black", "o", "-")
 CONTINUOUS = Style("#0072b2", "", "--")
+NUMBERED = "jobs and clusters (with their power) are numbered from 0, as in `oas-schedules.json`"
 PRINTED = Style("#d55e00", "s", ":", filled=False)
 
 
@@ -41,7 +42,7 @@ def pictures(parts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
             "slots-gantt",
             "Schedules of Fig. 3's workload",
             "Optimal schedules without slots and in slots of 50 and 250 %; a job holds its nodes "
-            "to the end of its last slot",
+            f"to the end of its last slot; {NUMBERED}",
         )
     if "workloads" in parts:
         yield (
@@ -57,7 +58,8 @@ def pictures(parts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         yield (
             "gantt",
             "Figure 1: the schedules of each workload",
-            "As the paper's Fig. 1: FCFS, the best of the six queues, and OAS, without slots",
+            "As the paper's Fig. 1: FCFS, the best of the six queues, and OAS, without slots; "
+            + NUMBERED,
         )
 
 
