@@ -27,6 +27,7 @@ DEATHS = 3
 """Workers that are killed one after the other, nothing being done in between, are no accident."""
 PATIENCE = 8
 """Time in which a Dask scheduler has to answer, s."""
+GUARDED = 'what starts workers stands below `if __name__ == "__main__":` in a script'
 KEPT = "finished runs are kept, and can be gone on with"
 
 
@@ -111,6 +112,12 @@ class _Desk:
 # Processes of this machine ----------------------------------------------------------------------
 
 
+def refuse_to_nest() -> None:
+    """End this process if it is a worker that imports the script it was started for."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(f"metasched: a worker would start workers; accepted: {GUARDED}")
+
+
 @contextmanager
 def local_workers(count: int, begin: Callable[[], object]) -> Iterator[Workers]:
     """Give worker processes that end in order, also after Ctrl-C or the death of this process.
@@ -126,10 +133,13 @@ def local_workers(count: int, begin: Callable[[], object]) -> Iterator[Workers]:
     GridError
         If workers are killed time after time.
     """
+    refuse_to_nest()
     processes = _Processes(count, begin)
     try:
         yield Workers(processes, count, processes.under_way)
     except BrokenProcessPool:
+        if not processes.begun:
+            raise GridError(f"no worker process could begin; accepted: {GUARDED}") from None
         raise GridError(f"a worker process was killed (out of memory?); {KEPT}") from None
     finally:
         processes.shutdown()
@@ -144,7 +154,7 @@ class _Processes(Executor):
         _quiet_tracker()
         self._stopping = self._processes.Event()
         self._lock = threading.Lock()
-        self._deaths, self._over = 0, False
+        self._deaths, self._over, self._begun = 0, False, False
         self._pool = self._new_pool()
 
     def submit(self, task: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
@@ -152,6 +162,12 @@ class _Processes(Executor):
         future: Future[Any] = Future()
         self._hand(partial(task, *given, **named), future)
         return future
+
+    @property
+    def begun(self) -> bool:
+        """Whether any worker got as far as code of ours."""
+        self._begun |= self._next.value > 0
+        return self._begun
 
     def under_way(self) -> list[UnderWay]:
         """Return how far workers have come with what they are at."""
@@ -207,7 +223,7 @@ class _Processes(Executor):
                 return False
             if pool is self._pool:
                 self._deaths += 1
-                if self._deaths >= DEATHS:
+                if not self.begun or self._deaths >= DEATHS:
                     return False
                 self._pool = self._new_pool()
             return True
@@ -215,8 +231,8 @@ class _Processes(Executor):
     def _new_pool(self) -> ProcessPoolExecutor:
         """Start the first worker; each of the others is started with a task."""
         self._places = self._processes.RawArray("d", [-1.0, 0.0, 0.0] * self._count)
-        places = self._places, self._processes.Value("i", 0)
-        given = Paths(), self._stopping, self._begin, *places  # unpickled in this order
+        self._next = self._processes.Value("i", 0)
+        given = Paths(), self._stopping, self._begin, self._places, self._next  # unpickled in order
         pool = ProcessPoolExecutor(self._count, self._processes, _begin, given)
         with _starting():
             pool.submit(os.getpid)

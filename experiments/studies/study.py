@@ -29,7 +29,12 @@ from experiments.scenario import Scenario
 from experiments.scenario_files import SUFFIXES
 from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import Definition, Policy, cell
-from experiments.studies.executors import Workers, dask_workers, local_workers
+from experiments.studies.executors import (
+    Workers,
+    dask_workers,
+    local_workers,
+    refuse_to_nest,
+)
 from experiments.studies.forecast import Forecast
 from experiments.studies.inputs import digest, unfit
 from experiments.studies.kept import code_digest
@@ -147,6 +152,7 @@ class Study:
         KeyboardInterrupt
             After Ctrl-C, once local workers have ended; finished runs are kept.
         """
+        refuse_to_nest()
         path = Path(out)
         if path.exists() and not resume:
             raise GridError(

@@ -235,3 +235,19 @@ def test_workers_and_dask_are_one_or_the_other(file, tmp_path):
     result = call(file, "--out", tmp_path / "no.db", "--workers", 2, "--dask", "tcp://a:1")
     assert result.exit_code == 2
     assert result.stderr == "metasched: --workers: found with --dask; accepted: one of them\n"
+
+
+def test_a_script_that_workers_would_run_again_is_told_so(tmp_path):
+    (tmp_path / "small.toml").write_text(
+        'scenario = "quickstart"\nreplications.least = 2\n[policies]\nglobal = ["ect"]\n'
+        'local = ["fcfs"]\n[set]\njobs = 40\n'
+    )
+    script = tmp_path / "unguarded.py"
+    script.write_text('from metasched import Study\nStudy.load("small.toml").run("found.db")\n')
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") == 1
+    assert "a worker would start workers" in done.stderr
+    assert done.stderr.rstrip().endswith('below `if __name__ == "__main__":` in a script')
