@@ -47,7 +47,7 @@ def print_result(result: Result, console: Console) -> None:
     table = Table.grid(padding=(0, 2, 0, 0))
     for words, value in (
         ("jobs completed", f"{counts['completed']:,} of {counts['submitted']:,} submitted"),
-        ("simulated time", f"{duration(result.simulated_s)}, in {duration(result.wall_s)}"),
+        ("simulated time", f"{_simulated(result)}, in {duration(result.wall_s)}"),
         *_performance(result, metrics),
         *((label(each), told(each, metrics[each])) for each in _measured(metrics)),
         *_coallocation(metrics, summary["links"]),
@@ -61,6 +61,13 @@ def print_result(result: Result, console: Console) -> None:
     console.print(_clusters_table(summary["clusters"]))
     for line in (*_explained(result, summary["clusters"]), *_remarks(result)):
         console.print(line, **_LITERALLY)
+
+
+def _simulated(result: Result) -> str:
+    """Return the simulated time, and when the last job ended if messages went on for long."""
+    words, last = duration(result.simulated_s), float(result.tally.grid["ended"].max())
+    long_ago = 0.0 <= last < 0.9 * result.simulated_s and not result.unfinished
+    return f"{words} (the last job ended after {duration(last)})" if long_ago else words
 
 
 def print_replications(found: Replications, console: Console) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -9,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -109,6 +109,9 @@ def run(
         raise GridError(
             f"run: found {quoted(scenario)}; accepted: a Scenario, the name of one, or its file"
         )
+    for name, path in (("out", out), ("events", events)):
+        if not isinstance(path, str | os.PathLike | None):
+            raise GridError(f"{name}: found {quoted(path)}; accepted: a path")
     model = scenario.model(seed)
     scenario = scenario.as_run(model)
     live = _check_live(model, live, pace, follow)
@@ -188,6 +191,10 @@ def _check_live(
         from experiments.live.following import check_number
 
         check_number(model, follow)
+    if pace is not None:
+        from experiments.live.pacing import check_pace
+
+        check_pace(pace)
     return True if live is None and (pace, follow) != (None, None) else live
 
 
@@ -258,9 +265,7 @@ def _watched(
     """
     if live is False or (live is None and not sys.stdout.isatty()):
         if watch is not None:
-            watch.begin(
-                0, Forecast([[((), 1.0)]], known=False), partial(_far, model, time.monotonic())
-            )
+            watch.begin(0, Forecast([[((), 1.0)]], known=False), _Far(model).told)
         yield (lambda: None), nullcontext
         return
     from experiments.live.dashboard import Dashboard
@@ -293,11 +298,29 @@ def _watched(
                 dashboard.__exit__(None, None, None)
 
 
-def _far(model: GridModel, began: float) -> list[PieceUnderWay]:
-    """Return how far a run is that began at a time of the clock `time.monotonic`, s."""
-    through = model.world.count("completed") + model.world.count("rejected")
-    share = through / max(1, model.workload.count)
-    return [PieceUnderWay(0, min(1.0, share), time.monotonic() - began)]
+class _Far:
+    """How far a run is that begins now, and what it would take in all.
+
+    The longer a queue has grown, the more time a job takes: what jobs took of late says as much as
+    what all of them took, and neither is right alone.
+    """
+
+    def __init__(self, model: GridModel) -> None:
+        self._model = model
+        self._began = time.monotonic()
+        self._seen = [(0.0, 0.0)]  # times since, s, and the shares of jobs that were through
+
+    def told(self) -> list[PieceUnderWay]:
+        """Return the share of jobs that are through, and what they would have taken at its pace."""
+        world = self._model.world
+        through = world.count("completed") + world.count("rejected")
+        at, share = time.monotonic() - self._began, through / max(1, self._model.workload.count)
+        while len(self._seen) > 1 and self._seen[1][0] <= at / 2:
+            del self._seen[0]
+        since, before = self._seen[0]
+        self._seen.append((at, share))
+        of_late = share * (at - since) / (share - before) if share > before else math.inf
+        return [PieceUnderWay(0, min(1.0, share), math.sqrt(at * of_late))]
 
 
 @contextmanager

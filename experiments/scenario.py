@@ -175,9 +175,9 @@ class Scenario(Shown):
         of_parameters = {"parameters", "packaged"}  # which are set by their own names
         fields = {each.name for each in dataclasses.fields(self)} - of_parameters
         texts = read_settings(settings, where)
-        given = {
-            key: value for key, value in changes.items() if key not in fields and key not in texts
-        }
+        if twice := texts.keys() & changes.keys():
+            raise ScenarioError(f"{where}: {min(twice)}: found twice; accepted: once")
+        given = {key: value for key, value in changes.items() if key not in fields}
         fresh = {key: value for key, value in changes.items() if key in fields}
         return self.with_parameters(given | texts, where, **fresh)
 

@@ -209,6 +209,8 @@ class Platform:
         PlatformError
             If a value is outside its range or the lengths differ.
         """
+        if not isinstance(sizes, Sequence | np.ndarray) or isinstance(sizes, str):
+            raise PlatformError(f"sizes: found {quoted(sizes)}; accepted: a list of processors")
         names = [f"C{index + 1}" for index in range(len(sizes))]
         clusters = tuple(map(Cluster, names, sizes, per_cluster(rates, len(sizes), "rates")))
         return cls(clusters, star(names, capacity, latency))
@@ -253,6 +255,8 @@ class Platform:
         >>> platform.clusters
         (Cluster(name='A', size=8, rate=1.0, broker=''),)
         """
+        if not isinstance(mapping, Mapping):
+            raise PlatformError(f"{where}: found {quoted(mapping)}; accepted: tables by name")
         try:
             return cls(*_parts(mapping), speed=mapping.get("speed"))
         except PlatformError as error:

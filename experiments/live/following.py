@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 
 from agents.messages import (
@@ -19,6 +21,7 @@ from experiments.events.words import Place, Story
 from experiments.live.columns import shorten
 from grid.errors import GridError
 from grid.finished import Records
+from grid.foreign import quoted
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LOCAL, NONE, RUNNING, VACANT
 from grid.workloads.table import Table
@@ -36,13 +39,15 @@ PATIENCE = 1.0
 def check_number(model: GridModel, number: int) -> None:
     """Raise `GridError` if a model's workload has no job of a number."""
     workload = model.workload
-    if isinstance(workload, Table):
+    if not isinstance(number, Integral):
+        there, accepted = False, "the number of a job"
+    elif isinstance(workload, Table):
         there = bool((workload.jobs["number"] == number).any())
         accepted = "a number of the workload"
     else:
         there, accepted = 1 <= number <= workload.count, f"from 1 to {workload.count}"
     if not there:
-        raise GridError(f"follow {number}: found no such job; accepted: {accepted}")
+        raise GridError(f"follow {quoted(number)}: found no such job; accepted: {accepted}")
 
 
 class Follower:

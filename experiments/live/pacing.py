@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from time import perf_counter, sleep
 
 from agents.model import GridModel
 from experiments.live.picture import jobs_done
 from grid.errors import GridError
+from grid.foreign import quoted
 
 LEAST = 30.0
 """Wall time that a run takes at least when it is watched and nothing is said of its pace, s."""
@@ -27,6 +29,14 @@ def share_done(model: GridModel) -> float:
     return (began + jobs_done(model)) / (2 * model.workload.count)
 
 
+def check_pace(pace: float) -> None:
+    """Raise `GridError` if a pace, simulated seconds a second, is not above 0."""
+    if not (isinstance(pace, Real) and pace > 0):
+        raise GridError(
+            f"pace: found {quoted(pace)}; accepted: simulated seconds a second, above 0"
+        )
+
+
 class Pacing:
     """Holds a model back after each of its steps.
 
@@ -44,8 +54,8 @@ class Pacing:
     """
 
     def __init__(self, model: GridModel, pace: float | None) -> None:
-        if pace is not None and not pace > 0:
-            raise GridError(f"pace: found {pace!r}; accepted: simulated seconds a second, above 0")
+        if pace is not None:
+            check_pace(pace)
         self._model = model
         self._pace = pace
         if pace is not None:

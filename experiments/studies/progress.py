@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -193,12 +194,17 @@ class SweepProgress:
         told = [*self._under_way()]
         with self._lock:
             left = self._forecast.left(passed, told)
+        if left is not None and not math.isfinite(left):
+            left = None
         if left is not None and self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=passed / (passed + left or 1.0))
         least = "at least " if self._forecast.open_ended else ""
         done = f"{self._done:,} of {least}{runs:,} {self._unit}"
         if runs == 1 and told:
-            done = f"{sum(each.share for each in told):.0%}"
+            share = sum(each.share for each in told)
+            done = f"{int(100 * share)}%"
+            if share == 1.0:
+                done, left = "all jobs are through, messages are under way", None
         if left is not None:
             done += f", {least}{countdown(left)} left"
         return f"{done}: {self._doing}" if self._doing and self._bar is not None else done

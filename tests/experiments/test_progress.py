@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import math
 import time
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+from experiments.run import _Far
 from experiments.studies import progress
 from experiments.studies.forecast import Forecast, UnderWay
 from experiments.studies.progress import SweepProgress, telling
@@ -105,6 +108,11 @@ def test_a_terminal_shows_at_once_or_soon_what_goes_on(monkeypatch, quiet):
         shown(console, "reading the log 0:00:0")
         watch.begin(0, Forecast([[((), 1.0)]], known=False), lambda: [UnderWay(0, 0.25, 30.0)])
         shown(console, "25%, 1 min 30 s left")
+        watch.begin(0, Forecast([[((), 1.0)]], known=False), lambda: [UnderWay(0, 0.5, math.inf)])
+        shown(console, "50%")
+        assert "50%," not in console.file.getvalue()
+        watch.begin(0, Forecast([[((), 1.0)]], known=False), lambda: [UnderWay(0, 1.0, 30.0)])
+        shown(console, "all jobs are through, messages are under way")
         watch.begin(0, runs(10.0, 10.0), unit="rounds")
         watch.note("trying")
         shown(console, "0 of 2 rounds, 20 s left: trying")
@@ -156,3 +164,18 @@ def test_a_second_sweep_begins_anew(clock):
         "1 runs to do (2 kept from before)",
         "1 of 1 runs done in 30 s",
     ]
+
+
+def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("experiments.run.time", SimpleNamespace(monotonic=lambda: clock.now))
+    through = {"completed": 0, "rejected": 0}
+    world = SimpleNamespace(count=through.__getitem__)
+    far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
+    left = []
+    # Half of the jobs in 2 s; then each takes 0.4 s, as the queue has grown.
+    for clock.now, through["completed"] in ((2.0, 50), (4.0, 55), (8.0, 65), (16.0, 85)):
+        (told,) = far.told()
+        left.append((1 - told.share) / told.share * told.took)
+    true = [18.0, 14.0, 6.0]
+    assert all(truth / 2.5 < told < truth for truth, told in zip(true, left[1:], strict=True))

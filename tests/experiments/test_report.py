@@ -41,6 +41,12 @@ def test_restarts_are_told_where_there_are_some(result):
     assert re.search("^restarts +2, 1 processor-s lost", text, re.MULTILINE)
 
 
+def test_time_in_which_messages_alone_go_on_is_told(result):
+    assert "the last job ended" not in printed(result)
+    text = printed(replace(result, simulated_s=7200.0))
+    assert "2 h (the last job" in text
+
+
 def test_an_interruption_is_told_also_between_batches(result):
     assert "interrupted" not in printed(result)
     stopped = replace(result, interrupted=True)
