@@ -44,14 +44,14 @@ def joint(words: Iterable[str]) -> str:
 def all_above_zero(measured: Sequence[Measured]) -> Verdict:
     """Judge that every number is above 0.
 
-    It holds if all intervals are, fails if one is below, and is open else. The evidence is the
-    lowest and the highest number.
+    It holds if all intervals are, fails if one is below, and is open else, as it is without
+    numbers. The evidence is the lowest and the highest number.
     """
-    if all(each.value.low > 0 for each in measured):
+    if measured and all(each.value.low > 0 for each in measured):
         word = HOLDS
     else:
         word = FAILS if any(each.value.high < 0 for each in measured) else OPEN
-    return Verdict(word, _extremes(measured))
+    return Verdict(word, extremes(measured))
 
 
 def is_number(measured: Measured, number: float) -> Verdict:
@@ -73,8 +73,11 @@ def rises(measured: Sequence[Measured]) -> Verdict:
     """Judge that numbers rise from the first to the last.
 
     It holds if the last interval is above the first and none is below an earlier one, fails if the
-    last is below the first or one is below an earlier one, and is open else.
+    last is below the first or one is below an earlier one, and is open else, as it is without
+    numbers.
     """
+    if not measured:
+        return Verdict(OPEN)
     falls = any(
         later.value.high < earlier.value.low
         for index, later in enumerate(measured)
@@ -118,9 +121,10 @@ def both(one: Verdict, other: Verdict) -> Verdict:
     return Verdict(word, tuple(dict.fromkeys(one.evidence + other.evidence)))
 
 
-def _extremes(measured: Sequence[Measured]) -> tuple[Measured, ...]:
+def extremes(measured: Sequence[Measured]) -> tuple[Measured, ...]:
+    """Return the lowest and the highest number; of one or none all that there is."""
     ordered = sorted(measured, key=lambda each: each.value.mean)
-    return (ordered[0],) if len(ordered) == 1 else (ordered[0], ordered[-1])
+    return (*ordered[:1], *ordered[1:][-1:])
 
 
 def _course(measured: Sequence[Measured]) -> tuple[Measured, ...]:

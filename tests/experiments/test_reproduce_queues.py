@@ -31,7 +31,7 @@ from experiments.papers.queues.points import (
     points,
     run,
 )
-from experiments.papers.queues.saturation import SATURATION
+from experiments.papers.queues.saturation import POLICIES, SATURATION
 from experiments.studies.lost import is_far_lost, is_lost
 
 WORDS = ["--figure", "15,18", "--scale", "0.002", "--replications", "2"]
@@ -166,6 +166,27 @@ def test_saturated_policies_lose():
     row = outcome.table({9: [at[GS]]}).iloc[0]
     assert row.saturated == 4
     assert row.total is None
+
+
+def test_saturated_policies_are_not_compared_with_one_another():
+    at = {point.policy: point for point in panels(9)[0]}
+    of = [(at[GS], [at[LS_DO]], [at[GP]])]
+    for saturated, word in (
+        ((GS, LS_DO, GP), "open"),
+        ((GS, LS_DO), "open"),
+        ((GS, GP), "fails"),
+        ((LS_DO,), "holds"),
+        ((GP,), "holds"),
+    ):
+        outcome = outcome_of(lambda policy, column: 2.0, saturated)
+        assert judges.is_nearer(outcome, of).word == word, saturated
+    everything = outcome_of(lambda policy, column: 2.0, saturated=POLICIES)
+    words = {claim.text: verdict.word for claim, verdict in judged(everything, FIGURES)}
+    assert {text for text, word in words.items() if word != "open"} == {
+        "With single-component jobs only the four versions of LS are the same",
+        "With single-component jobs only GP, LP, EQ and LQ are LS",
+        "With multi-component jobs only GP, LP, EQ and LQ are GS",
+    }
 
 
 @pytest.mark.parametrize(("waiting", "far"), [(2000, False), (20_000, True)])

@@ -48,8 +48,7 @@ ANCHORS = {"migration_only": (MIGRATION_6, 1087.0), "ideal": (IDEAL_6, 735.0)}
 
 def _above(outcome: Outcome, ones: Sequence[Point], others: Sequence[Point]) -> Verdict:
     """Judge that turnaround at each point is above that at its counterpart."""
-    measured = outcome.all_more(ones, others)
-    return judge.all_above_zero(measured) if measured else Verdict(OPEN)
+    return judge.all_above_zero(outcome.all_more(ones, others))
 
 
 def _of_fixed(point: Point) -> Point:

@@ -33,8 +33,6 @@ def against(ats: Iterable[At], ones: Sequence[str], others: Sequence[str]) -> Pa
 def is_above(outcome: Outcome, pairs: Pairs, column: str, least: float = 0.0) -> Verdict:
     """Judge that the first of each pair is above the second by more than `least` percent."""
     measured = outcome.excesses(pairs, column)
-    if not measured:
-        return Verdict(OPEN)
     moved = [Measured(each.where, _less(each.value, least)) for each in measured]
     found = judge.all_above_zero(moved)
     where = [each.where for each in found.evidence]
@@ -55,7 +53,7 @@ def is_within(outcome: Outcome, pairs: Pairs, column: str, both_ways: bool) -> V
         return Verdict(OPEN)
     words = [_is_within(each.value, both_ways) for each in measured]
     word = FAILS if FAILS in words else OPEN if OPEN in words else HOLDS
-    return Verdict(word, _extremes(measured))
+    return Verdict(word, judge.extremes(measured))
 
 
 def _is_within(interval: Interval, both_ways: bool) -> str:
@@ -90,13 +88,14 @@ def is_any(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
     words = {each.word for each in found}
     word = HOLDS if HOLDS in words else OPEN if OPEN in words else FAILS
     evidence = [measured for each in found for measured in each.evidence]
-    return Verdict(word, _extremes(evidence)[-1:])
+    return Verdict(word, judge.extremes(evidence)[-1:])
 
 
 def is_nearer(outcome: Outcome, triples: Triples) -> Verdict:
     """Judge that a policy is nearer to the best of some points than to the worst, in each triple.
 
-    The number is by how much it is nearer, percent of the best.
+    The number is by how much it is nearer, percent of the best. A triple is left out if both the
+    policy and the best are saturated.
     """
     measured = []
     for of, goods, others in triples:
@@ -104,8 +103,10 @@ def is_nearer(outcome: Outcome, triples: Triples) -> Verdict:
         bad = max(others, key=lambda point: _height(outcome, point))
         words = f"{of.name} between {good.name} and {bad.name}, {of.where}"
         if not outcome.stable(of):
+            if not outcome.stable(good):
+                continue
             value = Interval(-math.inf, 0.0)
-        elif not outcome.stable(bad):
+        elif not (outcome.stable(good) and outcome.stable(bad)):
             value = Interval(math.inf, 0.0)
         else:
             low, x, high = (outcome.values(each) for each in (good, of, bad))
@@ -139,8 +140,6 @@ def is_above_other_kind(
         if excess is not None:
             words = f"{one} against {other}, {point.name}, {point.where}"
             measured.append(Measured(words, _less(excess, least)))
-    if not measured:
-        return Verdict(OPEN)
     found = judge.all_above_zero(measured)
     evidence = tuple(Measured(each.where, _less(each.value, -least)) for each in found.evidence)
     return Verdict(found.word, evidence)
@@ -159,8 +158,8 @@ def is_same(outcome: Outcome, pairs: Pairs) -> Verdict:
 def is_saturated(outcome: Outcome, points: Sequence[Point], others: Sequence[Point]) -> Verdict:
     """Judge that points are saturated first; the numbers are shares of their runs, percent.
 
-    It fails if one of them is not though one of the others is, and is open if none is: the load is
-    ours.
+    It fails if one of them is not though one of the others is, and is open if none or all are: the
+    load is ours.
     """
     evidence = tuple(
         Measured(
@@ -169,34 +168,28 @@ def is_saturated(outcome: Outcome, points: Sequence[Point], others: Sequence[Poi
         )
         for point in (*points, *others)
     )
-    if not any(map(outcome.stable, points)):
-        return Verdict(HOLDS, evidence)
-    return Verdict(OPEN if all(map(outcome.stable, others)) else FAILS, evidence)
+    first, later = not any(map(outcome.stable, points)), all(map(outcome.stable, others))
+    return Verdict(HOLDS if first and later else OPEN if first or later else FAILS, evidence)
 
 
 def is_wider(
     outcome: Outcome, chart: Sequence[Point], others: Sequence[Sequence[Point]]
 ) -> Verdict:
-    """Judge that policies differ more in one chart than in others."""
+    """Judge that policies differ more in one chart than in others; open if all are saturated."""
 
-    def spread(points: Sequence[Point]) -> Measured:
+    def spread(points: Sequence[Point]) -> list[Measured]:
         found = sorted(points, key=lambda point: _height(outcome, point))
-        excess = outcome.excess(found[-1], found[0])
-        assert excess is not None
-        words = f"{found[-1].name} against {found[0].name}, {found[0].where}"
-        return Measured(words, excess)
+        return outcome.excesses([(found[-1], found[0])])
 
-    here, there = spread(chart), [spread(each) for each in others]
+    measured = [each for points in (chart, *others) for each in spread(points)]
+    if len(measured) <= len(others):
+        return Verdict(OPEN, tuple(measured))
+    here, *there = measured
     if all(here.value.low > each.value.high for each in there):
         word = HOLDS
     else:
         word = FAILS if any(here.value.high < each.value.low for each in there) else OPEN
     return Verdict(word, (here, *there))
-
-
-def _extremes(measured: Sequence[Measured]) -> tuple[Measured, ...]:
-    ordered = sorted(measured, key=lambda each: each.value.mean)
-    return (ordered[0],) if len(ordered) == 1 else (ordered[0], ordered[-1])
 
 
 # Claims -----------------------------------------------------------------------------------------
