@@ -13,12 +13,14 @@ from click.testing import CliRunner
 from experiments.cli import main
 from experiments.papers.beosim.claims import CLAIMS, judged
 from experiments.papers.beosim.outcome import Outcome
+from experiments.papers.beosim.pictures import pictures
 from experiments.papers.beosim.points import (
     FIGURES,
     FIRST_FIT,
     FIXED,
     JOBS,
     MIGRATION_6,
+    NO_SHARE,
     SURFACES,
     Point,
     grid,
@@ -30,7 +32,7 @@ from experiments.papers.beosim.points import (
     scenario,
 )
 from experiments.run import run as run_scenario
-from experiments.studies.judged import spans
+from experiments.studies.judged import spans, told
 from experiments.studies.kept import RUNS
 
 FIRST = ["--figure", "9", "--scale", "0.0002", "--replications", "2"]
@@ -255,6 +257,42 @@ def test_crossings_are_interpolated():
     at = given.crossing(curve, level, lambda point: np.full(2, point.bsbw))
     assert at == pytest.approx([math.log(100)] * 2)
     assert np.isnan(given.crossing(curve[:2], level, lambda point: np.full(2, point.bsbw))).all()
+
+
+@pytest.mark.parametrize(
+    ("seeds", "says"),
+    [
+        ((1.0, 1.0), "1.393 (dynamic, 2 clusters)"),
+        ((1.0, 0.1), "1.393 (dynamic, 2 clusters, in 1 of 2 seeds)"),
+        ((0.1, 0.1), "nowhere (dynamic, 2 clusters, in 0 of 2 seeds)"),
+    ],
+)
+def test_a_level_that_some_seeds_do_not_reach_decides_nothing(seeds, says):
+    class Given(Outcome):
+        def values(self, point, column="turnaround"):
+            if column == "penalty":
+                return np.full(2, point.bsbw / 1500)
+            return np.full(2, 2090.0) if point.policy == NO_SHARE else point.bsbw * np.array(seeds)
+
+    (claim,) = (each for each in CLAIMS if each.text.endswith("against No Share, 2 clusters"))
+    verdict = claim.judge(Given(1.0, 2))
+    assert told(verdict.evidence[0]) == says
+    assert (verdict.word == "open") == (seeds != (1.0, 1.0))
+
+
+def test_captions_tell_what_was_run(tiny):
+    folder, _ = tiny
+    page = (folder / "beosim.md").read_text()
+    assert "for section 4's workload" in page
+    assert "section 6's workload" not in page
+    captions = [caption for _, _, caption in pictures((9, 11, 14, 24, 25))]
+    assert [caption.partition(":")[0] for caption in captions] == [
+        "Figs. 9 and 11",
+        "Fig. 14",
+        "Figs. 24 and 25",
+    ]
+    assert "clusters (rows)" not in captions[0]
+    assert captions[2].endswith("at low and high BSBW")
 
 
 def test_spans():

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from experiments.papers.beosim.outcome import Outcome
+from experiments.papers.beosim.outcome import Floats, Outcome
 from experiments.papers.beosim.points import (
     A1,
     B1,
@@ -83,18 +83,24 @@ def _migration_gains(outcome: Outcome) -> Verdict:
     return judge.both(judge.all_above_zero(measured), judge.rises(measured))
 
 
+def _crossing(where: str, at: Floats) -> Measured:
+    """Return the mean of where a curve crosses a level; without an interval if not in all seeds."""
+    found = at[np.isfinite(at)]
+    if len(found) == len(at):
+        return Measured(where, mean_interval(found))
+    where += f", in {len(found)} of {len(at)} seeds"
+    return Measured(where, Interval(float(found.mean()) if len(found) else math.nan, None))
+
+
 def _acceptable(outcome: Outcome, clusters: int, policy: str, against: str) -> Measured:
     """Return the mean penalty at which a model of communication reaches a level."""
-    curve = _model(clusters, policy)
     at = outcome.crossing(
-        curve,
+        _model(clusters, policy),
         Point(4, clusters, against),
         lambda point: outcome.values(_of_fixed(point), "penalty"),
     )
     model = "dynamic" if policy == FIRST_FIT else "fixed"
-    found = at[np.isfinite(at)]
-    value = mean_interval(found) if len(found) == len(at) else Interval(math.nan, None)
-    return Measured(f"{model}, {clusters} clusters", value)
+    return _crossing(f"{model}, {clusters} clusters", at)
 
 
 def _range(outcome: Outcome, clusters: int, against: str, low: float, high: float) -> Verdict:
@@ -131,11 +137,8 @@ def _soon_worse(outcome: Outcome) -> Verdict:
     """Judge that First-Fit ends worse than Migration Only, and tell from where on it is."""
     curve, level = _on_four(FIRST_FIT), Point(4, 4, MIGRATION)
     at = outcome.crossing(curve, level, lambda point: np.full(outcome.replications, point.bsbw))
-    if not np.isfinite(at).all():
-        return Verdict(FAILS)
     end = _above(outcome, curve[-1:], [level])
-    evidence = (Measured("worse from this BSBW on, Mbit/s", mean_interval(at)), *end.evidence)
-    return Verdict(end.word, evidence)
+    return Verdict(end.word, (_crossing("worse from this BSBW on, Mbit/s", at), *end.evidence))
 
 
 def _beats_first_fit(outcome: Outcome, policy: str) -> Verdict:

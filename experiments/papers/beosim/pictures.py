@@ -34,7 +34,9 @@ from experiments.papers.beosim.points import (
     lines,
     lines_of_chunks,
 )
+from experiments.studies.judged import spans
 from experiments.studies.plots import Curve, HeatMap, Panel, Style, draw, draw_heat_maps
+from experiments.studies.verdicts import listed
 
 _STYLES = {
     NO_SHARE: Style("0.55", "", ":"),
@@ -59,34 +61,44 @@ _FIRST_FIT_OF_13 = Style("#009e73", "^", ":", filled=False)
 _TURNAROUND, _BSBW, _LSLT = "turnaround, s", "BSBW, Mbit/s", "LSLT, percent"
 _PENALTY = "mean penalty of First-Fit's co-allocated jobs"
 
-SECTION_4 = "section 4's workload"
-GROUPS: tuple[tuple[str, tuple[int, ...], str], ...] = (
+_LOW_AND_HIGH = " at low and high BSBW"
+GROUPS: tuple[tuple[str, tuple[int, ...], str, str], ...] = (
     (
         "figures9-11",
         tuple(CLUSTERS),
-        "Figs. 9 to 11: the dynamic model of communication (First-Fit) and a fixed penalty on 2, 4 "
-        "and 8 clusters (rows), against the penalty and against BSBW",
+        "{}: the dynamic model of communication (First-Fit) and a fixed penalty{}, against the "
+        "penalty and against BSBW",
+        " on 2, 4 and 8 clusters (rows)",
     ),
-    ("figure13", (13,), "Fig. 13: bandwidth-aware meta-schedulers on four clusters, LSLT 100 %"),
+    ("figure13", (13,), "{}: bandwidth-aware meta-schedulers on four clusters, LSLT 100 %", ""),
     (
         "figures14-21",
         tuple(SURFACES),
-        "Figs. 14 to 21: mean turnaround (s) over BSBW and LSLT, and that of our policy `adaptive`",
+        "{}: mean turnaround (s) over BSBW and LSLT, and that of our policy `adaptive`",
+        "",
     ),
-    ("figures22-23", (22, 23), "Figs. 22 and 23: turnaround over BSBW at LSLT 100 %"),
-    ("figures24-25", (24, 25), "Figs. 24 and 25: turnaround over LSLT at low and high BSBW"),
-    ("figures26-27", (26, 27), "Figs. 26 and 27: B3 over LSLT at low and high BSBW"),
-    ("chunks", (26, 27), "B3 over its chunk size threshold at LSLT 100 % (no figure of the paper)"),
+    ("figures22-23", (22, 23), "{}: turnaround over BSBW at LSLT 100 %", ""),
+    ("figures24-25", (24, 25), "{}: turnaround over LSLT{}", _LOW_AND_HIGH),
+    ("figures26-27", (26, 27), "{}: B3 over LSLT{}", _LOW_AND_HIGH),
+    (
+        "chunks",
+        (26, 27),
+        "B3 over its chunk size threshold at LSLT 100 % (no figure of the paper)",
+        "",
+    ),
 )
-"""Each picture: its name, the figures that it shows, its caption."""
+"""Each picture: its name, the figures that it can show, its caption, and what is true of all of
+these together; titles in the picture tell it of each."""
 
 
 def pictures(figures: Sequence[int]) -> Iterator[tuple[str, list[int], str]]:
     """Yield of each picture that has something to show its name, its figures and its caption."""
-    for name, of, caption in GROUPS:
+    for name, of, caption, together in GROUPS:
         shown = [figure for figure in of if figure in figures]
         if shown:
-            yield name, shown, caption
+            in_words = listed(spans(shown).replace("-", " to ").split(", "))
+            named = f"Fig{'s' if len(shown) > 1 else ''}. {in_words}"
+            yield name, shown, caption.format(named, together if len(shown) == len(of) else "")
 
 
 def draw_pictures(outcome: Outcome, figures: Sequence[int], folder: Path) -> None:

@@ -24,10 +24,11 @@ class Report(FigureReport):
 
     def _page(self) -> Iterator[str]:
         outcome = self.outcome
+        sections = {point.section for points in self.points.values() for point in points}
         lengths = " and ".join(
             f"{jobs_per_cluster(section, outcome.scale):,} for section {section}'s workload "
-            f"(the paper: {jobs:,})"
-            for section, jobs in JOBS.items()
+            f"(the paper: {JOBS[section]:,})"
+            for section in sorted(sections)
         )
         yield "# The experiments of the Beosim paper, run again\n"
         yield f"```console\n{self.command}\n```\n"
@@ -58,8 +59,9 @@ class Report(FigureReport):
             "highest are shown. *Fixed* is fed, seed by seed, the mean penalty "
             "that First-Fit's jobs had, and the two are compared where that is at least 1.01. The "
             "paper shows them up to about the turnaround of No Share. An "
-            "acceptable penalty is First-Fit's where a curve gets above the level, interpolated; "
-            "the paper's are read off its figures, so that ±0.01 is allowed. The paper's two "
+            "acceptable penalty is First-Fit's where a curve gets above the level, interpolated "
+            "seed by seed; if it does so in some seeds only, the number is their mean, and decides "
+            "nothing. The paper's are read off its figures, so that ±0.01 is allowed. Its two "
             "anchors are single runs: they *hold* if they lie where one more run of ours would, "
             f"with 95 %, and that is within ±5 %. Links are looked at {STEPS} times a run.\n"
         )
