@@ -131,11 +131,13 @@ def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str,
     """Yield MCP and PB with what they are of, where there are rounds."""
     if not result.in_rounds:
         return
-    yield "rounds", f"{result.round_count:,}"
+    planned = len(result.planned.dispatched)
+    under_way = f" finished, {planned:,} planned" if planned > result.round_count else ""
+    yield "rounds", f"{result.round_count:,}{under_way}"
     for of, words in (
         ("", "mean of rounds" if result.rounds is not None else "whole run"),
-        ("_planned", "rounds as planned"),
         ("_overall", "whole run" if result.rounds is not None else ""),
+        ("_planned", "rounds as planned"),
     ):
         if words and metrics[f"mcp{of}"] is not None:
             values = f"{duration(metrics[f'mcp{of}'])}, {duration(metrics[f'pb{of}'])}"
@@ -196,6 +198,8 @@ def _remarks(result: Result) -> Iterator[str]:
     if result.unfinished:
         why = "the run was interrupted" if result.interrupted else result.why_unfinished
         yield f"{counted(result.unfinished, 'job')} not finished: {why}"
+        if result.interrupted:
+            yield "processors that those held count as idle in utilization and idle-times"
     elif result.interrupted:
         yield "the run was interrupted before the next jobs came"
     if result.stable is False:

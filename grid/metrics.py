@@ -48,10 +48,11 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
         - migrated: share of the jobs that ran elsewhere than on the cluster they were submitted
           through, wholly or in part; None if none was submitted through one;
         - mean_staging: of the execution time of those, what they waited for their data, s;
-        - utilization: work of any jobs over all processors, from the first arrival that counts to
-          the last finish of any job; what failures threw away is no work, and processors that are
-          down count;
-        - throughput: jobs per second from the first arrival to the last finish;
+        - utilization: work of any completed jobs over all processors, from the first arrival of
+          these, or the first after the warm-up, to the last finish of any; what failures threw
+          away is no work, nor what jobs do that have not finished, and processors that are down
+          count;
+        - throughput: jobs per second from the first of their arrivals to the last finish;
         - gini_wait, gini_slowdown: Gini coefficients (`grid.fairness.gini`) of the mean wait and of
           the mean bounded slowdown of each user; None if no job names its user.
 
@@ -136,7 +137,10 @@ def cluster_metrics(tally: Tally) -> list[dict[str, Any]]:
 
 
 def _period(tally: Tally) -> float:
-    """Return the time from the first arrival that counts to the last finish, s."""
+    """Return the time from the first arrival of a completed job to the last finish, s.
+
+    It begins with the first arrival after the warm-up, if there is one, completed or not.
+    """
     sums, begun = tally.grid[0], tally.counted_from
     return float(sums["ended"] - (sums["first_arrival"] if begun == -math.inf else begun))
 

@@ -37,7 +37,7 @@ SUMS = np.dtype(
         ("first_arrival", np.float64),  # s; infinity without jobs
         ("first_start", np.float64),  # s; infinity without jobs
         ("last_finish", np.float64),  # s; minus infinity without jobs
-        # of all jobs, since the first arrival that counts
+        # of all completed jobs, since the first arrival after the warm-up
         ("held", np.float64),  # processor-seconds of `work`
         ("ended", np.float64),  # s, last finish
     ],

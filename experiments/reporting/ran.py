@@ -148,6 +148,11 @@ class Ran:
         return schedulers(self.summary["global"], self.summary["local"], clusters)
 
     @property
+    def left_running(self) -> bool:
+        """Whether jobs may have been running at its end: what they used is in no number."""
+        return bool(self.summary.get("interrupted") and self.summary.get("unfinished"))
+
+    @property
     def link_names(self) -> list[str]:
         """Links, by the node that each joins to the centre."""
         return [name[len("demand ") :] for name in self.timeline.columns[3::2]]

@@ -10,9 +10,14 @@ import numpy as np
 from experiments.labels import drawn_words, told
 from experiments.numbers import counted, duration, number, percent
 from experiments.reporting.ran import Ran
+from experiments.studies.verdicts import listed
 
 STANDS_OUT = 0.05
-"""How much more than the next a cluster must be used to be named the bottleneck."""
+"""How much more than the next a cluster must be used to be named the busiest."""
+FEWEST = 10
+"""Jobs of a cluster below which nothing is said of it."""
+NAMED = 5
+"""Links that share the first place and are named at most."""
 
 
 class Sentence(NamedTuple):
@@ -61,31 +66,57 @@ def _at_once(ran: Ran) -> str:
 
 
 def _clusters(ran: Ran) -> Iterator[Sentence]:
-    used = [row for row in ran.summary["clusters"] if row.get("utilization") is not None]
     of_all = ran.summary["metrics"].get("utilization")
     if of_all is not None:
         lost = ran.summary["metrics"].get("lost_work")
         what = "did work that was not lost" if lost else "were in use"
         rest = f"; failures threw away {told('lost_work', lost)} more" if lost else ""
+        away = ", also those of processors that were away," if _goes_away(ran) else ""
+        warm = ran.summary["parameters"].get("warmup")
+        since = "after the warm-up" if warm else "of a job that was completed"
         yield Sentence(
             f"Processors {what} {percent(of_all)} of the time: that is the share of all "
-            f"processor-seconds from the first arrival to the last finish{rest}."
+            f"processor-seconds{away} from the first arrival {since} to the last finish{rest}."
         )
-    if len(used) < 2:
+    if not ran.left_running:  # of those jobs no number tells anything
+        yield from _busiest(ran)
+        yield from _longest_waits(ran)
+
+
+def _goes_away(ran: Ran) -> bool:
+    summary = ran.summary
+    return bool(summary["platform"].get("changes") or summary["parameters"].get("mean_up_time"))
+
+
+def _busiest(ran: Ran) -> Iterator[Sentence]:
+    rows = [row for row in ran.summary["clusters"] if row.get("utilization") is not None]
+    used = sorted(rows, key=lambda row: row["utilization"])
+    if len(used) < 2 or used[-1]["jobs"] < FEWEST:
         return
-    *_, second, first = sorted(used, key=lambda row: row["utilization"])
-    least = min(used, key=lambda row: row["utilization"])
-    if first["utilization"] - second["utilization"] >= STANDS_OUT:
+    shares = [percent(row["utilization"]) for row in used]
+    if used[-1]["utilization"] - used[-2]["utilization"] >= STANDS_OUT:
         yield Sentence(
-            f"{first['name']} was clearly the busiest cluster ({percent(first['utilization'])}; "
-            f"the next is {second['name']} with {percent(second['utilization'])}): if jobs "
-            "wait, it is the one to look at first."
+            f"{used[-1]['name']} was clearly the busiest cluster ({shares[-1]}; the next is "
+            f"{used[-2]['name']} with {shares[-2]})."
         )
     else:
         yield Sentence(
-            f"No cluster stands out as the bottleneck: their use is between "
-            f"{percent(least['utilization'])} ({least['name']}) and "
-            f"{percent(first['utilization'])} ({first['name']})."
+            f"No cluster was clearly the busiest: their use is between {shares[0]} "
+            f"({used[0]['name']}) and {shares[-1]} ({used[-1]['name']})."
+        )
+
+
+def _longest_waits(ran: Ran) -> Iterator[Sentence]:
+    """Yield where those jobs ran that waited longest: that need not be the busiest cluster."""
+    rows = [row for row in ran.summary["clusters"] if row["jobs"] >= FEWEST]
+    if len(rows) < 2:
+        return
+    first, second, *_ = sorted(rows, key=lambda row: -(row["mean_wait"] or 0.0))
+    longest, after = (told("mean_wait", row["mean_wait"]) for row in (first, second))
+    if longest != after:
+        yield Sentence(
+            f"Jobs that ran on {first['name']} waited longest ({longest} on average; the next are "
+            f"those of {second['name']} with {after})."
         )
 
 
@@ -96,11 +127,15 @@ def _links(ran: Ran) -> Iterator[Sentence]:
         if (penalty := metrics["mean_penalty"]) is not None:
             words += f", and took {penalty:.3f} times as long as with links of their own"
         yield Sentence(f"{words}.")
-    most = max(links, key=lambda link: link["saturated"], default=None)
-    if most is not None and most["saturated"] > 0:
+    most = max((link["saturated"] for link in links), default=0.0)
+    if most > 0:
+        names = [link["name"] for link in links if percent(link["saturated"]) == percent(most)]
+        if len(names) > NAMED:
+            names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1:,} others"]
+        links_, of = ("links", "each") if len(names) > 1 else ("link", "it")
         yield Sentence(
-            f"{most['name']} had the most saturated link: more was asked of it than it carries in "
-            f"{percent(most['saturated'])} of the time."
+            f"{listed(names)} had the most saturated {links_}: more was asked of {of} than it "
+            f"carries in {percent(most)} of the time."
         )
     elif any(link["mean_demand"] > 0 for link in links):
         yield Sentence("No link was ever asked for more than it carries.")
@@ -117,7 +152,13 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
     if summary.get("interrupted"):
         yield Sentence("The run was interrupted, and the numbers are those up to then.", True)
     if unfinished := summary.get("unfinished"):
-        yield Sentence(f"{counted(unfinished, 'job')} never finished; they are in no chart.", True)
+        had = "had not finished by then" if ran.left_running else "never finished"
+        held = (
+            ", and processors that they held count as idle in utilization, idle-times and charts"
+            if ran.left_running
+            else ""
+        )
+        yield Sentence(f"{counted(unfinished, 'job')} {had}; they are in no chart{held}.", True)
     if summary["metrics"].get("stable") is False:
         yield Sentence(
             "The queue grew for as long as jobs arrived: means of waits only tell how long the run "
@@ -152,7 +193,6 @@ def limits(runs: list[Ran]) -> list[Sentence]:
             "Jobs that arrived in the warm-up count for no mean and no share; they are in the "
             "schedule and in the curves over time."
         )
-    if any(ran.summary["platform"].get("changes") or ran.summary["parameters"].get("mean_up_time")
-           for ran in runs):  # fmt: skip
-        lines.append("Processors that were down are drawn like idle ones.")
+    if any(map(_goes_away, runs)):
+        lines.append("Processors that were away are drawn like idle ones.")
     return [Sentence(line) for line in lines]

@@ -52,7 +52,26 @@ def test_an_interruption_is_told_also_between_batches(result):
     stopped = replace(result, interrupted=True)
     assert "the run was interrupted before the next jobs came" in printed(stopped)
     cut = replace(stopped, submitted=result.submitted + 2)
-    assert "2 jobs not finished: the run was interrupted" in printed(cut)
+    told = printed(cut)
+    assert "2 jobs not finished: the run was interrupted" in told
+    assert "processors that those held count as idle in utilization and idle-times" in told
+
+
+def test_rounds_that_are_under_way_are_told_apart(result):
+    rounds, none = (
+        round_performance(records, result.platform, [(4, 3, 1)] * 4, "mean")
+        for records in (result.records, result.records[:0])
+    )
+    count = f"{len(rounds.dispatched):,}"
+    ended = printed(replace(result, in_rounds=True, rounds=rounds, planned=rounds))
+    assert re.search(f"^rounds +{count} *$", ended, re.MULTILINE)
+    assert re.findall("MCP, PB: (.*?)  ", ended) == [
+        "mean of rounds",
+        "whole run",
+        "rounds as planned",
+    ]
+    cut = printed(replace(result, in_rounds=True, rounds=none, planned=rounds))
+    assert re.search(f"^rounds +0 finished, {count} planned", cut, re.MULTILINE)
 
 
 def test_cleaning_is_told_in_words(result):

@@ -226,7 +226,7 @@ def test_runs_are_compared(browser, folder):
     words = opened.text("section")
     assert "All runs had the same jobs." in words
     assert "The lowest mean wait is that of" in words
-    assert "started earlier under b3 than under migration-only" in words
+    assert "waited less under b3 than under migration-only" in words
     assert opened.page.locator("canvas[aria-label^='Gantt']").count() == 2
     assert opened.troubles == []
     opened.page.close()

@@ -1,0 +1,152 @@
+"""What pages say of one run and of several: no more than the numbers tell."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+
+import pytest
+
+from experiments.reporting.comparing import compared
+from experiments.reporting.ran import Ran
+from experiments.reporting.words import found, limits
+from experiments.run import run
+from experiments.scenario import Scenario
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """A run of 60 jobs by MUSCLE on four clusters."""
+    return Ran.of(run(Scenario.load("quickstart").changed(["jobs=60"]), seed=1))
+
+
+@pytest.fixture
+def ran(whole):
+    """The same, with a summary that a test may change."""
+    return changed(whole)
+
+
+def changed(ran, name="quickstart", rows=None, **metrics):
+    summary = copy.deepcopy(ran.summary)
+    summary["metrics"] |= metrics
+    jobs = ran.jobs.iloc[rows or range(len(ran.jobs))].reset_index(drop=True)
+    return dataclasses.replace(ran, name=name, summary=summary, jobs=jobs)
+
+
+def words(ran):
+    return " ".join(each.text for each in found(ran))
+
+
+def compared_words(*runs):
+    return " ".join(each.text for each in compared([*runs]))
+
+
+def use(ran, *shares, jobs=20, waits=(0.0, 0.0, 0.0, 90.0)):
+    for row, share, wait in zip(ran.summary["clusters"], shares, waits, strict=True):
+        row |= {"utilization": share, "jobs": jobs, "mean_wait": wait}
+    return words(ran)
+
+
+def test_the_busiest_cluster_and_where_jobs_wait_are_two_things(ran):
+    told = use(ran, 0.355, 0.061, 0.05, 0.04)
+    assert "C1 was clearly the busiest cluster (35.5 %; the next is C2 with 6.1 %)." in told
+    assert "Jobs that ran on C4 waited longest (90 s on average; the next are those of C1" in told
+    assert "look at first" not in told
+    told = use(ran, 0.355, 0.35, 0.05, 0.04, waits=(5.0,) * 4)
+    assert "No cluster was clearly the busiest: their use is between 4.0 % (C4) and 35.5 %" in told
+    assert "waited longest" not in told
+
+
+def test_of_a_few_jobs_no_cluster_is_named(ran):
+    told = use(ran, 0.355, 0.061, 0.05, 0.04, jobs=9)
+    assert "busiest" not in told
+    assert "waited longest" not in told
+
+
+def test_shares_of_processors_that_were_away_are_told_so(ran):
+    away = "also those of processors that were away"
+    assert away not in words(ran)
+    ran.summary["parameters"]["mean_up_time"] = 3600.0
+    assert away in words(ran)
+    assert limits([ran])[-1].text == "Processors that were away are drawn like idle ones."
+
+
+def test_utilization_is_told_from_when_it_counts(ran):
+    told = "from the first arrival of a job that was completed to the last finish."
+    assert told in words(ran)
+    ran.summary["parameters"]["warmup"] = 5
+    assert "from the first arrival after the warm-up to the last finish." in words(ran)
+
+
+def test_what_unfinished_jobs_use_is_told_to_be_left_out(ran):
+    assert "busiest" in words(ran)
+    ran.summary["unfinished"] = 3
+    assert "3 jobs never finished; they are in no chart." in words(ran)
+    ran.summary["interrupted"] = True
+    told = words(ran)
+    assert "busiest" not in told
+    assert "3 jobs had not finished by then; they are in no chart, and processors that they" in told
+    assert "count as idle in utilization" in told
+
+
+@pytest.mark.parametrize(
+    ("saturated", "told"),
+    [
+        ([0.2, 0.1, 0.1], "A had the most saturated link: more was asked of it than"),
+        ([0.2, 0.2, 0.1], "A and B had the most saturated links: more was asked of each than"),
+        ([0.2] * 7, "A, B, C, D and 3 others had the most saturated links"),
+    ],
+)
+def test_all_links_of_the_first_place_are_named(ran, saturated, told):
+    ran.summary["links"] = [
+        {"name": name, "mean_demand": 0.1, "saturated": share}
+        for name, share in zip("ABCDEFG", saturated, strict=False)
+    ]
+    assert told in words(ran)
+
+
+# Several runs -----------------------------------------------------------------------------------
+
+
+def test_a_tie_is_told_as_one(whole):
+    a, b, c = (
+        changed(whole, name, utilization=share, mean_wait=20.0, mean_bounded_slowdown=slowdown)
+        for name, share, slowdown in (
+            ("a", 0.22801, 2.0002),
+            ("b", 0.22803, 2.0001),
+            ("c", 0.1, 2.0002),
+        )
+    )
+    told = compared_words(a, b, c)
+    assert "The highest utilization is that of b and a, 22.8 %; c 10.0 % (-56.1 %)." in told
+    assert "All have the same mean wait, 20 s." in told
+    assert "All have about the same mean bounded slowdown, 2.00." in told
+
+
+@pytest.mark.parametrize(
+    ("wait", "told"),
+    [(12.5, "b 12.5 s (+25.0 %)."), (43.0, "b 43 s (4.30 times as much)."), (9000.0, "b 2.50 h.")],
+)
+def test_how_far_runs_are_apart_is_told_where_it_says_something(whole, wait, told):
+    runs = changed(whole, "a", mean_wait=10.0), changed(whole, "b", mean_wait=wait)
+    assert f"The lowest mean wait is that of a, 10 s; {told}" in compared_words(*runs)
+
+
+def test_runs_with_unfinished_jobs_had_the_same_but_are_not_ranked(whole):
+    a, b = changed(whole, "a"), changed(whole, "b", rows=range(3, 60))
+    assert "The runs had different jobs" in compared_words(a, b)
+    b.summary["unfinished"] = 3
+    told = compared_words(a, b)
+    assert "All runs had the same jobs, as far as they were finished." in told
+    assert "No run is called the best: b did not finish all jobs, and its means leave" in told
+    assert "The lowest" not in told
+    assert "Of the 57 jobs that both completed, 0.0 % waited less under a than under b" in told
+
+
+def test_jobs_of_rounds_are_the_same_whenever_a_round_begins(whole):
+    later = changed(whole, "b")
+    later.jobs["arrival"] += 1.0
+    assert "The runs had different jobs" in compared_words(whole, later)
+    for ran in (rounds := [changed(whole, "a"), later]):
+        ran.summary["parameters"]["mode"] = "batch"
+    assert "All runs had the same jobs." in compared_words(*rounds)
