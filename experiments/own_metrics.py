@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -109,11 +110,19 @@ def measured(
     for name in names:
         number = math.nan
         try:
-            number = _number(own_metric(name)(result))
+            number = _number(own_metric(name)(_with_own_jobs(result)))
         except (Exception, SystemExit) as error:
             failures[name] = error
         found[name.partition(":")[2]] = None if math.isnan(number) else number
     return found, failures
+
+
+def _with_own_jobs(result: Result) -> Result:
+    """Return a result whose table of jobs a metric may change without others seeing it."""
+    own = replace(result)
+    if result.records is not None:
+        own.__dict__["jobs"] = result.jobs.copy()
+    return own
 
 
 def _number(value: object) -> float:

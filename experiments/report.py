@@ -88,7 +88,7 @@ def print_replications(found: Replications, console: Console) -> None:
     console.print(table)
     if found.rejected:
         console.print(f"{counted(found.rejected, 'job')} rejected in all runs", **_LITERALLY)
-    if drawn := drawn_words(found.deadlines):
+    if "deadlines_met" in found.shown and (drawn := drawn_words(found.deadlines)):
         console.print(drawn, **_LITERALLY)
 
 
@@ -183,8 +183,10 @@ def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
 
 def _remarks(result: Result) -> Iterator[str]:
     """Yield in words what the tables do not say."""
-    if drawn := drawn_words(result.deadlines):
+    if result.tally.grid["due"][0] and (drawn := drawn_words(result.deadlines)):
         yield drawn
+    if warm := result.tally.completed - int(result.tally.grid["jobs"][0]):
+        yield f"means and clusters: without {counted(warm, 'completed job')} of the warm-up"
     if (more := len(result.platform.clusters) - CLUSTERS_SHOWN) > 0:
         yield f"and {counted(more, 'more cluster')}"
     if rejected := result.rejected:

@@ -93,7 +93,7 @@ def _(replications: Replications) -> Told:
     if replications.unstable:
         few = f"{replications.unstable} of {len(replications.runs)} runs have no steady state"
         lines = [Sentence(f"{few}: means are those of runs of this length.", True)]
-    if drawn := drawn_words(replications.deadlines):
+    if "deadlines_met" in replications.shown and (drawn := drawn_words(replications.deadlines)):
         lines.append(Sentence(drawn, True))
     facts = {"runs": f"{len(replications.runs)}", "seed": f"{replications.seed}"}
     return Told(title, facts, lines, Table("Means", columns, rows))

@@ -117,8 +117,14 @@ def figures(summary: dict[str, Any]) -> dict[str, str]:
         names.append("deadlines_met")
     return {
         "jobs completed": f"{counts['completed']:,} of {counts['submitted']:,}",
-        **{labels.label(name): labels.told(name, metrics[name]) for name in names},
+        **{_figure(name, summary): labels.told(name, metrics[name]) for name in names},
     }
+
+
+def _figure(name: str, summary: dict[str, Any]) -> str:
+    """Return what a number of a summary is called: of deadlines also where they are from."""
+    drawn = {"drawn": "drawn ", "mixed": "partly drawn "}.get(summary.get("deadlines") or "", "")
+    return (drawn if name == "deadlines_met" else "") + labels.label(name)
 
 
 # Tables -----------------------------------------------------------------------------------------

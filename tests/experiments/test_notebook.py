@@ -31,6 +31,7 @@ def test_three_lines_give_a_run_and_a_table():
         f"processors {scenario.platform.sizes.sum()}, jobs synthetic>"
     )
     assert repr(result).startswith("<Result quickstart: muscle over titan, seed 1, jobs completed")
+    assert ", drawn deadlines met " in repr(result)
 
 
 def test_a_run_is_of_a_scenario_its_name_or_its_file(tmp_path):

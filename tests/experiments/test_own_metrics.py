@@ -112,6 +112,22 @@ def test_a_metric_is_among_the_metrics_of_a_run(folder):
     assert "metrics/longest_wait" in verified.stdout
 
 
+SPOILS = """
+def spoils(result):
+    result.jobs.loc[:, "wait"] = -1.0
+    return result.jobs["wait"].max()
+"""
+
+
+def test_what_a_metric_does_to_the_jobs_no_other_sees(folder):
+    (folder / "own.py").write_text(MODULE + SPOILS)
+    chosen = ["own:spoils", "own:longest_wait"]
+    result = run(Scenario.load("quickstart").changed(["jobs=60"], own_metrics=chosen))
+    metrics = result.summary()["metrics"]
+    assert metrics["spoils"] == -1.0
+    assert metrics["longest_wait"] == metrics["max_wait"] == result.jobs["wait"].max() > 0
+
+
 def test_people_see_it_too(folder):
     found = metasched("run", *SMALL, "--metric", "own:longest_wait")
     assert found.exit_code == 0

@@ -7,13 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from experiments.run import run
+from experiments.scenario import Scenario
 from grid.platform import Platform
 from grid.rounds import round_performance, run_performance
 from grid.statistics import Links
 from grid.tally import Tally
 from grid.workloads.source import Cleaning
+from grid.workloads.synthetic import SyntheticWorkload
 
-from .small_results import printed
+from .small_results import MIX, muscle, printed, result_of
 
 
 def test_people_get_plain_columns_with_units(result):
@@ -72,6 +75,23 @@ def test_rounds_that_are_under_way_are_told_apart(result):
     ]
     cut = printed(replace(result, in_rounds=True, rounds=none, planned=rounds))
     assert re.search(f"^rounds +0 finished, {count} planned", cut, re.MULTILINE)
+
+
+def test_drawn_deadlines_are_told_where_there_are_numbers_on_them(result):
+    assert "deadlines:" not in printed(replace(result, drawn_deadlines=1.0))
+    served = muscle(SyntheticWorkload(**MIX, count=3, rate=0.1))
+    served.run()
+    told = printed(result_of(served, "three jobs", 0.1))
+    assert "deadlines: drawn, as the jobs bring none" in told
+    assert "deadlines met" in told
+
+
+def test_jobs_of_the_warmup_are_told_to_be_missing():
+    ect = Scenario.load("quickstart").changed(jobs=40, warmup=7, global_scheduler="ect")
+    warm = run(ect)
+    told = printed(warm)
+    assert "means and clusters: without 7 completed jobs of the warm-up" in told
+    assert "warm-up" not in printed(replace(warm, tally=Tally.of(warm.records, warm.platform)))
 
 
 def test_cleaning_is_told_in_words(result):
