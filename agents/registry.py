@@ -1,7 +1,8 @@
-"""Schedulers by name: the built-in ones, and a user's own as ``module:Class``."""
+"""Schedulers by name: built in, of installed packages, and a user's own as ``module:Class``."""
 
 from __future__ import annotations
 
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -62,7 +63,27 @@ LOCAL = {
 }
 """Built-in local schedulers."""
 
+GROUP = "metasched.schedulers"
+"""The entry points by which an installed package gives its schedulers names."""
+
 LISTED = "`metasched policies` lists them; or module:Class"
+
+
+@cache
+def installed() -> dict[str, str]:
+    """Return the schedulers of installed packages, each as ``module:Class``, by name.
+
+    Names of built-in ones are not theirs to give.
+    """
+    from importlib.metadata import entry_points  # of which looking a name up here has no need
+
+    found = {each.name: each.value for each in entry_points(group=GROUP)}
+    return {name: found[name] for name in sorted(found.keys() - GLOBAL.keys() - LOCAL.keys())}
+
+
+def is_name(name: str, built_in: dict[str, str]) -> bool:
+    """Tell whether a name may be a scheduler's: of those built in, of a package, or a class."""
+    return name in built_in or ":" in name or name in installed()
 
 
 def global_scheduler(name: str) -> type[GlobalScheduler]:
@@ -71,7 +92,8 @@ def global_scheduler(name: str) -> type[GlobalScheduler]:
     Parameters
     ----------
     name : str
-        A key of `GLOBAL`, or ``module:Class`` with the module importable from the current folder.
+        A key of `GLOBAL` or of `installed`, or ``module:Class`` with the module importable from
+        the current folder.
 
     Raises
     ------
@@ -98,7 +120,8 @@ def any_scheduler(name: str) -> type[Scheduler]:
 
 
 def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Scheduler]:
-    module_name, separator, class_name = known.get(name, name).partition(":")
+    target = known.get(name) or (name if ":" in name else installed().get(name, name))
+    module_name, separator, class_name = target.partition(":")
     kind = {GlobalScheduler: "global scheduler", LocalScheduler: "local scheduler"}.get(
         base, "scheduler"
     )
@@ -109,7 +132,8 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     if not separator or module_name[:1] in ("", "."):
         of_others = (GLOBAL | LOCAL).keys() - known.keys()
         why = "of the other level" if name in of_others else "unknown"
-        raise GridError(f"{kind} {quoted(name)}: {why}; {meant(name, known, LISTED)}")
+        likely = meant(name, (*known, *installed()), LISTED)
+        raise GridError(f"{kind} {quoted(name)}: {why}; {likely}")
     module = module_of(kind, name, module_name)
     if not hasattr(module, class_name):
         there = _schedulers_of(module, base)

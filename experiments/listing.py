@@ -18,7 +18,7 @@ from rich.text import Text
 
 from agents import registry
 from agents.importing import CODE
-from agents.schedulers import Scheduler
+from agents.schedulers import GlobalScheduler, Scheduler
 from experiments.notes import without_effect
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
@@ -78,7 +78,9 @@ def list_scenarios(paper: str | None = None) -> Rows:
 
 
 def list_policies(level: str | None = None, paper: str | None = None) -> Rows:
-    """Return name, level, one line, paper, class and file of built-in schedulers.
+    """Return name, level, one line, paper, class and file of schedulers that have names.
+
+    They are built in, or of installed packages.
 
     Parameters
     ----------
@@ -88,13 +90,21 @@ def list_policies(level: str | None = None, paper: str | None = None) -> Rows:
         Its key; by default those of all papers and of none.
     """
     rows = []
-    for of, names in (("global", registry.GLOBAL), ("local", registry.LOCAL)):
-        for name in names if level in (None, of) else ():
+    for name in (*registry.GLOBAL, *registry.LOCAL, *registry.installed()):
+        try:
             found = registry.any_scheduler(name)
-            title = registry.summary(found)
-            row = {"name": name, "level": of, "title": title, "paper": found.paper}
-            rows.append(row | _home(found))
-    return _of_paper(rows, paper)
+        except Exception as error:
+            if name not in registry.installed():
+                raise
+            title = f"cannot be loaded: {plain(str(error), 100)}"
+            unknown = {"level": "", "paper": "", "class": registry.installed()[name], "file": ""}
+            rows.append({"name": name, "title": title} | unknown)
+            continue
+        of = "global" if issubclass(found, GlobalScheduler) else "local"
+        title = registry.summary(found)
+        row = {"name": name, "level": of, "title": title, "paper": found.paper}
+        rows.append(row | _home(found))
+    return _of_paper([row for row in rows if level in (None, row["level"] or level)], paper)
 
 
 def _of_paper(rows: Rows, paper: str | None) -> Rows:

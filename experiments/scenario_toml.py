@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.registry import GLOBAL, LISTED, LOCAL
+from agents.registry import GLOBAL, LISTED, LOCAL, is_name
 from experiments.checked import ScenarioError, checked
 from experiments.scenario_fields import LISTS, OUTPUTS, SITES, strings
 from grid.foreign import plain, quoted
@@ -46,7 +46,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         if not isinstance(found, str):
             raise ScenarioError(f"{path}: {key}: found {quoted(found)}; accepted: a string")
     for key, known in (("global", GLOBAL), ("local", LOCAL)):
-        if text[key] not in known and ":" not in text[key]:
+        if not is_name(text[key], known):
             raise ScenarioError(
                 f"{path}: {key}: found {quoted(text[key])}; {meant(text[key], known, LISTED)}"
             )

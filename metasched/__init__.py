@@ -1,32 +1,61 @@
-"""What programs and notebooks need most, by one name.
+"""What programs, notebooks and policies of one's own need most, by one name.
 
 Everything is loaded when it is first asked for, so that importing this takes no time.
 """
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from agents.model import GridModel
+    from agents.schedule import Placement
+    from agents.schedulers import (
+        REJECT,
+        GlobalScheduler,
+        LocalScheduler,
+        PlanningScheduler,
+    )
     from experiments.results import Result
     from experiments.run import run
     from experiments.scenario import Scenario
     from experiments.studies.outcome import StudyOutcome
     from experiments.studies.study import Study
+    from grid.errors import GridError
     from grid.platform import Platform
 
+    __version__: str
+
 __all__ = [
+    "REJECT",
+    "GlobalScheduler",
+    "GridError",
+    "GridModel",
+    "LocalScheduler",
+    "Placement",
+    "PlanningScheduler",
     "Platform",
     "Result",
     "Scenario",
     "Study",
     "StudyOutcome",
+    "__version__",
+    "load",
     "run",
+    "study",
 ]
 
 _HOMES = {
+    "GlobalScheduler": "agents.schedulers",
+    "GridError": "grid.errors",
+    "GridModel": "agents.model",
+    "LocalScheduler": "agents.schedulers",
+    "Placement": "agents.schedule",
+    "PlanningScheduler": "agents.schedulers",
     "Platform": "grid.platform",
+    "REJECT": "agents.schedulers",
     "Result": "experiments.results",
     "Scenario": "experiments.scenario",
     "Study": "experiments.studies.study",
@@ -35,7 +64,54 @@ _HOMES = {
 }
 
 
+def load(name: str | os.PathLike[str]) -> Scenario:
+    """Return a scenario that comes with the product by name, or one's own by path.
+
+    Raises
+    ------
+    GridError
+        If there is none, or the file is no scenario.
+
+    Examples
+    --------
+    >>> load("quickstart").changed(jobs=200).parameters.jobs
+    200
+    """
+    return import_module("experiments.scenario").Scenario.load(name)
+
+
+def study(
+    name: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    resume: bool = False,
+    workers: int | None = None,
+) -> StudyOutcome:
+    """Carry out a study, and return what it found; the same runs as of ``metasched study``.
+
+    Parameters
+    ----------
+    name : str or path
+        Of a study that comes with the product, or the path of one's own.
+    out : path
+        File of all runs.
+    resume : bool
+        Go on with a file that is there.
+    workers : int, optional
+        Processes; by default one for each core. They import the script that this is called from:
+        there it stands below ``if __name__ == "__main__":``.
+
+    Raises
+    ------
+    GridError
+        If there is no such study, or its file cannot be used.
+    """
+    found = import_module("experiments.studies.study").Study.load(name)
+    return found.run(out, resume=resume, workers=workers)
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("metasched")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from agents.registry import GLOBAL, LOCAL
+from agents.registry import GLOBAL, LOCAL, installed
 from experiments.cli import main
 from experiments.listing import GROUPS, group_of
 from experiments.parameters import Parameters
@@ -120,3 +120,38 @@ def test_a_scenario_of_a_users_own_names_its_files(tmp_path, monkeypatch):
     assert "local     smallest_first:Smallest: Smallest in smallest_first.py" in shown
     assert "scenario  mine.toml" in shown
     sys.modules.pop("smallest_first", None)
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """An installed package that names schedulers: one, one that is not there, one of ours."""
+    (tmp_path / "smallest_of_all.py").write_text(OWN)
+    info = tmp_path / "small_schedulers-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: small-schedulers\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[metasched.schedulers]\nsmallest = smallest_of_all:Smallest\n"
+        "lost = nowhere_at_all:Lost\nfcfs = smallest_of_all:Smallest\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    installed.cache_clear()
+    yield tmp_path
+    installed.cache_clear()
+
+
+def test_schedulers_of_installed_packages_have_names(package):
+    told = {row["name"]: row for row in rows("policies")}
+    assert told["smallest"]["class"] == "smallest_of_all:Smallest"
+    assert told["smallest"]["level"] == "local"
+    assert told["lost"]["title"].startswith("cannot be loaded: scheduler 'lost': no module")
+    assert told["fcfs"]["class"] == "agents.disciplines:FcfsScheduler"
+    assert {"smallest", "lost"} <= {row["name"] for row in rows("policies", "--level", "local")}
+    assert "smallest" not in {row["name"] for row in rows("policies", "--level", "global")}
+    assert "lost" in listed("policies")
+    got = rows("run", "quickstart", "--local", "smallest", "--set", "jobs=20")
+    assert got["local"] == "smallest"
+    scenario = package / "mine.toml"
+    scenario.write_text('local = "smallest"\n[[clusters]]\nname = "A"\nsize = 8\n')
+    assert rows("validate", str(scenario))["local"]["class"] == "smallest_of_all:Smallest"
+    wrong = CliRunner().invoke(main, ["run", "quickstart", "--local", "smalest"])
+    assert "did you mean smallest?" in wrong.stderr
