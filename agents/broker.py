@@ -55,7 +55,8 @@ class Belief(NamedTuple):
         return (
             all(isinstance(count, Integral) and count >= 0 for count in counts)
             and self.cluster < clusters
-            and all(isinstance(each, Real) and 0 <= each < math.inf for each in self[4:])
+            # Rounding makes work a little less than none.
+            and all(isinstance(each, Real) and math.isfinite(each) for each in self[4:])
         )
 
 
@@ -222,7 +223,7 @@ def beliefs_of(broker: A4Broker) -> list[Belief]:
             raise GridError(
                 f"{type(broker).__name__} of {broker.name}: believes: found {quoted(found)}; "
                 f"accepted: a list of Belief, of clusters 0 to {clusters - 1}, with whole numbers "
-                "from 0, and finite times from 0"
+                "from 0, and finite work and time"
             )
     return beliefs
 

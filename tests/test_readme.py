@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import metasched
 from experiments.cli import main
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
@@ -221,3 +222,10 @@ def test_the_picture_is_that_of_todays_dashboard(tmp_path):
     same = [a == b for a, b in zip(drawn, shown, strict=True) if "ETA" not in a + b]
     assert len(same) > 30
     assert all(same)
+
+
+def test_what_is_cited_is_this_version():
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {metasched.__version__}\n" in cited
+    for key in ("muscle", "beosim", "maxutil", "queues", "oas"):
+        assert f"notes: key {key}\n" in cited
