@@ -17,7 +17,7 @@ from experiments.reporting.packed import embedded
 from experiments.reporting.page import Cell, Column, Table, templates
 from experiments.reporting.panels import Panel, Point, panel
 from experiments.reporting.words import Sentence
-from experiments.studies.telling import MARK
+from experiments.studies.telling import MARK, of_others
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -174,8 +174,8 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
                 outcome.effects,
                 effects,
                 columns,
-                "The change from one value to the other, all else equal, with its 95 % confidence "
-                "interval.",
+                "The change from one value to the other, all else equal, of the replications that "
+                "both have, with its 95 % confidence interval.",
                 {"difference": "half_width"},
                 {"mean": scale, "difference": scale},
             )
@@ -188,7 +188,7 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
             outcome.points,
             {"n": "runs"} | {name: heading(name, scale) for name, scale in scales.items()},
             [*_telling(outcome), "policy", "n", *counts, *scales],
-            "With 95 % confidence intervals.",
+            "With 95 % confidence intervals; where only some runs have a number, n tells how many.",
             scales=scales,
         )
     )
@@ -218,6 +218,7 @@ def _table(
                 row.get(halves.get(name, f"{name} half_width")),
                 row["unstable"],
                 scales.get(name, PLAIN),
+                of_others(row.get(f"{name} n", 0), row.get("n", 0)),
             )
             for name in columns
         ]
@@ -231,10 +232,13 @@ def _text(value: Any) -> Cell:
     return Cell(NONE if value is None or value is pd.NA or value != value else _told(value))
 
 
-def _number(value: Any, half: Any, unstable: int, scale: Scale) -> Cell:
-    """Return a number with its half-width, if it has one, and a mark if runs are not steady."""
+def _number(value: Any, half: Any, unstable: int, scale: Scale, of: str) -> Cell:
+    """Return a number with its half-width, if it has one, what it is of, and a mark.
+
+    The mark is that runs are not steady.
+    """
     if value is None or value is pd.NA or math.isnan(value):
         return Cell(NONE)
     mark = MARK if unstable and half is not None else ""
     width = half or None  # nothing is chance where it is 0
-    return Cell(scale.told(value, width) + mark, float(value))
+    return Cell(scale.told(value, width) + mark + of, float(value))

@@ -98,6 +98,11 @@ class StudyOutcome(Shown):
         return self.planned - len(self.runs)
 
     @property
+    def whole_logs(self) -> bool:
+        """Whether each replication replays the same logs, from their first job to their last."""
+        return bool(self.provenance.get("inputs")) and self.study.replications.window is None
+
+    @property
     def where(self) -> list[str]:
         """Columns that tell settings apart: the workload, and the parameters that vary."""
         return ["workload", *self.study.vary]
@@ -109,9 +114,9 @@ class StudyOutcome(Shown):
         Columns: workload, the parameters that vary, policy, ``n`` replications, how many of them
         have no steady state (``unstable``), jobs left ``unfinished`` and ``rejected``; and of each
         metric that is reported its mean by its name, and the half-width of its 95 % confidence
-        interval as ``NAME half_width``. It is of the runs that have such a number; there is none if
-        a run leaves jobs unfinished. Where runs have no steady state, it is that of runs of their
-        length.
+        interval as ``NAME half_width``. It is of the ``NAME n`` runs that have such a number; there
+        is none if a run leaves jobs unfinished. Where runs have no steady state, it is that of runs
+        of their length.
         """
         rows = []
         for at, runs in self._groups([*self.where, "policy"]):
@@ -123,7 +128,8 @@ class StudyOutcome(Shown):
             }
             for name in self.study.reported:
                 mean, half = _cells(mean_of(runs, name))
-                row |= {name: mean, f"{name} half_width": half}
+                number = int(runs[name].notna().sum())
+                row |= {name: mean, f"{name} half_width": half, f"{name} n": number}
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -185,8 +191,8 @@ class StudyOutcome(Shown):
         """A row for each two values of a parameter that varies, for each policy, all else equal.
 
         Columns: ``parameter``, ``from`` and ``to``, its values; workload, policy, the other
-        parameters that vary (none for the one itself); ``n`` pairs of runs with the same jobs,
-        ``mean`` of the metric at the first value; the paired ``difference`` at the second one,
+        parameters that vary (none for the one itself); of ``n`` pairs of runs with the same jobs
+        the ``mean`` of the metric at the first value, the paired ``difference`` at the second one,
         and its ``half_width``; and ``unstable``, runs of both points without a steady state.
         """
         rows = []
@@ -200,7 +206,8 @@ class StudyOutcome(Shown):
                     if (sample := self._sample(of)) is not None
                 }
                 for one, other in combinations(samples, 2):
-                    change = paired_difference(samples[other], samples[one])
+                    shared = common({"one": samples[one], "other": samples[other]})
+                    change = paired_difference(shared["other"], shared["one"])
                     difference, half = _cells(change)
                     rows.append(
                         {
@@ -208,8 +215,8 @@ class StudyOutcome(Shown):
                             "from": one,
                             "to": other,
                             **at,
-                            "n": len(samples[one].index.intersection(samples[other].index)),
-                            "mean": float(samples[one].mean()),
+                            "n": len(shared),
+                            "mean": float(shared["one"].mean()),
                             "difference": difference,
                             "half_width": half,
                             "unstable": _unstable(of_values[one]) + _unstable(of_values[other]),

@@ -11,6 +11,7 @@ from experiments.labels import label
 from experiments.listing import shown
 from experiments.numbers import PERCENT, counted
 from experiments.studies.definition import cell
+from experiments.studies.statistics import is_random
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, listed, pieces, place_of, stretches, verdicts
 
@@ -49,11 +50,8 @@ def _compared(outcome: StudyOutcome) -> Iterator[str]:
         better = f"of which {'more' if study.more_is_better else 'less'} is better"
         yield f"{policies} compared at {what}, by {label(study.metric)}, {better}."
     if len(outcome.runs):
-        often = outcome.points["n"]
-        times = (
-            f"{often.min()}" if often.min() == often.max() else f"{often.min()} to {often.max()}"
-        )
-        found = f"{counted(len(outcome.runs), 'run')}, {times} {stretches(outcome)} of each point"
+        times = f"{_from_to(outcome.points['n'])} {stretches(outcome)}"
+        found = f"{counted(len(outcome.runs), 'run')}, {times} of each point"
         if len(study.compared) * len(study.settings) == 1:
             yield f"{found}."
             return
@@ -78,12 +76,26 @@ def _effects(outcome: StudyOutcome) -> Iterator[str]:
         ]
         alike: dict[str, list[str]] = {}
         for policy, rows in ends.groupby("policy", sort=False):
-            alike.setdefault(_change(rows), []).append(str(policy))
+            what = _change(rows) + _shared(outcome, str(policy), rows["n"])
+            alike.setdefault(what, []).append(str(policy))
         for what, policies in alike.items():
             yield (
                 f"From {parameter} {shown(one)} to {shown(other)}, {label(outcome.metric)} of "
                 f"{listed(policies)} {what}."
             )
+
+
+def _shared(outcome: StudyOutcome, policy: str, pairs: pd.Series) -> str:
+    """Return of how many replications differences are, if means of the policy are of more."""
+    points = outcome.points[outcome.points["policy"] == policy]
+    if pairs.min() == points[f"{outcome.metric} n"].max():
+        return ""
+    return f", of the {_from_to(pairs)} {pieces(outcome)} that both have"
+
+
+def _from_to(counts: pd.Series) -> str:
+    low, high = counts.min(), counts.max()
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _change(rows: pd.DataFrame) -> str:
@@ -131,15 +143,15 @@ def _lacking(outcome: StudyOutcome) -> Iterator[str]:
     rejecting = points[points["rejected"] > 0]
     if len(rejecting):
         yield (
-            f"{_points(outcome, rejecting)} rejected jobs ({int(rejecting['rejected'].sum())} in "
-            "all runs): their means are of the jobs that they accepted."
+            f"{_points(outcome, rejecting)} rejected jobs ({int(rejecting['rejected'].sum()):,} in "
+            "all runs together): their means are of the jobs that they accepted."
         )
-    constant = points[(points["n"] > 1) & (points[f"{outcome.metric} half_width"] == 0.0)]
+    constant = _not_random(outcome)
     if len(constant):
         yield (
-            f"{_points(outcome, constant)} gave the same {label(outcome.metric)} to the last bit "
-            "whatever the seed: nothing is random there, and further replications would tell no "
-            "more. What is found holds for this very workload; other weeks need a window."
+            f"{_points(outcome, constant)} came to the same to the last bit whatever the seed: "
+            "nothing is random there, and further replications would tell no more. What is found "
+            "holds for this very workload; other weeks need a window."
         )
     precision = outcome.study.replications.precision
     if precision is not None:
@@ -150,6 +162,14 @@ def _lacking(outcome: StudyOutcome) -> Iterator[str]:
                 f"{_points(outcome, loose)} did not reach the precision of {precision:.3g}: at "
                 f"worst {(half / mean)[loose.index].max():.2g}."
             )
+
+
+def _not_random(outcome: StudyOutcome) -> pd.DataFrame:
+    """Return the points that seeds change nothing of: of logs that are replayed whole."""
+    runs = outcome.runs.groupby([*outcome.where, "policy"], sort=False)  # as points are
+    return outcome.points[
+        [outcome.whole_logs and len(each) > 1 and not is_random(each) for _, each in runs]
+    ]
 
 
 def _ended(outcome: StudyOutcome) -> Iterator[str]:

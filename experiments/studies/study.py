@@ -29,12 +29,7 @@ from experiments.scenario import Scenario
 from experiments.scenario_files import SUFFIXES
 from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import Definition, Policy, cell
-from experiments.studies.executors import (
-    Workers,
-    dask_workers,
-    local_workers,
-    refuse_to_nest,
-)
+from experiments.studies.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.studies.forecast import Forecast
 from experiments.studies.inputs import digest, unfit
 from experiments.studies.kept import code_digest
@@ -223,8 +218,9 @@ class Study:
                 key: cell(value) for key, value in json.loads(setting).items()
             }
             here = (outcome.runs[[*values]] == pd.Series(values)).all(axis=1)
-            limit = self._at[name, setting].most(study.replications)
-            found[name, setting] = next_target(study, outcome.runs[here], target, limit)
+            workload, runs = self._at[name, setting], outcome.runs[here]
+            limit = workload.most(study.replications)
+            found[name, setting] = next_target(study, runs, target, limit, workload.whole_log)
         return found
 
     # What is run --------------------------------------------------------------------------------

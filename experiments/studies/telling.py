@@ -66,9 +66,17 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
             _shown(scale, row["mean"], row["half_width"], mark),
             _difference(scale, row) if ranked else NONE,
             f"{row['worse']} of {row['n']}" if ranked else NONE,
-            *(_shown(its, point[name], math.nan, mark) for name, its in reported.items()),
+            *(
+                _shown(its, point[name], math.nan, mark) + of_others(point[f"{name} n"], row["n"])
+                for name, its in reported.items()
+            ),
         )
     return table
+
+
+def of_others(number: int, told: int) -> str:
+    """Return of how many runs a mean is, if that is not what its row tells."""
+    return "" if number in (0, told) else f" (n={number:.0f})"
 
 
 def _lines(heading: str) -> str:

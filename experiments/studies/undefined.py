@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from experiments.studies.outcome import StudyOutcome
 
-OTHERS = "means and ranks are of the others"
-
 
 def remarks(outcome: StudyOutcome) -> Iterator[str]:
     """Yield which policies lack a metric of the study, and where deadlines are from."""
@@ -31,7 +29,7 @@ def remarks(outcome: StudyOutcome) -> Iterator[str]:
             yield f"{_whose(lacking)} no {label(name)}: {why}."
         some = [f"{of.sum()} of {len(of)} runs of {p}" for p, of in lacks if 0 < of.sum() < len(of)]
         if some:
-            yield f"No {label(name)} in {listed(some)}: {OTHERS}."
+            yield f"No {label(name)} in {listed(some)}{_others(outcome, name)}."
     if "drawn_deadlines" in runs:
         drawn = drawn_words(deadlines_from(runs["drawn_deadlines"].mean()))
         if drawn:
@@ -48,7 +46,16 @@ def failures(outcome: StudyOutcome) -> Iterator[str]:
             f"{len(of)} of {all_[policy]} runs of {policy} (--seed {of['seed'].iloc[0]})"
             for policy, of in failed.groupby("policy", sort=False)
         ]
-        yield f"Metric {column.removeprefix(FAILED)} failed in {listed(often)}: {OTHERS}."
+        name = column.removeprefix(FAILED)
+        yield f"Metric {name} failed in {listed(often)}{_others(outcome, name)}."
+
+
+def _others(outcome: StudyOutcome, name: str) -> str:
+    """Return what is of the other runs where some lack a metric."""
+    metric = name.rpartition(":")[2]
+    if metric == outcome.metric:
+        return ": its means and all ranks are of the others"
+    return ": its means are of the others" if metric in outcome.study.reported else ""
 
 
 def _failed(runs: pd.DataFrame, metric: str) -> pd.Series:

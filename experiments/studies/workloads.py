@@ -47,13 +47,17 @@ class StudyWorkload:
     arrivals: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     stretches: tuple[tuple[float, float], ...] = ()
 
+    @property
+    def whole_log(self) -> bool:
+        """Whether each replication replays all of a log."""
+        return self.source is not None and not self.stretches
+
     def first(self, how: Replications) -> int:
         """Return the replications of the first round.
 
         Two tell whether anything is random when all of a log is replayed.
         """
-        whole_log = self.source is not None and not self.stretches
-        return 2 if whole_log else how.least
+        return 2 if self.whole_log else how.least
 
     def most(self, how: Replications) -> int:
         """Return the replications that there can be."""
@@ -63,7 +67,7 @@ class StudyWorkload:
         """Return what a replication runs."""
         if self.source is None:
             return StudyRun(scenario, {}, scenario.jobs)
-        if not self.stretches:
+        if self.whole_log:
             return StudyRun(scenario, self.digests, len(self.arrivals))
         return self._part(scenario, *self.stretches[replication])
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -145,6 +147,60 @@ def test_equal_policies_are_named_together(tmp_path):
     told = read(tmp_path, lambda *at: {"mean_turnaround": 100.0 + at[-1]}).sentences()
     assert any("ect over fcfs and dll over fcfs have the lowest" in line for line in told)
     assert not any("surely the best" in line for line in told)
+
+
+def test_equal_numbers_of_one_metric_are_no_sign_that_nothing_is_random(tmp_path):
+    def calm(policy, workload, setting, replication):
+        return {"mean_turnaround": 0.0, "utilization": 0.5 + 0.01 * replication}
+
+    outcome = read(tmp_path, calm)
+    assert not any("nothing is random" in line for line in outcome.sentences())
+    of_log = replace(outcome, provenance={"inputs": {"mine.swf": "0"}})
+    assert not any("nothing is random" in line for line in of_log.sentences())
+    same = replace(of_log, runs=of_log.runs.assign(utilization=0.5))
+    assert any("nothing is random there" in line for line in same.sentences())
+
+
+def test_a_number_of_fewer_runs_says_so(tmp_path):
+    """Two of five runs of a policy have no mean turnaround, and another two no utilization."""
+
+    def result(policy, workload, setting, replication):
+        found = turnaround(policy, workload, setting, replication)
+        if policy.startswith("dll"):
+            return found
+        name = {0: "mean_turnaround", 1: "mean_turnaround", 2: "utilization"}.get(replication)
+        failed = {name: math.nan, f"failed/mine:{name}": 1.0} if name else {}
+        return {**found, **failed}
+
+    outcome = read(tmp_path, result)
+    first = outcome.points.iloc[0]
+    assert first[["n", "mean_turnaround n", "utilization n"]].tolist() == [5, 3, 4]
+    assert outcome.ranking["n"].tolist() == [3, 3, 3, 3]
+    told = outcome.sentences()
+    (of_metric,) = (line for line in told if line.startswith("Metric mine:mean_turnaround failed"))
+    assert of_metric.endswith(": its means and all ranks are of the others.")
+    (of_other,) = (line for line in told if line.startswith("Metric mine:utilization failed"))
+    assert of_other.endswith(": its means are of the others.")
+    console = Console(width=120, file=io.StringIO())
+    print_outcome(outcome, console)
+    assert "50 (n=4)" in console.file.getvalue()
+    assert "50 (n=5)" in console.file.getvalue()
+    assert "50 (n=4)" in study_page(outcome)
+
+
+def test_an_effect_of_fewer_replications_says_so(tmp_path):
+    def result(policy, workload, setting, replication):
+        if setting["link_mbps"] == 1000 and replication > 2:
+            return None
+        quick = 60.0 if setting["link_mbps"] == 1000 else 0.0
+        return {"mean_turnaround": 100.0 - quick + 100 * (replication > 2)}
+
+    outcome = read(tmp_path, result)
+    assert outcome.effects["mean"].tolist() == [100.0, 100.0]  # not 140, the mean of all five
+    assert outcome.sentences()[-2] == (
+        "From link_mbps 100 to 1000, mean turnaround of ect over fcfs and dll over fcfs changes by "
+        "-60 ± 0 %, of the 3 replications that both have."
+    )
 
 
 def test_an_interrupted_study_is_told(tmp_path):
