@@ -209,8 +209,9 @@ def _replicate(
 
     with telling("loading"):
         from experiments.files import check_folder
+        from experiments.numbers import counted
         from experiments.report import print_replications
-        from experiments.studies.replications import replicate, write
+        from experiments.studies.replications import NOT_RANDOM, replicate, write
         from experiments.studies.sweep import cores
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
@@ -224,16 +225,17 @@ def _replicate(
             write(found, text, Path(out))
         _tell_notes(chosen)
         if as_json:
+            if not found.random:
+                click.echo(f"metasched: {NOT_RANDOM}", err=True)
             click.echo(text, file=stdout)
         else:
             print_replications(found, Console())
     if found.all_rejected:
         click.echo("metasched: all jobs of all runs were rejected", err=True)
     if found.unfinished:
-        click.echo(f"metasched: {found.unfinished} jobs not finished", err=True)
-    for name, seeds in found.failed_metrics.items():
-        failed = f"{len(seeds)} of {len(found.runs)} runs, as in that of --seed {seeds[0]}"
-        click.echo(f"metasched: metric {name}: failed in {failed}; it is null there", err=True)
+        click.echo(f"metasched: {counted(found.unfinished, 'job')} not finished", err=True)
+    for line in found.failures:
+        click.echo(f"metasched: {line}", err=True)
     if found.all_rejected or found.unfinished or found.failed_metrics:
         sys.exit(UNFINISHED)
 

@@ -72,7 +72,8 @@ def _simulated(result: Result) -> str:
 
 def print_replications(found: Replications, console: Console) -> None:
     """Print the mean of each metric with its confidence interval."""
-    title = f"{found.scenario.name}: {_by(found.scenario)}, {len(found.runs)} replications"
+    often = counted(len(found.runs), "replication")
+    title = f"{found.scenario.name}: {_by(found.scenario)}, {often}"
     console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
     if found.unstable:
         console.print(
@@ -86,10 +87,8 @@ def print_replications(found: Replications, console: Console) -> None:
     for name, interval in found.shown.items():
         table.add_row(Text(label(name)), told(name, interval.mean, interval.half_width))
     console.print(table)
-    if found.rejected:
-        console.print(f"{counted(found.rejected, 'job')} rejected in all runs", **_LITERALLY)
-    if "deadlines_met" in found.shown and (drawn := drawn_words(found.deadlines)):
-        console.print(drawn, **_LITERALLY)
+    for line in found.remarks:
+        console.print(line, **_LITERALLY)
 
 
 def print_saturation(found: Saturation, console: Console) -> None:

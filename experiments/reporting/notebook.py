@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import NamedTuple
 
-from experiments.labels import drawn_words, label, schedulers
+from experiments.labels import label, schedulers
 from experiments.labels import told as told_of
 from experiments.numbers import number
 from experiments.reporting.page import Cell, Column, Table, cluster_table, figures, templates
@@ -93,8 +93,7 @@ def _(replications: Replications) -> Told:
     if replications.unstable:
         few = f"{replications.unstable} of {len(replications.runs)} runs have no steady state"
         lines = [Sentence(f"{few}: means are those of runs of this length.", True)]
-    if "deadlines_met" in replications.shown and (drawn := drawn_words(replications.deadlines)):
-        lines.append(Sentence(drawn, True))
+    lines += [Sentence(line, True) for line in replications.remarks]
     facts = {"runs": f"{len(replications.runs)}", "seed": f"{replications.seed}"}
     return Told(title, facts, lines, Table("Means", columns, rows))
 

@@ -175,6 +175,18 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         yield Sentence(f"Cleaning of the log: {counted(count, 'record')}: {rule}.")
 
 
+def _more(runs: list[Ran]) -> str:
+    """Return what tells how much of a number is chance."""
+    if all(ran.summary["workload"] is None for ran in runs):
+        return (
+            "Replications do (metasched run ... --replications 10), and give confidence intervals."
+        )
+    return (
+        "Other weeks of a log do, as windows of a study (metasched study); replications of a log "
+        "that is replayed whole differ only in what is random, such as deadlines that are drawn."
+    )
+
+
 def limits(runs: list[Ran]) -> list[Sentence]:
     """Return what charts and numbers of runs cannot tell."""
     lines = [
@@ -183,8 +195,7 @@ def limits(runs: list[Ran]) -> list[Sentence]:
         "and where a job ran is as simulated, on which of the processors is not.",
         "From afar a pixel of the chart stands for many jobs; it is as dark as its processors were "
         "in use.",
-        "These are single runs: how much of a number is chance, they do not tell. Replications do "
-        "(metasched run ... --replications 10), and give confidence intervals.",
+        f"These are single runs: how much of a number is chance, they do not tell. {_more(runs)}",
         "Bounded slowdowns in the curves are over the time that a job ran, and over at least 10 s; "
         "in the tables, over the time it would have run with links of its own.",
     ]

@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 
 from agents.model import GridModel
-from experiments.labels import MEASURED, is_optional
+from experiments.labels import MEASURED, drawn_words, is_optional, label
+from experiments.numbers import counted
 from experiments.observed import Observed
 from experiments.own_metrics import tell_failures
 from experiments.parameters import Parameters
@@ -26,7 +27,7 @@ from experiments.scenario import Scenario
 from experiments.shown import Shown
 from experiments.studies.files import new_files, write_csv
 from experiments.studies.kept import Kept, code_digest
-from experiments.studies.statistics import Interval, mean_interval
+from experiments.studies.statistics import Interval, is_random, mean_interval
 from experiments.studies.sweep import (
     ENOUGH,
     Observation,
@@ -44,6 +45,12 @@ PROBE = 20
 """The time that runs take is measured by one of so many times fewer jobs."""
 FILES = ("replications.json", "replications.csv")
 """The object that ``--json`` prints, and a row for each run."""
+SEEDS = 10
+"""Seeds of runs that failed that are told at most."""
+NOT_RANDOM = (
+    "all runs came to the same to the last bit: nothing is random here, and more of them would "
+    "tell no more; other weeks of a log need a window (docs/studies.md)"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,17 +96,31 @@ class Replications(Shown):
         return bool(self.rejected and not self.runs[["completed", "unfinished"]].any(axis=None))
 
     @property
-    def means(self) -> dict[str, Interval | None]:
-        """The mean of each metric with its 95 % confidence interval.
+    def random(self) -> bool:
+        """Whether runs differ in more than their seeds, as far as is known."""
+        whole = self.scenario.workload is not None and len(self.runs) > 1
+        return not whole or is_random(self.runs)
 
-        None if a run has no such number. Where runs have no steady state, they are means of runs of
+    @property
+    def having(self) -> dict[str, int]:
+        """How many runs have a number of each metric."""
+        return {str(name): int(of) for name, of in self._metrics.notna().sum().items()}
+
+    @property
+    def means(self) -> dict[str, Interval | None]:
+        """The mean of each metric with its 95 % confidence interval, of the runs that have it.
+
+        None if no run has such a number. Where runs have no steady state, they are means of runs of
         this length.
         """
-        metrics = self.runs.drop(columns=[*COUNTS])
         return {
-            str(name): None if values.isna().any() else mean_interval(values)
-            for name, values in metrics.items()
+            str(name): None if values.isna().all() else mean_interval(values.dropna())
+            for name, values in self._metrics.items()
         }
+
+    @property
+    def _metrics(self) -> pd.DataFrame:
+        return self.runs.drop(columns=[*COUNTS])
 
     @property
     def shown(self) -> dict[str, Interval]:
@@ -117,6 +138,34 @@ class Replications(Shown):
         }
 
     @property
+    def remarks(self) -> list[str]:
+        """What the means do not say, for people: a line each."""
+        lines, total, own = [], len(self.runs), self.scenario.own_metrics
+        lacking: dict[int, list[str]] = {}
+        for name in dict.fromkeys([*self.shown, *(each.rpartition(":")[2] for each in own)]):
+            if self.having[name] < total:
+                lacking.setdefault(total - self.having[name], []).append(label(name))
+        for runs, names in lacking.items():
+            of = "" if runs == total else f": {'its mean is' if len(names) == 1 else 'means are'}"
+            of += " of the others" if of else ""
+            lines.append(f"no {', '.join(names)} in {runs} of {counted(total, 'run')}{of}")
+        if self.rejected:
+            lines.append(f"{counted(self.rejected, 'job')} rejected in all runs together")
+        if "deadlines_met" in self.shown and (drawn := drawn_words(self.deadlines)):
+            lines.append(drawn)
+        return lines if self.random else [*lines, NOT_RANDOM]
+
+    @property
+    def failures(self) -> list[str]:
+        """In which runs metrics of the user's own failed: a line each."""
+        lines = []
+        for name, seeds in self.failed_metrics.items():
+            named = ", ".join(map(str, seeds[:SEEDS])) + (", ..." if len(seeds) > SEEDS else "")
+            failed = f"{len(seeds)} of {counted(len(self.runs), 'run')} (--seed {named})"
+            lines.append(f"metric {name}: failed in {failed}; it is null there")
+        return lines
+
+    @property
     def deadlines(self) -> str | None:
         """Where deadlines are from (`Result.deadlines`)."""
         return deadlines_from(self.runs.get("drawn_deadlines", pd.Series(dtype=float)).mean())
@@ -130,8 +179,9 @@ class Replications(Shown):
             ``scenario``, ``seed``, ``replications`` and their ``seeds``; ``unstable``, how many of
             them have no steady state (None if nothing tells of any); ``deadlines``
             (`Result.deadlines`); ``metrics``, of each its ``mean`` and ``ci95``, the half-width of
-            the 95 % confidence interval, but ``stable`` and ``saturated`` as in a run's summary,
-            and what is in a table there by its path, as ``messages/order``;
+            the 95 % confidence interval, and ``n`` if only so many of the runs have such a number;
+            but ``stable`` and ``saturated`` as in a run's summary, and what is in a table there by
+            its path, as ``messages/order``;
             `Scenario.to_dict`; ``rejected`` and ``unfinished`` if jobs were, of all runs.
         """
         stable = self.runs["stable"]
@@ -142,6 +192,9 @@ class Replications(Shown):
             else {"mean": interval.mean, "ci95": interval.half_width}
             for name, interval in self.means.items()
         }
+        for name, having in self.having.items():
+            if 0 < having < len(self.runs):
+                metrics[name]["n"] = having
         metrics["stable"] = verdict
         if "response_total" in metrics:  # queues were visited
             metrics["saturated"] = None if verdict is None else not verdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 
@@ -276,11 +277,33 @@ def test_a_metric_that_fails_in_replications_is_null_and_said_once(folder):
     assert summary["metrics"]["broken"] == {"mean": None, "ci95": None}
     assert summary["metrics"]["jobs_that_count"]["mean"] == 60
     first = summary["seeds"][0]
-    line = f"metasched: metric own:broken: failed in 2 of 2 runs, as in that of --seed {first}"
+    second = summary["seeds"][1]
+    line = f"metasched: metric own:broken: failed in 2 of 2 runs (--seed {first}, {second}); it is"
     assert found.stderr.count("own:broken") == 1
     assert line in found.stderr
     header = (folder / "out" / "replications.csv").read_text().splitlines()[0]
     assert "failed" not in header
+
+
+def test_means_are_of_the_replications_that_have_a_metric(folder):
+    words = ["run", "quickstart", "--set", "jobs=30", "--set", "load=0.6", "--set", "mode=open"]
+    words += ["--metric", "own:odd", "--metric", "own:nothing"]
+    words += ["--replications", "6", "--seed", "1"]
+    found = metasched(*words, "--json", "--out", "out")
+    assert found.exit_code == 1
+    summary = json.loads(found.stdout)
+    with (folder / "out" / "replications.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    numbers = [float(row["odd"]) for row in rows if row["odd"]]
+    failed = [row["seed"] for row in rows if not row["odd"]]
+    assert 0 < len(numbers) < 6
+    assert summary["metrics"]["odd"]["mean"] == pytest.approx(sum(numbers) / len(numbers))
+    assert summary["metrics"]["odd"]["n"] == len(numbers)
+    assert summary["metrics"]["nothing"] == {"mean": None, "ci95": None}
+    assert f"failed in {len(failed)} of 6 runs (--seed {', '.join(failed)})" in found.stderr
+    told = metasched(*words).stdout
+    assert f"no odd in {len(failed)} of 6 runs: its mean is of the others\n" in told
+    assert "no nothing in 6 of 6 runs\n" in told
 
 
 def test_no_metric_of_a_run_can_be_named_as_one_of_the_users(folder):

@@ -212,5 +212,17 @@ def test_jobs_that_all_runs_reject_are_told(tmp_path, monkeypatch):
     assert (got.exit_code, json.loads(got.stdout)["rejected"]) == (0, 2)
 
 
+def test_replications_of_a_log_without_anything_random_say_so(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("arrival,size,runtime\n0,8,100\n10,8,100\n")
+    words = ["site", "--workload", path, "--set", "nodes=8", "--local", "fcfs"]
+    words += ["--replications", 2]
+    assert "nothing is random here" in " ".join(call(*words).stdout.split())
+    assert "nothing is random here" in call(*words, "--json").stderr
+    drawn = call(*words, "--set", "assign_deadlines=true")
+    assert drawn.exit_code == 0, drawn.output
+    assert "nothing is random" not in drawn.output
+
+
 def test_numbers_that_are_all_equal_have_an_interval_of_no_width():
     assert mean_interval([0.1 + 0.2] * 3).half_width == 0.0

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from experiments.cli import main
+from experiments.reporting.words import limits
 
 from .browsers import Opened, browser_or_skip
 from .made_up_studies import STUDY, made_up
@@ -299,3 +301,13 @@ def test_a_study_fits_a_phone(browser, study):
     opened = Opened(browser, study, viewport={"width": 360, "height": 740})
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 360
     opened.page.close()
+
+
+def test_replications_are_advised_where_they_tell_something():
+    def told(workload):
+        summary = {"workload": workload, "parameters": {}, "platform": {}}
+        return " ".join(sentence.text for sentence in limits([SimpleNamespace(summary=summary)]))
+
+    assert "Replications do (metasched run ... --replications 10)" in told(None)
+    assert "Replications do" not in told("mine.swf")
+    assert "windows of a study" in told("mine.swf")
