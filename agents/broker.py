@@ -167,7 +167,8 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         if delay > 0.0:
             model.post(self._message(kind, to, delay, content))
         elif (watcher := model.world.watcher) is not None:
-            watcher.told("message", **self._message(kind, to, delay, content).facts())
+            facts = self._message(kind, to, delay, content).facts()
+            watcher.told("message", content.get("slot"), **facts)
         return delay == 0.0
 
     def _message(

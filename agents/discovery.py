@@ -257,5 +257,5 @@ class DiscoveryScheduler(GlobalScheduler):
         watcher = self.model.world.watcher
         if watcher is not None:
             content = found.content()
-            watcher.told("discovered", job=job.number, sender=way[0].name, **content)
+            watcher.told("discovered", job.slot, job=job.number, sender=way[0].name, **content)
         return found

@@ -17,7 +17,7 @@ _NAMED = 4
 """Jobs that a message names in words before it only counts them."""
 
 
-def name_jobs(numbers: tuple[int, ...]) -> str:
+def name_jobs(numbers: tuple[object, ...]) -> str:
     """Return a few job numbers in words.
 
     Examples
@@ -118,6 +118,8 @@ class Space(NamedTuple):
         The cluster's workload level e (eq. 3) at that moment, the least of all.
     jobs : tuple of int
         Numbers of the jobs of the composition that was chosen for it, in order of processors.
+    slots : tuple of int
+        Where the world keeps them.
     """
 
     start: float
@@ -125,6 +127,17 @@ class Space(NamedTuple):
     processors: int
     level: float
     jobs: tuple[int, ...]
+    slots: tuple[int, ...] = ()
+
+    def content(self) -> dict[str, Any]:
+        """Return the space for programs: only what JSON can hold."""
+        return {
+            "start": self.start,
+            "first": self.first,
+            "processors": self.processors,
+            "level": self.level if self.level < math.inf else None,
+            "jobs": self.jobs,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,10 +178,7 @@ class SeedSchedule(Message):
             "starts": [placement.start for placement in self.schedule],
             "finishes": self.finishes,
             "resources": [placement.resources for placement in self.schedule],
-            "spaces": [
-                space._asdict() | {"level": space.level if space.level < math.inf else None}
-                for space in self.spaces
-            ],
+            "spaces": [space.content() for space in self.spaces],
         }
 
     def words(self) -> str:

@@ -120,7 +120,9 @@ def seed_schedules(
     return schedules
 
 
-def _spaces(result: Allocation, numbers: npt.NDArray[np.int64]) -> dict[int, list[Space]]:
+def _spaces(
+    result: Allocation, numbers: npt.NDArray[np.int64], slots: npt.NDArray[np.int64]
+) -> dict[int, list[Space]]:
     """Return the spaces of each cluster that an allocation filled, in order."""
     spaces: dict[int, list[Space]] = {}
     for _, filled in groupby(result.order.tolist(), key=result.space.item):
@@ -133,6 +135,7 @@ def _spaces(result: Allocation, numbers: npt.NDArray[np.int64]) -> dict[int, lis
                 result.processors.item(first),
                 result.level.item(first),
                 tuple(numbers[jobs].tolist()),
+                tuple(slots[jobs].tolist()),
             )
         )
     return spaces
@@ -284,7 +287,7 @@ class MuscleScheduler(GlobalScheduler):
         sent_to = result.cluster[result.order]
         self.model.transfer(slots[result.order], sent_to, self._heard[sent_to])
         numbers = jobs["number"][slots]
-        spaces = _spaces(result, numbers)
+        spaces = _spaces(result, numbers, slots)
         in_order = result.order[np.argsort(result.start[result.order], kind="stable")]
         for cluster in np.unique(result.cluster).tolist():
             chosen = in_order[result.cluster[in_order] == cluster]

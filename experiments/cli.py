@@ -313,18 +313,18 @@ def validate(seed: int, every: bool, as_json: bool, scenario: str, **options: An
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def explain(result: str, job: int, events: str | None, as_json: bool) -> None:
-    """Tell the story of JOB (its number) in RESULT.
+    """Tell the story of JOB (its number) in RESULT; of several of one number, that of each.
 
     RESULT is a folder that `metasched run --out DIR --events DIR/events.jsonl` wrote.
     """
     from experiments.studies.progress import telling
 
     with telling("loading"):
-        from experiments.events.explain import explain as story_of
-        from experiments.events.explain import print_story
+        from experiments.events.explain import explain as stories_of
+        from experiments.events.explain import print_stories
     with telling(f"reading {result}"):
-        story = story_of(result, job, events)
-    print_story(story, as_json)
+        stories = stories_of(result, job, events)
+    print_stories(stories, as_json)
 
 
 _OF_PAPER = click.option("--paper", metavar="KEY", help="Those of a paper, such as muscle.")

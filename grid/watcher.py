@@ -24,5 +24,5 @@ class Watcher(Protocol):
     ) -> None:
         """See a message about a job or a cluster (`grid.kernel.carried`), sent or lost."""
 
-    def told(self, event: str, **facts: Any) -> None:
-        """See what else happens between brokers."""
+    def told(self, event: str, slot: int | None = None, **facts: Any) -> None:
+        """See what else happens between brokers, about the job in a slot if it is about one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agents.model import GridModel
+from experiments.events.identity import Identities, Identity
 from grid.kernel.state import ADVERTISED, MESSAGE_KINDS, METADATA_SENT, NONE
 
 Event = dict[str, Any]
@@ -18,22 +19,30 @@ _NEWS, _METADATA, _ORDERS, _AFTER = 0, 3.5, 5.5, 8
 """Their order among the events of one instant, as in `experiments.events.job_events`."""
 
 
+def kind_of(event: Event) -> str:
+    """Return what an event is: of a message, its kind."""
+    kind: str = event["kind"] if event["event"] == MESSAGE else event["event"]
+    return kind
+
+
 class CarriedMessages:
     """Keeps what the kernel tells of messages until it is asked for.
 
     Parameters
     ----------
     model : GridModel
+    identities : Identities
+        Of its jobs.
 
     Attributes
     ----------
-    giving_back : dict of int to str
-        Who has told the global scheduler of a job (its number) that is not new to it.
+    giving_back : dict of Identity to str
+        Who has told the global scheduler of a job that is not new to it.
     """
 
-    def __init__(self, model: GridModel) -> None:
+    def __init__(self, model: GridModel, identities: Identities) -> None:
         world, platform = model.world, model.world.platform
-        self._model = model
+        self._model, self._identities = model, identities
         # The brokers from each cluster's own to the global one, and the time of each hop, s.
         self._ways = [
             [name, *(platform.brokers[broker].name for broker in chain), model.scheduler.name]
@@ -45,7 +54,7 @@ class CarriedMessages:
             world.beliefs["delay"][row : row + count].tolist()
             for row, count in zip(first, hops, strict=True)
         ]
-        self.giving_back: dict[int, str] = {}
+        self.giving_back: dict[Identity, str] = {}
         self._message: Event = {}
         self._told: list[tuple[float, int, Event]] = []
 
@@ -63,13 +72,13 @@ class CarriedMessages:
             return
         world = self._model.world
         names, delays = self._way(sender, receiver)
-        sent, number = world.now + after, world.jobs["number"].item(item)
+        sent, job = world.now + after, self._identities.of(world.slots[item])
         event: Event = {
             "event": MESSAGE if hop == NONE else LOST,
             "kind": MESSAGE_KINDS[kind],
             "sender": names[0],
             "receiver": names[-1],
-            "job": number,
+            **job.facts(),
         }
         if hop == NONE:
             event |= {"sent": sent, "due": sent + sum(delays)}
@@ -78,9 +87,9 @@ class CarriedMessages:
             event |= {"sent": sent + sum(delays[:hop]), "hop": names[hop : hop + 2]}
             self._message["due"] += 2.0 * world.hop_latency
         if kind == METADATA_SENT and sender != world.jobs["origin"].item(item):
-            self.giving_back[number] = names[0]
+            self.giving_back[job] = names[0]
         order = _METADATA if kind == METADATA_SENT else _ORDERS
-        self._told.append((order, number, event))
+        self._told.append((order, job.number, event))
 
     def _way(self, sender: int, receiver: int) -> tuple[list[str], list[float]]:
         """Return the brokers that a message goes through, and the time of each hop, s."""

@@ -1,9 +1,11 @@
-"""The story of one job of a run, from its event log: who was told what when, and why it waited."""
+"""The story of a job of a run, from its event log: who was told what when, and why it waited."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -13,7 +15,10 @@ from rich.text import Text
 
 from experiments.events import log, words
 from experiments.events.carried import Event
-from experiments.events.reading import events_of
+from experiments.events.identity import Identity
+from experiments.events.job_events import SUBMITTED
+from experiments.events.reading import events_of, fared_otherwise, submitted
+from experiments.events.surroundings import Surroundings
 from experiments.events.teller import Teller
 from experiments.events.words import Story
 from experiments.labels import has_a_say
@@ -25,15 +30,15 @@ from grid.foreign import plain
 
 def explain(
     folder: str | os.PathLike[str], job: int, path: str | os.PathLike[str] | None = None
-) -> Story:
-    """Return the story of a job.
+) -> list[Story]:
+    """Return the story of each job of a number, in order of submission.
 
     Parameters
     ----------
     folder : path
         Result of ``metasched run --out``.
     job : int
-        Its number.
+        The number.
     path : path, optional
         Event log of the same run; by default ``events.jsonl`` in the folder.
 
@@ -45,33 +50,62 @@ def explain(
     result = ResultFiles.read(folder)
     path = Path(folder) / log.EVENTS if path is None else Path(path)
     sizes = {each.name: each.size for each in result.platform.clusters}
-    teller = Teller(job, sizes, silent=not has_a_say(result.summary["global"], len(sizes)))
+    around, silent = Surroundings(sizes), not has_a_say(result.summary["global"], len(sizes))
+    tellers: dict[Identity, Teller] = {}
     event: Event = {}
     for event in events_of(path, result.summary, "explain"):
+        if event["event"] == SUBMITTED and event["job"] == job:
+            who = submitted(event, tellers, path)
+            tellers[who] = Teller(who, around, silent)
         try:
-            teller.hear(event)
+            around.hear(event)
+            for teller in tellers.values():
+                teller.hear(event)
         except (KeyError, TypeError, IndexError, ValueError):  # in an order that cannot be
             raise GridError(
                 f"{path}:{event['serial']}: no event of this run; accepted: its event log"
             ) from None
-    if not teller.lines:
+    if not tellers:
         raise GridError(f"job {job}: not in {path}; accepted: the number of one of its jobs")
-    rows = [row for row in result.rows if row.job == job]
-    same = any((row.start, row.finish) == (teller.start, teller.finish) for row in rows)
-    if event["time"] != result.summary["simulated_s"] or not (same if rows else not teller.finish):
-        raise GridError(
-            f"{path}: of a run in which job {job} fared otherwise; accepted: the event log of the "
-            f"run in {folder}"
-        )
-    return Story(f"Job {job}: {words.needs(teller.size, teller.deadline)}", teller.lines)
+    ended = Counter((row.start, row.finish) for row in result.rows if row.job == job)
+    told = Counter(
+        (None if each.finish is None else each.start, each.finish)
+        for each in tellers.values()
+        if each.over
+    )
+    if event["time"] != result.summary["simulated_s"] or told != ended:
+        raise GridError(f"{path}: {fared_otherwise(job, folder)}")
+    return [Story(_heading(each), each.lines) for each in tellers.values()]
 
 
-def print_story(story: Story, as_json: bool) -> None:
-    """Print a story, or as one JSON object."""
+def _heading(teller: Teller) -> str:
+    """Return whose story it is; of jobs of one number, what tells them apart too."""
+    heading = f"Job {teller.job}"
+    if teller.job.which:
+        through = f"through {teller.through} " if teller.through else ""
+        heading += f", submitted {through}at {instant(teller.arrival)}"
+    return f"{heading}: {words.needs(teller.size, teller.deadline)}"
+
+
+def print_stories(stories: Sequence[Story], as_json: bool) -> None:
+    """Print stories one after the other, or as one JSON object."""
     if as_json:
-        lines = [{"time": time, "words": ", ".join(parts)} for time, parts in story.lines]
-        click.echo(json.dumps({"heading": story.heading, "lines": lines}))
+        found = [
+            {
+                "heading": heading,
+                "lines": [{"time": time, "words": ", ".join(parts)} for time, parts in lines],
+            }
+            for heading, lines in stories
+        ]
+        click.echo(json.dumps(found[0] if len(found) == 1 else {"stories": found}))
         return
+    for index, story in enumerate(stories):
+        if index:
+            click.echo()
+        _print(story)
+
+
+def _print(story: Story) -> None:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")

@@ -12,6 +12,7 @@ import numpy as np
 from agents.model import GridModel
 from experiments.events.carried import CarriedMessages, Event
 from experiments.events.happenings import parts_of
+from experiments.events.identity import Identities, Identity
 from grid.jobs import ANYWHERE
 from grid.kernel.seen import SEEN, moved
 from grid.kernel.state import (
@@ -59,6 +60,8 @@ class JobEvents:
 
     Attributes
     ----------
+    identities : Identities
+        Of the model's jobs.
     carried : CarriedMessages
         Has to hear what the kernel tells.
     """
@@ -69,9 +72,10 @@ class JobEvents:
         self._seen = np.zeros(0, SEEN)
         self._moved = np.zeros(0, np.int64)
         self._left = 0
-        self._way: dict[tuple[int, int, float], tuple[int, int]] = {}  # steps told, restarts told
+        self.identities = Identities(model.workload)
+        self._way: dict[Identity, tuple[int, int]] = {}  # steps told, restarts told
         self._told = self._news()
-        self.carried = CarriedMessages(model)
+        self.carried = CarriedMessages(model, self.identities)
 
     def since(self) -> list[Event]:
         """Return the events since the last call, in the order in which they happened."""
@@ -91,17 +95,19 @@ class JobEvents:
         self._left = left
         for row in records:
             number = int(row["number"])
-            steps, _ = self._way.pop(_key(row), (0, 0))
+            job = self.identities.of(row)
+            steps, _ = self._way.pop(job, (0, 0))
             if np.isnan(row["start"]):
                 why = why_rejected(world, row)
                 known = STEPS.index(KNOWN)
                 yield from self._steps(row, steps, known + (why != TOO_LARGE), {}, True)
-                yield _WAY + known + 1, number, {"event": REJECTED, "job": number, "reason": why}
+                rejected: Event = {"event": REJECTED, **job.facts(), "reason": why}
+                yield _WAY + known + 1, number, rejected
                 continue
             parts = parts_of(records, row)
             last = _ENDS if steps == len(STEPS) else _AFTER  # if it took no time
             yield from self._steps(row, steps, len(STEPS), parts, row["cluster"] == NONE)
-            end: Event = {"event": FINISHED, "job": number, "placement": self._named(parts)}
+            end: Event = {"event": FINISHED, **job.facts(), "placement": self._named(parts)}
             yield last, number, end
 
     def _under_way(self) -> Iterator[tuple[float, int, Event]]:
@@ -114,18 +120,19 @@ class JobEvents:
         for slot in self._moved[:count].tolist():
             row = world.slots[slot]
             number, restarts = int(row["number"]), int(row["restarts"])
-            key = _key(row)
-            steps, told = self._way.get(key, (0, 0))
+            job = self.identities.of(row)
+            steps, told = self._way.get(job, (0, 0))
             placed = row["placed"] == 1
             if restarts > told:
-                yield _RESTARTS, number, {"event": RESTARTED, "job": number, "restarts": restarts}
+                again: Event = {"event": RESTARTED, **job.facts(), "restarts": restarts}
+                yield _RESTARTS, number, again
                 steps = 1 if placed else 3
             reached = REACHED[int(row["status"])] + 1
             if reached < min(steps, 3):  # its cluster has become too small for it
-                yield _RESTARTS, number, {"event": RETURNED, "job": number}
+                yield _RESTARTS, number, {"event": RETURNED, **job.facts()}
                 steps = 1
             yield from self._steps(row, steps, reached, world.parts(slot), placed)
-            self._way[key] = reached, restarts
+            self._way[job] = reached, restarts
 
     def _advertised(self) -> Iterator[tuple[float, int, Event]]:
         """Yield what the global scheduler's broker has heard of clusters."""
@@ -163,7 +170,8 @@ class JobEvents:
 
     def _step(self, step: int, row: np.void, parts: Mapping[int, int]) -> Event:
         world, origin = self._model.scheduler.name, int(row["origin"])
-        event: Event = {"event": STEPS[step], "job": int(row["number"])}
+        job = self.identities.of(row)
+        event: Event = {"event": STEPS[step], **job.facts()}
         if step == 0:
             deadline = float(row["deadline"])
             event |= {
@@ -174,7 +182,7 @@ class JobEvents:
             }
         elif STEPS[step] == KNOWN:
             first = "users" if origin == ANYWHERE else self._names[origin]
-            sender = self.carried.giving_back.pop(event["job"], first)
+            sender = self.carried.giving_back.pop(job, first)
             event |= {"sender": sender, "receiver": world}
         elif STEPS[step] == STARTED:
             event["placement"] = self._named(parts)
@@ -186,8 +194,3 @@ class JobEvents:
 
     def _named(self, parts: Mapping[int, int]) -> dict[str, int]:
         return {self._names[cluster]: count for cluster, count in parts.items()}
-
-
-def _key(row: np.void) -> tuple[int, int, float]:
-    """Return what tells a job from others: sites may use the same numbers."""
-    return int(row["number"]), int(row["origin"]), float(row["arrival"])

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.messages import JobMetadata, JobSubmitted, JobTransfer, Message
+from agents.messages import (
+    Discovery,
+    JobMetadata,
+    JobSubmitted,
+    JobTransfer,
+    Message,
+    SeedSchedule,
+)
 from agents.model import GridModel
 from experiments.events.carried import MESSAGE, Event
 from experiments.events.job_events import JobEvents
@@ -82,18 +89,33 @@ class EventLog:
         agent = self._model.clusters[cluster]
         numbers = self._model.world.jobs["number"][jobs].tolist()
         plan = {"sender": agent.scheduler.name, "receiver": agent.name, "jobs": numbers}
-        self._note({"event": PLANNED, **plan, "cp": agent.scheduler.cp})
+        self._note({"event": PLANNED, **plan, **self._whose(jobs), "cp": agent.scheduler.cp})
 
-    def told(self, event: str, **facts: Any) -> None:
+    def told(self, event: str, slot: int | None = None, **facts: Any) -> None:
         """See what else happens between brokers."""
         self._see()
-        self._note({"event": event, **facts})
+        self._note({"event": event, **facts, **({} if slot is None else self._of(slot))})
 
     def _hear(self, message: Message) -> None:
         if isinstance(message, _JOB_BY_JOB):
             return
         self._see()
-        self._note({"event": MESSAGE, **message.facts()})
+        facts = message.facts()
+        if isinstance(message, Discovery) and hasattr(message, "slot"):
+            facts |= self._of(message.slot)
+        elif isinstance(message, SeedSchedule):
+            facts |= self._whose(message.slots)
+            for space, told in zip(message.spaces, facts["spaces"], strict=True):
+                told |= self._whose(space.slots)
+        self._note({"event": MESSAGE, **facts})
+
+    def _of(self, slot: int) -> Event:
+        """Return what is said of the job in a slot."""
+        return self._jobs.identities.of(self._model.world.slots[slot]).facts()
+
+    def _whose(self, slots: Iterable[int]) -> Event:
+        """Return what is said of the jobs in some slots, beside their numbers."""
+        return self._jobs.identities.facts(self._model.world.slots, slots)
 
     def _see(self) -> None:
         for event in self._jobs.since():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from experiments.events import words
 from experiments.events.carried import Event
+from experiments.events.identity import Identity, identities
 from experiments.events.words import Line, Place
 from experiments.numbers import duration
 
@@ -16,10 +17,10 @@ class Plans:
         self._places: list[Place] = []
         self._report: list[Line] = []
 
-    def hear(self, event: Event, job: int) -> None:
+    def hear(self, event: Event, job: Identity) -> None:
         """Take a plan with the job in it."""
         self._scheduler = event["sender"]
-        place = event["jobs"].index(job) + 1
+        place = identities(event).index(job) + 1
         self._places.append(Place(event["time"], place, len(event["jobs"])))
 
     def report(self, event: Event) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from experiments.events.carried import Event
+from experiments.events.identity import Identity, identity
 from experiments.events.log import BEGUN, ENDED
 from experiments.events.shapes import check_event
 from grid.errors import GridError
@@ -60,6 +61,32 @@ def events_of(path: Path, summary: Mapping[str, Any], command: str) -> Iterator[
             f"{path}: found no end of the run; accepted: its whole event log, which `metasched run "
             "--events FILE` writes"
         )
+
+
+def fared_otherwise(job: int, folder: str | os.PathLike[str]) -> str:
+    """Return why an event log is refused that is not that of the run in a folder."""
+    return (
+        f"of a run in which job {job} fared otherwise; accepted: the event log of the run in "
+        f"{folder}"
+    )
+
+
+def submitted(event: Event, before: Container[Identity], path: Path) -> Identity:
+    """Return which job is submitted.
+
+    Raises
+    ------
+    GridError
+        If nothing tells it from one that was submitted before.
+    """
+    job = identity(event)
+    if job in before:
+        raise GridError(
+            f"{path}:{event['serial']}: job {job}: found a second one that nothing tells from the "
+            "first; accepted: the log that a run writes now, of jobs that differ in number, "
+            "cluster, arrival, size or run time"
+        )
+    return job
 
 
 def _read(path: Path) -> Iterator[Event]:

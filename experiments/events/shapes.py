@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from experiments.events.carried import MESSAGE, TRANSFER, Event
 from experiments.events.job_events import (
@@ -42,6 +42,19 @@ class _Ended(_Event):
 
 class _OfJob(_Event):
     job: Whole
+    which: Count = 0
+
+
+class _OfJobs(Shape):
+    jobs: list[Whole]
+    which: list[Count] | None = None
+
+    @field_validator("which")
+    @classmethod
+    def _one_each(cls, which: list[int] | None, others: ValidationInfo) -> list[int] | None:
+        if which is not None and len(which) != len(others.data.get("jobs", which)):
+            raise ValueError("accepted: one for each of the jobs")
+        return which
 
 
 class _Told(_OfJob):
@@ -75,10 +88,9 @@ class _Restarted(_OfJob):
     restarts: Several
 
 
-class _Planned(_Event):
+class _Planned(_Event, _OfJobs):
     sender: str
     receiver: str
-    jobs: list[Whole]
     cp: Known
 
 
@@ -113,18 +125,16 @@ class _ScheduleReport(_Message):
     cp: Known
 
 
-class _Space(Shape):
+class _Space(_OfJobs):
     start: NonNegative
     processors: Several
     level: Known
-    jobs: list[Whole]
 
 
-class _SeedSchedule(_Message):
+class _SeedSchedule(_Message, _OfJobs):
     sent: NonNegative
     due: NonNegative
     round: Several
-    jobs: list[Whole]
     starts: list[NonNegative]
     finishes: list[NonNegative]
     resources: list[list[Count]]

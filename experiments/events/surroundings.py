@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Mapping
 
 from experiments.events import job_events
-from experiments.events.carried import Event
+from experiments.events.carried import Event, kind_of
 from experiments.events.happenings import processors
+from experiments.events.identity import Identity, identity
 from experiments.numbers import duration, instant
 
 _REPORTS = 10_000
@@ -26,38 +27,39 @@ class Surroundings:
     ----------
     free : dict of str to int
         Free processors of each cluster.
-    waiting : dict of str to set of int
+    waiting : dict of str to set of Identity
         Jobs that wait at each cluster.
     """
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self.free = dict(sizes)
-        self.waiting: dict[str, set[int]] = {name: set() for name in sizes}
-        self._ended: dict[str, tuple[float, list[int]]] = {}
+        self.waiting: dict[str, set[Identity]] = {name: set() for name in sizes}
+        self._ended: dict[str, tuple[float, list[Identity]]] = {}
         self._sizes = sizes
         self._reports = deque[tuple[float, float, str]](maxlen=_REPORTS)
-        self._running: dict[int, dict[str, int]] = {}
+        self._running: dict[Identity, dict[str, int]] = {}
         self._reported: dict[str, deque[Event]] = {name: deque() for name in sizes}
         self._advertised: dict[str, Event] = {}
 
-    def hear(self, kind: str, event: Event) -> None:
+    def hear(self, event: Event) -> None:
         """Take the next event."""
+        kind = kind_of(event)
         if kind == job_events.LANDED:
-            self.waiting[event["receiver"]].add(event["job"])
+            self.waiting[event["receiver"]].add(identity(event))
         elif kind == job_events.STARTED:
-            self._running[event["job"]] = event["placement"]
+            self._running[identity(event)] = event["placement"]
             for name, held in event["placement"].items():
-                self.waiting[name].discard(event["job"])
+                self.waiting[name].discard(identity(event))
                 self.free[name] -= held
         elif kind == job_events.RETURNED:
             for jobs in self.waiting.values():
-                jobs.discard(event["job"])
+                jobs.discard(identity(event))
         elif kind in (job_events.FINISHED, job_events.RESTARTED):
-            for name, held in self._running.pop(event["job"], {}).items():
+            for name, held in self._running.pop(identity(event), {}).items():
                 self.free[name] += held
                 if self._ended.get(name, (-1.0,))[0] != event["time"]:
                     self._ended[name] = event["time"], []
-                self._ended[name][1].append(event["job"])
+                self._ended[name][1].append(identity(event))
         elif kind == job_events.ADVERTISED:
             self._advertised[event["sender"]] = event
         elif kind == "ScheduleReport":
@@ -67,12 +69,12 @@ class Surroundings:
             )
             self._reported[event["sender"]].append(event)
 
-    def ended_at(self, cluster: str, time: float) -> list[int]:
+    def ended_at(self, cluster: str, time: float) -> list[Identity]:
         """Return the jobs that have ended on a cluster at a time (s), if it is the last one."""
         last, jobs = self._ended.get(cluster, (-1.0, []))
         return jobs if last == time else []
 
-    def holders(self, cluster: str) -> list[int]:
+    def holders(self, cluster: str) -> list[Identity]:
         """Return the jobs that run on a cluster."""
         return [job for job, held in self._running.items() if cluster in held]
 

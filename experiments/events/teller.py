@@ -10,6 +10,7 @@ from experiments.events import carried, job_events, words
 from experiments.events.asking import Asking
 from experiments.events.carried import Event
 from experiments.events.happenings import in_time, processors
+from experiments.events.identity import Identity, identities, identity
 from experiments.events.log import ENDED, PLANNED
 from experiments.events.plans import Plans
 from experiments.events.surroundings import Surroundings
@@ -25,10 +26,9 @@ class Teller:
 
     Parameters
     ----------
-    job : int
-        Its number.
-    sizes : mapping of str to int
-        Processors of each cluster.
+    job : Identity
+    around : Surroundings
+        Has to hear each event first.
     silent : bool
         Nothing is told of the global scheduler, which has but one cluster to send jobs to.
 
@@ -40,23 +40,30 @@ class Teller:
         Its deadline, s; inf without one.
     start, finish : float or None
         When it started (last) and finished, s.
+    through : str or None
+        Cluster that it was submitted through.
+    arrival : float
+        When it was submitted, s.
+    over : bool
+        Whether it has left.
     """
 
-    def __init__(self, job: int, sizes: Mapping[str, int], silent: bool = False) -> None:
+    def __init__(self, job: Identity, around: Surroundings, silent: bool = False) -> None:
         self._lines: list[Line] = []
         self._setbacks: list[int] = []  # lines with which failures or its return begin
         self.size = 0
         self.deadline = math.inf
-        self._job = job
-        self._only = next(iter(sizes)) if silent else None
-        self._around = Surroundings(sizes)
-        self._asking = Asking(sizes)
+        self.job = job
+        self.through: str | None = None
+        self.arrival = 0.0
+        self._only = next(iter(around.free)) if silent else None
+        self._around = around
+        self._asking = Asking(around.free)
         self._plans = Plans()
         self.start: float | None = None
         self.finish: float | None = None
-        self._arrival = self._known = 0.0
+        self._known = 0.0
         self._world = ""  # the global scheduler
-        self._through: str | None = None  # cluster that it was submitted through
         self._lost = 0  # messages about it that were lost, and have not been told of
         self._failed = False  # a failure threw it back
         self._is_back = False  # and the global scheduler has to send it anew
@@ -67,9 +74,9 @@ class Teller:
         self._where = ""  # its cluster
         self._landed: float | None = None  # when it came there, if it waits there
         self._found: list[str] = []  # what it found there
-        self._passed: list[int] = []  # jobs that started there meanwhile
+        self._passed: list[Identity] = []  # jobs that started there meanwhile
         self._stands = "is not known to the global scheduler"  # how it stands
-        self._over = False
+        self.over = False
 
     @property
     def lines(self) -> list[Line]:
@@ -87,23 +94,20 @@ class Teller:
 
     def hear(self, event: Event) -> None:
         """Take the next event."""
-        time, kind = event["time"], event["event"]
-        if kind == carried.MESSAGE:
-            kind = event["kind"]
-        self._around.hear(kind, event)
-        if kind == ENDED and self._lines and not self._over:
+        time, kind = event["time"], carried.kind_of(event)
+        if kind == ENDED and self._lines and not self.over:
             self._catch_up()
             how = "is interrupted" if event["interrupted"] else "ends"
             self._tell(time, f"the run {how}, and the job {self._stands}")
-        elif event.get("job") == self._job:
+        elif "job" in event and identity(event) == self.job:
             self._hear_own(kind, event, time)
-        elif kind == PLANNED and self._job in event["jobs"]:
-            self._plans.hear(event, self._job)
-        elif kind == "SeedSchedule" and self._job in event["jobs"]:
+        elif kind == PLANNED and self.job in identities(event):
+            self._plans.hear(event, self.job)
+        elif kind == "SeedSchedule" and self.job in identities(event):
             self._seed(event, time)
         elif self._landed is not None:
             if kind == job_events.STARTED and self._where in event["placement"]:
-                self._passed.append(event["job"])
+                self._passed.append(identity(event))
             elif kind == "ScheduleReport" and event["sender"] == self._where:
                 self._plans.report(event)
 
@@ -119,7 +123,7 @@ class Teller:
                 self._submitted(event, time)
             case job_events.REJECTED:
                 self._lines.append(words.rejection(time, event["reason"]))
-                self._over = True
+                self.over = True
             case job_events.KNOWN:
                 self._heard_of(event, time)
             case "ResourceQuestion" | "discovered":
@@ -152,12 +156,12 @@ class Teller:
     # Its way ------------------------------------------------------------------------------------
 
     def _submitted(self, event: Event, time: float) -> None:
-        self.size, self._arrival = event["size"], time
+        self.size, self.arrival = event["size"], time
         if event["deadline"] is not None:
             self.deadline = event["deadline"]
         to = event["receiver"]
         if to in self._around.free:
-            self._through = to
+            self.through = to
             self._tell(time, f"submitted through {to}")
         else:
             self._lines.append(words.submission(self._only or to, None, time, time))
@@ -168,8 +172,8 @@ class Teller:
         self._stands = f"waits for {world} to say where it goes"
         if self._is_back:
             self._tell(time, f"{world} is told of it again", *self._losses())
-        elif self._through is not None:
-            line = words.submission(world, self._through, self._arrival, time)
+        elif self.through is not None:
+            line = words.submission(world, self.through, self.arrival, time)
             line.parts.extend(self._losses())
             self._lines[-1] = line
 
@@ -185,7 +189,7 @@ class Teller:
         if self._sent is None:
             self._tell(time, f"waits at {where} again")
         self._landed, self._passed, self._stands = time, [], f"waits at {where}"
-        before = sorted(self._around.waiting[where] - {self._job})
+        before = sorted(self._around.waiting[where] - {self.job})
         fits = self._around.free[where] >= self.size
         room = self._around.room(where)
         self._found = [f"it needs {processors(self.size)} and found {room}"]
@@ -223,8 +227,8 @@ class Teller:
     def _seed(self, event: Event, time: float) -> None:
         """Tell the round, the composition and what is expected of it."""
         self._seeded = True
-        world, cluster, jobs = event["sender"], event["receiver"], event["jobs"]
-        index = jobs.index(self._job)
+        world, cluster, jobs = event["sender"], event["receiver"], identities(event)
+        index = jobs.index(self.job)
         place = Place(time, index + 1, len(jobs))
         line = words.allocation(world, cluster, event["round"], place)
         line.parts.extend(words.later(time - self._known))
@@ -233,21 +237,22 @@ class Teller:
             self._tell(None, f"the round begins then, for {trigger}")
         held = {job: len(event["resources"][at]) for at, job in enumerate(jobs)}
         for space in event["spaces"]:
-            if self._job in space["jobs"]:
+            if self.job in identities(space):
                 self._lines += self._composition(cluster, space, held)
         begin, end = (time + event[when][index] for when in ("starts", "finishes"))
         self._tell(None, f"{world} expects it to run from {instant(begin)} to {instant(end)}")
         for heard in self._decision:
             self._tell(None, f"{world} {heard}")
 
-    def _composition(self, cluster: str, space: Event, held: Mapping[int, int]) -> list[Line]:
+    def _composition(self, cluster: str, space: Event, held: Mapping[Identity, int]) -> list[Line]:
+        jobs = identities(space)
         level = "infinite" if space["level"] is None else f"{space['level']:.3g}"
         when = "now" if not space["start"] else f"in {duration(space['start'])}"
         free = f"{processors(space['processors'])} side by side, free {when}"
-        filled = sum(held[job] for job in space["jobs"])
-        what = "it alone fills" if len(space["jobs"]) == 1 else "the composition of "
-        if len(space["jobs"]) > 1:
-            what += f"{name_jobs(tuple(space['jobs']))} fills"
+        filled = sum(held[job] for job in jobs)
+        what = "it alone fills" if len(jobs) == 1 else "the composition of "
+        if len(jobs) > 1:
+            what += f"{name_jobs(tuple(jobs))} fills"
         return [
             Line(
                 None,
@@ -264,9 +269,7 @@ class Teller:
         self.start, self._stands = time, "has not finished"
         parts = [*event["placement"].items()]
         staging = event.get("staging", 0.0)
-        self._lines.append(
-            words.start(self.size, parts, self._failed, time, self._arrival, staging)
-        )
+        self._lines.append(words.start(self.size, parts, self._failed, time, self.arrival, staging))
         since = self._known if self._landed is None else self._landed
         if time > since:
             waited = f"waited {duration(time - since)}"
@@ -288,6 +291,6 @@ class Teller:
         self._landed, self._passed = None, []
 
     def _finished(self, time: float) -> None:
-        self._over, self.finish = True, time
+        self.over, self.finish = True, time
         job = {"deadline": self.deadline, "start": self.start or 0.0, "finish": time}
         self._tell(time, f"finishes{in_time(job)}")

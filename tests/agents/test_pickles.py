@@ -110,7 +110,7 @@ class Stop:
 
     carried = planned
 
-    def told(self, event: str, **facts: object) -> None:
+    def told(self, event: str, slot: int | None = None, **facts: object) -> None:
         """See nothing."""
 
 

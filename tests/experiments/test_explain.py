@@ -11,6 +11,8 @@ from click.testing import CliRunner
 from experiments.cli import main
 from experiments.events.explain import explain
 from experiments.events.happenings import processors
+from experiments.events.identity import Identity
+from experiments.events.surroundings import Surroundings
 from experiments.events.teller import Teller
 from experiments.events.words import ordinal
 from experiments.numbers import duration, instant
@@ -27,8 +29,10 @@ def call(*words):
 
 def told(model, job, sizes):
     """Return a job's story in a model's run, line by line."""
-    teller = Teller(job, sizes)
+    around = Surroundings(sizes)
+    teller = Teller(Identity(job), around)
     for event in logged(model):
+        around.hear(event)
         teller.hear(event)
     return [(time, ", ".join(parts)) for time, parts in teller.lines]
 
@@ -46,7 +50,7 @@ def result(request, tmp_path_factory):
 def test_every_job_has_its_story(result):
     events = [*map(json.loads, (result / "events.jsonl").read_text().splitlines())]
     for job in range(1, 121):
-        story = explain(result, job)
+        (story,) = explain(result, job)
         words = [", ".join(parts) for _, parts in story.lines]
         times = [time for time, _ in story.lines if time is not None]
         assert times == sorted(times)
@@ -115,7 +119,7 @@ def test_a_scheduler_with_nothing_to_choose_is_not_told_of(tmp_path, latency, wa
     given = "--workload", jobs, "--set", f"latency={latency}", "--set", "nodes=4"
     got = call("run", "site", *given, "--out", tmp_path, "--events", tmp_path / "events.jsonl")
     assert got.exit_code == 0, got.output
-    story = [(time, ", ".join(parts)) for time, parts in explain(tmp_path, 1).lines]
+    story = [(time, ", ".join(parts)) for time, parts in explain(tmp_path, 1)[0].lines]
     started = "at once" if latency == 0 else "5 s after its submission"
     assert story == [
         (0.0, "submitted to C1"),
@@ -272,6 +276,55 @@ def test_a_job_that_never_ran():
     assert story[-1][1] == "the run ends, and the job waits for NEVER to say where it goes"
 
 
+def test_jobs_of_one_number_have_a_story_each(tmp_path):
+    rows = ["1,0,1,10", "1,3,1,10", "2,4,1,5"]
+    (tmp_path / "jobs.csv").write_text("\n".join(["job,arrival,size,runtime", *rows]) + "\n")
+    out = tmp_path / "out"
+    words = "--workload", tmp_path / "jobs.csv", "--out", out, "--events", out / "events.jsonl"
+    assert call("run", "site", *words).exit_code == 0
+    first, second = explain(out, 1)
+    assert first.heading == "Job 1 (1st), submitted at 0 s: 1 processor, no deadline"
+    assert second.heading == "Job 1 (2nd), submitted at 3 s: 1 processor, no deadline"
+    assert [time for time, _ in first.lines] == [0, 0, 10]
+    assert "job 1 (1st) running there" in ", ".join(second.lines[2].parts)
+    (third,) = explain(out, 2)
+    assert "job 1 (1st) running there, job 1 (2nd) waiting before it" in ", ".join(
+        third.lines[2].parts
+    )
+    told = call("explain", out, 1).stdout
+    assert told.index("Job 1 (1st)") < told.index("Job 1 (2nd)")
+    stories = json.loads(call("explain", out, 1, "--json").stdout)["stories"]
+    assert [story["heading"] for story in stories] == [first.heading, second.heading]
+    log = (out / "events.jsonl").read_text()
+    (tmp_path / "old").write_text(re.sub(r'"which": \d, ', "", log))
+    with pytest.raises(GridError, match="job 1: found a second one that nothing tells from"):
+        explain(out, 1, tmp_path / "old")
+
+
+def test_jobs_of_one_number_are_told_apart_in_rounds(tmp_path):
+    paths = [tmp_path / "A.csv", tmp_path / "B.csv"]
+    for path, run_time in zip(paths, (10, 20), strict=True):
+        path.write_text(f"job,arrival,size,runtime\n7,0,2,{run_time}\n")
+    (tmp_path / "platform.toml").write_text(
+        '[[clusters]]\nname = "A"\nsize = 4\n[[clusters]]\nname = "B"\nsize = 2\n'
+    )
+    out = tmp_path / "out"
+    words = ["--platform", tmp_path / "platform.toml", "--set", "mode=open", "--out", out]
+    for name, path in zip("AB", paths, strict=True):
+        words += ["--workload", f"{name}={path}"]
+    assert call("run", "muscle", *words, "--events", out / "events.jsonl").exit_code == 0
+    stories = explain(out, 7)
+    for name, story in zip("AB", stories, strict=True):
+        text = "\n".join(", ".join(line.parts) for line in story.lines)
+        assert f"submitted through {name} at 0 s" in story.heading
+        assert text.startswith(f"submitted through {name}, ")
+        assert text.count("MUSCLE allocates it to") == text.count("starts on 2 processors") == 1
+    log = (out / "events.jsonl").read_text()
+    (tmp_path / "short").write_text(re.sub(r'"which": \[[^]]*\]', '"which": []', log))
+    with pytest.raises(GridError, match=r"which: found .*; accepted: one for each of the jobs"):
+        explain(out, 7, tmp_path / "short")
+
+
 def test_what_cannot_be_told_is_said_in_a_line(result, tmp_path):
     assert call("run", "quickstart", "--set", "jobs=9", "--out", tmp_path).exit_code == 0
     (tmp_path / "bad").write_text('{"serial": 1}\n')
@@ -302,6 +355,6 @@ def test_a_log_of_the_same_scenario_with_other_parameters_is_refused(result, tmp
     out, log = tmp_path / "other", tmp_path / "log.jsonl"
     got = call("run", "muscle", "--set", "jobs=90", "--out", out, "--events", log)
     assert got.exit_code == 0
-    assert explain(out, 60, log).lines[-1].parts[0].startswith("finishes")
+    assert explain(out, 60, log)[0].lines[-1].parts[0].startswith("finishes")
     with pytest.raises(GridError, match="of a run in which job 60 fared otherwise"):
         explain(result, 60, log)

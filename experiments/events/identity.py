@@ -1,0 +1,87 @@
+"""Which job an event is of: sites, and logs that count anew, use the same numbers again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.events.words import ordinal
+from grid.workloads.table import Table
+
+
+class Identity(NamedTuple):
+    """What tells a job of a run from all others.
+
+    Attributes
+    ----------
+    number : int
+    which : int
+        Its place, from 1, among the jobs of this number in the workload; 0 if it is the only one.
+
+    Examples
+    --------
+    >>> str(Identity(5)), str(Identity(5, 2))
+    ('5', '5 (2nd)')
+    """
+
+    number: int
+    which: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.number} ({ordinal(self.which)})" if self.which else str(self.number)
+
+    def facts(self) -> dict[str, int]:
+        """Return what an event says of the job."""
+        return {"job": self.number} | ({"which": self.which} if self.which else {})
+
+
+class Identities:
+    """Tells the jobs of a workload from each other.
+
+    Parameters
+    ----------
+    workload : Workload or BatchWorkload
+    """
+
+    def __init__(self, workload: object) -> None:
+        self._which: dict[tuple[int, int, float, int, float], int] = {}
+        if not isinstance(workload, Table):  # all others count their jobs
+            return
+        number = workload.jobs["number"]
+        order = np.argsort(number, kind="stable")
+        same = number[order][1:] == number[order][:-1]
+        shared = np.concatenate([same, [False]]) | np.concatenate([[False], same])
+        found = Counter[int]()
+        for job in workload.jobs[order[shared]]:
+            key = _key(job)
+            found[key[0]] += 1
+            self._which.setdefault(key, found[key[0]])  # of jobs that are alike, the first
+
+    def of(self, row: np.void) -> Identity:
+        """Return whose row it is, of the world's slots or of the jobs that left."""
+        return Identity(int(row["number"]), self._which.get(_key(row), 0) if self._which else 0)
+
+    def facts(self, table: npt.NDArray[np.void], rows: Iterable[int]) -> dict[str, list[int]]:
+        """Return what an event says of several jobs, rows of a table, beside their numbers."""
+        which = [self.of(table[row]).which for row in rows] if self._which else []
+        return {"which": which} if any(which) else {}
+
+
+def _key(row: np.void) -> tuple[int, int, float, int, float]:
+    number, origin, size = int(row["number"]), int(row["origin"]), int(row["size"])
+    return number, origin, float(row["arrival"]), size, float(row["runtime"])
+
+
+def identity(event: dict[str, Any]) -> Identity:
+    """Return whose event it is."""
+    return Identity(event["job"], event.get("which", 0))
+
+
+def identities(event: dict[str, Any]) -> list[Identity]:
+    """Return the jobs of an event, or of a space of a seed schedule."""
+    which = event.get("which", [0] * len(event["jobs"]))
+    return [Identity(*each) for each in zip(event["jobs"], which, strict=True)]
