@@ -9,7 +9,7 @@ over all schedules in which
   in any way; and no link is too narrow for that;
 - what was dispatched before stays where and when it ran, whether it had started by then or not,
   and what was dispatched later takes nothing away;
-- all processors are there all the time.
+- processors that were away, which count as jobs that were dispatched before, stay away.
 
 The round as it went is one of these schedules, only that it may have lasted longer than need be. So
 no round is shorter than its optimum, nor than a bound of that.
@@ -128,7 +128,7 @@ def measure(
     durations, start = [], []
     for index, job in enumerate((*held, *jobs)):
         begin = max(job.start, dispatched)
-        ran = Fraction(job.finish) - Fraction(begin) - Fraction(rounding)
+        ran = Fraction(min(job.finish, last)) - Fraction(begin) - Fraction(rounding)
         level = max(of for of, count in zip(levels, job.nodes, strict=True) if count)
         times = [Fraction(job.runtime / rate) for rate in rising]
         times[level] = min(times[level], ran)

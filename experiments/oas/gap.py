@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.table import Table
 
 from agents.oas.yardstick import Yardstick, measure
-from experiments.numbers import time_scale
+from experiments.numbers import counted, time_scale
 from experiments.oas.rounds import Round
 from experiments.studies.forecast import Forecast
 
@@ -64,7 +64,7 @@ def _measured(round_: Round, time_limit: float) -> Yardstick:
         round_.rates,
         round_.dispatched,
         round_.jobs,
-        round_.earlier,
+        [*round_.earlier, *round_.away],
         round_.whole,
         time_limit,
     )
@@ -105,15 +105,20 @@ def print_gaps(found: Sequence[Gap], left_out: int, console: Console) -> None:
         )
     console.print(table)
     if len(found) > ROUNDS_SHOWN:
-        console.print(f"and {len(found) - ROUNDS_SHOWN:,} more rounds, which --json has")
+        more = counted(len(found) - ROUNDS_SHOWN, "more round")
+        console.print(f"and {more}, which --json has")
     told = summary(found, left_out)
     console.print(
         f"mean gap {told['mean_gap']:.2%}, at most {told['max_gap']:.2%}; optimum proven of "
-        f"{told['proven']:,} of {len(found):,} rounds"
+        f"{told['proven']:,} of {counted(len(found), 'round')}"
         + ("; <=: to the best bound" if told["proven"] < len(found) else "")
     )
     split = "whole where they fit" if told["jobs_whole"] else "split in any way, links ignored"
-    console.print(f"optimum: the same jobs, {split}, beside what was dispatched before; it is")
-    console.print("the best found where that meets the bound")
+    console.print(
+        f"optimum: the same jobs, {split}, beside what was dispatched before; it is the best found "
+        "where that meets the bound"
+    )
+    if any(each.round.away for each in found):
+        console.print("what the platform plans to be away at a time is away in the optimum too")
     if left_out:
-        console.print(f"{left_out:,} rounds with jobs that never ended are left out")
+        console.print(f"left out: {counted(left_out, 'round')} with jobs that never ended")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agents.oas.yardstick import Went
-from experiments.checks.given import Pair, jobs_given, matched
-from experiments.events.carried import MESSAGE
+from experiments.checks.given import Given, Pair, jobs_given, matched
+from experiments.events.carried import kind_of
+from experiments.events.identity import Identity, identities, identity
+from experiments.events.job_events import FINISHED, REJECTED, STARTED, SUBMITTED
 from experiments.events.log import EVENTS
-from experiments.events.reading import events_of
+from experiments.events.reading import events_of, fared_otherwise, submitted
+from experiments.files import SUMMARY
+from experiments.oas.away import away
 from experiments.result_files import ResultFiles
 from grid.errors import GridError
 
@@ -29,6 +33,8 @@ class Round:
         Seconds.
     jobs, earlier : list of Went
         Its jobs, and those that were dispatched before and had not all finished.
+    away : list of Went
+        Processors that were away during the run, as if jobs held them.
     sizes, rates : list of int, of float
         Of the clusters.
     whole : bool
@@ -39,6 +45,7 @@ class Round:
     dispatched: float
     jobs: list[Went]
     earlier: list[Went]
+    away: list[Went]
     sizes: list[int]
     rates: list[float]
     whole: bool
@@ -69,6 +76,7 @@ def rounds_of(
         For what cannot be read, or a run without rounds.
     """
     result = ResultFiles.read(folder)
+    _check_rounds(result)
     given = jobs_given(result, workload)
     pairs = matched(result.rows, given)
     for row, job in pairs:
@@ -78,20 +86,16 @@ def rounds_of(
             )
     if any(job.batch is not None for job in given):
         counts: Mapping[int, int] = Counter((job.batch or 0) + 1 for job in given)
-        of_round = _batches(pairs)
+        of_round, others = _batches(pairs), list[tuple[int, Pair]]()
     else:
         path = Path(folder) / EVENTS if events is None else Path(events)
-        of_round, counts = _dispatched(result, pairs, path)
+        of_round, counts, others = _dispatched(result, pairs, given, path)
     names = result.platform.names
     sizes = [cluster.size for cluster in result.platform.clusters]
     rates = [cluster.rate for cluster in result.platform.clusters]
     whole = all(len(row.placement) <= 1 or row.size > max(sizes) for row, _ in pairs)
-    dispatched_jobs = {id(pair) for _, members in of_round.values() for pair in members}
-    others = [  # that the scheduler started itself, in no round
-        _went(pair, names)
-        for pair in pairs
-        if pair.row.start is not None and id(pair) not in dispatched_jobs
-    ]
+    alone = [(after, _went(pair, names)) for after, pair in others]
+    gone = away(result)
     rounds: list[Round] = []
     before: list[Went] = []
     left_out = 0
@@ -99,18 +103,33 @@ def rounds_of(
         went = [_went(pair, names) for pair in members if pair.row.start is not None]
         before = [each for each in before if each.finish > dispatched]
         if went and len(members) == counts[number]:
-            running = [each for each in others if each.start < dispatched < each.finish]
+            running = [each for after, each in alone if after < number and dispatched < each.finish]
             earlier = before + running
-            rounds.append(Round(number, dispatched, went, earlier, sizes, rates, whole))
+            rounds.append(Round(number, dispatched, went, earlier, gone, sizes, rates, whole))
         else:
             left_out += 1
         before = before + went
     if not rounds:
+        among = "" if first is None else f" among the first {first:,}"
         raise GridError(
-            f"{folder}: no round whose jobs all ended; accepted: a run in mode batch, or one of "
-            "MUSCLE in mode open with its event log"
+            f"{folder}: found no round{among} whose jobs all ended; accepted: a run with such a one"
         )
     return rounds, left_out
+
+
+def _check_rounds(result: ResultFiles) -> None:
+    """Refuse a run without rounds, or one of which nobody knows what was up during them."""
+    where, parameters = result.folder / SUMMARY, result.parameters
+    if parameters.mode != "batch" and result.summary["metrics"].get("rounds", 0) is None:
+        raise GridError(
+            f"{where}: metrics.rounds: found none; accepted: a run in mode batch, or one of MUSCLE "
+            "in mode open"
+        )
+    if parameters.mean_up_time > 0:
+        raise GridError(
+            f"{where}: parameters.mean_up_time: found {parameters.mean_up_time:g}; accepted: 0, "
+            "since which processors had failed by chance is nowhere written"
+        )
 
 
 def _batches(pairs: Sequence[Pair]) -> dict[int, tuple[float, list[Pair]]]:
@@ -124,26 +143,52 @@ def _batches(pairs: Sequence[Pair]) -> dict[int, tuple[float, list[Pair]]]:
 
 
 def _dispatched(
-    result: ResultFiles, pairs: Sequence[Pair], path: Path
-) -> tuple[dict[int, tuple[float, list[Pair]]], dict[int, int]]:
+    result: ResultFiles, pairs: Sequence[Pair], given: Sequence[Given], path: Path
+) -> tuple[dict[int, tuple[float, list[Pair]]], dict[int, int], list[tuple[int, Pair]]]:
     """Return the dispatch and the jobs of each round of MUSCLE, and how many jobs it had.
 
-    A job that a cluster gave back belongs to the round that it was dispatched in last.
+    A job that a cluster gave back belongs to the round that it was dispatched in last. Those that
+    are in no round, since the scheduler started them itself, come last, each with the number of the
+    round before.
     """
-    last: dict[int, int] = {}  # round of each job
+    last: dict[Identity, int] = {}  # round of each job; 0 for none
     times: dict[int, float] = {}
+    started: dict[Identity, tuple[float, int]] = {}  # when, and after which round
+    ended: defaultdict[tuple[int, float, float], list[Identity]] = defaultdict(list)
+    number = 0
     for event in events_of(path, result.summary, "gap"):
-        if event["event"] == MESSAGE and event.get("kind") == "SeedSchedule":
-            times.setdefault(event["round"], event["sent"])
-            for job in event["jobs"]:
-                last[job] = event["round"]
-    found: dict[int, tuple[float, list[Pair]]] = {}
-    for number in last.values():
-        found.setdefault(number, (times[number], []))
+        kind = kind_of(event)
+        if kind == "SeedSchedule":
+            number = event["round"]
+            times.setdefault(number, event["sent"])
+            last.update((job, number) for job in identities(event))
+        elif kind == SUBMITTED:
+            last[submitted(event, last, path)] = 0
+        elif kind == STARTED:
+            started[identity(event)] = event["time"], number
+        elif kind == FINISHED and (job := identity(event)) in started:
+            ended[job.number, started[job][0], event["time"]].append(job)
+        elif kind == REJECTED:
+            last.pop(identity(event), None)
+    found: dict[int, tuple[float, list[Pair]]] = {of: (at, []) for of, at in times.items()}
+    of_number: defaultdict[int, list[Given]] = defaultdict(list)
+    for each in given:
+        of_number[each.job].append(each)
+    others = []
     for pair in pairs:
-        if pair.row.job in last:
-            found[last[pair.row.job]][1].append(pair)
-    return found, Counter(last.values())
+        row = pair.row
+        if row.start is None or row.finish is None:
+            continue
+        if not (jobs := ended[row.job, row.start, row.finish]) or (job := jobs.pop()) not in last:
+            raise GridError(f"{path}: {fared_otherwise(row.job, result.folder)}")
+        if job.which:  # jobs alike in all that jobs.csv has may be each other's pairs
+            pair = Pair(row, of_number[job.number][job.which - 1])
+        if last[job]:
+            found[last[job]][1].append(pair)
+        else:
+            others.append((started[job][1], pair))
+    counts = Counter(last.values())
+    return {of: round_ for of, round_ in found.items() if counts[of]}, counts, others
 
 
 def _went(pair: Pair, names: Sequence[str]) -> Went:

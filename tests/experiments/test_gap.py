@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from click.testing import CliRunner
@@ -91,9 +92,102 @@ def test_a_run_in_mode_open_needs_its_event_log(online, tmp_path):
 
 def test_a_run_without_rounds_is_refused(tmp_path):
     folder = run(tmp_path, "quickstart", "--set", "jobs=10", "--global", "dll", "--local", "fcfs")
-    done = call("gap", folder)
+    done = call("gap", folder, "--events", "none.jsonl")
     assert done.exit_code == 2
-    assert "no round whose jobs all ended; accepted: a run in mode batch" in done.output
+    assert "metrics.rounds: found none; accepted: a run in mode batch" in done.output
+
+
+def test_a_run_whose_first_round_has_not_ended_is_told_so(batch, tmp_path):
+    shutil.copytree(batch, tmp_path, dirs_exist_ok=True)
+    header, *rows = (tmp_path / "jobs.csv").read_text().splitlines()
+    (tmp_path / "jobs.csv").write_text("\n".join([header, *rows[1:]]) + "\n")
+    done = call("gap", tmp_path, "--first", 1)
+    assert done.exit_code == 2
+    assert "found no round among the first 1 whose jobs all ended; accepted" in done.output
+    assert call("gap", tmp_path).output.endswith("left out: 1 round with jobs that never ended\n")
+
+
+def jobs_csv(path, *rows):
+    """Write a table of jobs: number, arrival, size, run time."""
+    lines = (",".join(map(str, row)) for row in rows)
+    path.write_text("\n".join(["job,arrival,size,runtime", *lines]) + "\n")
+    return path
+
+
+def replayed(folder, platform, logs, *words):
+    """Run MUSCLE over TITAN on logs of sites, in mode open."""
+    (folder / "platform.toml").write_text(platform)
+    paths = [
+        jobs_csv(folder / f"{len(logs)}{at}.csv", *rows) for at, rows in enumerate(logs.values())
+    ]
+    sites = [
+        word
+        for name, path in zip(logs, paths, strict=True)
+        for word in ("--workload", f"{name}={path}" if name else path)
+    ]
+    given = "--platform", folder / "platform.toml", *sites, "--set", "mode=open"
+    return run(folder / "result", "muscle", *given, "--set", "latency=0", *words)
+
+
+TWO = """
+[[clusters]]
+name = "A"
+size = 4
+[[clusters]]
+name = "B"
+size = 4
+rate = 2.0
+"""
+
+
+def test_sites_may_use_the_same_numbers(tmp_path):
+    first = [(1, 0, 2, 10), (2, 1, 4, 20), (3, 9, 3, 5)]
+    found = []
+    for more in (0, 100):
+        (tmp_path / f"{more}").mkdir()
+        second = [(1 + more, 0, 2, 30), (2 + more, 0, 4, 8), (3 + more, 9, 3, 50)]
+        found.append(gaps(replayed(tmp_path / f"{more}", TWO, {"A": first, "B": second})))
+    assert found[0] == found[1]
+    assert found[0]["left_out"] == 0
+    assert sum(each["jobs"] for each in found[0]["rounds"]) == 6
+
+
+def test_a_log_that_does_not_tell_jobs_apart_is_refused(tmp_path):
+    rows = [(7, 0, 2, 10), (7, 0, 2, 10)]
+    done = call("gap", replayed(tmp_path, TWO, {"": rows}))
+    assert done.exit_code == 2
+    assert "job 7 (1st): found a second one that nothing tells from the first" in done.output
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        'what = "fail"\nat = 1',
+        'what = "fail"\nat = 1\nuntil = 100',
+        'what = "drain"\nat = 1\nuntil = 100',
+        'what = "join"\nat = 100',
+        'what = "fail"\nat = 1\nuntil = 100\nprocessors = 1',
+    ],
+)
+def test_no_optimum_counts_on_what_is_away(change, tmp_path):
+    rows = [(1, 0, 4, 2), (2, 2, 4, 30), (3, 2, 4, 30)]
+    platform = f'{TWO}[[changes]]\ncluster = "B"\n{change}\n'
+    for each in gaps(replayed(tmp_path, platform, {"": rows}))["rounds"]:
+        assert (each["gap"], each["proven"]) == (0, True)
+
+
+def test_what_failed_by_chance_is_not_known(tmp_path):
+    words = "--set", "jobs=10", "--set", "mean_up_time=5000", "--set", "mean_down_time=10"
+    done = call("gap", run(tmp_path, "quickstart", *words))
+    assert done.exit_code == 2
+    assert "parameters.mean_up_time: found 5000; accepted: 0" in done.output
+
+
+def test_a_job_split_just_before_a_round_is_beside_it(tmp_path):
+    rows = [(1, 0, 8, 10), (2, 0, 2, 10)]
+    words = "--set", "coallocate=true", "--set", "computation_fraction=1"
+    (only,) = gaps(replayed(tmp_path, TWO, {"": rows}, *words))["rounds"]
+    assert (only["jobs"], only["beside"], only["gap"]) == (1, 1, 0)
 
 
 def test_what_is_no_result_is_refused(tmp_path):
