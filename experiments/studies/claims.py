@@ -41,6 +41,22 @@ def joint(words: Iterable[str]) -> str:
     return different.pop() if len(different) == 1 else OPEN
 
 
+def together(words: Iterable[str]) -> str:
+    """Return the verdict on claims that shall all hold; one that fails makes all fail."""
+    found = set(words)
+    return FAILS if FAILS in found else OPEN if OPEN in found else HOLDS
+
+
+def inside(interval: Interval, low: float, high: float) -> str:
+    """Return whether a number lies between two others.
+
+    It holds if its whole interval does, fails if none of it does, and is open else.
+    """
+    if interval.high < low or interval.low > high:
+        return FAILS
+    return HOLDS if low <= interval.low and interval.high <= high else OPEN
+
+
 def all_above_zero(measured: Sequence[Measured]) -> Verdict:
     """Judge that every number is above 0.
 
@@ -116,8 +132,7 @@ def no_trend(measured: Sequence[Measured]) -> Verdict:
 
 def both(one: Verdict, other: Verdict) -> Verdict:
     """Judge that two claims hold together; one that fails makes both fail."""
-    words = {one.word, other.word}
-    word = FAILS if FAILS in words else OPEN if OPEN in words else HOLDS
+    word = together((one.word, other.word))
     return Verdict(word, tuple(dict.fromkeys(one.evidence + other.evidence)))
 
 

@@ -37,6 +37,22 @@ def test_is_number(mean, half, word):
 
 
 @pytest.mark.parametrize(
+    ("mean", "half", "word"),
+    [
+        (0.5, 0.4, HOLDS),
+        (0.9, 0.2, OPEN),
+        (1.1, 0.2, OPEN),
+        (1.3, 0.2, FAILS),
+        (-1.3, 0.2, FAILS),
+        (0.0, 2.0, OPEN),
+        (0.0, None, OPEN),
+    ],
+)
+def test_inside(mean, half, word):
+    assert claims.inside(Interval(mean, half), -1.0, 1.0) == word
+
+
+@pytest.mark.parametrize(
     ("values", "word"),
     [((0, 3, 6), HOLDS), ((0, 6, 5), HOLDS), ((0, 1, 1.5), OPEN), ((0, 9, 5), FAILS)],
 )

@@ -106,11 +106,7 @@ def _acceptable(outcome: Outcome, clusters: int, policy: str, against: str) -> M
 def _range(outcome: Outcome, clusters: int, against: str, low: float, high: float) -> Verdict:
     measured = [_acceptable(outcome, clusters, each, against) for each in (FIRST_FIT, FIXED)]
     least, most = low - READ_OFF, high + READ_OFF
-    if all(least <= each.value.low and each.value.high <= most for each in measured):
-        word = HOLDS
-    else:
-        apart = any(each.value.high < least or each.value.low > most for each in measured)
-        word = FAILS if apart else OPEN
+    word = judge.together(judge.inside(each.value, least, most) for each in measured)
     return Verdict(word, tuple(measured))
 
 

@@ -148,9 +148,10 @@ class Report(base.Report):
         yield (
             "A comparison *holds* if the interval of every difference is on the right side, "
             "*fails* if one is on the wrong side, and is *open* else; of many the lowest and the "
-            "highest are shown. Where a tolerance is named, a claim holds if no difference is "
-            "larger, and the largest is shown. Of claims about FPFS the verdict is *open* if it "
-            "depends on K.\n"
+            "highest are shown. Where a tolerance or a range is named, a claim holds if all "
+            "intervals are inside, fails if one is outside as a whole, and is open else; of "
+            "differences the largest of those that decide is shown. Of claims about FPFS the "
+            "verdict is *open* if it depends on K.\n"
         )
         yield from claims_page(self.claims, told, head="")
         if "tables" in self.parts:

@@ -51,16 +51,9 @@ def is_within(outcome: Outcome, pairs: Pairs, column: str, both_ways: bool) -> V
     measured = outcome.excesses(pairs, column)
     if not measured:
         return Verdict(OPEN)
-    words = [_is_within(each.value, both_ways) for each in measured]
-    word = FAILS if FAILS in words else OPEN if OPEN in words else HOLDS
-    return Verdict(word, judge.extremes(measured))
-
-
-def _is_within(interval: Interval, both_ways: bool) -> str:
     lowest = -LITTLE if both_ways else -math.inf
-    if interval.low >= lowest and interval.high <= LITTLE:
-        return HOLDS
-    return FAILS if interval.high < lowest or interval.low > LITTLE else OPEN
+    word = judge.together(judge.inside(each.value, lowest, LITTLE) for each in measured)
+    return Verdict(word, judge.extremes(measured))
 
 
 def is_mostly(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
