@@ -145,12 +145,13 @@ class Figures(click.ParamType):  # type: ignore[type-arg]  # plain before click 
         found: set[int] = set()
         for part in str(value).split(","):
             ends = [end.strip() for end in part.split("-")]
-            if len(ends) > 2 or not all(map(FIGURE.fullmatch, ends)):
+            numbers = [int(end) for end in ends if FIGURE.fullmatch(end)]
+            if len(numbers) < len(ends) or len(ends) > 2 or numbers[0] > numbers[-1]:
                 raise GridError(
-                    f"--figure: found {str(value)!r}; accepted: numbers and ranges, such as 14-21 "
-                    "or 9,13"
+                    f"--figure: found {str(value)!r}; accepted: numbers and ranges, lowest first, "
+                    "such as 14-21 or 9,13"
                 )
-            first, last = int(ends[0]), int(ends[-1])
+            first, last = numbers[0], numbers[-1]
             found |= {first, last} | set(range(first, min(last, 100)))
         return tuple(sorted(found))
 

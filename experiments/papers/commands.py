@@ -292,6 +292,7 @@ def reproduce_maxutil(
     from pathlib import Path
 
     from experiments.studies.progress import telling
+    from grid.errors import GridError
 
     with telling("loading"):
         from experiments.papers import maxutil
@@ -301,6 +302,11 @@ def reproduce_maxutil(
     logs: dict[str, Any] = {
         name: Path(path) for name, path in (("ctc", ctc), ("das", das)) if path is not None
     }
+    for name in logs:
+        if parts and "logs" not in parts:
+            raise GridError(
+                f"--{name}: found with --part {parts[0]}; accepted: with --part logs or all parts"
+            )
 
     def show(report: maxutil.Report, console: Any) -> None:
         print_claims(report.claims, f"{out}/{report.file}", console, told, head="")

@@ -99,6 +99,10 @@ def test_whole_path(tiny):
     page = (folder / "muscle.md").read_text()
     assert "metasched reproduce muscle --figure 6 --scale 0.002 --replications 2" in page
     assert "15.6 %" in page
+    said = " ".join(each.text for each in CLAIMS).lower()
+    for word in ("slightly", "much", "mostly", "few", "little", "no clear trend"):
+        assert word in said
+        assert f"*{word}*" in page.lower()
     assert "](muscle-figure6.svg)" in page
     assert (folder / "muscle-figure6.png").read_bytes().startswith(b"\x89PNG")
     assert "</svg>" in (folder / "muscle-figure6.svg").read_text()
@@ -173,6 +177,7 @@ def test_ctrl_c_while_workers_start_ends_in_order(start, tmp_path):
     ("words", "says"),
     [
         (["--figure", "8"], "figure: found 8; accepted: 4-7"),
+        (["--figure", "7-4"], "--figure: found '7-4'; accepted: numbers and ranges, lowest first"),
         (["--scale", "0"], "scale: found '0'; accepted: a number above 0"),
         (["--scale", "-1"], "scale: found '-1'; accepted: a number above 0"),
         (["--scale", "nan"], "scale: found 'nan'; accepted: a number above 0"),

@@ -118,6 +118,7 @@ def test_without_logs_that_is_said(tmp_path):
         (["--scale", "0"], "scale: found '0'; accepted: a number above 0"),
         (["--replications", "0"], "replications: found '0'"),
         (["--ctc", "none.swf"], "none.swf"),
+        (["--part", "chain", "--ctc", "none.swf"], "--ctc: found with --part chain; accepted: wit"),
     ],
 )
 def test_bad_input(words, says, tmp_path):

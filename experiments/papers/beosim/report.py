@@ -56,14 +56,15 @@ class Report(FigureReport):
         yield (
             "A comparison *holds* if the interval of every difference (s) is on the right side, "
             "*fails* if one is on the wrong side, and is *open* else; of many the lowest and the "
-            "highest are shown. *Fixed* is fed, seed by seed, the mean penalty "
-            "that First-Fit's jobs had, and the two are compared where that is at least 1.01. The "
-            "paper shows them up to about the turnaround of No Share. An "
-            "acceptable penalty is First-Fit's where a curve gets above the level, interpolated "
-            "seed by seed; if it does so in some seeds only, the number is their mean, and decides "
-            "nothing. The paper's are read off its figures, so that ±0.01 is allowed. Its two "
-            "anchors are single runs: they *hold* if they lie where one more run of ours would, "
-            f"with 95 %, and that is within ±5 %. Links are looked at {STEPS} times a run.\n"
+            "highest are shown. *Much* and *soon* are tested by the sign alone. *Fixed* is fed, "
+            "seed by seed, the mean penalty that First-Fit's jobs had, and the two are compared "
+            "where that is at least 1.01. The paper shows them up to about the turnaround of No "
+            "Share. An acceptable penalty is First-Fit's where a curve gets above the level, "
+            "interpolated seed by seed; if it does so in some seeds only, the number is their "
+            "mean, and decides nothing. The paper's are read off its figures, so that ±0.01 is "
+            "allowed. Its two anchors are single runs: they *hold* if they lie where one more run "
+            "of ours would, with 95 %, and that is within ±5 %. Links are looked at "
+            f"{STEPS} times a run.\n"
         )
         yield from claims_page(self.claims, told)
         for name, _, caption in pictures(list(self.points)):

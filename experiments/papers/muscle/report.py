@@ -124,7 +124,11 @@ class Report(base.Report):
             "*open*. The verdict on a claim is that of all four readings, and *open* where they "
             "differ. Numbers are what MUSCLE saves, in percent of the other's MCP or PB (below 0: "
             "MUSCLE is worse), unless they say otherwise: of many the lowest and the highest, of a "
-            "course the first, the highest and the last.\n"
+            "course the first, the highest and the last. *Slightly* and *much* are tested by the "
+            "sign alone; *mostly* is more than half. *Few* late jobs are tested by what MCP mostly "
+            "is, and by more of them being late at the highest level than at the lowest. *Little* "
+            "advantage is less than in the deadline range where it is largest. There is *no clear "
+            "trend* if the first and the last interval overlap.\n"
         )
         yield (
             "| Fig. | the paper says | its number | verdict | ours, list | ours, random "
