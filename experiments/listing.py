@@ -23,6 +23,7 @@ from experiments.notes import without_effect
 from experiments.parameters import Parameters
 from experiments.scenario import Scenario
 from experiments.scenario_files import packaged_names, scenario_file
+from experiments.tables import print_whole
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant
@@ -74,7 +75,7 @@ def list_scenarios(paper: str | None = None) -> Rows:
         {"name": s.name, "title": s.title, "paper": s.paper, "file": str(scenario_file(s.name))}
         for s in loaded
     ]
-    return _of_paper(rows, paper)
+    return _of_paper(rows, paper, "scenarios")
 
 
 def list_policies(level: str | None = None, paper: str | None = None) -> Rows:
@@ -104,16 +105,21 @@ def list_policies(level: str | None = None, paper: str | None = None) -> Rows:
         title = registry.summary(found)
         row = {"name": name, "level": of, "title": title, "paper": found.paper}
         rows.append(row | _home(found))
-    return _of_paper([row for row in rows if level in (None, row["level"] or level)], paper)
+    of_level = [row for row in rows if level in (None, row["level"] or level)]
+    return _of_paper(of_level, paper, f"{level} policies" if level else "policies")
 
 
-def _of_paper(rows: Rows, paper: str | None) -> Rows:
-    """Return the rows of a paper, or all if none is named."""
+def _of_paper(rows: Rows, paper: str | None, what: str) -> Rows:
+    """Return the rows of a paper, or all if none is named; and say what it has none of."""
     if paper is None:
         return rows
     found = [row for row in rows if row["paper"] == paper]
     if not found:
         known = sorted({row["paper"] for row in rows} - {""})
+        built_in = map(registry.any_scheduler, (*registry.GLOBAL, *registry.LOCAL))
+        if paper and any(paper == each.paper for each in built_in):
+            of_others = f"accepted: {', '.join(known)}"
+            raise GridError(f"--paper: found {paper}, a paper without {what}; {of_others}")
         raise GridError(f"--paper: found {quoted(paper)}; {meant(paper, known)}")
     return found
 
@@ -274,7 +280,7 @@ def _print_values(rows: Sequence[Mapping[str, Any]], every: bool) -> None:
                 values = [shown(row["value"])]
             table.add_row(f"  {name}" if every else name, *map(Text, values), Text(row["meaning"]))
     if rows:
-        Console().print(table)
+        print_whole(table, Console())
 
 
 def _in_short(value: object) -> str:
@@ -289,4 +295,4 @@ def _print(rows: Sequence[Mapping[str, Text]]) -> None:
         table.add_column(name, no_wrap=index == 0, overflow="fold")
     for row in rows:
         table.add_row(*row.values())
-    Console().print(table)
+    print_whole(table, Console())

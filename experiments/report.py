@@ -12,6 +12,7 @@ from rich.text import Text
 from experiments.labels import MEASURED, drawn_words, label, scale_of, schedulers, told
 from experiments.numbers import counted, duration, percent
 from experiments.results import Result
+from experiments.tables import print_whole
 
 if TYPE_CHECKING:
     from experiments.scenario import Scenario
@@ -58,7 +59,7 @@ def print_result(result: Result, console: Console) -> None:
         table.add_row(words, value)
     console.print(table)
     console.print()
-    console.print(_clusters_table(summary["clusters"]))
+    print_whole(_clusters_table(summary["clusters"]), console)
     for line in (*_explained(result, summary["clusters"]), *_remarks(result)):
         console.print(line, **_LITERALLY)
 
@@ -86,7 +87,7 @@ def print_replications(found: Replications, console: Console) -> None:
         table.add_column(column)
     for name, interval in found.shown.items():
         table.add_row(Text(label(name)), told(name, interval.mean, interval.half_width))
-    console.print(table)
+    print_whole(table, console)
     for line in found.remarks:
         console.print(line, **_LITERALLY)
 
@@ -102,7 +103,7 @@ def print_saturation(found: Saturation, console: Console) -> None:
     for load, growth in sorted(found.bracket.growth.items()):
         told = f"{growth.mean:.2f} ± {growth.half_width:.2f}"
         table.add_row(f"{load:.5g}", told, found.bracket.verdict(load))
-    console.print(table)
+    print_whole(table, console)
     console.print("growth: mean queue in the last third of runs over that in the first; 2.37 where")
     console.print("queues are just borne, and 95 % confidence intervals")
     low, high = found.bracket.low, found.bracket.high

@@ -102,6 +102,28 @@ def test_those_of_a_level_or_a_paper_alone():
     assert {row["paper"] for row in rows("scenarios", "--paper", "queues")} == {"queues"}
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("policies", "--level", "local", "--paper", "oas"), "a paper without local policies; "),
+        (("scenarios", "--paper", "maxutil"), "a paper without scenarios; accepted: beosim, "),
+        (("policies", "--paper", "musle"), "found 'musle'; did you mean muscle?"),
+    ],
+)
+def test_a_paper_with_nothing_to_list_is_told_from_none(words, told):
+    found = CliRunner().invoke(main, words)
+    assert found.exit_code == 2
+    assert told in found.output
+
+
+def test_tables_lose_nothing_in_a_narrow_terminal(monkeypatch):
+    whole = listed("policies")
+    monkeypatch.setenv("COLUMNS", "40")
+    assert listed("policies") == whole
+    assert "batch: rounds of jobs" in listed("validate", "quickstart")
+    assert "…" not in listed("run", "quickstart", "--set", "jobs=30")
+
+
 def test_a_scenario_of_a_users_own_names_its_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
