@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from experiments.options import Number, Numbers
 from experiments.process import Commands
@@ -219,10 +220,23 @@ def simulate(
         from experiments.maxutil.formulas import each_size
         from experiments.maxutil.simulate import simulated
         from experiments.maxutil.system import System
+        from experiments.maxutil.unread import without_effect
     system = System(each_size(clusters, sizes), **options)
+    if unread := without_effect(_given(), system, method):
+        click.echo(f"metasched: {unread}", err=True)
     with telling(f"simulating {jobs:,} jobs at a time"):
         answer = simulated(system, jobs, seed, method, waiting, threshold, start, bound)
     answer.show(as_json)
+
+
+def _given() -> list[str]:
+    """Return the names of the options that the user gave."""
+    context = click.get_current_context()
+    return [
+        name
+        for name in context.params
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    ]
 
 
 def _answer(request: str, as_json: bool, options: dict[str, Any]) -> None:

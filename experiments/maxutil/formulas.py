@@ -12,6 +12,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from experiments.maxutil.left_out import LeftOut
+from experiments.numbers import counted
 from experiments.studies.statistics import Interval
 from grid.capacity import (
     Capacity,
@@ -45,19 +47,22 @@ class Answer:
         Of what.
     capacity : Capacity
         The numbers.
-    left_out : dict
+    left_out : dict of str to LeftOut
         Of each log: how many of its jobs were too large to count.
     utilization : Interval or None
         With its 95 % confidence interval, if it was simulated.
     how : dict
         What the simulation depends on, by name.
+    meanings : dict of str to str
+        Of rows that are something else than usual: what they are.
     """
 
     title: str
     capacity: Capacity
-    left_out: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, LeftOut] = field(default_factory=dict)
     utilization: Interval | None = None
-    how: dict[str, int | float] = field(default_factory=dict)
+    how: dict[str, int | float | bool] = field(default_factory=dict)
+    meanings: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers, ready for JSON.
@@ -74,14 +79,14 @@ class Answer:
             half = self.utilization.half_width
             more = None if half is None else half * self.capacity.mpl / self.capacity.utilization
             found |= {"capacity_loss_ci95": half, "utilization_ci95": half, "mpl_ci95": more}
-        return found | self.how | ({"left_out": self.left_out} if self.left_out else {})
+        left_out = {log: each.count for log, each in self.left_out.items()}
+        return found | self.how | ({"left_out": left_out} if left_out else {})
 
     def show(self, as_json: bool) -> None:
         """Print it for people, or as JSON; and on stderr what was left out."""
-        for log, count in self.left_out.items():
-            if count:
-                jobs = f"{count} job{'s' if count > 1 else ''}"
-                click.echo(f"metasched: {log}: {jobs} too large to count left out", err=True)
+        for log, left_out in self.left_out.items():
+            if left_out.count:
+                click.echo(f"metasched: {log}: {left_out}", err=True)
         if as_json:
             click.echo(json.dumps(self.to_dict(), allow_nan=False))
             return
@@ -92,7 +97,7 @@ class Answer:
             (
                 "capacity loss",
                 capacity.capacity_loss,
-                f"idle though jobs wait: {idle:.1f} of {capacity.processors} processors",
+                f"idle though jobs wait: {idle:.1f} of {counted(capacity.processors, 'processor')}",
             ),
             ("mpl", capacity.mpl, "jobs served at a time"),
             ("job size", capacity.job_size, "processors of a job"),
@@ -107,7 +112,7 @@ class Answer:
             if half is not None and name != "job size":
                 scale = capacity.mpl / capacity.utilization if name == "mpl" else 1.0
                 shown += f" ± {half * scale:.4f}"
-            table.add_row(name, shown, meaning)
+            table.add_row(name, shown, self.meanings.get(name, meaning))
         console = Console()
         console.print(self.title, markup=False, highlight=False)
         console.print(table)
@@ -177,7 +182,9 @@ class Question:
             accepted = f"one, or {clusters}, one for each cluster" if each else "one"
             raise GridError(f"--dist: found {len(self.distributions)}; accepted: {accepted}")
 
-    def _laws(self, sizes: tuple[int, ...]) -> tuple[list[npt.NDArray[np.float64]], dict[str, int]]:
+    def _laws(
+        self, sizes: tuple[int, ...]
+    ) -> tuple[list[npt.NDArray[np.float64]], dict[str, LeftOut]]:
         """Return the law of each component, and of each log how many jobs are left out."""
         if self.draws is None:
             texts = self.distributions * (len(sizes) // len(self.distributions))
@@ -185,13 +192,15 @@ class Question:
         else:
             texts = self.distributions
             largest = (sum(sizes) // self.draws,)
-        left_out: dict[str, int] = {}
+        left_out: dict[str, LeftOut] = {}
         laws = {}
-        for text, most in set(zip(texts, largest, strict=True)):
+        # The narrowest cluster comes last: it is the one that leaves out most.
+        for text, most in sorted(set(zip(texts, largest, strict=True)), reverse=True):
             law = parse_sizes(text, most)
             laws[text, most] = with_zero(law.density(), self.zero)
             if isinstance(law, TabulatedSizes) and text.startswith("swf:"):
-                left_out[text.removeprefix("swf:")] = law.left_out
+                parts = self.draws is None and (self.dependent or self.request == "total")
+                left_out[text.removeprefix("swf:")] = LeftOut(law.left_out, most, parts)
         found = [laws[each] for each in zip(texts, largest, strict=True)]
         return found * (1 if self.draws is None else self.draws), left_out
 
@@ -210,17 +219,26 @@ class Question:
 
     def _title(self, sizes: tuple[int, ...]) -> str:
         """Say what is asked in a line."""
-        equal = len(set(sizes)) == 1
-        clusters = f"{len(sizes)} x {sizes[0]}" if equal else " + ".join(map(str, sizes))
-        if self.request == "total":
-            clusters = f"one cluster of {sum(sizes)}"
         laws = ", ".join(self.distributions)
         method, equation = METHODS[self.request]
         service, equation = ("slotted", "eq. 4") if self.slotted else ("exponential", equation)
         return (
-            f"{self.request} requests of {laws} on {clusters} processors, FCFS, {service} service: "
-            f"{method} ({equation})"
+            f"{self.request} requests of {laws} on {on_clusters(sizes, self.request)}, FCFS, "
+            f"{service} service: {method} ({equation})"
         )
+
+
+def on_clusters(sizes: tuple[int, ...], request: str) -> str:
+    """Return in words what jobs run on.
+
+    >>> on_clusters((32, 32), "ordered"), on_clusters((8, 4), "total")
+    ('2 x 32 processors', 'one cluster of 12 processors')
+    """
+    if request == "total":
+        return f"one cluster of {counted(sum(sizes), 'processor')}"
+    if len(set(sizes)) == 1:
+        return f"{len(sizes)} x {counted(sizes[0], 'processor')}"
+    return f"{' + '.join(map(str, sizes))} processors"
 
 
 def each_size(clusters: int | None, sizes: tuple[int, ...]) -> tuple[int, ...]:

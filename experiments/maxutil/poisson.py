@@ -36,11 +36,14 @@ class Reached:
         Mean response time of all jobs, in mean service times.
     utilization : Interval
         Of the processors while jobs arrived, by batch means.
+    at_all : bool
+        It was reached; else these are the numbers at a load of 1, the highest.
     """
 
     load: float
     response: float
     utilization: Interval
+    at_all: bool
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class PoissonArrivals:
         return workload, self.arrivals / (rate * max(1, looks))
 
     def threshold_reached(self, threshold: float) -> Reached:
-        """Return the lowest load at which the mean response time is at least the threshold.
+        """Return the lowest load up to 1 at which the mean response time is at least the threshold.
 
         Parameters
         ----------
@@ -113,7 +116,8 @@ class PoissonArrivals:
                 high = middle
         model = self.system.model(*self._workload(high, LOOKS), self.seed)
         utilization = mean_interval(batch_means(model, stepped(model)))
-        return Reached(high, self._response(high, math.inf), utilization)
+        response = self._response(high, math.inf)
+        return Reached(high, response, utilization, response >= threshold)
 
     def _response(self, load: float, enough: float) -> float:
         """Return the mean response time in mean service times, or something above `enough`."""

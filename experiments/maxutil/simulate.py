@@ -10,6 +10,7 @@ from experiments.maxutil.formulas import Answer
 from experiments.maxutil.heavy_traffic import HeavyTraffic
 from experiments.maxutil.poisson import PoissonArrivals
 from experiments.maxutil.system import System
+from experiments.numbers import number
 from experiments.studies.statistics import Interval
 from grid.capacity import Capacity
 from grid.errors import GridError
@@ -57,6 +58,11 @@ def simulated(
     0.28
     """
     how: dict[str, Any] = {"seed": seed}
+    meanings: dict[str, str] = {}
+    if method == "poisson":
+        meanings["utilization"] = "carried then: the load at which queues grow without end"
+    if system.together:
+        meanings["job size"] = "processors of a job under way, that is weighted by run times"
     with saying_when_compiling(always=False):
         if method == "heavy":
             if waiting is None:
@@ -72,11 +78,21 @@ def simulated(
                 "threshold": threshold,
                 "load": reached.load,
                 "mean_response": reached.response,
+                "threshold_reached": reached.at_all,
             }
-            words = (
-                f"{jobs:,} Poisson arrivals, mean response {reached.response:,.0f} service times "
-                f"at load {reached.load:.4f} (threshold {threshold:g})"
-            )
+            response = f"{number(reached.response)} service times"
+            if reached.at_all:
+                words = (
+                    f"{jobs:,} Poisson arrivals, mean response {response} at an offered load of "
+                    f"{reached.load:.4f} (threshold {number(threshold)})"
+                )
+            else:
+                meanings["utilization"] = "carried at an offered load of 1; it may not be the most"
+                words = (
+                    f"{jobs:,} Poisson arrivals, mean response only {response} up to an offered "
+                    f"load of 1, never the threshold of {number(threshold)}: more --jobs, a lower "
+                    "--threshold or --method heavy would tell the maximal utilization"
+                )
         else:
             if not 0 < start < bound:
                 raise GridError(
@@ -93,8 +109,8 @@ def simulated(
                 "lasted": lasted.arrivals,
             }
             words = (
-                f"Poisson arrivals at load {lasted.load:.5f}: a queue of {start:,} reached neither "
-                f"0 nor {bound:,} for {lasted.arrivals:,} of {jobs:,}"
+                f"Poisson arrivals at an offered load of {lasted.load:.5f}: a queue of {start:,} "
+                f"reached neither 0 nor {bound:,} for {lasted.arrivals:,} of {jobs:,}"
             )
     if math.isnan(utilization.mean):
         raise GridError(
@@ -109,4 +125,5 @@ def simulated(
         system.left_out,
         Interval(utilization.mean, half),
         how,
+        meanings,
     )

@@ -12,6 +12,8 @@ import numpy as np
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from agents.selection import JobSelection
+from experiments.maxutil.formulas import on_clusters
+from experiments.maxutil.left_out import LeftOut
 from grid.capacity.density import sum_of, with_zero
 from grid.component_sizes import TabulatedSizes, parse_sizes
 from grid.distributions import (
@@ -145,11 +147,15 @@ class System:
     @cached_property
     def component(self) -> SizeDistribution:
         """The law of the size of a component."""
-        if self.draws is not None or self.together:
-            most = self.processors // (self.draws or 1)
-        else:
-            most = min(self.sizes)
+        most = self._largest_draw
         return parse_sizes(self.law, self._limit(most) if self.law.startswith(LOG) else most)
+
+    @property
+    def _largest_draw(self) -> int:
+        """What the law may draw at most: a component, or a part of a job or all of it."""
+        if self.together:
+            return self.processors
+        return min(self.sizes) if self.draws is None else self.processors // self.draws
 
     def _limit(self, most: int) -> int:
         return most if self.largest is None else min(most, self.largest)
@@ -191,13 +197,16 @@ class System:
         return self.component.mean * math.fsum(n * percent for n, percent in counts) / 100.0
 
     @property
-    def left_out(self) -> dict[str, int]:
+    def left_out(self) -> dict[str, LeftOut]:
         """Of each log: how many of its jobs were too large to count."""
         found = {}
         if self.service_log is not None:
-            found[self.service.removeprefix(LOG)] = self.service_log.left_out
+            most = self._limit(self.processors)
+            found[self.service.removeprefix(LOG)] = LeftOut(self.service_log.left_out, most)
         if self.law.startswith(LOG) and isinstance(self.component, TabulatedSizes):
-            found[self.law.removeprefix(LOG)] = self.component.left_out
+            most = self._limit(self._largest_draw)
+            parts = self.draws is None and not self.together
+            found[self.law.removeprefix(LOG)] = LeftOut(self.component.left_out, most, parts)
         return found
 
     def mix(self) -> dict[str, Any]:
@@ -234,11 +243,7 @@ class System:
     @property
     def title(self) -> str:
         """What is simulated, in a line."""
-        equal = len(set(self.sizes)) == 1
-        clusters = f"{len(self.sizes)} x {self.sizes[0]}"
-        clusters = clusters if equal else " + ".join(map(str, self.sizes))
-        if self.request == "total":
-            clusters = f"one cluster of {self.processors}"
+        clusters = on_clusters(self.sizes, self.request)
         placed = {"wf": "Worst Fit", "ff": "First Fit"}[self.placement]
         jumps = "" if self.max_jumps is None else f"({self.max_jumps})"
         policy = "FCFS" if self.policy == "fcfs" else f"FPFS{jumps}"
@@ -248,6 +253,6 @@ class System:
         split = ", split evenly" if self.dependent else ""
         where = f", {placed}" if self.request == "unordered" else ""
         return (
-            f"{self.request} requests of {self.law}{split} on {clusters} processors{where}, "
+            f"{self.request} requests of {self.law}{split} on {clusters}{where}, "
             f"{policy}, {service}"
         )

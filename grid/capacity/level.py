@@ -36,7 +36,7 @@ class Capacity:
     @property
     def capacity_loss(self) -> float:
         """The share of the processors that is idle at the maximal utilization."""
-        return 1.0 - self.utilization
+        return max(0.0, 1.0 - self.utilization)  # which is rounded
 
 
 def capacity_of(

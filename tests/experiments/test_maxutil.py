@@ -129,7 +129,13 @@ def test_a_log_and_how_many_of_its_jobs_are_left_out(log):
     words = ["maxutil", "total", "--dist", f"swf:{log}", "--clusters", "2", "--json"]
     result = CliRunner().invoke(main, words)
     assert json.loads(result.stdout)["left_out"] == {str(log): 1}
-    assert result.stderr == f"metasched: {log}: 1 job too large to count left out\n"
+    hint = "(with --draws 1 a size is that of a whole job)"
+    told = f"metasched: {log}: 1 job of more than 32 processors left out"
+    assert result.stderr == f"{told} {hint}\n"
+    narrow = ["maxutil", "ordered", "--dist", f"swf:{log}", "--size", "32,3"]
+    assert CliRunner().invoke(main, narrow).stderr == (
+        f"metasched: {log}: 2 jobs of more than 3 processors left out\n"
+    )
     all_counted = CliRunner().invoke(main, [*words, "--draws", "1"])
     assert json.loads(all_counted.stdout)["left_out"] == {str(log): 0}
     assert all_counted.stderr == ""
@@ -141,6 +147,17 @@ def test_what_people_see():
     shown = " ".join(result.output.split())
     assert "unordered requests of U[1,14] on 4 x 32 processors, FCFS" in shown
     assert "capacity loss 0.2011 idle though jobs wait: 25.7 of 128 processors" in shown
+
+
+def test_one_processor_that_is_never_idle():
+    words = ["--dist", "U[1,1]", "--clusters", "1", "--size", "1"]
+    for request, clusters in (("ordered", "1 x 1 processor,"), ("total", "one cluster of 1 proc")):
+        shown = CliRunner().invoke(main, ["maxutil", request, *words]).output
+        assert clusters in shown
+        assert "idle though jobs wait: 0.0 of 1 processor " in shown
+        assert "-0.0" not in shown
+    plain = answered("ordered", "--dist", "U[1,1]", "--clusters", 1)
+    assert str(plain["capacity_loss"]) == "0.0"
 
 
 @pytest.mark.parametrize(

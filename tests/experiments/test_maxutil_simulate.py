@@ -145,6 +145,44 @@ def test_poisson_arrivals_reach_the_threshold_where_heavy_traffic_says():
     assert found["threshold"] == 200 <= found["mean_response"] < 300
     assert found["arrivals"] == 60_000
     assert found["load"] == pytest.approx(1 - exact, abs=0.02)
+    assert found["threshold_reached"] is True
+
+
+def test_a_threshold_that_is_never_reached_is_told():
+    words = ("--dist", "U[1,7]", "--method", "poisson")
+    found = simulated(*words, jobs=2000)
+    assert (found["load"], found["threshold_reached"]) == (1.0, False)
+    shown = CliRunner().invoke(main, ["maxutil", "simulate", "--jobs", "2000", *words]).stdout
+    shown = " ".join(shown.split())
+    assert "up to an offered load of 1, never the threshold of 1,000: more --jobs" in shown
+    assert "the load at which queues grow" not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            "--cv 3 --max-jumps 3 --threshold 5",
+            "--max-jumps (policy is fcfs); --cv (service is not hyperexponential); "
+            "--threshold (method is not poisson)",
+        ),
+        ("--request total --placement ff", "--placement (request is not unordered)"),
+        (
+            "--method poisson --waiting 2 --start 5",
+            "--waiting (method is not heavy); --start (policy is fcfs)",
+        ),
+        (
+            "--method poisson --policy fpfs --start 100 --bound 200 --threshold 5 --jobs 20000",
+            "--threshold (policy is fpfs)",
+        ),
+        ("--largest 3", "--largest (no log is read)"),
+    ],
+)
+def test_options_without_effect_are_named(words, says):
+    words = ["simulate", "--dist", "U[1,4]", "--jobs", "2000", *words.split()]
+    result = CliRunner().invoke(main, ["maxutil", *words])
+    assert result.exit_code == 0
+    assert f"metasched: options without effect: {says}\n" in result.stderr
 
 
 def test_a_queue_lasts_longest_near_the_maximal_utilization():
@@ -168,6 +206,12 @@ def test_jobs_of_a_log(tmp_path):
     words = ("--dist", f"swf:{log}", "--request", "total")
     together = simulated(*words, "--together", jobs=20_000)
     assert together["left_out"] == {str(log): 5}
+    shown = CliRunner().invoke(
+        main, ["maxutil", "simulate", *words, "--together", "--jobs", "2000", "--draws", "2"]
+    )
+    assert "of a job under way, that is weighted by run times" in " ".join(shown.stdout.split())
+    assert f"{log}: 5 jobs of more than 128 processors left out\n" in shown.stderr
+    assert "options without effect: --draws (jobs of the log are whole)" in shown.stderr
     apart = simulated(*words, "--draws", 1, "--service", f"swf:{log}", jobs=20_000)
     # Of jobs under way, ten times as many are large as small, though as many come.
     size = (4 * 10 + 64 * 100) / 110
