@@ -49,7 +49,7 @@ def _tell_notes(scenario: Scenario) -> None:
     "--pace",
     type=Number(0, whole=False, above=True),
     metavar="X",
-    help="Live: X simulated seconds a second (default: a run of at least 30 s).",
+    help="Live: X simulated seconds a second (default: in a terminal, a run of 30 s at least).",
 )
 @click.option("--follow", type=Number(), metavar="JOB", help="Live: follow the job of this number.")
 @click.option(

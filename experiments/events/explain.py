@@ -75,16 +75,17 @@ def explain(
     )
     if event["time"] != result.summary["simulated_s"] or told != ended:
         raise GridError(f"{path}: {fared_otherwise(job, folder)}")
-    return [Story(_heading(each), each.lines) for each in tellers.values()]
+    deadlines = result.summary.get("deadlines")
+    return [Story(_heading(each, deadlines), each.lines) for each in tellers.values()]
 
 
-def _heading(teller: Teller) -> str:
+def _heading(teller: Teller, deadlines: str | None) -> str:
     """Return whose story it is; of jobs of one number, what tells them apart too."""
     heading = f"Job {teller.job}"
     if teller.job.which:
         through = f"through {teller.through} " if teller.through else ""
         heading += f", submitted {through}at {instant(teller.arrival)}"
-    return f"{heading}: {words.needs(teller.size, teller.deadline)}"
+    return f"{heading}: {words.needs(teller.size, teller.deadline, deadlines)}"
 
 
 def print_stories(stories: Sequence[Story], as_json: bool) -> None:

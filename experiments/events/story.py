@@ -13,6 +13,7 @@ from experiments.events import words
 from experiments.events.happenings import in_time
 from experiments.events.words import Line, Place, Story
 from experiments.numbers import instant
+from experiments.results import deadlines_from
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LANDING, LOCAL, NONE, RUNNING, TRANSIT
 from grid.refusals import TOO_LARGE, why_rejected
@@ -61,8 +62,9 @@ def tell(model: GridModel, names: Sequence[str], known: Known) -> Story:
     heading, job = f"Following job {known.number}", known.job
     if job is None:
         return Story(heading, [Line(None, ["not yet submitted"])])
+    deadlines = deadlines_from(model.workload.drawn_deadlines)
     return Story(
-        f"{heading}: {words.needs(int(job['size']), float(job['deadline']))}",
+        f"{heading}: {words.needs(int(job['size']), float(job['deadline']), deadlines)}",
         [
             _submission(model, names, job),
             *_way_to_its_cluster(model, names, known, job),

@@ -50,10 +50,16 @@ def ordinal(number: int) -> str:
     return f"{number:,}{('th', 'st', 'nd', 'rd')[last] if last < 4 else 'th'}"
 
 
-def needs(size: int, deadline: float) -> str:
-    """Return what a job asks for."""
-    by = "no deadline" if deadline == math.inf else f"deadline at {instant(deadline)}"
-    return f"{processors(size)}, {by}"
+def needs(size: int, deadline: float, deadlines: str | None) -> str:
+    """Return what a job asks for, given where the deadlines of the run's jobs are from.
+
+    >>> needs(1, 60.0, "given"), needs(4, 60.0, "drawn")
+    ('1 processor, deadline at 60 s', '4 processors, drawn deadline at 60 s')
+    """
+    if deadline == math.inf:
+        return f"{processors(size)}, no deadline"
+    some = {"drawn": "drawn deadline", "mixed": "deadline (drawn if it brought none)"}
+    return f"{processors(size)}, {some.get(deadlines or '', 'deadline')} at {instant(deadline)}"
 
 
 def submission(world: str, through: str | None, arrival: float, told: float) -> Line:

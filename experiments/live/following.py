@@ -104,6 +104,8 @@ class Follower:
         self._see()
         if not self._alone:
             self._turn(wall)
+        if self._known is None and not self._model.running:
+            self._look_back()
         if self._known is not None:
             self.story = tell(self._model, self._names, self._known)
 
@@ -135,6 +137,13 @@ class Follower:
             self._through = jobs["origin"][best] == ANYWHERE
             self._follow(int(jobs["number"][best]))
             self._see()
+
+    def _look_back(self) -> None:
+        """Follow the job that left last, now that no other will come."""
+        last = self._model.world.latest(1)
+        if len(last):
+            self._follow(last["number"].item(0))
+            self._see_gone(last)
 
     def _follow(self, number: int) -> None:
         self._known = Known(number)

@@ -74,7 +74,7 @@ def test_every_job_has_its_story(result):
 def test_the_command_tells_it(result):
     got = call("explain", result, 7)
     assert got.exit_code == 0, got.output
-    assert "Job 7: " in got.stdout
+    assert re.search(r"Job 7: \d+ processors?, drawn deadline at ", got.stdout)
     assert "MUSCLE allocates it" in got.stdout
     story = json.loads(call("explain", result, 7, "--json").stdout)
     assert story["heading"].startswith("Job 7: ")

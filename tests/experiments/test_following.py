@@ -58,7 +58,7 @@ def test_the_whole_story_under_muscle_and_titan():
     lines = told(follower)
     assert follower.story.heading == (
         f"Following job {number}: {row['size']} processor{'s' * int(row['size'] > 1)}, "
-        f"deadline at {instant(float(row['deadline']))}"
+        f"drawn deadline at {instant(float(row['deadline']))}"
     )
     assert lines[0] == (
         round(row["arrival"], 3),
@@ -237,6 +237,15 @@ def test_without_submissions_a_live_job_is_followed_from_what_was_said():
     lines = [line for _, line in told(follower)]
     assert lines[0].startswith("submitted ")
     assert re.match(r"round \d: MUSCLE allocates it to C\d", lines[1])
+
+
+def test_after_a_short_run_the_last_job_is_told_of():
+    model = by_hand([{"number": 9, "size": 2, "runtime": 3.0}], latency=0.0)
+    follower = Follower(model)
+    model.run()
+    follower.look(0.0)
+    assert follower.story.heading == "Following job 9: 2 processors, no deadline"
+    assert told(follower)[-1] == (3.0, "finishes after 3 s")
 
 
 def test_nothing_is_heard_after_closing():

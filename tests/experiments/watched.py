@@ -45,6 +45,7 @@ class FewJobs:
     """Jobs that a test made by hand."""
 
     cleaning = Cleaning()
+    drawn_deadlines = None
 
     def __init__(self, *rows):
         self.jobs = job_table(len(rows))
