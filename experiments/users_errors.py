@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sysconfig
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeGuard
 
@@ -28,6 +30,22 @@ class UsersError(Exception):
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
+
+
+@contextmanager
+def in_words(where: str = "") -> Iterator[None]:
+    """Tell another process of an exception in users' code by words, for it may have no such class.
+
+    Besides, no frames come along with an exception. In front stands where it was, if that is told.
+    """
+    try:
+        yield
+    except InterruptedError:
+        raise
+    except GridError as error:
+        raise (GridError(f"{where}: {error}") if where else error) from None
+    except (Exception, SystemExit) as error:
+        raise UsersError((f"metasched: in the {where}\n" if where else "") + told(error)) from None
 
 
 def is_whole() -> bool:

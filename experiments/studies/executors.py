@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from agents.importing import Paths, starting_processes
 from agents.model import GridModel
 from experiments.studies.forecast import UnderWay
+from experiments.users_errors import in_words
 from grid.errors import GridError
 
 DEATHS = 3
@@ -119,14 +120,17 @@ def refuse_to_nest() -> None:
 
 
 @contextmanager
-def local_workers(count: int, begin: Callable[[], object]) -> Iterator[Workers]:
+def local_workers(count: int, begin: Callable[[], object], kept: bool = True) -> Iterator[Workers]:
     """Give worker processes that end in order, also after Ctrl-C or the death of this process.
 
     Parameters
     ----------
     count : int
     begin : callable
-        What each does first, so that its code is loaded; others can import it.
+        What each does first, so that its code is loaded; others can import it. What it raises,
+        the worker's tasks do.
+    kept : bool
+        Finished runs are on the disk.
 
     Raises
     ------
@@ -140,7 +144,10 @@ def local_workers(count: int, begin: Callable[[], object]) -> Iterator[Workers]:
     except BrokenProcessPool:
         if not processes.begun:
             raise GridError(f"no worker process could begin; accepted: {GUARDED}") from None
-        raise GridError(f"a worker process was killed (out of memory?); {KEPT}") from None
+        raise GridError(
+            f"worker processes were killed, or ended themselves, {DEATHS} times in a row (out of "
+            f"memory?){f'; {KEPT}' if kept else ''}"
+        ) from None
     finally:
         processes.shutdown()
 
@@ -186,7 +193,7 @@ class _Processes(Executor):
             pool = self._pool
             try:
                 with _starting():
-                    done = pool.submit(task)
+                    done = pool.submit(_do, task)
                 break
             except BrokenProcessPool as error:
                 if not self._replaced(pool):
@@ -266,19 +273,31 @@ def _quiet_tracker() -> None:
 
 _stopping: Event | None = None
 _desk: _Desk | None = None
+_unfit: Exception | None = None
+"""Why this worker can do nothing."""
 
 
 def _begin(
     _: object, stopping: Event, begin: Callable[[], object], places: Any, next_: Any
 ) -> None:
     """Begin a worker: it ends with its parent, and has its code loaded."""
-    global _stopping, _desk
+    global _stopping, _desk, _unfit
     _stopping = stopping
     with next_.get_lock():
         _desk = _Desk(places, next_.value)
         next_.value += 1
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    begin()
+    try:
+        with in_words("first short run of a worker process"):
+            begin()
+    except Exception as error:  # the pool would print it with all frames, and end
+        _unfit = error
+
+
+def _do(task: Callable[[], Any]) -> Any:
+    if _unfit is not None:
+        raise _unfit
+    return task()
 
 
 def _end_with_parent() -> None:

@@ -29,6 +29,8 @@ class Kept:
         Made if it is not there.
     parameters : mapping of str to value
         What all runs of the folder have in common; values that JSON can hold.
+    lasting : bool
+        It is there when the command has ended, so that it can go on.
 
     Raises
     ------
@@ -39,8 +41,11 @@ class Kept:
     tables: tuple[str, ...] = TABLES
     place = "folder"
 
-    def __init__(self, folder: Path, parameters: Mapping[str, Any]) -> None:
+    lasting = True
+
+    def __init__(self, folder: Path, parameters: Mapping[str, Any], lasting: bool = True) -> None:
         self._path = folder / RUNS
+        self.lasting = lasting
         self._open(folder, parameters)
 
     def _open(self, place: Path, parameters: Mapping[str, Any]) -> None:

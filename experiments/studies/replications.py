@@ -245,9 +245,10 @@ def replicate(
     seeds = np.random.SeedSequence(seed).generate_state(replications).tolist()
     runs = [Run(scenario, each, (), _probe(scenario)) for each in seeds]
     with ExitStack() as stack:
+        lasting = folder is not None
         if folder is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="metasched-"))
-        kept = Kept(Path(folder), {"command": "run", "code digest": code_digest()})
+        kept = Kept(Path(folder), {"command": "run", "code digest": code_digest()}, lasting)
         found = sweep(runs, partial(observe_run, scenario), kept, workers, watch)
     failed: dict[str, list[int]] = {}
     for run in runs:

@@ -230,16 +230,19 @@ def find_saturations(
     watch.prepare("compiling what is not compiled yet")
     with saying_when_compiling(always=False):
         try_out(first)
-    with local_workers(workers, partial(try_out, first)) as crew:
+    with local_workers(workers, partial(try_out, first), kept is not None) as crew:
         expected = replications * sum(each.bracket.loads_left for each in found)
         forecast = Forecast([ONE] * expected, workers, known=False, open_ended=True)
         watch.begin(0, forecast, crew.under_way)
         begun = count()
         while loads := [(each, load) for each in found if (load := each.bracket.next_load())]:
-            runs = [[Run(each.at(load), seed, (), first) for seed in seeds] for each, load in loads]
+            runs = [
+                [Run(each.at(load), seed, (), first, f"load {load:.5g}") for seed in seeds]
+                for each, load in loads
+            ]
             futures = {}
             for run in (run for of_load in runs for run in of_load if run.key not in done):
-                piece, of_it = next(begun), [(run.scenario, run.seed, 1.0)]
+                piece, of_it = next(begun), [(run, 1.0)]
                 if piece >= expected:
                     forecast.expect(piece, ONE)
                 futures[crew.executor.submit(all_done, piece, of_it, work)] = piece, run.key

@@ -24,16 +24,17 @@ from agents.importing import importable_from
 from agents.registry import global_scheduler, local_scheduler
 from experiments.compiling import saying_when_compiling
 from experiments.files import check_file
+from experiments.listing import shown
 from experiments.numbers import countdown
 from experiments.scenario import Scenario
 from experiments.scenario_files import SUFFIXES
 from experiments.studies.database import StudyDatabase, Task, alone, contents
-from experiments.studies.definition import Definition, Policy, cell
+from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell
 from experiments.studies.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.studies.forecast import Forecast
 from experiments.studies.inputs import digest, unfit
 from experiments.studies.kept import code_digest
-from experiments.studies.outcome import COUNTS, StudyOutcome
+from experiments.studies.outcome import StudyOutcome
 from experiments.studies.progress import SweepProgress
 from experiments.studies.replications import PROBE
 from experiments.studies.rounds import next_target
@@ -48,11 +49,10 @@ from experiments.studies.sweep import (
     cores,
     try_out,
 )
-from experiments.studies.undefined import undefined
+from experiments.studies.undefined import check_metrics, undefined
 from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.summary import version
 from grid.errors import GridError
-from grid.foreign import quoted
 from grid.names import meant
 from grid.platform_files import read_platform
 from grid.reading import read_text
@@ -322,7 +322,11 @@ class Study:
         workload, scenario = self._at[at], self._scenarios[policy, at]
         what = workload.run(scenario, replication)
         probe = workload.short(scenario, min(what.jobs, max(ENOUGH, what.jobs // PROBE)))
-        return Run(what, self._seeds[replication], (policy, *at), probe)
+        name, setting = at
+        of = [policy, *([] if name == SYNTHETIC else [name])]
+        of += [f"{key} {shown(value)}" for key, value in json.loads(setting).items()]
+        of.append(f"replication {replication + 1}")
+        return Run(what, self._seeds[replication], (policy, *at), probe, ", ".join(of))
 
     # Where it is run ----------------------------------------------------------------------------
 
@@ -335,18 +339,7 @@ class Study:
             for policy in study.compared:
                 found = numbers_of(workload.short(self._scenarios[policy.label, at], ENOUGH), 0)
                 tried.append(found)
-                metrics = [name for name in found if name not in COUNTS]
-                for key, names in (("metric", [study.metric]), ("report", study.report)):
-                    for name in names:
-                        if name not in metrics:
-                            known = "docs/results.md lists all metrics"
-                            if ":" in name:
-                                function = name.rpartition(":")[2]
-                                known = f"accepted: {function}, with own_metrics = [{name!r}]"
-                            raise GridError(
-                                f"{self.path}: {key}: found {quoted(name)}; "
-                                + meant(name, metrics, known)
-                            )
+                check_metrics(study, found, str(self.path))
         alike = len(study.workloads) <= 1 and not {"mode", "assign_deadlines"} & study.vary.keys()
         if alike and (why := undefined(tried, study.metric)):
             raise GridError(

@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -19,7 +18,7 @@ from experiments.compiling import saying_when_compiling
 from experiments.studies.executors import Workers, at_piece, local_workers, steps
 from experiments.studies.forecast import Forecast, Told
 from experiments.studies.kept import Kept
-from experiments.users_errors import UsersError, told
+from experiments.users_errors import in_words
 from grid.errors import GridError
 
 if TYPE_CHECKING:
@@ -74,12 +73,18 @@ class Run:
         Runs of one kind take about the same time a job.
     probe : Runnable
         A short run of that kind.
+    of : str
+        What tells it, in words, from others of its seed.
     """
 
     scenario: Runnable
     seed: int
     kind: tuple[Any, ...]
     probe: Runnable
+    of: str = ""
+
+    def __str__(self) -> str:
+        return f"run of --seed {self.seed}" + (f" ({self.of})" if self.of else "")
 
     @cached_property
     def key(self) -> str:
@@ -165,7 +170,8 @@ def sweep(
     else:
         compile_all(left, watch)
         begin = partial(try_out, left[0].probe)
-        with local_workers(min(workers, len({run.key for run in left})), begin) as crew:
+        number = min(workers, len({run.key for run in left}))
+        with local_workers(number, begin, kept.lasting) as crew:
             carry_out(runs, partial(observed, observe=observe), kept, crew, watch, {})
         done = kept.all()
     return {run.key: done[run.key] for run in runs}
@@ -214,7 +220,7 @@ def carry_out(
     watch.begin(before, Forecast(pieces, workers.number), workers.under_way)
     futures = {}
     for piece, keys in enumerate(batches):
-        of_it = [(left[key].scenario, left[key].seed, estimates[key]) for key in keys]
+        of_it = [(left[key], estimates[key]) for key in keys]
         futures[workers.executor.submit(all_done, piece, of_it, work)] = piece
     took: dict[tuple[Any, ...], list[float]] = {}
     patience = None if until == math.inf else max(0.0, until - time.monotonic())
@@ -241,7 +247,7 @@ def carry_out(
 
 def compile_all(runs: Iterable[Run], watch: Watch) -> None:
     """Have everything compiled into the cache that all workers of a machine share."""
-    watch.prepare("compiling what is not compiled yet, once an installation")
+    watch.prepare("trying a short run of each kind, which compiles what is not compiled yet")
     probes = {run.kind: run.probe for run in runs}
     with saying_when_compiling(always=False):
         for probe in probes.values():
@@ -313,7 +319,7 @@ def _timed(scenario: Runnable, work: Work) -> tuple[float, float]:
 
     Once before, so that what a process loads once is not counted for each run.
     """
-    with _told_of_users():
+    with in_words("short run of --seed 0"):
         work(scenario, 0)
         began = time.perf_counter()
         scenario.model()
@@ -331,30 +337,16 @@ class Done(NamedTuple):
     wall: float
 
 
-def all_done(piece: int, runs: Sequence[tuple[Runnable, int, float]], work: Work) -> list[Done]:
-    """Do the runs of a piece of work, each with its seed and the time it is estimated to take."""
+def all_done(piece: int, runs: Sequence[tuple[Run, float]], work: Work) -> list[Done]:
+    """Do the runs of a piece of work, each with the time it is estimated to take."""
     found: list[Done] = []
-    total, before = sum(estimate for *_, estimate in runs) or 1.0, 0.0
-    for scenario, seed, estimate in runs:
-        at_piece(piece, before / total, estimate / total, scenario.jobs)
+    total, before = sum(estimate for _, estimate in runs) or 1.0, 0.0
+    for run, estimate in runs:
+        at_piece(piece, before / total, estimate / total, run.scenario.jobs)
         began, on_wall = time.thread_time(), time.monotonic()
-        with _told_of_users():
-            observed_ = work(scenario, seed)
+        with in_words(str(run)):
+            observed_ = work(run.scenario, run.seed)
         took = time.thread_time() - began, time.monotonic() - on_wall
         found.append(Done(observed_, *took))
         before += estimate
     return found
-
-
-@contextmanager
-def _told_of_users() -> Iterator[None]:
-    """Tell another process of an exception in users' code by words, for it may have no such class.
-
-    Besides, no frames come along with an exception.
-    """
-    try:
-        yield
-    except (GridError, InterruptedError):
-        raise
-    except (Exception, SystemExit) as error:
-        raise UsersError(told(error)) from None

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 from experiments.labels import drawn_words, label, why_none
 from experiments.results import deadlines_from
+from experiments.studies.definition import Definition
+from experiments.studies.outcome import COUNTS, StudyOutcome
 from experiments.studies.replications import FAILED
 from experiments.studies.verdicts import listed
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.names import meant
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from experiments.studies.outcome import StudyOutcome
 
 
 def remarks(outcome: StudyOutcome) -> Iterator[str]:
@@ -66,6 +69,21 @@ def _failed(runs: pd.DataFrame, metric: str) -> pd.Series:
         if str(name).startswith(FAILED) and str(name).rpartition(":")[2] == metric
     ]
     return runs[columns].eq(1.0).any(axis=1)
+
+
+def check_metrics(study: Definition, found: Mapping[str, Sequence[float]], where: str) -> None:
+    """Raise `GridError`, naming a file, for a metric that is none of those found in a run."""
+    metrics = [name for name in found if name not in COUNTS]
+    for key, names in (("metric", [study.metric]), ("report", study.report)):
+        for name in names:
+            if name not in metrics:
+                known = "docs/results.md lists all metrics"
+                if ":" in name:
+                    function = name.rpartition(":")[2]
+                    known = f"accepted: {function}, with own_metrics = [{name!r}]"
+                raise GridError(
+                    f"{where}: {key}: found {quoted(name)}; {meant(name, metrics, known)}"
+                )
 
 
 def undefined(found: Sequence[Mapping[str, Sequence[float]]], name: str) -> str:

@@ -300,10 +300,12 @@ def divide_by_zero(model, steps):
     return {"nothing": [1 / 0]}
 
 
-def test_a_worker_that_is_killed_is_told(tmp_path):
+@pytest.mark.parametrize("lasting", [True, False])
+def test_a_worker_that_is_killed_is_told(tmp_path, lasting):
     outcome = Outcome([Point(4, 4, 40)], 10, 1)
-    with pytest.raises(GridError, match="worker process was killed"):
-        sweep(outcome.runs, die, Kept(tmp_path, {}), 1, Silent())
+    with pytest.raises(GridError, match="worker processes were killed") as told:
+        sweep(outcome.runs, die, Kept(tmp_path, {}, lasting), 1, Silent())
+    assert ("finished runs are kept" in str(told.value)) == lasting
 
 
 def die(model, steps):
