@@ -49,17 +49,26 @@ class Identities:
 
     def __init__(self, workload: object) -> None:
         self._which: dict[tuple[int, int, float, int, float], int] = {}
+        self._count = Counter[int]()
         if not isinstance(workload, Table):  # all others count their jobs
             return
         number = workload.jobs["number"]
         order = np.argsort(number, kind="stable")
         same = number[order][1:] == number[order][:-1]
         shared = np.concatenate([same, [False]]) | np.concatenate([[False], same])
-        found = Counter[int]()
         for job in workload.jobs[order[shared]]:
             key = _key(job)
-            found[key[0]] += 1
-            self._which.setdefault(key, found[key[0]])  # of jobs that are alike, the first
+            self._count[key[0]] += 1
+            self._which.setdefault(key, self._count[key[0]])  # of jobs that are alike, the first
+
+    def first(self, number: int) -> Identity:
+        """Return the first job of a number."""
+        return Identity(number, int(number in self._count))
+
+    def named(self, job: Identity) -> str:
+        """Return a job in words, with how many share its number if some do."""
+        of = f"{ordinal(job.which)} of {self._count[job.number]:,}"
+        return f"job {job.number} ({of})" if job.which else f"job {job.number}"
 
     def of(self, row: np.void) -> Identity:
         """Return whose row it is, of the world's slots or of the jobs that left."""

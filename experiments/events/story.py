@@ -11,6 +11,7 @@ from agents.messages import JobTransfer, SeedSchedule
 from agents.model import GridModel
 from experiments.events import words
 from experiments.events.happenings import in_time
+from experiments.events.identity import Identity
 from experiments.events.words import Line, Place, Story
 from experiments.numbers import instant
 from experiments.results import deadlines_from
@@ -25,7 +26,9 @@ class Known:
 
     Attributes
     ----------
-    number : int
+    identity : Identity
+    name : str
+        In words.
     job : record or None
         Its row among the world's slots, or among the jobs that left; None before its arrival.
     slot : int
@@ -38,17 +41,21 @@ class Known:
         In the first plan with it that its cluster's scheduler made.
     seed : SeedSchedule or None
         The one that it is in.
+    in_seed : int
+        Its place there, from 0.
     transfer : JobTransfer or None
         By which it comes to its cluster.
     """
 
-    number: int
+    identity: Identity
+    name: str
     job: np.void | None = None
     slot: int = NONE
     parts: Mapping[int, int] = field(default_factory=dict)
     queued: Place | None = None
     planned: Place | None = None
     seed: SeedSchedule | None = None
+    in_seed: int = 0
     transfer: JobTransfer | None = None
 
     @property
@@ -59,7 +66,7 @@ class Known:
 
 def tell(model: GridModel, names: Sequence[str], known: Known) -> Story:
     """Return the story of a job, given what clusters shall be called."""
-    heading, job = f"Following job {known.number}", known.job
+    heading, job = f"Following {known.name}", known.job
     if job is None:
         return Story(heading, [Line(None, ["not yet submitted"])])
     deadlines = deadlines_from(model.workload.drawn_deadlines)
@@ -93,7 +100,7 @@ def _way_to_its_cluster(
     """Tell who sent the job where, and what was planned for it there."""
     world, cluster = model.scheduler.name, int(job["cluster"])
     if (seed := known.seed) is not None:
-        place = Place(seed.sent, seed.jobs.index(known.number) + 1, len(seed.jobs))
+        place = Place(seed.sent, known.in_seed + 1, len(seed.jobs))
         yield words.allocation(world, names[cluster], seed.round, place)
     if (transfer := known.transfer) is not None:
         sender = world if job["origin"] == ANYWHERE else names[job["origin"]]
@@ -124,7 +131,7 @@ def _present(model: GridModel, names: Sequence[str], known: Known, job: np.void)
     else:
         return
     if (seed := known.seed) is not None:
-        start = seed.sent + seed.schedule[seed.jobs.index(known.number)].start
+        start = seed.sent + seed.schedule[known.in_seed].start
         expects = "expects" if start >= model.now else "expected"
         parts.append(f"{model.scheduler.name} {expects} it to start at {instant(start)}")
     yield Line(model.now, parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
+import numpy.typing as npt
 
 from agents.messages import (
     JobMetadata,
@@ -16,6 +17,7 @@ from agents.messages import (
 )
 from agents.model import GridModel
 from experiments.events.happenings import parts_of
+from experiments.events.identity import Identities, Identity
 from experiments.events.story import Known, tell
 from experiments.events.words import Place, Story
 from experiments.live.columns import shorten
@@ -61,7 +63,7 @@ class Follower:
     ----------
     model : GridModel
     number : int, optional
-        Follow the job of this number alone.
+        Follow the job of this number alone, the first if there are several.
 
     Attributes
     ----------
@@ -74,13 +76,14 @@ class Follower:
         self._model = model
         self._names = [shorten(name, NAME) for name in model.world.platform.names]
         self._alone = number is not None
+        self._identities = Identities(model.workload)
         self._known: Known | None = None
         self._through = True  # the next one shall be submitted through a cluster
         self._any = False  # or not
         self._wanted = not self._alone
         self._wanted_since: float | None = None
         if number is not None:
-            self._follow(number)
+            self._follow(self._identities.first(number))
         self.listen()
 
     def listen(self) -> None:
@@ -135,19 +138,18 @@ class Follower:
             kind = (jobs["origin"][live] != ANYWHERE) == self._through
             best = live[np.lexsort((jobs["arrival"][live], kind, early))[-1]]
             self._through = jobs["origin"][best] == ANYWHERE
-            self._follow(int(jobs["number"][best]))
-            self._see()
+            self._follow(self._identities.of(self._model.world.slots[best]))
 
     def _look_back(self) -> None:
         """Follow the job that left last, now that no other will come."""
         last = self._model.world.latest(1)
         if len(last):
-            self._follow(last["number"].item(0))
-            self._see_gone(last)
+            self._follow(self._identities.of(last.rows[0]))
 
-    def _follow(self, number: int) -> None:
-        self._known = Known(number)
+    def _follow(self, job: Identity) -> None:
+        self._known = Known(job, self._identities.named(job))
         self._wanted, self._wanted_since = False, None
+        self._see()
         for message in self._model.said:
             self._note(self._known, message)
 
@@ -158,25 +160,55 @@ class Follower:
             through = isinstance(message, JobMetadata)
             if self._wanted and (self._any or through == self._through):
                 self._through = not through
-                self._follow(message.jobs[0])
+                self._follow(self._submitted(message.jobs[0]))
         elif self._known is not None:
             self._note(self._known, message)
             if isinstance(message, ScheduleReport):
                 self._see_plan(self._known, message)
 
+    def _submitted(self, number: int) -> Identity:
+        """Return the job of a number that was submitted last."""
+        slots = self._live(number)
+        if not len(slots):
+            return self._identities.first(number)
+        world = self._model.world
+        return self._identities.of(world.slots[slots[world.jobs["arrival"][slots].argmax()]])
+
+    def _live(self, number: int) -> npt.NDArray[np.int64]:
+        """Return where the world keeps the jobs of a number."""
+        jobs = self._model.world.jobs
+        return np.flatnonzero((jobs["number"] == number) & (jobs["status"] != VACANT))
+
     def _note(self, known: Known, message: Message) -> None:
-        if isinstance(message, SeedSchedule) and known.number in message.jobs:
-            known.seed = message
-            known.slot = message.slots[message.jobs.index(known.number)]
-        elif isinstance(message, JobTransfer) and known.number in message.jobs:
+        number, shared = known.identity.number, known.identity.which > 0
+        if not isinstance(message, SeedSchedule | JobTransfer) or number not in message.jobs:
+            return
+        if shared and known.job is None:
+            self._see()
+        if isinstance(message, SeedSchedule):
+            for place, (job, slot) in enumerate(zip(message.jobs, message.slots, strict=True)):
+                if job == number and (not shared or slot == known.slot):
+                    known.seed, known.in_seed = message, place
+                    known.slot = NONE if known.over else slot
+        elif not shared or self._is_moved(known, message):
             known.transfer = message
+
+    def _is_moved(self, known: Known, transfer: JobTransfer) -> bool:
+        """Return whether a transfer is of the job, and not of another one of its number."""
+        job = known.job
+        if job is None or known.over or job["status"] >= RUNNING:
+            return False
+        model, origin = self._model, job["origin"]
+        sender = model.broker if origin == ANYWHERE else model.clusters[origin].broker
+        way = sender.name, model.clusters[job["cluster"]].name
+        return (transfer.sender, transfer.receiver) == way
 
     def _see_plan(self, known: Known, report: ScheduleReport) -> None:
         """See the job's place in the first plan with it, of which a scheduler reports just now."""
         world, slot = self._model.world, known.slot
         if known.planned is None and slot != NONE and world.columns["planned"][report.cluster]:
             job = world.slots[slot]
-            there = known.number, LOCAL, report.cluster
+            there = known.identity.number, LOCAL, report.cluster
             if (job["number"], job["status"], job["cluster"]) == there and job["key"] < np.inf:
                 known.planned = self._place(slot)
 
@@ -194,10 +226,10 @@ class Follower:
         world, known = self._model.world, self._known
         if known is None or known.over:
             return
-        jobs = world.jobs
-        found = np.flatnonzero((jobs["number"] == known.number) & (jobs["status"] != VACANT))
-        if len(found):
-            known.slot = int(found[0])
+        for slot in self._live(known.identity.number).tolist():
+            if self._identities.of(world.slots[slot]) != known.identity:
+                continue
+            known.slot = slot
             known.job = world.slots[known.slot]
             known.parts = world.parts(known.slot)
             known.queued = self._place(known.slot)
@@ -209,6 +241,7 @@ class Follower:
         known = self._known
         if known is None or known.over:
             return
-        for row in records.rows[records["number"] == known.number]:
-            known.job, known.slot = row, NONE
-            known.parts = parts_of(records, row)
+        for row in records.rows[records["number"] == known.identity.number]:
+            if self._identities.of(row) == known.identity:
+                known.job, known.slot = row, NONE
+                known.parts = parts_of(records, row)

@@ -12,12 +12,16 @@ from agents.balancers import DynamicLeastLoadScheduler
 from agents.disciplines import FcfsScheduler
 from agents.messages import JobMetadata, JobTransfer, SeedSchedule
 from agents.model import GridModel
+from agents.muscle import MuscleScheduler
+from agents.titan import TitanScheduler
 from experiments.live.following import HOLD, PATIENCE, Follower, check_number
 from experiments.numbers import instant
 from experiments.scenario import Scenario
 from grid.errors import GridError
+from grid.jobs import job_table
 from grid.platform import Platform
 from grid.workloads.synthetic import SyntheticWorkload
+from grid.workloads.table import Table
 
 from .watched import FewJobs, Splits, grid_of
 
@@ -174,8 +178,8 @@ def followed(model, slow):
     while model.running:
         follower.look(wall)
         known = follower._known
-        if known is not None and (not turns or turns[-1][0] != known.number):
-            turns.append((known.number, wall, known))
+        if known is not None and (not turns or turns[-1][0] != known.identity.number):
+            turns.append((known.identity.number, wall, known))
         model.step()
         wall = model.now / slow
     return turns
@@ -239,6 +243,29 @@ def test_without_submissions_a_live_job_is_followed_from_what_was_said():
     assert re.match(r"round \d: MUSCLE allocates it to C\d", lines[1])
 
 
+def test_of_jobs_that_share_a_number_the_first_is_followed():
+    jobs = job_table(2)
+    jobs["number"], jobs["size"], jobs["origin"] = 5, [3, 2], [1, 0]
+    jobs["runtime"], jobs["arrival"] = [30.0, 9.0], [0.0, 1.0]
+    model = GridModel(
+        Platform.star([4, 4]), Table(jobs), MuscleScheduler, TitanScheduler, latency=0.5
+    )
+    follower = Follower(model, 5)
+    headings = set()
+    while model.running:
+        model.step()
+        follower.look(0.0)
+        headings.add(follower.story.heading)
+    assert headings == {"Following job 5 (1st of 2): 3 processors, no deadline"}
+    lines = told(follower)
+    assert lines[0] == (0.0, "submitted through C2, whose broker tells MUSCLE at 0.5 s")
+    assert [line for _, line in lines if "MUSCLE allocates" in line or "starts on" in line] == [
+        line for _, line in lines[1:] if "alone in a seed" in line or "3 processors of" in line
+    ]
+    assert len([line for _, line in lines if "round" in line]) == 1
+    assert lines[-1][1] == "finishes after 30 s"
+
+
 def test_after_a_short_run_the_last_job_is_told_of():
     model = by_hand([{"number": 9, "size": 2, "runtime": 3.0}], latency=0.0)
     follower = Follower(model)
@@ -246,6 +273,17 @@ def test_after_a_short_run_the_last_job_is_told_of():
     follower.look(0.0)
     assert follower.story.heading == "Following job 9: 2 processors, no deadline"
     assert told(follower)[-1] == (3.0, "finishes after 3 s")
+
+
+def test_after_a_short_run_under_muscle_its_round_is_told_of_too():
+    model = grid_of(1, count=1)
+    model.run()
+    follower = Follower(model)
+    follower.look(0.0)
+    lines = [line for _, line in told(follower)]
+    assert follower.story.heading.startswith("Following job 1: ")
+    assert "round 1: MUSCLE allocates it to C1, alone in a seed schedule" in lines
+    assert lines[-1].startswith("finishes")
 
 
 def test_nothing_is_heard_after_closing():
