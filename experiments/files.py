@@ -20,6 +20,8 @@ JOBS, TIMELINE, SUMMARY, USERS = RESULT = (
     "users.csv",
 )
 """Files of a result; the last one if jobs name their users."""
+REPLICATIONS = ("replications.json", "replications.csv")
+"""Of replications the object that ``--json`` prints, and a row for each run."""
 
 
 def check_file(

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.checked import checked
-from experiments.files import JOBS, SUMMARY, TIMELINE
+from experiments.files import JOBS, REPLICATIONS, SUMMARY, TIMELINE
 from experiments.parameters import Parameters
 from experiments.replacing import recover
 from experiments.shapes import GREATEST, LARGEST, SummaryShape, check_shape
@@ -30,6 +30,7 @@ from grid.strict import json_of, text_of
 COLUMNS = ("job", "arrival", "size", "start", "finish", "placement")
 
 WRITTEN = "a file of `metasched run --out`"
+FOLDER = "a folder that `metasched run --out` wrote"
 
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _REAL = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
@@ -75,6 +76,9 @@ class ResultFiles:
             If a file is missing, or is none that a run writes; the message says where.
         """
         folder = Path(folder)
+        if not folder.is_dir():
+            found = "found a file" if folder.exists() else "no such folder"
+            raise GridError(f"{folder}: {found}; accepted: {FOLDER}")
         try:
             recover(folder)
         except OSError as error:
@@ -82,6 +86,11 @@ class ResultFiles:
                 f"{folder}: a run was killed while it put results there, and they cannot be put "
                 f"there now: {error.strerror}; accepted: a folder that can be written to"
             ) from None
+        if (folder / REPLICATIONS[0]).exists() and not (folder / SUMMARY).exists():
+            raise GridError(
+                f"{folder}: found replications, whose numbers are in {REPLICATIONS[1]}, and no "
+                f"single run; accepted: {FOLDER} without --replications"
+            )
         summary = _summary(folder / SUMMARY)
         where = str(folder / SUMMARY)
         return cls(

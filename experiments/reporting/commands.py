@@ -44,7 +44,12 @@ def _page(results: tuple[str, ...]) -> str:
     if not files:
         from experiments.reporting.page import page_of
         from experiments.reporting.ran import Ran
+        from experiments.result_files import FOLDER
 
+        for each in results:
+            if not os.path.exists(each):
+                known = f"{FOLDER}, or the file of a study"
+                raise GridError(f"{each}: no such file or folder; accepted: {known}")
         return page_of([Ran.read(each) for each in results])
     if len(results) > 1:
         raise GridError(

@@ -166,7 +166,8 @@ def contents(path: Path) -> Contents:
     """
     try:
         if not path.is_file():
-            raise GridError(f"{path}: no such file; accepted: what `metasched study` wrote")
+            found = "found no file" if path.exists() else "no such file"
+            raise GridError(f"{path}: {found}; accepted: what `metasched study` wrote")
         with closing(
             sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", timeout=60, uri=True)
         ) as file:

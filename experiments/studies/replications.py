@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from agents.model import GridModel
+from experiments.files import REPLICATIONS
 from experiments.labels import MEASURED, drawn_words, is_optional, label
 from experiments.numbers import counted
 from experiments.observed import Observed
@@ -43,8 +44,6 @@ COUNTS = ("seed", "completed", "rejected", "unfinished", "stable")
 """What runs have beside their metrics."""
 PROBE = 20
 """The time that runs take is measured by one of so many times fewer jobs."""
-FILES = ("replications.json", "replications.csv")
-"""The object that ``--json`` prints, and a row for each run."""
 SEEDS = 10
 """Seeds of runs that failed that are told at most."""
 NOT_RANDOM = (
@@ -280,8 +279,8 @@ def write(replications: Replications, text: str, folder: Path) -> None:
         If they cannot be written.
     """
     with new_files(folder) as new:
-        (new / FILES[0]).write_text(text + "\n", encoding="utf-8")
-        write_csv(replications.runs, new / FILES[1])
+        (new / REPLICATIONS[0]).write_text(text + "\n", encoding="utf-8")
+        write_csv(replications.runs, new / REPLICATIONS[1])
 
 
 def _probe(scenario: Scenario) -> Scenario:

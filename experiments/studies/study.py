@@ -53,6 +53,7 @@ from experiments.studies.undefined import check_metrics, undefined
 from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.summary import version
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.names import meant
 from grid.platform_files import read_platform
 from grid.reading import read_text
@@ -97,6 +98,10 @@ class Study:
         GridError
             If it, or anything that it names, cannot be used.
         """
+        if not isinstance(path, str | os.PathLike):
+            raise GridError(
+                f"study: found {quoted(path)}; accepted: a study file, or the name of one"
+            )
         packaged = PACKAGED / f"{os.fspath(path)}.toml"
         if packaged.is_file():
             path = packaged
@@ -147,6 +152,8 @@ class Study:
         KeyboardInterrupt
             After Ctrl-C, once local workers have ended; finished runs are kept.
         """
+        if workers is not None and (not isinstance(workers, int) or workers < 1):
+            raise GridError(f"workers: found {quoted(workers)}; accepted: a whole number from 1")
         refuse_to_nest()
         path = Path(out)
         if path.exists() and not resume:

@@ -82,6 +82,16 @@ SUMMARIES = {
 }  # fmt: skip
 
 
+def test_what_is_no_result_at_all_is_told(tmp_path):
+    (tmp_path / "means").mkdir()
+    (tmp_path / "means" / "replications.json").write_text("{}")
+    for words in commands(tmp_path / "means").values():
+        assert "found replications, whose numbers are in replications.csv" in told(call(*words))
+    for words in commands(tmp_path / "missing.db").values():
+        assert "missing.db: no such f" in told(call(*words))
+    assert told(call("report", tmp_path / "missing.db")).endswith(", or the file of a study")
+
+
 @pytest.mark.parametrize(("damage", "named"), SUMMARIES.values(), ids=SUMMARIES)
 def test_a_damaged_summary_is_told_by_its_key(damage, named, result, tmp_path):
     copy = shutil.copytree(result, tmp_path / "copy")

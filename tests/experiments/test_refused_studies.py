@@ -73,6 +73,16 @@ def test_a_study_that_cannot_be_used_is_refused_in_one_line(old, new, says, tmp_
     assert [each.name for each in tmp_path.iterdir()] == ["study.toml"]
 
 
+def test_what_is_neither_a_study_nor_a_number_of_workers_is_refused(tmp_path):
+    with pytest.raises(GridError, match="study: found 3; accepted: a study file, or its name"):
+        Study.load(3)
+    study = Study.load(write_log_study(tmp_path))
+    for workers in (0, "2"):
+        with pytest.raises(GridError, match=r"workers: found .*; accepted: a whole number from 1"):
+            study.run(tmp_path / "out.db", workers)
+    assert not (tmp_path / "out.db").exists()
+
+
 def test_too_few_stretches_of_a_log_are_refused(tmp_path):
     with pytest.raises(GridError, match=r"window: found 34 h 0 min, of which mine has 2 with jobs"):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "34h"')]))

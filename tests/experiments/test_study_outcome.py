@@ -253,6 +253,8 @@ def test_what_is_no_study_is_refused(tmp_path, content):
         StudyOutcome.read(path)
     assert path.exists() is (content is not None)
     assert content is None or path.read_bytes() == content
+    with pytest.raises(GridError, match="found no file; accepted"):
+        StudyOutcome.read(tmp_path)
 
 
 @pytest.mark.parametrize(
