@@ -96,12 +96,17 @@ class Bracket:
 
     def next_load(self) -> float | None:
         """Return the load to try next; None once the bracket is as narrow as it gets."""
-        untold = [load for load in self.growth if self.low < load < self.high]
+        untold = self.untold
         gaps = [(self.low, min(untold)), (max(untold), self.high)] if untold else []
         for below, above in gaps or [(self.low, self.high)]:
             if above - below > self.width * (1 + 1e-9):
                 return (below + above) / 2
         return None
+
+    @property
+    def untold(self) -> list[float]:
+        """Loads that were tried, of which runs did not tell whether they are borne."""
+        return sorted(load for load in self.growth if self.low < load < self.high)
 
     @property
     def loads_left(self) -> int:
@@ -133,6 +138,18 @@ class Saturation:
     seed: int
     replications: int
     bracket: Bracket
+
+    @property
+    def remark(self) -> str:
+        """Why the bracket is wider than asked for, and what would narrow it; "" if it is not."""
+        bracket = self.bracket
+        if not bracket.untold or bracket.high - bracket.low <= bracket.width:
+            return ""
+        return (
+            f"wider than the width asked for, {bracket.width:g}: of loads from "
+            f"{bracket.untold[0]:.5g} to {bracket.untold[-1]:.5g} runs did not tell; more jobs a "
+            "run would, or more replications"
+        )
 
     def at(self, load: float) -> Scenario:
         """Return the scenario at a load."""

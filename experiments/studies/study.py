@@ -99,9 +99,7 @@ class Study:
             If it, or anything that it names, cannot be used.
         """
         if not isinstance(path, str | os.PathLike):
-            raise GridError(
-                f"study: found {quoted(path)}; accepted: a study file, or the name of one"
-            )
+            raise GridError(f"study: found {quoted(path)}; accepted: a study file, or its name")
         packaged = PACKAGED / f"{os.fspath(path)}.toml"
         if packaged.is_file():
             path = packaged

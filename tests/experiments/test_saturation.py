@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from experiments.cli import main
 from experiments.scenario import Scenario
-from experiments.studies.saturation import JUST_BORNE, Bracket, find_saturation
+from experiments.studies.saturation import JUST_BORNE, Bracket, Saturation, find_saturation
 from experiments.studies.statistics import Interval
 from grid.capacity import ordered_capacity
 from grid.component_sizes import parse_sizes
@@ -65,6 +65,17 @@ def test_any_scenario_of_mode_open():
     scenario = Scenario("server", Platform.star([1]), parameters, "dll", "fcfs")
     found = find_saturation(scenario, 1, quiet, width=0.05).bracket
     assert 0.85 < found.low < found.high == 1
+
+
+def test_a_bracket_that_stays_wider_than_asked_for_says_so():
+    bracket = Bracket(0.2)
+    while (load := bracket.next_load()) is not None:
+        bracket.learn(load, Interval(JUST_BORNE, 0.0 if load < 0.6 else 9.0))
+        bracket.low = max(bracket.low, 0.5)
+    remark = Saturation(Scenario.load("queues"), 0, 2, bracket).remark
+    assert remark.startswith("wider than the width asked for, 0.2: of loads from 0.625 to 0.875 ")
+    bracket.high = 0.6
+    assert Saturation(Scenario.load("queues"), 0, 2, bracket).remark == ""
 
 
 def test_the_command_tells_what_it_finds():
