@@ -18,6 +18,7 @@ from experiments.events.log import EventLog
 from experiments.growing import Growing
 from grid.brokers import Advertising
 from grid.errors import GridError
+from grid.workloads.table import Table
 from tests.agents.small_grids import FAR, PLATFORM, model_of, table, workload
 from tests.agents.test_discovery import tree
 from tests.experiments.watched import Splits
@@ -50,6 +51,25 @@ MODELS = {
     "open rounds": {"platform": FAR, "jobs": ("open", {"share": 0.5})},
     "planned": {"global_": "round-robin", "local": "titan"},
 }
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.5])
+@pytest.mark.parametrize("global_", ["muscle", "a4"])
+def test_jobs_of_one_number_are_told_apart_in_all_that_is_said_of_them(global_, latency):
+    jobs = table((0, 4, 20.0, 20.0, 0), (1, 4, 9.0, 25.0, 0), (2, 2, 3.0, 20.0, 1)).jobs
+    jobs["number"] = [7, 7, 8]
+    local = "titan" if global_ == "muscle" else "fcfs"
+    events = logged(model_of(global_, local, Table(jobs), tree(), latency=latency))
+    told = {(7, 1), (7, 2), (8, None)}
+    assert {(e["job"], e.get("which")) for e in events if "job" in e} == told
+    for name in WAY:
+        whose = Counter((e["job"], e.get("which")) for e in events if e["event"] == name)
+        assert whose == dict.fromkeys(told, 1)
+    for event in events:
+        for each in (event, *event.get("spaces", ())):
+            if "jobs" in each:
+                which = each.get("which", [0] * len(each["jobs"]))
+                assert [place > 0 for place in which] == [job == 7 for job in each["jobs"]]
 
 
 class Places(GlobalScheduler):
