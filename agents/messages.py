@@ -22,15 +22,15 @@ def name_jobs(numbers: tuple[object, ...]) -> str:
 
     Examples
     --------
-    >>> name_jobs((3,)), name_jobs((3, 5)), name_jobs(tuple(range(9)))
-    ('job 3', 'jobs 3, 5', '9 jobs (0, 1, 2, 3, ...)')
+    >>> name_jobs((3,)), name_jobs((3, 5)), name_jobs(tuple(range(1200)))
+    ('job 3', 'jobs 3, 5', '1,200 jobs (0, 1, 2, 3, ...)')
     """
     if len(numbers) == 1:
         return f"job {numbers[0]}"
     named = ", ".join(map(str, numbers[:_NAMED]))
     if len(numbers) <= _NAMED:
         return f"jobs {named}"
-    return f"{len(numbers)} jobs ({named}, ...)"
+    return f"{len(numbers):,} jobs ({named}, ...)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +227,7 @@ class ScheduleReport(Message):
     def words(self) -> str:
         """Return what the message says, for people."""
         count = len(self.unfinished)
-        jobs = "1 job" if count == 1 else f"{count} jobs"
+        jobs = "1 job" if count == 1 else f"{count:,} jobs"
         left = f"makespan left {self.makespan:.1f} s, {jobs} unfinished"
         return left if self.cp is None else f"{left}, CP {self.cp:.1f} s"
 

@@ -185,7 +185,7 @@ def run(
         click.echo(f"metasched: {of_all} rejected: {'; '.join(result.rejections)}", err=True)
         sys.exit(UNFINISHED)
     if result.unfinished:
-        counts = f"{result.unfinished} of {result.submitted} jobs"
+        counts = f"{result.unfinished:,} of {counted(result.submitted, 'job')}"
         click.echo(f"metasched: {counts} not finished: {result.why_unfinished}", err=True)
         sys.exit(UNFINISHED)
     if result.failed_metrics:

@@ -208,7 +208,7 @@ class Front:
         if not self.has_deadlines:
             axes.set_xticks([])
             axes.set_xlabel(why_none("over_deadline"))
-        axes.set_title(f"Schedules of {len(self.jobs)} jobs on {self.processors} processors")
+        axes.set_title(f"Schedules of {len(self.jobs):,} jobs on {self.processors:,} processors")
         axes.grid(alpha=0.3)
         save(figure, path)
 

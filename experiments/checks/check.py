@@ -168,9 +168,11 @@ class _Examination:
             world = self._first[grid].world
             submitted, left = world.count("submitted"), len(world.records())
             if left < submitted:
-                findings.append(f"{grid.name}: {submitted - left} of {submitted} jobs never ran")
+                findings.append(
+                    f"{grid.name}: {submitted - left:,} of {submitted:,} jobs never ran"
+                )
             elif world.count("rejected") == submitted:
-                findings.append(f"{grid.name}: all {submitted} jobs were rejected")
+                findings.append(f"{grid.name}: all {submitted:,} jobs were rejected")
         return findings
 
     def _other(self, grids: list[Grid], how: str = "", **changes: Any) -> dict[Grid, str]:

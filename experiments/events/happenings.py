@@ -12,7 +12,7 @@ import numpy as np
 from agents.messages import Message
 from agents.model import GridModel
 from experiments.live.columns import shorten
-from experiments.numbers import duration
+from experiments.numbers import counted, duration
 from grid.finished import Records
 from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE
@@ -126,8 +126,12 @@ class Happenings:
 
 
 def processors(count: int) -> str:
-    """Return a number of processors in words."""
-    return "1 processor" if count == 1 else f"{count} processors"
+    """Return a number of processors in words.
+
+    >>> processors(1), processors(1200)
+    ('1 processor', '1,200 processors')
+    """
+    return counted(count, "processor")
 
 
 def placement(parts: Mapping[int, int], names: Sequence[str]) -> str:

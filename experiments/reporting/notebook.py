@@ -100,7 +100,7 @@ def _(replications: Replications) -> Told:
 
 @_told.register
 def _(outcome: StudyOutcome) -> Told:
-    facts = {"runs": f"{len(outcome.runs)} of {outcome.planned}", "metric": outcome.metric}
+    facts = {"runs": f"{len(outcome.runs):,} of {outcome.planned:,}", "metric": outcome.metric}
     lines = [Sentence(line) for line in outcome.sentences()]
     ranking = ranking_table(outcome) if len(outcome.runs) else None
     return Told(outcome.title or "study", facts, lines, ranking)

@@ -48,7 +48,7 @@ def study_page(outcome: StudyOutcome) -> str:
     drawn = _panels(outcome) if len(outcome.runs) else []
     return templates().get_template("study.html").render(
         title=outcome.title or "Study",
-        subtitles=[f"{len(outcome.runs)} of {outcome.planned} runs, seed {outcome.study.seed}"],
+        subtitles=[f"{len(outcome.runs):,} of {outcome.planned:,} runs, seed {outcome.study.seed}"],
         version=told.get("version"),
         scripts=SCRIPTS,
         found=[Sentence(line) for line in outcome.sentences()],

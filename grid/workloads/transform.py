@@ -55,7 +55,7 @@ def window(jobs: JobArray, start: float, end: float = math.inf) -> JobArray:
     kept = jobs[(since >= start) & (since < end)]
     if not len(kept):
         raise WorkloadError(
-            f"empty workload: found none of {len(jobs)} jobs in the window from {start} to {end} "
+            f"empty workload: found none of {len(jobs):,} jobs in the window from {start} to {end} "
             f"s; accepted: a window with arrivals, which are from 0 to {since[-1]} s"
         )
     return moved(kept, jobs["arrival"][0] + start)
