@@ -11,8 +11,10 @@ from rich.text import Text
 
 from experiments.labels import MEASURED, drawn_words, label, scale_of, schedulers, told
 from experiments.numbers import counted, duration, percent
+from experiments.parameters import Parameters
 from experiments.results import Result
 from experiments.tables import print_whole
+from grid.jobs import UNKNOWN
 
 if TYPE_CHECKING:
     from experiments.scenario import Scenario
@@ -189,6 +191,8 @@ def _remarks(result: Result) -> Iterator[str]:
         yield drawn
     if warm := result.tally.completed - int(result.tally.grid["jobs"][0]):
         yield f"means and clusters: without {counted(warm, 'completed job')} of the warm-up"
+    if nobody := _shares_of_nobody(result):
+        yield f"shares: found users {nobody}; no job that counts is theirs"
     if (more := len(result.platform.clusters) - CLUSTERS_SHOWN) > 0:
         yield f"and {counted(more, 'more cluster')}"
     if rejected := result.rejected:
@@ -212,6 +216,14 @@ def _remarks(result: Result) -> Iterator[str]:
         yield f"cleaning of {counted(result.cleaning.records, 'record')}:"
     for rule, count in result.cleaning.rules.items():
         yield f"  {count:,}: {rule}"
+
+
+def _shares_of_nobody(result: Result) -> str:
+    """Return the users that have a share and no job, in a row."""
+    parameters = result.scenario.parameters
+    shares = parameters.shares if isinstance(parameters, Parameters) else ()
+    there = {UNKNOWN, *(row["user"] for row in result.tally.users.table())}
+    return ", ".join(str(user) for user in shares if user not in there)
 
 
 def _columns(clusters: list[dict[str, Any]]) -> dict[str, str]:

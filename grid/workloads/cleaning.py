@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from grid.jobs import SHORTEST_RUN, JobArray, job_table
+from grid.jobs import SHORTEST_RUN, UNKNOWN, JobArray, job_table
 from grid.workloads.source import DROPPED, Cleaning
 
 CUT_OFF = f"record cut off or garbled{DROPPED}"
@@ -22,6 +22,7 @@ LOW_REQUEST = "requested time below the run time: raised to it"
 KILLED = "run time above the requested time: cut to it"
 NUMBER_AGAIN = "job number used before: kept"
 NUMBER_SHARED = "job number used at another site: kept"
+USER_RAISED = "user of {site}: number raised by {above}"
 OUTSIDE = "outside the window: left out"
 
 Rows = npt.NDArray[np.int64]
@@ -45,12 +46,15 @@ class Applied:
         When the first usable one was, by the log's own time, s.
     sites : bool
         The records are those of several sites, each of which numbers its own jobs.
+    raised : mapping of int to str
+        Sites, by their indices, whose users got other numbers, and the rule by which they did.
     """
 
     since: npt.NDArray[np.float64]
     rules: Mapping[str, Rows]
     zero: float = 0.0
     sites: bool = False
+    raised: Mapping[int, str] = field(default_factory=dict)
 
     def cleaning(self, jobs: JobArray, start: float = 0.0, end: float = math.inf) -> Cleaning:
         """Return the counts of the records submitted in a window; by default of all.
@@ -70,6 +74,9 @@ class Applied:
                 rule: int(inside[rows].sum()) for rule, rows in self.rules.items()
             }
         rules |= _numbered_again(jobs, self.sites)
+        named = jobs["user"] != UNKNOWN
+        for site, rule in self.raised.items():
+            rules[rule] = int((named & (jobs["origin"] == site)).sum())
         applied = {rule: count for rule, count in rules.items() if count}
         dropped = sum(count for rule, count in applied.items() if rule.endswith(DROPPED))
         return Cleaning(len(self.since), applied, dropped)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from grid.errors import WorkloadError
 from grid.foreign import quoted
-from grid.workloads.cleaning import merged
+from grid.workloads.cleaning import USER_RAISED, merged
 from grid.workloads.communication import assign_communication
 from grid.workloads.fields import PARTITION
 from grid.workloads.formats import read
 from grid.workloads.partitions import assign_partitions
-from grid.workloads.sites import merge_sites
+from grid.workloads.sites import merge_sites, raised
 from grid.workloads.table import Table
 
 
@@ -97,6 +97,13 @@ def read_site_logs(
         logs[list(clusters).index(name)] = read_log(
             path, clusters, speed, kills, computation_fraction, bisection_bandwidth
         )
-    jobs = merge_sites({index: log.jobs for index, log in logs.items()})
+    of_sites = {index: log.jobs for index, log in logs.items()}
+    jobs = merge_sites(of_sites)
+    users = {
+        site: USER_RAISED.format(site=clusters[site], above=above)
+        for site, above in raised(of_sites, "user").items()
+        if above
+    }
     applied = merged([log.applied for log in logs.values() if log.applied is not None])
+    applied = replace(applied, raised=users)
     return Table(jobs, applied.cleaning(jobs), applied=applied)

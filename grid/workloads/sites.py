@@ -38,9 +38,25 @@ def merge_sites(sites: Mapping[int, JobArray]) -> JobArray:
         part["origin"] = index
         parts.append(part)
     for name in ("user", "application"):
-        above = 0
-        for part in parts:
+        for part, above in zip(parts, raised(sites, name).values(), strict=True):
             part[name][part[name] != UNKNOWN] += above
-            above = max(above, int(part[name].max()) + 1)
     jobs = np.concatenate(parts)
     return jobs[np.argsort(jobs["arrival"], kind="stable")]
+
+
+def raised(sites: Mapping[int, JobArray], name: str) -> dict[int, int]:
+    """Return what is added to the users' or applications' numbers of each site.
+
+    Parameters
+    ----------
+    sites : mapping of int to JobArray
+        As for `merge_sites`.
+    name : str
+        ``user`` or ``application``.
+    """
+    found, above = {}, 0
+    for index in sorted(sites):
+        found[index] = above
+        if (sites[index][name] != UNKNOWN).any():
+            above += int(sites[index][name].max()) + 1
+    return found

@@ -94,6 +94,15 @@ def test_jobs_of_the_warmup_are_told_to_be_missing():
     assert "warm-up" not in printed(replace(warm, tally=Tally.of(warm.records, warm.platform)))
 
 
+def test_shares_of_users_without_a_job_are_told(result):
+    def told(**shares):
+        scenario = result.scenario.changed(local_scheduler="fair-share", **shares)
+        return printed(replace(result, scenario=scenario))
+
+    assert "shares:" not in told()
+    assert "shares: found users 500, 3; no job that counts" in told(shares={500: 2.0, 3: 1.5})
+
+
 def test_cleaning_is_told_in_words(result):
     cleaning = Cleaning(9, {"no size: dropped": 6}, 6)
     text = printed(replace(result, cleaning=cleaning))

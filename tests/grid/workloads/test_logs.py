@@ -11,6 +11,10 @@ from grid.workloads.logs import read_log, read_site_logs
 CLUSTERS = ("C1", "C2")
 LINE = "{} {} -1 {} 4 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"
 
+SWF_OF_USERS = """1 0 -1 10 4 -1 -1 4 -1 -1 1 7 -1 -1 -1 -1 -1 -1
+2 5 -1 10 4 -1 -1 4 -1 -1 1 3 -1 -1 -1 -1 -1 -1
+"""
+
 
 @pytest.fixture
 def swf(tmp_path):
@@ -49,6 +53,17 @@ def test_site_logs(swf, table):
     assert merged.cleaning == cleaning.Cleaning(
         5, {cleaning.ZERO_RUNTIME: 2, cleaning.NO_RUNTIME: 1, cleaning.NUMBER_SHARED: 1}, 1
     )
+
+
+def test_users_of_several_sites_are_told_by_how_much_their_numbers_are_raised(tmp_path):
+    other = tmp_path / "other.swf"
+    other.write_text(SWF_OF_USERS)
+    one = read_site_logs({"C1": other}, CLUSTERS)
+    assert one.jobs["user"].tolist() == [7, 3]
+    assert not any("raised" in rule for rule in one.cleaning.rules)
+    both = read_site_logs({"C1": other, "C2": other}, CLUSTERS)
+    assert both.cleaning.rules["user of C2: number raised by 8"] == 2
+    assert both.jobs["user"][both.jobs["origin"] == 1].tolist() == [15, 11]
 
 
 def test_unknown_site(swf):
