@@ -152,11 +152,17 @@ class Character:
         users = self.table.jobs["user"]
         return len(np.unique(users[users != UNKNOWN]))
 
+    @property
+    def deadlines(self) -> int:
+        """How many usable jobs bring a deadline."""
+        return int((self.table.jobs["deadline"] < math.inf).sum())
+
     @cached_property
     def hours(self) -> list[int]:
         """Usable jobs that arrived in each hour of the day, of 24.
 
-        By the log's clock, summer time included; from the first arrival on if it names no time.
+        By the log's clock, summer time included; if it names no time from time 0 on, which is the
+        first arrival where a log's times are counted from there.
         """
         arrival = self.table.jobs["arrival"]
         start = self.table.start
@@ -218,6 +224,7 @@ class Character:
             "estimate": Distribution.of(self.estimates)._asdict(),
             "overestimate": Distribution.of(self.overestimates)._asdict(),
             "users": self.users,
+            "deadlines": self.deadlines,
             "partitions": [each._asdict() for each in partitions_of(self.log)],
             "header": dict(log.header),
             "remarks": log.remarks,

@@ -9,8 +9,8 @@ from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from experiments.logs.character import DAY, Character, Distribution
-from experiments.numbers import counted, duration, number
+from experiments.logs.character import Character, Distribution
+from experiments.numbers import counted, duration, instants, number
 from grid.foreign import plain
 from grid.platform import Platform
 from grid.topology import uplinks
@@ -31,17 +31,19 @@ PARTITIONS = 20
 def print_character(character: Character, console: Console) -> None:
     """Print the cleaning report of a log, and what the log is like."""
     log, table = character.log, character.table
-    days = float(table.jobs["arrival"][-1] - table.jobs["arrival"][0]) / DAY
+    length = duration(float(table.jobs["arrival"][-1] - table.jobs["arrival"][0]))
     begin = "" if table.start is None else f" from {table.start:%Y-%m-%d %H:%M %Z}"
     machine = "the machine" if table.processors is not None else "the largest job"
     _title(console, f"{plain(str(log.path), 200)}: {FORMATS[log.format].title}")
-    _say(console, f"{counted(table.count, 'usable job')} in {days:,.1f} days{begin}")
+    _say(console, f"{counted(table.count, 'usable job')} in {length}{begin}")
     _say(console, f"{counted(character.max_processors, 'processor')}, those of {machine}")
     for told in _read_of(log, table):
         _say(console, told)
     if character.users:
         named = ", numbered as their names first come" if "user" in log.numbered else ""
         _say(console, f"users: {character.users:,}{named}")
+    if character.deadlines:
+        _say(console, f"deadlines: {character.deadlines:,} of {counted(table.count, 'job')}")
     _print_partitions(partitions_of(log), console)
     print_cleaning(table.cleaning, console)
     if character.missing:
@@ -49,7 +51,9 @@ def print_character(character: Character, console: Console) -> None:
         _say(console, f"not said: {told}")
     _title(console, "\nWhat all records say")
     console.print(_distributions(character))
-    clock = "the log's clock" if table.start is not None else "hours from the first arrival"
+    clock = "the log's clock"
+    if table.start is None:
+        clock = f"hours from {'the first arrival' if log.from_first else 'time 0 of the log'}"
     _title(console, f"\nArrivals by hour of the day ({clock})")
     hours = _table("hour", "jobs", "")
     most = max(character.hours)
@@ -120,8 +124,25 @@ def print_platform(path: str, platform: Platform, console: Console) -> None:
         width = "no limit" if link["capacity"] == math.inf else f"{link['capacity']:.6g}"
         table.add_row(Text(name), size, rate, Text(parent), width, f"{link['latency']:.3g}")
     console.print(table)
+    _print_changes(platform, console)
     for note in platform.notes:
         _say(console, note)
+
+
+def _print_changes(platform: Platform, console: Console) -> None:
+    """Print the planned changes of a platform, if there are some."""
+    if not platform.changes:
+        return
+    changes = platform.changes
+    _title(console, "\nChanges")
+    table = _table("cluster", "what", "procs", "at s", "until s", left=("cluster", "what"))
+    at = instants([each.at for each in changes])
+    until = iter(instants([each.until for each in changes if each.until < math.inf]))
+    for change, begin in zip(changes, at, strict=True):
+        procs = "all" if change.processors is None else f"{change.processors:,}"
+        end = next(until) if change.until < math.inf else "-"
+        table.add_row(Text(change.cluster), change.what, procs, begin, end)
+    console.print(table)
 
 
 def _distributions(character: Character) -> Table:

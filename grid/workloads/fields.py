@@ -103,7 +103,8 @@ def read_fields(
     Raises
     ------
     WorkloadError
-        If the file cannot be read, holds no record, or a line is none (named as ``FILE:LINE``).
+        If the file cannot be read, holds no record, no record has the field of the partition, or a
+        line is none (named as ``FILE:LINE``).
     """
     numeric = tuple(range(FIELDS)) if whole_line else USED
     comments: list[str] = []
@@ -115,6 +116,7 @@ def read_fields(
     unused = UNUSED | (AFTER if whole_line else SITES)
     unused.pop(partition_field - 1, None)
     held: set[int] = set()
+    most = FIELDS
     with opened_text(path) as file:
         first = 1
         for lines in line_blocks(file, path):
@@ -138,10 +140,16 @@ def read_fields(
                         held |= {
                             each for each in unused if any(row[each] not in UNSAID for row in rows)
                         }
+                    most = max(most, *map(len, rows))
                     names += [_first_entry(row, partition_field) for row in rows]
             first += len(lines)
     if not parts:
         raise WorkloadError(f"{path}: empty workload: found no record; accepted: at least one")
+    if partition_field > most:
+        raise WorkloadError(
+            f"{path}: partition_field: found {partition_field}; accepted: from 1 to {most}, the "
+            "most fields that a record has"
+        )
     records = np.concatenate(parts)
     named = []
     for column_name, texts in zip(("user", "application"), zip(*people, strict=True), strict=False):

@@ -135,6 +135,14 @@ def test_platforms(tmp_path):
     assert found["links"][0]["capacity"] is None
     assert "[b]A" in call("inspect", path).stdout
     assert "--out: found with" in refusal("inspect", path, "--out", tmp_path / "out")
+    assert "Changes" not in call("inspect", path).stdout
+    text = path.read_text().replace("[b]", "")
+    for times in ("at = 90.5\nuntil = 7200\nprocessors = 2", "at = 9000"):
+        text += f'[[changes]]\ncluster = "A"\nwhat = "fail"\n{times}\n'
+    path.write_text(text)
+    shown = call("inspect", path).stdout
+    assert "A        fail      2     90.5    7,200\n" in shown
+    assert "A        fail    all  9,000.0        -\n" in shown
     site = tmp_path / "site.xml"
     site.write_text('<platform><host id="h" speed="1Gf"/><disk/></platform>')
     assert told("inspect", site)["notes"] == ["elements of no meaning here: 1 (disk) left out"]

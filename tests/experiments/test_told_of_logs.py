@@ -159,6 +159,24 @@ def test_only_fields_that_say_something_are_named_as_left_out(tmp_path):
     assert left_out("log.gwf", 17, 18) == "sites"
 
 
+def test_times_of_tables_count_from_their_own_beginning(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("arrival,size,runtime,deadline\n7200,1,9,9e3\n7300,1,9,\n7400,1,9,9e3\n")
+    found = told("inspect", path)
+    assert [hour for hour, jobs in enumerate(found["hours"]) if jobs] == [2]
+    assert found["deadlines"] == 2
+    shown = call("inspect", path).stdout
+    assert "3 usable jobs in 3.33 min\n" in shown
+    assert "deadlines: 2 of 3 jobs\n" in shown
+    assert "(hours from time 0 of the log)" in shown
+    log = tmp_path / "log.swf"
+    log.write_text(record(1, 7200, 9, 1))
+    assert told("inspect", log)["hours"][0] == 1
+    shown = call("inspect", log).stdout
+    assert "(hours from the first arrival)" in shown
+    assert "deadlines" not in shown
+
+
 def test_one_is_told_as_one(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("arrival,size,runtime\n0,1,0\n")

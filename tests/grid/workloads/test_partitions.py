@@ -151,7 +151,6 @@ def further(path, comment=";"):
         # A line without hosts has its queue there.
         (19, [("3", 2, 3), ("12", 1, 2), ("q_0", 1, 5), ("7", 1, 6)]),
         (20, [("q_1", 3, 6), ("q_0", 2, 3)]),
-        (30, []),
     ],
 )
 @pytest.mark.parametrize("format", ["swf", "gwf"])
@@ -164,6 +163,13 @@ def test_any_field_may_name_the_partition(tmp_path, field, found, format):
     assert sorted(
         tuple(each.values()) for each in json.loads(shown.output)["partitions"]
     ) == sorted(found)
+
+
+@pytest.mark.parametrize("format", ["swf", "gwf"])
+def test_a_field_that_no_record_has_is_refused(tmp_path, format):
+    path = further(tmp_path / f"log.{format}", "#" if format == "gwf" else ";")
+    with pytest.raises(WorkloadError, match=r"partition_field: found 30; accepted: from 1 to 20"):
+        read(path, partition_field=30)
 
 
 def test_a_range_of_partitions(tmp_path):
