@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from experiments.result_files import ResultFiles, Row
@@ -82,20 +82,36 @@ def _given(job: Any, names: Sequence[str], batch: int | None) -> Given:
     )
 
 
-def matched(rows: Sequence[Row], jobs: Sequence[Given]) -> list[Pair]:
-    """Find the job of each row: of those of its number, the one most like it."""
+def matched(result: ResultFiles, jobs: Sequence[Given]) -> list[Pair]:
+    """Find the job of each row: of those of its number, the one most like it.
+
+    Of those of one arrival and size that is the one whose run time is nearest to how long it ran.
+    """
+    rates = {each.name: each.rate for each in result.platform.clusters}
     of_number: defaultdict[int, list[Given]] = defaultdict(list)
     for job in jobs:
         of_number[job.job].append(job)
     pairs = []
-    for row in rows:
+    for row in result.rows:
         choice = of_number[row.job]
+        ran = _ran(row, rates)
         like = min(
             choice,
-            key=lambda job, row=row: (job.arrival != row.arrival, job.size != row.size),  # type: ignore[misc]
+            key=lambda job, row=row, ran=ran: (  # type: ignore[misc]
+                job.arrival != row.arrival,
+                job.size != row.size,
+                abs(job.runtime - ran),
+            ),
             default=None,
         )
         if like is not None:
             choice.remove(like)
         pairs.append(Pair(row, like))
     return pairs
+
+
+def _ran(row: Row, rates: Mapping[str, float]) -> float:
+    """Return how long a job would have run on a cluster of rate 1, s; 0 if it never ran."""
+    if row.start is None or row.finish is None:
+        return 0.0
+    return (row.finish - row.start) * min(rates.get(name, 1.0) for name in row.placement)

@@ -53,7 +53,7 @@ def verify(
     """
     result = ResultFiles.read(folder)
     jobs = jobs_given(result, workload)
-    pairs = matched(result.rows, jobs)
+    pairs = matched(result, jobs)
     rows = result.rows
     ran = [row for row in rows if row.start is not None or row.finish is not None]
     return [

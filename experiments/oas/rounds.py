@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.oas.yardstick import Went
-from experiments.checks.given import Given, Pair, jobs_given, matched
+from experiments.checks.given import Pair, jobs_given, matched
 from experiments.events.carried import kind_of
 from experiments.events.identity import Identity, identities, identity
 from experiments.events.job_events import FINISHED, REJECTED, STARTED, SUBMITTED
@@ -78,7 +78,7 @@ def rounds_of(
     result = ResultFiles.read(folder)
     _check_rounds(result)
     given = jobs_given(result, workload)
-    pairs = matched(result.rows, given)
+    pairs = matched(result, given)
     for row, job in pairs:
         if job is None:
             raise GridError(
@@ -89,7 +89,7 @@ def rounds_of(
         of_round, others = _batches(pairs), list[tuple[int, Pair]]()
     else:
         path = Path(folder) / EVENTS if events is None else Path(events)
-        of_round, counts, others = _dispatched(result, pairs, given, path)
+        of_round, counts, others = _dispatched(result, pairs, path)
     names = result.platform.names
     sizes = [cluster.size for cluster in result.platform.clusters]
     rates = [cluster.rate for cluster in result.platform.clusters]
@@ -143,7 +143,7 @@ def _batches(pairs: Sequence[Pair]) -> dict[int, tuple[float, list[Pair]]]:
 
 
 def _dispatched(
-    result: ResultFiles, pairs: Sequence[Pair], given: Sequence[Given], path: Path
+    result: ResultFiles, pairs: Sequence[Pair], path: Path
 ) -> tuple[dict[int, tuple[float, list[Pair]]], dict[int, int], list[tuple[int, Pair]]]:
     """Return the dispatch and the jobs of each round of MUSCLE, and how many jobs it had.
 
@@ -171,9 +171,6 @@ def _dispatched(
         elif kind == REJECTED:
             last.pop(identity(event), None)
     found: dict[int, tuple[float, list[Pair]]] = {of: (at, []) for of, at in times.items()}
-    of_number: defaultdict[int, list[Given]] = defaultdict(list)
-    for each in given:
-        of_number[each.job].append(each)
     others = []
     for pair in pairs:
         row = pair.row
@@ -181,8 +178,6 @@ def _dispatched(
             continue
         if not (jobs := ended[row.job, row.start, row.finish]) or (job := jobs.pop()) not in last:
             raise GridError(f"{path}: {fared_otherwise(row.job, result.folder)}")
-        if job.which:  # jobs alike in all that jobs.csv has may be each other's pairs
-            pair = Pair(row, of_number[job.number][job.which - 1])
         if last[job]:
             found[last[job]][1].append(pair)
         else:

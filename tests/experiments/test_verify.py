@@ -122,6 +122,17 @@ def test_the_logs_that_were_read_are_named(results):
     assert f"read again: C1={results / 'log.swf'}, C2=" in told
 
 
+def test_jobs_of_two_sites_may_be_alike_in_all_but_run_time(tmp_path):
+    (tmp_path / "platform.toml").write_text(PLATFORM)
+    words = ["--platform", tmp_path / "platform.toml", "--set", "mode=open", "--out", tmp_path]
+    for name, time in (("C1", 30), ("C2", 15)):  # the second one ends first
+        (tmp_path / f"{name}.csv").write_text(f"job,arrival,size,runtime\n1,0,2,{time}\n")
+        words += ["--workload", f"{name}={tmp_path / name}.csv"]
+    for schedulers in (["--global", "home", "--local", "fcfs"], ["--global", "muscle"]):
+        assert call("run", "muscle", *words, *schedulers).exit_code == 0
+        assert call("verify", tmp_path).exit_code == 0
+
+
 def test_what_failures_cost_is_told(results):
     summary = json.loads((results / "failing" / "summary.json").read_text())
     assert summary["metrics"]["restarts"] > 3
