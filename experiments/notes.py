@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from agents.registry import GLOBAL, LOCAL
@@ -133,6 +133,31 @@ def _own_selection(policy: type[GlobalScheduler]) -> str:
     return "selects jobs itself" if policy.selection else ""
 
 
+def idle(scenario: Scenario) -> dict[str, str]:
+    """Return the parameters that were chosen for a scenario and mean nothing to it, and why."""
+    parameters = scenario.parameters
+    assert isinstance(parameters, Parameters)
+    chosen = parameters.model_fields_set - scenario.packaged
+    found = {
+        name: why for names, why in without_effect(scenario) for name in names if name in chosen
+    }
+    if "selection" in chosen and (why := _own_selection(scenario.policy)):
+        found["selection"] = f"the global scheduler {why}"
+    if not isinstance(scenario.workload, str | Path | None):
+        of_sites = [name for name in ("local_share", *PARTITIONS) if name in chosen]
+        found |= dict.fromkeys(of_sites, "each log is that of a site")
+    return found
+
+
+def told(named: Mapping[str, str]) -> list[str]:
+    """Return in a line which parameters mean nothing, given why of each; no line for none."""
+    of_why: dict[str, list[str]] = {}
+    for name, why in named.items():
+        of_why.setdefault(why, []).append(name)
+    reasons = [f"{', '.join(names)} ({why})" for why, names in of_why.items()]
+    return [f"parameters without effect: {'; '.join(reasons)}"] if reasons else []
+
+
 def notes(scenario: Scenario) -> list[str]:
     """Return what the user of a scenario may want to know before trusting its results, a line each.
 
@@ -145,18 +170,7 @@ def notes(scenario: Scenario) -> list[str]:
     """
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
-    chosen = parameters.model_fields_set - scenario.packaged
-    several = not isinstance(scenario.workload, str | Path | None)
-    reasons = []
-    for names, why in without_effect(scenario):
-        if found := [parameters.called(name) for name in names if name in chosen]:
-            reasons.append(f"{', '.join(found)} ({why})")
-    if "selection" in chosen and (why := _own_selection(scenario.policy)):
-        reasons.append(f"selection (the global scheduler {why})")
-    if several:
-        given = [name for name in ("local_share", *PARTITIONS) if name in chosen]
-        reasons += [f"{name} (each log is that of a site)" for name in given]
-    lines = [f"parameters without effect: {'; '.join(reasons)}"] if reasons else []
+    lines = told({parameters.called(name): why for name, why in idle(scenario).items()})
     lines += [f"platform: {note}" for note in scenario.platform.notes]
     if scenario.workload is None and parameters.max_size > scenario.largest_job:
         lines.append(

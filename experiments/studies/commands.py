@@ -49,6 +49,8 @@ def study(
             click.echo(json.dumps(outcome.summary(), allow_nan=False), file=stdout)
         else:
             print_outcome(outcome, Console())
+    for note in loaded.notes:
+        click.echo(f"metasched: {note}", err=True)
     failed = [*failures(outcome)]
     for line in failed:
         click.echo(f"metasched: {line}", err=True)

@@ -49,7 +49,7 @@ from experiments.studies.sweep import (
     cores,
     try_out,
 )
-from experiments.studies.undefined import check_metrics, undefined
+from experiments.studies.undefined import check_metrics, undefined, without_effect
 from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.summary import version
 from grid.errors import GridError
@@ -227,6 +227,11 @@ class Study:
             limit = workload.most(study.replications)
             found[name, setting] = next_target(study, runs, target, limit, workload.whole_log)
         return found
+
+    @property
+    def notes(self) -> list[str]:
+        """Which parameters of the study mean nothing: a line for each table that has some."""
+        return without_effect(self.definition, self._scenarios)
 
     # What is run --------------------------------------------------------------------------------
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from experiments.labels import drawn_words, label, why_none
+from experiments.notes import idle, told
 from experiments.results import deadlines_from
 from experiments.studies.definition import Definition
 from experiments.studies.outcome import COUNTS, StudyOutcome
@@ -17,6 +18,8 @@ from grid.names import meant
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from experiments.scenario import Scenario
 
 
 def remarks(outcome: StudyOutcome) -> Iterator[str]:
@@ -91,6 +94,31 @@ def undefined(found: Sequence[Mapping[str, Sequence[float]]], name: str) -> str:
     if any(value == value for run in found for value in run[name]):
         return ""
     return why_none(name)
+
+
+def without_effect(study: Definition, scenarios: Mapping[tuple[str, Any], Scenario]) -> list[str]:
+    """Return which parameters of a study mean nothing, a line for each table that has some.
+
+    Those of a policy mean nothing to it in any setting, those of all policies to none.
+
+    Parameters
+    ----------
+    study : Definition
+    scenarios : mapping
+        What is run, by policy and setting.
+    """
+    idle_in = {which: idle(scenario) for which, scenario in scenarios.items()}
+    tables: list[tuple[str, Iterable[str], str | None]] = [
+        *((f"policies: {each.label}", each.set, each.label) for each in study.compared),
+        ("set", study.set, None),
+        ("vary", study.vary, None),
+    ]
+    lines = []
+    for table, names, of in tables:
+        found = [each for (policy, _), each in idle_in.items() if of in (None, policy)]
+        nowhere = {name: found[0][name] for name in names if all(name in each for each in found)}
+        lines += [f"{table}: {line}" for line in told(nowhere)]
+    return lines
 
 
 def _whose(policies: Sequence[str]) -> str:

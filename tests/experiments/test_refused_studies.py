@@ -83,6 +83,24 @@ def test_what_is_neither_a_study_nor_a_number_of_workers_is_refused(tmp_path):
     assert not (tmp_path / "out.db").exists()
 
 
+def test_parameters_without_effect_are_told(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(
+        STUDY.partition("[policies]")[0]
+        + 'policies = [{global = "first-fit", local = "fcfs", set = {penalty = 1.5}, name = "a"},'
+        + '{global = "fixed-penalty", local = "fcfs", set = {penalty = 1.5}, name = "b"},'
+        + '{global = "ect", local = "fpfs", set = {local_max_jumps = 3}}]\n'
+        + "[set]\njobs = 150\nmode = 'open'\nqueue = 5\nhalf_life = 60\n[vary]\nq = [0.5, 0.7]\n"
+    )
+    assert Study.load(path).notes == [
+        "policies: a: parameters without effect: penalty (the global scheduler is not "
+        "fixed-penalty)",
+        "set: parameters without effect: queue (mode is open); half_life (the local scheduler is "
+        "not fair-share)",
+        "vary: parameters without effect: q (sizes is not powers-of-two)",
+    ]
+
+
 def test_too_few_stretches_of_a_log_are_refused(tmp_path):
     with pytest.raises(GridError, match=r"window: found 34 h 0 min, of which mine has 2 with jobs"):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "34h"')]))
