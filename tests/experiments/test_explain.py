@@ -335,7 +335,7 @@ def test_what_cannot_be_told_is_said_in_a_line(result, tmp_path):
         ([tmp_path, 1, "--events", tmp_path / "bad"], "bad:1"),
         ([tmp_path, 1, "--events", tmp_path / "other"], "other:1"),
         ([result, 999], "job 999"),
-        ([tmp_path / "none", 1], "summary.json"),
+        ([tmp_path / "none", 1], "none: no such folder"),
     ):
         got = call("explain", *words)
         assert got.exit_code == 2, got.output

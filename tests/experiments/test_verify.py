@@ -331,7 +331,7 @@ def test_a_log_may_be_elsewhere(results, tmp_path):
 
 
 BAD = {
-    "no folder": (None, None, "summary.json"),
+    "no folder": (None, None, "copy: no such folder"),
     "no summary": ("summary.json", None, "summary.json"),
     "no jobs": ("jobs.csv", None, "jobs.csv"),
     "no JSON": ("summary.json", "{", "summary.json"),
