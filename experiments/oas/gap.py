@@ -49,7 +49,7 @@ class Gap(NamedTuple):
 def gaps(rounds: Sequence[Round], time_limit: float, watch: SweepProgress) -> list[Gap]:
     """Measure rounds, one after the other, and have people told how that goes on."""
     pieces = [[((), float(len(each.jobs) + len(each.earlier)))] for each in rounds]
-    watch.begin(0, Forecast(pieces, known=False), unit="rounds")
+    watch.begin(0, Forecast(pieces, known=False), unit="round")
     found = []
     for index, each in enumerate(rounds):
         began = time.monotonic()

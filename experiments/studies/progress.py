@@ -22,7 +22,7 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
-from experiments.numbers import countdown
+from experiments.numbers import countdown, counted
 from experiments.studies.forecast import Forecast, Told
 from grid.foreign import plain
 
@@ -90,7 +90,7 @@ class SweepProgress:
         self._doing = words
 
     def begin(
-        self, kept: int, forecast: Forecast, under_way: Told = tuple, unit: str = "runs"
+        self, kept: int, forecast: Forecast, under_way: Told = tuple, unit: str = "run"
     ) -> None:
         """Tell how much there is to do, then how long it takes; what went on before is over.
 
@@ -103,14 +103,14 @@ class SweepProgress:
         under_way : callable
             Tells of the pieces that workers are at.
         unit : str
-            What runs are called.
+            What a run is called.
         """
         self.end()
         self._forecast, self._under_way, self._unit = forecast, under_way, unit
         self._done = 0
         if not self._quiet:
             also = f" ({kept} kept from before)" if kept else ""
-            self._say(f"{forecast.runs:,} {unit} to do{also}")
+            self._say(f"{counted(forecast.runs, unit)} to do{also}")
         if forecast.runs:
             self._show()
 
@@ -184,7 +184,9 @@ class SweepProgress:
             self._bar = None
         if self._forecast.runs and not self._quiet:
             took = countdown(time.monotonic() - self._began)
-            self._say(f"{self._done} of {self._forecast.runs} {self._unit} done in {took}")
+            self._say(
+                f"{self._done:,} of {counted(self._forecast.runs, self._unit)} done in {took}"
+            )
         self._forecast, self._doing = Forecast([]), ""
 
     def _words(self) -> str:
@@ -199,7 +201,7 @@ class SweepProgress:
         if left is not None and self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=passed / (passed + left or 1.0))
         least = "at least " if self._forecast.open_ended else ""
-        done = f"{self._done:,} of {least}{runs:,} {self._unit}"
+        done = f"{self._done:,} of {least}{counted(runs, self._unit)}"
         if runs == 1 and told:
             share = sum(each.share for each in told)
             done = f"{int(100 * share)}%"

@@ -50,7 +50,8 @@ def _compared(outcome: StudyOutcome) -> Iterator[str]:
         better = f"of which {'more' if study.more_is_better else 'less'} is better"
         yield f"{policies} compared at {what}, by {label(study.metric)}, {better}."
     if len(outcome.runs):
-        times = f"{_from_to(outcome.points['n'])} {stretches(outcome)}"
+        often = outcome.points["n"]
+        times = f"{_from_to(often)} {stretches(outcome, often.max())}"
         found = f"{counted(len(outcome.runs), 'run')}, {times} of each point"
         if len(study.compared) * len(study.settings) == 1:
             yield f"{found}."
@@ -90,7 +91,7 @@ def _shared(outcome: StudyOutcome, policy: str, pairs: pd.Series) -> str:
     points = outcome.points[outcome.points["policy"] == policy]
     if pairs.min() == points[f"{outcome.metric} n"].max():
         return ""
-    return f", of the {_from_to(pairs)} {pieces(outcome)} that both have"
+    return f", of the {_from_to(pairs)} {pieces(outcome, pairs.max())} that both have"
 
 
 def _from_to(counts: pd.Series) -> str:

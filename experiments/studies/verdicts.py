@@ -125,9 +125,11 @@ def _of_one(setting: Setting) -> str:
     if not names:
         return f"{where}no policy is ranked."
     leader, has = ranked.iloc[0], "has" if len(names) == 1 else "have"
-    which = f"{has} the {extreme(outcome)}" if len(setting.rows) > 1 else "has a"
+    several = len(setting.rows) > 1
+    which = f"{has} the {extreme(outcome)}" if several else "has a"
     of_ranked = "of the policies with a rank, " if unranked else ""
-    words = f"{where}{of_ranked}{listed(names)} {which} {label(outcome.metric)}, "
+    words = f"{where}{of_ranked}{listed(names)} {which} {label(outcome.metric)}"
+    words += ", " if several else " of "
     words += told(outcome.metric, leader["mean"], _half(leader["half_width"]))
     if len(ranked) > 1:
         words += _how_sure(setting)
@@ -160,21 +162,22 @@ def _against(outcome: StudyOutcome, row: Any, leader: Any) -> str:
     side, often = "worse", row["worse"]
     if row["better"] > row["worse"]:
         side, often = "better", row["better"]
-    return f"{row['policy']} ({far}, {side} in {often} of {row['n']} {pieces(outcome)})"
+    return f"{row['policy']} ({far}, {side} in {often} of {row['n']} {pieces(outcome, row['n'])})"
 
 
 # Words ------------------------------------------------------------------------------------------
 
 
-def pieces(outcome: StudyOutcome) -> str:
-    """Return what the replications of a study are called."""
-    return "replications" if outcome.study.replications.window is None else "windows"
+def pieces(outcome: StudyOutcome, number: int = 2) -> str:
+    """Return what the replications of a study are called, so many of them."""
+    one = "replication" if outcome.study.replications.window is None else "window"
+    return one if number == 1 else f"{one}s"
 
 
-def stretches(outcome: StudyOutcome) -> str:
+def stretches(outcome: StudyOutcome, number: int = 2) -> str:
     """Return what they are called, with the length of windows."""
     window = outcome.study.replications.window
-    return pieces(outcome) + (f" of {duration(window)}" if window is not None else "")
+    return pieces(outcome, number) + (f" of {duration(window)}" if window is not None else "")
 
 
 def extreme(outcome: StudyOutcome) -> str:

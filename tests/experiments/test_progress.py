@@ -113,7 +113,7 @@ def test_a_terminal_shows_at_once_or_soon_what_goes_on(monkeypatch, quiet):
         assert "50%," not in console.file.getvalue()
         watch.begin(0, Forecast([[((), 1.0)]], known=False), lambda: [UnderWay(0, 1.0, 30.0)])
         shown(console, "all jobs are through, messages are under way")
-        watch.begin(0, runs(10.0, 10.0), unit="rounds")
+        watch.begin(0, runs(10.0, 10.0), unit="round")
         watch.note("trying")
         shown(console, "0 of 2 rounds, 20 s left: trying")
 
@@ -161,8 +161,8 @@ def test_a_second_sweep_begins_anew(clock):
         "2 runs to do",
         "1 of 2 runs, 5 s left",
         "2 of 2 runs done in 10 s",
-        "1 runs to do (2 kept from before)",
-        "1 of 1 runs done in 30 s",
+        "1 run to do (2 kept from before)",
+        "1 of 1 run done in 30 s",
     ]
 
 

@@ -203,6 +203,15 @@ def test_an_effect_of_fewer_replications_says_so(tmp_path):
     )
 
 
+def test_one_policy_and_one_replication_are_told_as_such(tmp_path):
+    text = STUDY.replace('"ect", "dll"', '"ect"').replace("[100, 1000]", "[100]")
+    told = StudyOutcome.read(made_up(tmp_path / "one.db", turnaround, text, 1)).sentences()
+    assert told[1:3] == [
+        "1 run, 1 replication of each point.",
+        f"ect over fcfs has a mean turnaround of {100 - 1 + NOISE[0]:.0f} s.",
+    ]
+
+
 def test_an_interrupted_study_is_told(tmp_path):
     def result(policy, workload, setting, replication):
         return None if replication == 4 else turnaround(policy, workload, setting, replication)
