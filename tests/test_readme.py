@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import re
 import runpy
@@ -140,6 +141,10 @@ def test_the_tutorial_runs_from_an_empty_folder(tmp_path, monkeypatch):
         standing_in(tmp_path / name, processors, jobs)
     follow_the_tutorial(tmp_path, lambda code: code.replace("least = 40", "least = 3"))
     assert (tmp_path / "report.html").stat().st_size > 10_000
+    runs = StudyOutcome.read("results.db").runs
+    first = (runs["policy"] == "A1") & (runs["link_mbps"] == 1000) & (runs["replication"] == 0)
+    week = json.loads((tmp_path / "week" / "summary.json").read_text())["metrics"]
+    assert runs.loc[first, "mean_wait"].tolist() == [week["mean_wait"]]
 
 
 @pytest.mark.slow

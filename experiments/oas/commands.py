@@ -53,7 +53,7 @@ def oas(
 ) -> None:
     """Order and allocate the jobs of INSTANCE.json so that the last of them ends earliest.
 
-    No link is saturated. Exit status 1 if some job can run nowhere.
+    No link is saturated. Exit status 1 if some job saturates a link however it is split.
     """
     from experiments.studies.progress import telling
 

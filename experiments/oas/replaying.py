@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+_ROUNDING = 1e-9
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A schedule that avoids saturation, and one of the same method that takes no heed of links.
@@ -37,6 +40,11 @@ class Comparison:
     def saving(self) -> float:
         """Share of the other makespan that avoiding saturation saves; below 0 it costs."""
         return 1 - self.went.makespan / self.went_regardless.makespan
+
+    @property
+    def nothing_saturated(self) -> bool:
+        """Whether links slow down no job and cost nothing, avoided or ignored."""
+        return abs(self.saving) < _ROUNDING and self.went_regardless.slowdown < 1 + _ROUNDING
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison, ready for JSON."""
@@ -88,5 +96,8 @@ def print_comparison(found: Comparison, console: Console) -> None:
         table.add_row(name, scale.told(planned), scale.told(went.makespan), f"{went.slowdown:.3f}")
     console.print()
     console.print(table)
+    if found.nothing_saturated:
+        console.print("no link is saturated either way: there is nothing to avoid")
+        return
     what = "saves" if found.saving >= 0 else "costs"
     console.print(f"avoiding saturation {what} {percent(abs(found.saving))} of the makespan")

@@ -85,6 +85,15 @@ def test_a_job_that_can_run_nowhere_is_named_with_its_links(path):
     assert "infeasible" in run(path).stdout
 
 
+def test_a_replay_tells_where_nothing_is_saturated(path):
+    shown = run(path, "--heuristic", "insertion", "--replay").stdout
+    assert "no link is saturated either way: there is nothing to avoid" in shown
+    assert "avoiding saturation" not in shown
+    path.write_text(json.dumps(INSTANCE).replace('"link_mbps": 1000', '"link_mbps": 200'))
+    shown = run(path, "--heuristic", "insertion", "--replay").stdout
+    assert "avoiding saturation" in shown
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
