@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from agents.oas import verify
 from experiments.cli import main
 
+from ..agents.small_oas import possible
+
 # What SWIG makes has no module on Python 3.12 and later.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:builtin type .* has no __module__:DeprecationWarning"
@@ -89,7 +91,7 @@ def test_a_replay_tells_where_nothing_is_saturated(path):
     shown = run(path, "--heuristic", "insertion", "--replay").stdout
     assert "no link is saturated either way: there is nothing to avoid" in shown
     assert "avoiding saturation" not in shown
-    path.write_text(json.dumps(INSTANCE).replace('"link_mbps": 1000', '"link_mbps": 200'))
+    path.write_text(json.dumps(possible(1, 8, clusters=(4, 4, 4), link=60)))
     shown = run(path, "--heuristic", "insertion", "--replay").stdout
     assert "avoiding saturation" in shown
 
