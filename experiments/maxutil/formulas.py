@@ -79,13 +79,13 @@ class Answer:
             half = self.utilization.half_width
             more = None if half is None else half * self.capacity.mpl / self.capacity.utilization
             found |= {"capacity_loss_ci95": half, "utilization_ci95": half, "mpl_ci95": more}
-        left_out = {log: each.count for log, each in self.left_out.items()}
+        left_out = {log: each.jobs for log, each in self.left_out.items()}
         return found | self.how | ({"left_out": left_out} if left_out else {})
 
     def show(self, as_json: bool) -> None:
         """Print it for people, or as JSON; and on stderr what was left out."""
         for log, left_out in self.left_out.items():
-            if left_out.count:
+            if left_out.jobs:
                 click.echo(f"metasched: {log}: {left_out}", err=True)
         if as_json:
             click.echo(json.dumps(self.to_dict(), allow_nan=False))

@@ -8,11 +8,12 @@ from experiments.numbers import counted
 
 
 class LeftOut(NamedTuple):
-    """How many jobs of a log are left out, and why.
+    """The jobs of a log that are left out, and why.
 
     Attributes
     ----------
-    count : int
+    jobs : int
+        How many.
     most : int
         They are of more processors than this.
     parts : bool
@@ -24,11 +25,11 @@ class LeftOut(NamedTuple):
     144 jobs of more than 32 processors left out (with --draws 1 a size is that of a whole job)
     """
 
-    count: int
+    jobs: int
     most: int
     parts: bool = False
 
     def __str__(self) -> str:
         hint = " (with --draws 1 a size is that of a whole job)" if self.parts else ""
-        jobs, processors = counted(self.count, "job"), counted(self.most, "processor")
+        jobs, processors = counted(self.jobs, "job"), counted(self.most, "processor")
         return f"{jobs} of more than {processors} left out{hint}"
