@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
+from functools import partial
 
 from agents.coallocation.settings import CoallocationSettings
 from agents.disciplines import FcfsScheduler
@@ -11,13 +12,13 @@ from agents.model import GridModel
 from agents.registry import global_scheduler
 from agents.selection import JobSelection
 from experiments.bench.measurement import Measurement
-from experiments.bench.timing import cpu_seconds
+from experiments.bench.timing import ROUNDS, Ended, cpu_seconds, fastest, unwatched
 from grid.distributions import Exponential, UniformSizes
 from grid.platform import Platform
 from grid.workloads.per_cluster import PerClusterWorkload
 
 NODES, INTERARRIVAL, RUNTIME = 100, 150.0, 450.0
-ROUNDS, STEPS = 3, 20
+STEPS = 20
 CASES = (
     # policy, clusters, bisection bandwidth (Mbit/s), selection
     ("migration-only", 4, 500.0, "fpfs"),
@@ -30,6 +31,7 @@ CASES = (
     ("a1", 4, 500.0, "fpfs"),
     ("migration-only", 8, 500.0, "fpfs"),
 )
+RUNS = ROUNDS * len(CASES)
 
 
 def _seconds(policy: str, clusters: int, bandwidth: float, selection: str, jobs: int) -> float:
@@ -54,13 +56,15 @@ def _seconds(policy: str, clusters: int, bandwidth: float, selection: str, jobs:
     return cpu_seconds(model)
 
 
-def bench_coallocation(jobs: int = 400_000) -> list[Measurement]:
+def bench_coallocation(jobs: int = 400_000, ended: Ended = unwatched) -> list[Measurement]:
     """Measure each meta-scheduler, and the memory that its runs took.
 
     Parameters
     ----------
     jobs : int
         Jobs of each run.
+    ended : callable
+        Is told of each of the `RUNS` runs that it has ended.
 
     Returns
     -------
@@ -69,8 +73,9 @@ def bench_coallocation(jobs: int = 400_000) -> list[Measurement]:
     """
     measurements = []
     for policy, clusters, bandwidth, selection in CASES:
-        _seconds(policy, clusters, bandwidth, selection, 10 * clusters)  # compiles
-        best = min(_seconds(policy, clusters, bandwidth, selection, jobs) for _ in range(ROUNDS))
+        seconds = partial(_seconds, policy, clusters, bandwidth, selection)
+        seconds(10 * clusters)  # compiles
+        best = fastest(partial(seconds, jobs), ended)
         measurements.append(
             Measurement(
                 f"{policy}, {clusters} clusters"

@@ -15,6 +15,7 @@ from agents.model import GridModel
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
 from experiments.bench.measurement import Measurement
+from experiments.bench.timing import ROUNDS, Ended, unwatched
 from grid.distributions import Exponential, UniformSizes
 from grid.platform import Platform
 from grid.workloads.synthetic import SyntheticWorkload, arrival_rate
@@ -22,7 +23,6 @@ from grid.workloads.synthetic import SyntheticWorkload, arrival_rate
 CLUSTERS = 8
 PROCESSORS = 128
 LOAD = 0.8
-ROUNDS = 3
 STEPS = 500
 
 
@@ -48,6 +48,14 @@ class CompiledLeastLoad(GlobalScheduler):
         return best
 
 
+WAYS: dict[str, type[GlobalScheduler]] = {
+    "plain Python policy": PlainLeastLoad,
+    "compiled policy of a user": CompiledLeastLoad,
+    "built-in policy dll": DynamicLeastLoadScheduler,
+}
+RUNS = ROUNDS * len(WAYS)
+
+
 def _workload(jobs: int) -> SyntheticWorkload:
     sizes, runtimes = UniformSizes(1, 32), Exponential(100)
     rate = arrival_rate(LOAD, sizes, runtimes, [PROCESSORS] * CLUSTERS, [1.0] * CLUSTERS)
@@ -67,7 +75,7 @@ def _run(scheduler: type[GlobalScheduler], jobs: int) -> tuple[float, str]:
     return seconds, digest
 
 
-def bench_kernel(jobs: int = 1_000_000) -> list[Measurement]:
+def bench_kernel(jobs: int = 1_000_000, ended: Ended = unwatched) -> list[Measurement]:
     """Measure one policy, decided in Python and in compiled code, in runs of a whole model.
 
     Eight clusters of 128 processors at a load of 0.8 serve their jobs first come, first served; a
@@ -77,26 +85,24 @@ def bench_kernel(jobs: int = 1_000_000) -> list[Measurement]:
     ----------
     jobs : int
         Jobs of each run.
+    ended : callable
+        Is told of each of the `RUNS` runs that it has ended.
 
     Returns
     -------
     list of Measurement
         Jobs per CPU second of each way to decide, the ratios, and whether all runs agree.
     """
-    ways = {
-        "plain Python policy": PlainLeastLoad,
-        "compiled policy of a user": CompiledLeastLoad,
-        "built-in policy dll": DynamicLeastLoadScheduler,
-    }
-    for scheduler in ways.values():
+    for scheduler in WAYS.values():
         _run(scheduler, 1000)  # compiles
-    seconds = dict.fromkeys(ways, math.inf)
+    seconds = dict.fromkeys(WAYS, math.inf)
     digests = set()
     for _ in range(ROUNDS):
-        for name, scheduler in ways.items():
+        for name, scheduler in WAYS.items():
             taken, digest = _run(scheduler, jobs)
             seconds[name] = min(seconds[name], taken)
             digests.add(digest)
+            ended()
     plain, compiled, built_in = seconds.values()
     same = len(digests) == 1
     runs = f"{jobs:,} jobs, fastest of {ROUNDS}"

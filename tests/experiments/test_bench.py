@@ -3,13 +3,16 @@ from __future__ import annotations
 import io
 import json
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from agents.decoding import Problem, score, scoring
+from experiments.bench import coallocation, kernel, queues, site
 from experiments.bench.coallocation import CASES, bench_coallocation
+from experiments.bench.commands import _of_kernel
 from experiments.bench.kernel import PlainLeastLoad, bench_kernel
 from experiments.bench.measurement import Measurement, as_json, print_measurements
 from experiments.bench.page import bench_page
@@ -28,12 +31,35 @@ def by_name(measurements):
 
 
 def test_kernel():
-    values = by_name(bench_kernel(jobs=2000))
+    ended = []
+    values = by_name(bench_kernel(2000, lambda: ended.append(1)))
+    assert len(ended) == kernel.RUNS
     plain, compiled, built_in = list(values.values())[:3]
     assert min(plain, compiled, built_in) > 0
     assert values["compiled over plain"] == pytest.approx(compiled / plain)
     assert values["built-in over plain"] == pytest.approx(built_in / plain)
     assert values["runs that agree"] == 1
+
+
+def test_how_much_of_the_kernel_is_measured_is_told(monkeypatch):
+    """By the runs of all of its parts, from which follows how long the rest takes."""
+    said = []
+    for module in (coallocation, queues, site, kernel):
+        name = f"bench_{module.__name__.rpartition('.')[2]}"
+
+        def bench(ended, runs=module.RUNS, name=name):
+            for _ in range(runs):
+                ended()
+            return [Measurement(name, 1.0, "", "")]
+
+        monkeypatch.setattr(module, name, bench)
+    watch = SimpleNamespace(
+        begin=lambda kept, forecast: said.append(forecast.runs),
+        advance=lambda piece, took: said.append(piece),
+    )
+    found = _of_kernel(watch)
+    assert [each.name for each in found][-1] == "bench_kernel"
+    assert said == [75, *range(75)]
 
 
 def test_kernel_tells_when_the_runs_differ(monkeypatch):
@@ -44,7 +70,9 @@ def test_kernel_tells_when_the_runs_differ(monkeypatch):
 
 
 def test_coallocation():
-    measurements = bench_coallocation(jobs=800)
+    ended = []
+    measurements = bench_coallocation(800, lambda: ended.append(1))
+    assert len(ended) == coallocation.RUNS
     values = by_name(measurements)
     assert values.pop("peak memory") > 50
     assert len(values) == len(CASES)
@@ -52,13 +80,17 @@ def test_coallocation():
 
 
 def test_policies_of_queues_are_measured():
-    measurements = bench_queues(jobs=1000)
+    ended = []
+    measurements = bench_queues(1000, lambda: ended.append(1))
+    assert len(ended) == queues.RUNS
     assert [each.name for each in measurements] == [f"{name}, 4 clusters" for name in POLICIES]
     assert all(each.value > 0 and each.unit == "jobs/CPU s" for each in measurements)
 
 
 def test_disciplines_of_a_site_are_measured():
-    measurements = bench_site(jobs=1000)
+    ended = []
+    measurements = bench_site(1000, lambda: ended.append(1))
+    assert len(ended) == site.RUNS
     assert [each.name for each in measurements] == [
         *(f"{name}, one cluster" for name in LOCAL),
         *(f"{name}, one cluster, whole process" for name in WHOLE),
