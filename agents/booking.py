@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from agents.decoding import Problem, schedule
+from agents.titan.decoding import Problem, schedule
 
 if TYPE_CHECKING:
     from agents.cluster import ClusterAgent

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from agents.broker import A4Broker
+    from agents.a4.broker import A4Broker
     from agents.model import GridModel
     from agents.schedulers import LocalScheduler
 

@@ -234,7 +234,7 @@ class ScheduleReport(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery(Message):
-    """Brokers next to each other talk of where a job can run (`agents.discovery`).
+    """Brokers next to each other talk of where a job can run (`agents.a4.discovery`).
 
     Attributes
     ----------

@@ -10,12 +10,12 @@ import mesa
 import numpy as np
 import numpy.typing as npt
 
+from agents.a4.job_messages import announcements, transfers
 from agents.blame import raise_as_of
-from agents.carriage import announcements, transfers
 from agents.cluster import ClusterAgent
 from agents.mail import Mail
 from agents.messages import Discovery, Message, Reminder
-from agents.pace import PacePredictor
+from agents.pace.predictor import PacePredictor
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.wiring import connect
@@ -80,8 +80,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         How far PACE is off (`PacePredictor`).
     settings : iterable
         What policies and the world can be set to, one object of each kind: how TITANs search
-        (`agents.genetic.Settings`; weights and idle-time are the model's), thresholds and choices
-        of co-allocation (`CoallocationSettings`), `JobSelection`, aging (`QueueSettings`),
+        (`agents.titan.genetic.Settings`; weights and idle-time are the model's), thresholds and
+        choices of co-allocation (`CoallocationSettings`), `JobSelection`, aging (`QueueSettings`),
         `DistanceCosts`, or of a kind that a policy of your own asks `settings` for. What is not
         given has its defaults.
 

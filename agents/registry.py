@@ -13,13 +13,13 @@ from grid.foreign import quoted
 from grid.names import meant
 
 GLOBAL = {
-    "muscle": "agents.muscle:MuscleScheduler",
+    "muscle": "agents.muscle.scheduler:MuscleScheduler",
     "dll": "agents.balancers:DynamicLeastLoadScheduler",
     "wrand": "agents.balancers:WeightedRandomScheduler",
     "round-robin": "agents.balancers:RoundRobinScheduler",
     "ect": "agents.balancers:EarliestCompletionScheduler",
     "home": "agents.balancers:HomeScheduler",
-    "a4": "agents.discovery:DiscoveryScheduler",
+    "a4": "agents.a4.discovery:DiscoveryScheduler",
     "no-share": "agents.coallocation.whole:NoShareScheduler",
     "migration-only": "agents.coallocation.whole:MigrationOnlyScheduler",
     "first-fit": "agents.coallocation.largest_first:FirstFitScheduler",
@@ -52,7 +52,7 @@ GLOBAL = {
 """Built-in global schedulers."""
 
 LOCAL = {
-    "titan": "agents.titan:TitanScheduler",
+    "titan": "agents.titan.scheduler:TitanScheduler",
     "fcfs": "agents.disciplines:FcfsScheduler",
     "fpfs": "agents.disciplines:FpfsScheduler",
     "sjf": "agents.disciplines:SjfScheduler",

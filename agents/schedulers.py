@@ -29,9 +29,9 @@ import mesa
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
+from agents.a4.broker import A4Broker
 from agents.answers import Answer, queue_of, rank_of, start_of
 from agents.booking import Booked
-from agents.broker import A4Broker
 from agents.messages import Message, Reminder, ScheduleReport, SeedSchedule
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import PlacementError

@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 
 import mesa
 
+from agents.a4.broker import A4Broker, hierarchy
 from agents.blame import compiled, made
-from agents.broker import A4Broker, hierarchy
 from agents.cluster import ClusterAgent
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.selection import JobSelection
@@ -54,7 +54,7 @@ def connect(
     if not (isinstance(kind, type) and issubclass(kind, A4Broker)):
         raise GridError(
             f"{type(scheduler).__name__}: broker_class: found {quoted(kind)}; accepted: a subclass "
-            "of agents.broker.A4Broker"
+            "of agents.a4.A4Broker"
         )
     model.broker, own, model.brokers = hierarchy(model, partial(made, kind))
     _connect_global(model, scheduler)

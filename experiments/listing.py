@@ -56,7 +56,7 @@ _MATTERS: dict[str, Callable[[Scenario], bool]] = {
     "co-allocation": lambda scenario: scenario.policy.spans or scenario.policy.collects,
     "distance": lambda scenario: scenario.policy.spans or scenario.policy.collects,
     "OAS": lambda scenario: "agents.oas.scheduler" in _modules(scenario.policy),
-    "TITAN": lambda scenario: "agents.titan" in _modules(_local(scenario)),
+    "TITAN": lambda scenario: "agents.titan.scheduler" in _modules(_local(scenario)),
 }
 """Which policies a group means something to, if not to all."""
 

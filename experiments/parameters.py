@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from agents.pace import LARGEST_SIGMA
+from agents.pace.predictor import LARGEST_SIGMA
 from grid.brokers import SHORTEST
 from grid.distributions import LARGEST_SIZE
 from grid.jobs import LONGEST, UNKNOWN, WIDEST

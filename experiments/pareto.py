@@ -10,7 +10,7 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from agents.pareto import Compromise, pareto_front
+from agents.titan.pareto import Compromise, pareto_front
 from experiments.labels import scale_of, why_none
 from experiments.numbers import Scale, counted, instants, largest, time_scale
 from experiments.studies.plots import save

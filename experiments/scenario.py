@@ -14,15 +14,15 @@ from typing import Any
 from agents.coallocation.settings import CoallocationSettings
 from agents.deadlines import reads_deadlines
 from agents.disciplines import LocalSettings
-from agents.genetic import Settings
 from agents.importing import importable_from
 from agents.model import GridModel
 from agents.oas.settings import OasSettings
-from agents.pace import is_told
+from agents.pace.predictor import is_told
 from agents.queueing.settings import QueueSettings
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import JobSelection
+from agents.titan.genetic import Settings
 from experiments.checked import ScenarioError, checked
 from experiments.own_metrics import check_names
 from experiments.parameters import ALIASES, Parameters

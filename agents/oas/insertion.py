@@ -13,7 +13,7 @@ import numpy as np
 
 from agents.oas.packing import Tables, copy, duration, fit, hold
 from agents.oas.schedule import Decision
-from agents.orders import insert, swap
+from agents.titan.orders import insert, swap
 from grid.kernel.compile import compiled, part
 from grid.streams import below
 

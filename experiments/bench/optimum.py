@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.decoding import Problem
 from agents.titan import optimise
+from agents.titan.decoding import Problem
 from experiments.bench.measurement import Measurement
 
 PROCESSORS = 20

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from deap import base, tools
 
-from agents.decoding import Problem
+from agents.titan.decoding import Problem
 
 
 class _Fitness(base.Fitness):  # type: ignore[misc]  # DEAP has no types

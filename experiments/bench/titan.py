@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from agents.decoding import Problem
-from agents.genetic import Settings, evolve
 from agents.titan import optimise
+from agents.titan.decoding import Problem
+from agents.titan.genetic import Settings, evolve
 from experiments.bench.measurement import Measurement
 from experiments.bench.optimum import bench_optimum
 from experiments.bench.plain_deap import plain_evolve

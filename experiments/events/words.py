@@ -10,7 +10,7 @@ from experiments.events.happenings import placement, processors
 from experiments.numbers import duration, instant
 
 LEVEL = "jobs x times x sizes over slacks x processors"
-"""What the workload level of a cluster is worked out from: `agents.allocation.workload_level`."""
+"""What the workload level of a cluster is worked out from (`agents.muscle.allocation`)."""
 
 
 class Line(NamedTuple):

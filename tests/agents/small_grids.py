@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.genetic import Settings
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
+from agents.titan.genetic import Settings
 from grid.distributions import BoundedPareto, UniformSizes
 from grid.jobs import ANYWHERE, job_table
 from grid.platform import Platform

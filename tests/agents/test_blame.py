@@ -8,9 +8,9 @@ import numba
 import numpy as np
 import pytest
 
+from agents.a4 import A4Broker
 from agents.balancers import DynamicLeastLoadScheduler
 from agents.blame import blame_of
-from agents.broker import A4Broker
 from agents.disciplines import FcfsScheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from agents.view import KnownCluster

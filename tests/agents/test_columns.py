@@ -10,12 +10,12 @@ from deap import base, tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.columns import columns_of, row_of, schedule_of
-from agents.decoding import schedule, score, scoring
-from agents.genetic import Settings, evolve
-from agents.operators import Individual, default_toolbox, order_crossover, perturbation
 from agents.schedule import Placement
 from agents.titan import optimise
+from agents.titan.columns import columns_of, row_of, schedule_of
+from agents.titan.decoding import schedule, score, scoring
+from agents.titan.genetic import Settings, evolve
+from agents.titan.operators import Individual, default_toolbox, order_crossover, perturbation
 from grid.errors import GridError
 from grid.performance import comprehensive_performance
 from grid.streams import stream

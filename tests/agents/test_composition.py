@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.composition import composition_table
+from agents.muscle import composition_table
 from grid.errors import PlatformError, WorkloadError
 
 from .plain_muscle import table_of

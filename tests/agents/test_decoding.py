@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.decoding import Problem, lower_bound, schedule, score, scoring
+from agents.titan.decoding import Problem, lower_bound, schedule, score, scoring
 from grid.errors import GridError
 
 from . import plain_titan

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agents.discovery import offers
+from agents.a4.discovery import offers
 from grid.brokers import Advertising, Broker
 from grid.platform import Platform
 

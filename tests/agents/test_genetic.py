@@ -13,9 +13,9 @@ from deap import base, tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.decoding import Problem, score, scoring
-from agents.genetic import Settings, evolve
-from agents.operators import (
+from agents.titan.decoding import Problem, score, scoring
+from agents.titan.genetic import Settings, evolve
+from agents.titan.operators import (
     OPERATORS,
     Individual,
     default_toolbox,

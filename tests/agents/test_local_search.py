@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from deap import base
 
-from agents.decoding import score, scoring
-from agents.genetic import Settings, evolve
-from agents.local_search import descend
+from agents.titan.decoding import score, scoring
+from agents.titan.genetic import Settings, evolve
+from agents.titan.local_search import descend
 from grid.streams import stream
 
 from .test_decoding import WEIGHTS

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.allocation import allocate, workload_level
 from agents.muscle import seed_schedules
-from agents.packing import earliest_space
+from agents.muscle.allocation import allocate, workload_level
+from agents.muscle.packing import earliest_space
 from agents.schedule import Placement
 from grid.errors import PlacementError, PlatformError, WorkloadError
 from grid.streams import stream

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from agents.broker import A4Broker, Belief
-from agents.discovery import DiscoveryScheduler
+from agents.a4 import A4Broker, Belief, DiscoveryScheduler
 from agents.muscle import MuscleScheduler
 from grid.errors import GridError
 from grid.platform import Platform

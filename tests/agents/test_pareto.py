@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from agents.pareto import pareto_front
+from agents.titan.pareto import pareto_front
 from grid.errors import GridError
 
 from .plain_titan import metrics

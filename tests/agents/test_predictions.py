@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from agents.pace import LARGEST_SIGMA
+from agents.pace.predictor import LARGEST_SIGMA
 from agents.registry import GLOBAL, LOCAL
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from grid.errors import GridError

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.schedule import Placement
-from agents.titan import optimise, order_by_start
+from agents.titan.scheduler import optimise, order_by_start
 from grid.errors import GridError
 
 from . import plain_titan

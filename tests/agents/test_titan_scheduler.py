@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from deap import tools
 
-import agents.titan
+import agents.titan.scheduler
 from agents.messages import ScheduleReport, SeedSchedule
-from agents.orders import perturb
 from agents.titan import TitanScheduler
+from agents.titan.orders import perturb
 from grid.kernel.state import LOCAL
 from grid.platform import Platform
 
@@ -173,13 +173,13 @@ def test_each_seed_schedule_is_planned_once():
 @pytest.mark.parametrize(("global_", "seeded"), [("dll", False), ("muscle", True)])
 def test_without_a_seed_schedule_the_search_may_start_at_random(global_, seeded, monkeypatch):
     given = []
-    own = agents.titan.evolve
+    own = agents.titan.scheduler.evolve
 
     def evolve(problem, settings, stream, order, toolbox):
         given.append(order is not None)
         return own(problem, settings, stream, order, toolbox)
 
-    monkeypatch.setattr(agents.titan, "evolve", evolve)
+    monkeypatch.setattr(agents.titan.scheduler, "evolve", evolve)
     watched(workload(), global_, settings=[FAST])
     assert given
     assert all(given)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from agents.coallocation.settings import CoallocationSettings
 from agents.muscle import MuscleScheduler
+from agents.muscle.wide_jobs import enough_at, largest_first
 from agents.schedulers import GlobalScheduler
-from agents.wide_jobs import enough_at, largest_first
 from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.errors import PlacementError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents.decoding import Problem, score, scoring
+from agents.titan.decoding import Problem, score, scoring
 from experiments.bench import coallocation, kernel, queues, site
 from experiments.bench.coallocation import CASES, bench_coallocation
 from experiments.bench.commands import _of_kernel

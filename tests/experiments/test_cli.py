@@ -182,8 +182,11 @@ BAD = {
     "unknown global": (["quickstart", "--global", "best"], "best"),
     "unknown local": (["quickstart", "--local", "best"], "best"),
     "no such module": (["quickstart", "--global", "nosuch:Best"], "nosuch"),
-    "no such class": (["quickstart", "--global", "agents.muscle:Best"], "Best"),
-    "local as global": (["quickstart", "--global", "agents.titan:TitanScheduler"], "Titan"),
+    "no such class": (["quickstart", "--global", "agents.muscle.scheduler:Best"], "Best"),
+    "local as global": (
+        ["quickstart", "--global", "agents.titan:TitanScheduler"],
+        "Titan",
+    ),
     "no such log": (["quickstart", "--workload", "none.swf"], "none.swf"),
     "malformed log": (["quickstart", "--workload", "bad.swf"], "bad.swf:2"),
     "empty log": (["quickstart", "--workload", "empty.swf"], "empty.swf"),

@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from agents.decoding import Problem
 from agents.titan import optimise
+from agents.titan.decoding import Problem
 from experiments.bench.optimum import bench_optimum, cp_sat, random_problem
 
 # What SWIG makes has no module on Python 3.12 and later.

@@ -2,7 +2,7 @@
 
 Decoding gives each job in turn the processors that are free first, so that every order is a
 left-shifted schedule, and an order by start never starts a job later than the schedule did. In the
-two-dimensional coding (`agents.columns`) each job has processors of its own and starts when the
+two-dimensional coding (`columns`) each job has processors of its own and starts when the
 jobs before it have left them.
 """
 
@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.columns import Resources, columns_of, decode_columns
 from agents.schedule import Placement
+from agents.titan.columns import Resources, columns_of, decode_columns
 from grid.errors import GridError
 from grid.kernel.compile import compiled, part
 from grid.performance import (
@@ -132,7 +132,7 @@ def schedule(problem: Problem, order: Sequence[int], resources: Resources = ()) 
 
 
 class Scoring(NamedTuple):
-    """What compiled code needs to score a row (`agents.columns`), and room to do it in."""
+    """What compiled code needs to score a row (`agents.titan.columns`), and room to do it in."""
 
     sizes: Integers  # (jobs,)
     times: Floats  # (jobs,)

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from deap import base
 
 from agents.booking import problem_of
-from agents.decoding import Problem, numbers, schedule
-from agents.genetic import Settings, evolve
 from agents.numbers import is_whole
 from agents.schedule import Placement
 from agents.schedulers import PlanningScheduler
-from agents.seeds import checked_seed
+from agents.titan.decoding import Problem, numbers, schedule
+from agents.titan.genetic import Settings, evolve
+from agents.titan.seeds import checked_seed
 from agents.view import Job
 from grid.errors import GridError
 from grid.streams import Stream, stream

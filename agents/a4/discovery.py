@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from agents.broker import A4Broker, beliefs_of
+from agents.a4.broker import A4Broker, beliefs_of
 from agents.messages import Discovery, Message
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.composition import Ints, build_table
-from agents.packing import Floats, earliest_space, new_packing, pack
+from agents.muscle.composition import Ints, build_table
+from agents.muscle.packing import Floats, earliest_space, new_packing, pack
 from grid.errors import PlacementError
 from grid.kernel.compile import compiled, part
 from grid.streams import Stream, below

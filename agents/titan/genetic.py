@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from deap import base, tools
 
-from agents.columns import Resources, check_resources, row_of
-from agents.decoding import CODINGS, Integers, Problem, lower_bound, schedule, scoring
 from agents.numbers import is_real, is_whole
-from agents.operators import OPERATORS, default_toolbox
-from agents.orders import first_generation
-from agents.populations import Arrays, Individuals
+from agents.titan.columns import Resources, check_resources, row_of
+from agents.titan.decoding import CODINGS, Integers, Problem, lower_bound, schedule, scoring
+from agents.titan.operators import OPERATORS, default_toolbox
+from agents.titan.orders import first_generation
+from agents.titan.populations import Arrays, Individuals
 from grid.errors import GridError
 from grid.performance import check_idle, check_weights
 from grid.streams import Stream

@@ -1,7 +1,7 @@
 """MUSCLE, the global scheduler that packs jobs and hands out seed schedules (`muscle`, section 4).
 
-The steps are in files of their own: `agents.composition` (Algorithm 1), `agents.packing`
-(Algorithms 2 and 3) and `agents.allocation` (Algorithm 4 and eq. 3).
+The steps are in files of their own: `composition` (Algorithm 1), `packing` (Algorithms 2 and 3) and
+`allocation` (Algorithm 4 and eq. 3).
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from agents.allocation import Allocation, allocate
 from agents.booking import Booked
 from agents.coallocation.settings import CoallocationSettings
-from agents.composition import checked_sizes
 from agents.messages import Message, ScheduleReport, SeedSchedule, Space
-from agents.packing import Floats
+from agents.muscle.allocation import Allocation, allocate
+from agents.muscle.composition import checked_sizes
+from agents.muscle.packing import Floats
+from agents.muscle.wide_jobs import booked_with, enough_at, largest_first, room, within
 from agents.rounds import Round, note_performance
 from agents.schedule import Placement
 from agents.schedulers import GlobalScheduler
-from agents.wide_jobs import booked_with, enough_at, largest_first, room, within
 from grid.errors import PlatformError, WorkloadError
 from grid.streams import stream
 

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from deap import base, tools
 
-from agents.decoding import Problem, Scoring, metrics, schedule, scoring
-from agents.genetic import Settings, evolve
-from agents.operators import Individual, order_crossover, perturbation
 from agents.schedule import Placement
-from agents.titan import pose, stream_of
+from agents.titan.decoding import Problem, Scoring, metrics, schedule, scoring
+from agents.titan.genetic import Settings, evolve
+from agents.titan.operators import Individual, order_crossover, perturbation
+from agents.titan.scheduler import pose, stream_of
 from grid.errors import GridError
 from grid.streams import Stream, below, uniform
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.decoding import score
-from agents.orders import insert, swap
+from agents.titan.decoding import score
+from agents.titan.orders import insert, swap
 from grid.kernel.compile import compiled, inlined
 from grid.streams import below
 

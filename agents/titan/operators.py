@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from deap import base
 
-from agents.columns import Resources, columns_of, row_of, schedule_of
-from agents.decoding import Scoring, score
-from agents.local_search import descend
-from agents.orders import cross, perturb, perturb_columns, spin
+from agents.titan.columns import Resources, columns_of, row_of, schedule_of
+from agents.titan.decoding import Scoring, score
+from agents.titan.local_search import descend
+from agents.titan.orders import cross, perturb, perturb_columns, spin
 from grid.streams import Stream
 
 OPERATORS = ("evaluate", "select", "mate", "mutate", "improve")
@@ -117,7 +117,7 @@ def perturbation(individual: Individual, stream: Stream, processors: int = 0) ->
 def local_search(
     individual: Individual, moves: int, judge: Scoring, stream: Stream
 ) -> tuple[Individual]:
-    """Improve an order by trying so many others (`agents.local_search`)."""
+    """Improve an order by trying so many others (`agents.titan.local_search`)."""
     row = individual.row
     descend(row, individual.cp, moves, judge, np.empty_like(row), stream)
     individual[:] = row.tolist()

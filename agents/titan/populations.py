@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from deap import base
 
-from agents.columns import check_resources, schedule_of
-from agents.decoding import Scoring
-from agents.local_search import descend
-from agents.operators import Individual
-from agents.orders import chance, next_generation
+from agents.titan.columns import check_resources, schedule_of
+from agents.titan.decoding import Scoring
+from agents.titan.local_search import descend
+from agents.titan.operators import Individual
+from agents.titan.orders import chance, next_generation
 from grid.errors import GridError
 from grid.streams import Stream
 
 if TYPE_CHECKING:
-    from agents.genetic import Settings
+    from agents.titan.genetic import Settings
 
 
 class Arrays:

@@ -1,6 +1,6 @@
 """Orders of jobs as the genetic algorithm varies them, compiled.
 
-Each operator works on rows (`agents.columns`); `next_generation` applies all of them to a whole
+Each operator works on rows (`columns`); `next_generation` applies all of them to a whole
 population. The random numbers are drawn operator by operator (all selections, all crossovers, all
 mutations), as a loop over individuals does.
 """
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.columns import change_column, draw_columns, inherit_columns
-from agents.decoding import score
+from agents.titan.columns import change_column, draw_columns, inherit_columns
+from agents.titan.decoding import score
 from grid.kernel.compile import compiled, inlined, part
 from grid.streams import below, uniform
 

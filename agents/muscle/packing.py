@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.composition import CompositionTable, Ints, Positions
+from agents.muscle.composition import CompositionTable, Ints, Positions
 from grid.kernel.compile import compiled, part
 
 Floats = npt.NDArray[np.float64]

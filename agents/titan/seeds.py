@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from agents.columns import Integers, check_resources
 from agents.numbers import is_real, is_whole
 from agents.schedule import Placement
+from agents.titan.columns import Integers, check_resources
 from grid.errors import GridError
 
 NAME = "seed_schedule"

@@ -10,7 +10,7 @@ import mesa
 import numpy as np
 import numpy.typing as npt
 
-from agents.history import History
+from agents.pace.history import History
 from grid.distributions import log_normal
 from grid.errors import GridError
 from grid.jobs import UNKNOWN

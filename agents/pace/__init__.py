@@ -1,0 +1,1 @@
+"""PACE: execution times predicted before jobs run (`muscle`, section 2)."""
