@@ -271,7 +271,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             elif reason == MISPREDICTED:
                 for index in world.mispredicted():
                     scheduler = self.clusters[index].scheduler
-                    self.told_by(scheduler, scheduler.rebook)
+                    self.told_by(scheduler, scheduler.reports.renew)
             elif reason == LANDED:
                 self._deliver([self.clusters[i].scheduler for i in world.wanting_plans()])
             elif due <= end:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,11 +30,11 @@ from numba.core.dispatcher import Dispatcher
 
 from agents.a4.broker import A4Broker
 from agents.answers import Answer, queue_of, rank_of, start_of
-from agents.booking import Booked
-from agents.messages import Message, Reminder, ScheduleReport, SeedSchedule
+from agents.messages import Message
+from agents.muscle.reports import Reports
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import PlacementError
-from grid.kernel.state import LANDING, LOCAL, REJECT, TRANSIT, WAIT
+from grid.kernel.state import LOCAL, REJECT, WAIT
 from grid.streams import Stream, stream
 
 if TYPE_CHECKING:
@@ -204,14 +203,12 @@ class GlobalScheduler(Scheduler):
 class LocalScheduler(Scheduler):
     """Orders the jobs of one cluster.
 
-    To a global scheduler that works in rounds it reports how far the cluster is booked: when it
-    gets a seed schedule, again when what is left falls to the threshold at which the next round may
-    start, and whenever jobs end at another time than predicted.
-
     Attributes
     ----------
     cluster : ClusterAgent
         The cluster that it serves.
+    reports : Reports
+        What it tells a global scheduler that works in rounds, and the seed schedules that came.
     cp : float or None
         Comprehensive performance that it expects of its present schedule, s after the last
         dispatch; None for a scheduler that does not say.
@@ -238,8 +235,7 @@ class LocalScheduler(Scheduler):
         super().__init__(model)
         self.cluster = cluster
         self.name = f"{self.called()} {cluster.name}"
-        self._seeds: list[SeedSchedule] = []
-        self._booked = Booked.nothing(cluster.size)
+        self.reports = Reports(cluster, plans=isinstance(self, PlanningScheduler))
 
     def priority(self, job: Job) -> float:
         """Return the rank of a job that landed on the cluster: the lowest is served first.
@@ -256,78 +252,11 @@ class LocalScheduler(Scheduler):
 
     def receive(self, message: Message) -> None:
         """Take a seed schedule, or the reminder that the cluster is about to run dry."""
-        if isinstance(message, SeedSchedule):
-            self._seeds.append(message)
-        elif isinstance(message, Reminder) and message.booking == self._booked.serial:
-            self.rebook()
-
-    def rebook(self) -> None:
-        """Report how far the cluster is booked by now: jobs ended at other times than predicted."""
-        self._book(self._able(self.model.world.queue(self.cluster.index).tolist()))
+        self.reports.receive(message)
 
     def act(self) -> None:
-        """Report how far the cluster is booked, now that a seed schedule has come."""
-        if self._seeds:
-            queued = self.model.world.queue(self.cluster.index).tolist()
-            coming = self._announced(self._seeds, (TRANSIT, LANDING))
-            self._book(self._able(queued + coming), self._seeds)
-            self._seeds = []
-
-    def _announced(self, seeds: Sequence[SeedSchedule], where: Sequence[int]) -> list[int]:
-        """Return the slots of the jobs of seed schedules that are where they are asked for.
-
-        A seed schedule may come so late that others have the slots of its jobs.
-        """
-        jobs, cluster = self.model.world.jobs, self.cluster.index
-        number, status, sent_to = jobs["number"], jobs["status"], jobs["cluster"]
-        return [
-            slot
-            for seed in seeds
-            for slot, job in zip(seed.slots, seed.jobs, strict=True)
-            if status[slot] in where and number[slot] == job and sent_to[slot] == cluster
-        ]
-
-    def _able(self, slots: Sequence[int]) -> list[int]:
-        """Return the jobs that can run: one larger than what remains waits for repairs."""
-        world = self.model.world
-        remaining = world.remaining[self.cluster.index]
-        return [slot for slot in slots if world.jobs["size"][slot] <= remaining]
-
-    def _book(
-        self, order: Sequence[int], seeds: Sequence[SeedSchedule] = (), cp: float | None = None
-    ) -> None:
-        """Report how far these jobs, new seed schedules among them, and the running ones book it.
-
-        So again as soon as that is down to the threshold of the next round; while a job is overdue,
-        nobody can tell when that is, and its end is waited for.
-        """
-        if not self.model.scheduler.collects:
-            return
-        now = self.model.now
-        # A seed schedule that was lost and sent again comes after one of a later round.
-        new = max((seed.round for seed in seeds), default=0)
-        round = max(self._booked.round, new)
-        self._booked = booked = Booked.by(
-            self.cluster,
-            order,
-            self._booked.serial + 1,
-            round,
-            repairs_are_told=isinstance(self, PlanningScheduler)
-            or self.model.world.advertising.loss == 0.0,
-        )
-        dry = booked.down_to(self.model.round_threshold)
-        wanted = dry > now and not booked.overdue
-        self.model.remind(self.cluster.name, dry if wanted else np.inf, booked.serial)
-        self.cluster.broker.send(
-            ScheduleReport,
-            self.model.broker,
-            cluster=self.cluster.index,
-            round=booked.round,
-            makespan=booked.makespan(now),
-            cp=cp if round == new else None,
-            release=booked.release,
-            unfinished=booked.unfinished,
-        )
+        """Report how far the cluster is booked, if a seed schedule has come."""
+        self.reports.tell()
 
 
 class PlanningScheduler(LocalScheduler):
@@ -353,7 +282,7 @@ class PlanningScheduler(LocalScheduler):
 
     def act(self) -> None:
         """Plan, if a seed schedule has come and its jobs are there."""
-        if self._seeds:
+        if self.reports.seeds:
             self.replan()
 
     def replan(self) -> None:
@@ -361,24 +290,23 @@ class PlanningScheduler(LocalScheduler):
 
         The jobs of a seed schedule are left out until all of them, and of those before, are there.
         """
-        world, index = self.model.world, self.cluster.index
+        world, index, reports = self.model.world, self.cluster.index, self.reports
         keys = world.jobs["key"]
-        coming = TRANSIT, LANDING
-        ready = [*takewhile(lambda seed: not self._announced([seed], coming), self._seeds)]
-        self._seeds, late = ready, self._seeds[len(ready) :]
-        held = set(self._announced(late, (LOCAL,)))
-        waiting = self._able([slot for slot in world.queue(index).tolist() if slot not in held])
+        ready, late = reports.complete()
+        held = set(reports.announced(late, (LOCAL,)))
+        waiting = reports.able([slot for slot in world.queue(index).tolist() if slot not in held])
         planned = [slot for slot in waiting if keys[slot] < np.inf]
         able = set(waiting)
-        seeded = [slot for slot in self._announced(ready, (LOCAL,)) if slot in able]
+        seeded = [slot for slot in reports.announced(ready, (LOCAL,)) if slot in able]
         slots = list(dict.fromkeys([*planned, *seeded, *waiting]))
         release = self.cluster.release_times()
-        same = len(slots) == len(planned) and len(release) == len(self._booked.release)
+        same = len(slots) == len(planned) and len(release) == len(reports.booked.release)
+        reports.seeds = ready
         if ready or not (late and same):
             order = self._planned(slots, release)
             world.plan(index, order)
-            self._book(order, ready, self.cp if ready else None)
-        self._seeds = late
+            reports.book(order, ready, self.cp if ready else None)
+        reports.seeds = late
 
     def _planned(self, slots: Sequence[int], release: np.ndarray[Any, Any]) -> list[int]:
         """Return the slots in the order of a plan of them all."""

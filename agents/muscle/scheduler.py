@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from agents.booking import Booked
 from agents.coallocation.settings import CoallocationSettings
 from agents.messages import Message, ScheduleReport, SeedSchedule, Space
 from agents.muscle.allocation import Allocation, allocate
+from agents.muscle.booking import Booked
 from agents.muscle.composition import checked_sizes
 from agents.muscle.packing import Floats
 from agents.muscle.wide_jobs import booked_with, enough_at, largest_first, room, within

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from agents.booking import Booked
+from agents.muscle.booking import Booked
 from agents.view import KnownLink
 from grid.kernel.statistics import TOLERANCE
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from deap import base
 
-from agents.booking import problem_of
+from agents.muscle.booking import problem_of
 from agents.numbers import is_whole
 from agents.schedule import Placement
 from agents.schedulers import PlanningScheduler
@@ -207,7 +207,7 @@ class TitanScheduler(PlanningScheduler):
         plan so far; without a seed schedule only if the settings' `start` says so.
         """
         problem = problem_of(self.cluster, [job.slot for job in jobs], self.model.now)
-        order = range(len(jobs)) if self._seeds or self.settings.start == "list" else None
+        order = range(len(jobs)) if self.reports.seeds or self.settings.start == "list" else None
         outcome = evolve(problem, self.settings, self._stream, order, self.toolbox)
         self.cp = outcome.cp
         self.history = outcome.logbook.select("min")

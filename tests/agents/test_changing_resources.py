@@ -89,10 +89,10 @@ class Nowhere(GlobalScheduler):
 
 
 class NoPlan(PlanningScheduler):
-    """Starts nothing, for it never has the processors that it waits for."""
+    """Starts nothing, for it never makes a plan."""
 
-    def _able(self, slots):
-        return []
+    def replan(self):
+        pass
 
 
 @pytest.mark.parametrize(("global_", "local"), [(Nowhere, FcfsScheduler), ("dll", NoPlan)])
