@@ -80,7 +80,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         How far PACE is off (`PacePredictor`).
     settings : iterable
         What policies and the world can be set to, one object of each kind: how TITANs search
-        (`agents.titan.genetic.Settings`; weights and idle-time are the model's), thresholds and
+        (`agents.titan.settings.Settings`; weights and idle-time are the model's), thresholds and
         choices of co-allocation (`CoallocationSettings`), `JobSelection`, aging (`QueueSettings`),
         `DistanceCosts`, or of a kind that a policy of your own asks `settings` for. What is not
         given has its defaults.

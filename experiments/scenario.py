@@ -22,7 +22,7 @@ from agents.queueing.settings import QueueSettings
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import JobSelection
-from agents.titan.genetic import Settings
+from agents.titan.settings import Settings
 from experiments.checked import ScenarioError, checked
 from experiments.own_metrics import check_names
 from experiments.parameters import ALIASES, Parameters

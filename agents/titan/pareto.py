@@ -15,9 +15,10 @@ from deap import base, tools
 
 from agents.schedule import Placement
 from agents.titan.decoding import Problem, Scoring, metrics, schedule, scoring
-from agents.titan.genetic import Settings, evolve
+from agents.titan.genetic import evolve
 from agents.titan.operators import Individual, order_crossover, perturbation
 from agents.titan.scheduler import pose, stream_of
+from agents.titan.settings import Settings
 from grid.errors import GridError
 from grid.streams import Stream, below, uniform
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from deap import base
@@ -18,11 +18,9 @@ from agents.titan.decoding import Scoring
 from agents.titan.local_search import descend
 from agents.titan.operators import Individual
 from agents.titan.orders import chance, next_generation
+from agents.titan.settings import Settings
 from grid.errors import GridError
 from grid.streams import Stream
-
-if TYPE_CHECKING:
-    from agents.titan.genetic import Settings
 
 
 class Arrays:

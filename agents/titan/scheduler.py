@@ -15,8 +15,9 @@ from agents.numbers import is_whole
 from agents.schedule import Placement
 from agents.schedulers import PlanningScheduler
 from agents.titan.decoding import Problem, numbers, schedule
-from agents.titan.genetic import Settings, evolve
+from agents.titan.genetic import evolve
 from agents.titan.seeds import checked_seed
+from agents.titan.settings import Settings
 from agents.view import Job
 from grid.errors import GridError
 from grid.streams import Stream, stream

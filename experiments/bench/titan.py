@@ -12,7 +12,8 @@ import numpy as np
 
 from agents.titan import optimise
 from agents.titan.decoding import Problem
-from agents.titan.genetic import Settings, evolve
+from agents.titan.genetic import evolve
+from agents.titan.settings import Settings
 from experiments.bench.measurement import Measurement
 from experiments.bench.optimum import bench_optimum
 from experiments.bench.plain_deap import plain_evolve

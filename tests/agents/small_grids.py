@@ -6,7 +6,7 @@ import numpy as np
 
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
-from agents.titan.genetic import Settings
+from agents.titan.settings import Settings
 from grid.distributions import BoundedPareto, UniformSizes
 from grid.jobs import ANYWHERE, job_table
 from grid.platform import Platform

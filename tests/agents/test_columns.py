@@ -14,8 +14,9 @@ from agents.schedule import Placement
 from agents.titan import optimise
 from agents.titan.columns import columns_of, row_of, schedule_of
 from agents.titan.decoding import schedule, score, scoring
-from agents.titan.genetic import Settings, evolve
+from agents.titan.genetic import evolve
 from agents.titan.operators import Individual, default_toolbox, order_crossover, perturbation
+from agents.titan.settings import Settings
 from grid.errors import GridError
 from grid.performance import comprehensive_performance
 from grid.streams import stream

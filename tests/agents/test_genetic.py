@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.titan.decoding import Problem, score, scoring
-from agents.titan.genetic import Settings, evolve
+from agents.titan.genetic import evolve
 from agents.titan.operators import (
     OPERATORS,
     Individual,
@@ -23,6 +23,7 @@ from agents.titan.operators import (
     perturbation,
     roulette,
 )
+from agents.titan.settings import Settings
 from grid.errors import GridError
 from grid.streams import stream
 

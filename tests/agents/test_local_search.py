@@ -9,8 +9,9 @@ import pytest
 from deap import base
 
 from agents.titan.decoding import score, scoring
-from agents.titan.genetic import Settings, evolve
+from agents.titan.genetic import evolve
 from agents.titan.local_search import descend
+from agents.titan.settings import Settings
 from grid.streams import stream
 
 from .test_decoding import WEIGHTS
