@@ -8,9 +8,10 @@ import mesa
 import numpy as np
 import numpy.typing as npt
 
+from agents.protocols import Grid
+
 if TYPE_CHECKING:
     from agents.a4.broker import A4Broker
-    from agents.model import GridModel
     from agents.schedulers import LocalScheduler
 
 Floats = npt.NDArray[np.float64]
@@ -35,7 +36,7 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
 
     scheduler: LocalScheduler
 
-    def __init__(self, model: GridModel, index: int, broker: A4Broker) -> None:
+    def __init__(self, model: Grid, index: int, broker: A4Broker) -> None:
         super().__init__(model)
         cluster = model.world.platform.clusters[index]
         self.index = index

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.a4.job_messages import announcements, transfers
-from agents.blame import raise_as_of
+from agents.blame import made, raise_as_of
 from agents.cluster import ClusterAgent
 from agents.mail import Mail
 from agents.messages import Discovery, Message, Reminder
 from agents.pace.predictor import PacePredictor
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
-from agents.wiring import connect
+from agents.wiring import brokers_of, connect_global, connect_local, receivers
 from grid.brokers import Advertising
 from grid.changes import Failures
 from grid.distance import DistanceCosts
@@ -166,7 +166,15 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.loss_stream = stream(seed, "loss between schedulers")
         self.pace = PacePredictor(self, prediction, prediction_error)
         self.clusters: list[ClusterAgent] = []
-        self._receivers = connect(self, global_scheduler, local_scheduler)
+        self.scheduler: GlobalScheduler = made(global_scheduler, self)
+        self.broker, own, self.brokers = brokers_of(self, self.scheduler)
+        connect_global(self, self.scheduler)
+        for index, broker in enumerate(own):
+            cluster = ClusterAgent(self, index, broker)
+            cluster.scheduler = made(local_scheduler, self, cluster)
+            connect_local(self, index, cluster.scheduler)
+            self.clusters.append(cluster)
+        self._receivers = receivers(self.scheduler, self.clusters)
         if isinstance(workload, BatchWorkload):
             self.workload = replace(workload)  # whose draws begin anew
             self._next_batch()

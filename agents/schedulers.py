@@ -22,7 +22,7 @@ import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import mesa
 import numpy as np
@@ -32,14 +32,11 @@ from agents.a4.broker import A4Broker
 from agents.answers import Answer, queue_of, rank_of, start_of
 from agents.messages import Message
 from agents.muscle.reports import Reports
+from agents.protocols import Cluster, Grid
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import PlacementError
 from grid.kernel.state import LOCAL, REJECT, WAIT
 from grid.streams import Stream, stream
-
-if TYPE_CHECKING:
-    from agents.cluster import ClusterAgent
-    from agents.model import GridModel
 
 __all__ = [
     "REJECT",
@@ -63,7 +60,7 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
     uses_deadlines: ClassVar[bool | None] = None
     """Whether it reads deadlines, which are drawn for it then; None: see `agents.deadlines`."""
 
-    def __init__(self, model: GridModel) -> None:
+    def __init__(self, model: Grid) -> None:
         super().__init__(model)
 
     @classmethod
@@ -126,7 +123,7 @@ class GlobalScheduler(Scheduler):
     collects: ClassVar[bool] = False
     """Jobs are collected and allocated in rounds; `place` is never called."""
 
-    def __init__(self, model: GridModel) -> None:
+    def __init__(self, model: Grid) -> None:
         super().__init__(model)
         self.name = self.called()
         self.clusters = [KnownCluster(model.world, i) for i in range(model.world.clusters)]
@@ -205,7 +202,7 @@ class LocalScheduler(Scheduler):
 
     Attributes
     ----------
-    cluster : ClusterAgent
+    cluster : Cluster
         The cluster that it serves.
     reports : Reports
         What it tells a global scheduler that works in rounds, and the seed schedules that came.
@@ -231,7 +228,7 @@ class LocalScheduler(Scheduler):
     shares: Mapping[int, float] = MappingProxyType({})
     """Shares of users, by number, that what they have used is divided by; of all others: 1."""
 
-    def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
+    def __init__(self, model: Grid, cluster: Cluster) -> None:
         super().__init__(model)
         self.cluster = cluster
         self.name = f"{self.called()} {cluster.name}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import mesa
@@ -15,15 +15,13 @@ import mesa
 from agents.a4.broker import A4Broker, hierarchy
 from agents.blame import compiled, made
 from agents.cluster import ClusterAgent
+from agents.protocols import Grid
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.selection import JobSelection
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.decisions import largest_address, place_address, priority_address, visit_address
 from grid.kernel.state import SERVICES
-
-if TYPE_CHECKING:
-    from agents.model import GridModel
 
 
 class _Numbers(WeakKeyDictionary[Any, Any]):
@@ -37,43 +35,43 @@ if hasattr(mesa.Agent, "_ids"):
     mesa.Agent._ids = _Numbers(mesa.Agent._ids)
 
 
-def connect(
-    model: GridModel,
-    global_scheduler: Callable[[GridModel], GlobalScheduler],
-    local_scheduler: Callable[[GridModel, ClusterAgent], LocalScheduler],
-) -> dict[str, Scheduler]:
-    """Make the agents of a model; return its schedulers by the names that messages go to.
+def brokers_of(
+    model: Grid, scheduler: GlobalScheduler
+) -> tuple[A4Broker, list[A4Broker], list[A4Broker]]:
+    """Make the brokers: the global scheduler's, those of clusters, those between.
 
     Raises
     ------
     GridError
-        If a cluster is named as the global scheduler is, or its brokers are none.
+        If the class that the global scheduler names for them is none of brokers.
     """
-    model.scheduler = scheduler = made(global_scheduler, model)
     kind: object = scheduler.broker_class
     if not (isinstance(kind, type) and issubclass(kind, A4Broker)):
         raise GridError(
             f"{type(scheduler).__name__}: broker_class: found {quoted(kind)}; accepted: a subclass "
             "of agents.a4.A4Broker"
         )
-    model.broker, own, model.brokers = hierarchy(model, partial(made, kind))
-    _connect_global(model, scheduler)
-    receivers: dict[str, Scheduler] = {scheduler.name: scheduler}
-    for index, name in enumerate(model.world.platform.names):
-        cluster = ClusterAgent(model, index, own[index])
-        cluster.scheduler = made(local_scheduler, model, cluster)
-        if name in receivers:
+    return hierarchy(model, partial(made, kind))
+
+
+def receivers(scheduler: GlobalScheduler, clusters: Sequence[ClusterAgent]) -> dict[str, Scheduler]:
+    """Return schedulers by the names that messages go to.
+
+    Raises
+    ------
+    GridError
+        If a cluster is named as the global scheduler is.
+    """
+    for cluster in clusters:
+        if cluster.name == scheduler.name:
             raise GridError(
-                f"clusters: found one named {name}, as the global scheduler is; accepted: "
+                f"clusters: found one named {cluster.name}, as the global scheduler is; accepted: "
                 "another name"
             )
-        receivers[name] = cluster.scheduler
-        _connect_local(model, index, cluster.scheduler)
-        model.clusters.append(cluster)
-    return receivers
+    return {scheduler.name: scheduler} | {each.name: each.scheduler for each in clusters}
 
 
-def _connect_global(model: GridModel, scheduler: GlobalScheduler) -> None:
+def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
     """Have the world ask the global scheduler."""
     world = model.world
     place, largest, visit = _addresses(model, scheduler)
@@ -97,7 +95,7 @@ def _connect_global(model: GridModel, scheduler: GlobalScheduler) -> None:
     world.notify(scheduler.collects)
 
 
-def _reservations(model: GridModel, scheduler: GlobalScheduler) -> int:
+def _reservations(model: Grid, scheduler: GlobalScheduler) -> int:
     """Return how many of the first waiting jobs have reservations.
 
     Raises
@@ -127,7 +125,7 @@ def _reservations(model: GridModel, scheduler: GlobalScheduler) -> int:
     return selection.reservations
 
 
-def _addresses(model: GridModel, scheduler: GlobalScheduler) -> tuple[int, int, int]:
+def _addresses(model: Grid, scheduler: GlobalScheduler) -> tuple[int, int, int]:
     """Return the addresses of `place`, `largest` and `visit`, 0 for those not compiled."""
 
     def address(method: str, compile_: Callable[..., int]) -> int:
@@ -144,16 +142,16 @@ def _addresses(model: GridModel, scheduler: GlobalScheduler) -> tuple[int, int, 
     )
 
 
-def reconnect(model: GridModel) -> None:
+def reconnect(model: Grid, scheduler: GlobalScheduler, clusters: Sequence[ClusterAgent]) -> None:
     """Have the world of a model that was pickled ask, and tell, those of this process."""
     world = model.world
-    world.set_addresses(*_addresses(model, model.scheduler))
-    for cluster in model.clusters:
-        _connect_local(model, cluster.index, cluster.scheduler)
+    world.set_addresses(*_addresses(model, scheduler))
+    for cluster in clusters:
+        connect_local(model, cluster.index, cluster.scheduler)
     world.watcher = world.watcher
 
 
-def _connect_local(model: GridModel, cluster: int, scheduler: LocalScheduler) -> None:
+def connect_local(model: Grid, cluster: int, scheduler: LocalScheduler) -> None:
     """Have the world ask a local scheduler."""
     address, priority = 0, scheduler.compiled("priority")
     if priority:

@@ -230,7 +230,7 @@ def read(path: str | os.PathLike[str]) -> UnderWay:
         raise GridError(f"{path}: {error}; accepted: a checkpoint") from None
     if not isinstance(found, UnderWay):
         raise GridError(f"{path}: found {type(found).__name__}; accepted: a run under way")
-    reconnect(found.model)
+    reconnect(found.model, found.model.scheduler, found.model.clusters)
     return found
 
 

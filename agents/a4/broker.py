@@ -10,19 +10,17 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import mesa
 import numpy as np
 
 from agents.messages import Message, ScheduleReport
+from agents.protocols import Grid
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.state import NONE
 from grid.streams import uniform
-
-if TYPE_CHECKING:
-    from agents.model import GridModel
 
 
 class Belief(NamedTuple):
@@ -83,7 +81,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
 
     def __init__(
         self,
-        model: GridModel,
+        model: Grid,
         name: str,
         parent: A4Broker | None = None,
         latency: float = 0.0,
@@ -230,7 +228,7 @@ def beliefs_of(broker: A4Broker) -> list[Belief]:
 
 
 def hierarchy(
-    model: GridModel, kind: Callable[..., A4Broker]
+    model: Grid, kind: Callable[..., A4Broker]
 ) -> tuple[A4Broker, list[A4Broker], list[A4Broker]]:
     """Make the brokers of a model: the global scheduler's, those of clusters, those between."""
     platform = model.world.platform

@@ -6,21 +6,18 @@ The messages that schedulers write themselves travel in `agents.mail`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.messages import JobMetadata, JobSubmitted, JobTransfer
+from agents.protocols import Grid
 from grid.jobs import ANYWHERE
-
-if TYPE_CHECKING:
-    from agents.model import GridModel
 
 Slots = npt.NDArray[np.int64]
 
 
-def announcements(model: GridModel, slots: Slots) -> Iterator[JobSubmitted | JobMetadata]:
+def announcements(model: Grid, slots: Slots) -> Iterator[JobSubmitted | JobMetadata]:
     """Yield by what messages the global scheduler has just been told of jobs: one an origin."""
     jobs = model.world.jobs
     origins = jobs["origin"][slots]
@@ -40,7 +37,7 @@ def announcements(model: GridModel, slots: Slots) -> Iterator[JobSubmitted | Job
         )
 
 
-def transfers(model: GridModel, slots: Slots, clusters: Slots) -> Iterator[JobTransfer]:
+def transfers(model: Grid, slots: Slots, clusters: Slots) -> Iterator[JobTransfer]:
     """Yield by what messages jobs go to clusters that the global scheduler has ordered there.
 
     A job goes from the cluster that it was submitted through, and not at all if it stays there.

@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.protocols import Cluster
 from agents.titan.decoding import Problem, schedule
-
-if TYPE_CHECKING:
-    from agents.cluster import ClusterAgent
 
 Floats = npt.NDArray[np.float64]
 
 
-def problem_of(cluster: ClusterAgent, slots: Sequence[int], since: float) -> Problem:
+def problem_of(cluster: Cluster, slots: Sequence[int], since: float) -> Problem:
     """Return the jobs of these slots as PACE predicts them, and the cluster as it is now.
 
     Times count from `since`, s.
@@ -67,7 +64,7 @@ class Booked:
     @classmethod
     def by(
         cls,
-        cluster: ClusterAgent,
+        cluster: Cluster,
         order: Sequence[int],
         serial: int,
         round: int,

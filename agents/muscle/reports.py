@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agents.messages import Message, Reminder, ScheduleReport, SeedSchedule
 from agents.muscle.booking import Booked
+from agents.protocols import Cluster
 from grid.kernel.state import LANDING, TRANSIT
-
-if TYPE_CHECKING:
-    from agents.cluster import ClusterAgent
 
 COMING = TRANSIT, LANDING
 """Where jobs are before they are in the cluster's queue."""
@@ -28,7 +25,7 @@ class Reports:
 
     Parameters
     ----------
-    cluster : ClusterAgent
+    cluster : Cluster
     plans : bool
         Its scheduler plans, and so tells of repairs when they are done.
 
@@ -40,7 +37,7 @@ class Reports:
         What was told last.
     """
 
-    def __init__(self, cluster: ClusterAgent, plans: bool) -> None:
+    def __init__(self, cluster: Cluster, plans: bool) -> None:
         self.seeds: list[SeedSchedule] = []
         self.booked = Booked.nothing(cluster.size)
         self._cluster = cluster

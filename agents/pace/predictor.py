@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import mesa
 import numpy as np
 import numpy.typing as npt
 
 from agents.pace.history import History
+from agents.protocols import Grid
 from grid.distributions import log_normal
 from grid.errors import GridError
 from grid.jobs import UNKNOWN
 from grid.streams import stream
 from grid.workloads.synthetic import JobMix
 from grid.workloads.table import Table
-
-if TYPE_CHECKING:
-    from agents.model import GridModel
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +35,7 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
 
     Parameters
     ----------
-    model : GridModel
+    model : Grid
     prediction : {"exact", "requested", "learned"}
         What a run time is predicted from (`PREDICTIONS`).
     error : float or sequence of float
@@ -59,7 +56,7 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
 
     def __init__(
         self,
-        model: GridModel,
+        model: Grid,
         prediction: str = "exact",
         error: float | Sequence[float] = 0.0,
     ) -> None:

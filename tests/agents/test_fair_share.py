@@ -168,7 +168,7 @@ def test_a_pickled_run_goes_on_the_same():
     Pickler(file).dump(model)
     del model
     model = pickle.loads(file.getvalue())
-    reconnect(model)
+    reconnect(model, model.scheduler, model.clusters)
     model.run()
     assert model.world.records().rows.tobytes() == whole.world.records().rows.tobytes()
 

@@ -119,7 +119,7 @@ def copied(model: GridModel) -> GridModel:
     file = io.BytesIO()
     Pickler(file).dump(model)
     copy: GridModel = pickle.loads(file.getvalue())
-    reconnect(copy)
+    reconnect(copy, copy.scheduler, copy.clusters)
     return copy
 
 

@@ -1,0 +1,118 @@
+"""What agents need of the grid that they are in, and of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.messages import Message
+from grid.streams import Stream
+from grid.world import World
+
+S = TypeVar("S")
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+class Broker(Protocol):
+    """What others need of a broker (`agents.a4`)."""
+
+    name: str
+    latency: float
+    """Time that a message takes to the global scheduler's, s."""
+
+    def send(self, kind: type[Message], to: Any, **content: Any) -> Message:
+        """Send a message to the scheduler of another broker."""
+
+
+class Predictor(Protocol):
+    """What others need of PACE (`agents.pace`)."""
+
+    def predict(self, runtimes: Floats) -> Floats:
+        """Return the execution times of jobs on every cluster, s."""
+
+
+class Global(Protocol):
+    """What others need of the global scheduler."""
+
+    name: str
+
+    @property
+    def collects(self) -> bool:
+        """Whether it works in rounds."""
+
+
+class Cluster(Protocol):
+    """What schedulers need of a cluster (`agents.cluster`)."""
+
+    index: int
+    name: str
+    size: int
+
+    @property
+    def model(self) -> Grid:
+        """The grid that it is in."""
+
+    @property
+    def broker(self) -> Broker:
+        """Its own."""
+
+    def expected_ends(self) -> tuple[Indices, Indices, Floats]:
+        """Return the slots of running jobs, their processors here and expected ends, s."""
+
+    def released_at(self) -> Floats:
+        """Return when each processor that remains will be free, s, in increasing order."""
+
+    def release_times(self) -> Floats:
+        """Return when each processor that remains will be free, seconds from now, increasing."""
+
+
+class Grid(Protocol):
+    """What agents need of the model (`agents.model`)."""
+
+    world: World
+    seed: int
+    round_threshold: float
+    loss_stream: Stream
+    messages_posted: int
+    discovery_messages: int
+    lost_between: int
+
+    @property
+    def now(self) -> float:
+        """Simulated time, s."""
+
+    @property
+    def workload(self) -> object:
+        """Jobs that arrive, or batches."""
+
+    @property
+    def broker(self) -> Broker:
+        """The global scheduler's."""
+
+    @property
+    def clusters(self) -> Sequence[Cluster]:
+        """Of the grid, in their order."""
+
+    @property
+    def scheduler(self) -> Global:
+        """The global scheduler."""
+
+    @property
+    def pace(self) -> Predictor:
+        """PACE."""
+
+    def told_by(self, scheduler: Any, call: Callable[..., Any], *given: Any) -> Any:
+        """Call a function of a scheduler; say in any exception whose it was, and when."""
+
+    def settings(self, kind: type[S]) -> S:
+        """Return the settings of a kind that the model was given, or that kind's defaults."""
+
+    def post(self, message: Message) -> None:
+        """Take a message to be delivered when it is due."""
+
+    def remind(self, name: str, time: float, booking: int) -> None:
+        """Have who is called so reminded of the last booking at a time, s; infinity: never."""
