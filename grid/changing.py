@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,27 +12,32 @@ from grid.kernel import access
 from grid.kernel import state as k
 from grid.kernel.rows import EVENT
 from grid.streams import stream
-
-if TYPE_CHECKING:
-    from grid.world import World
+from grid.tables import Tables
 
 
-def plan_changes(world: World) -> None:
-    """Have the changes of the platform happen when they are due."""
+def plan_changes(world: Tables, schedule: Callable[[int, int, int, float], None]) -> None:
+    """Have the changes of the platform happen when they are due.
+
+    Parameters
+    ----------
+    world : Tables
+    schedule : callable
+        `grid.world.World.schedule`.
+    """
     for change in world.platform.changes:
         cluster = world.platform.index(change.cluster)
         size = world.platform.clusters[cluster].size
         for processor in range(size - (change.processors or size), size):
             if change.what == JOIN:
                 _leave_out(world, cluster, processor)
-                world.schedule(k.REPAIR, cluster, processor, change.at)
+                schedule(k.REPAIR, cluster, processor, change.at)
             else:
                 kind = k.FAIL if change.what == FAIL else k.RETIRE
-                world.schedule(kind, cluster, processor, change.at)
-                world.schedule(k.REPAIR, cluster, processor, change.until)
+                schedule(kind, cluster, processor, change.at)
+                schedule(k.REPAIR, cluster, processor, change.until)
 
 
-def _leave_out(world: World, cluster: int, processor: int) -> None:
+def _leave_out(world: Tables, cluster: int, processor: int) -> None:
     """Begin without a processor, which nobody has heard of yet."""
     index = int(world.columns["first_processor"][cluster]) + processor
     world._processors["causes"][index] += 1
@@ -48,7 +53,7 @@ def _leave_out(world: World, cluster: int, processor: int) -> None:
             world.known["load"][cluster] = np.inf
 
 
-def plan_failures(world: World, failures: Failures, seed: int) -> npt.NDArray[np.void]:
+def plan_failures(world: Tables, failures: Failures, seed: int) -> npt.NDArray[np.void]:
     """Have every processor fail by the model; return the table of events, with room for it."""
     box, wanted = world._box, 2 * (len(world._events) + len(world._processors))
     more = np.zeros(wanted - len(world._events), EVENT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,7 @@ from grid.errors import PlacementError, PlatformError, WorkloadError
 from grid.jobs import ANYWHERE, JOB, JobArray
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
-
-if TYPE_CHECKING:
-    from grid.world import World
+from grid.tables import Tables
 
 Indices = npt.NDArray[np.int64]
 
@@ -22,16 +20,16 @@ TOO_LARGE, IMPOSSIBLE = "larger than can ever run", "impossible for the global s
 """Why jobs are rejected."""
 
 
-def why_rejected(world: World, job: np.void) -> str:
+def why_rejected(world: Tables, job: np.void) -> str:
     """Return why a job was rejected, a row of those that left."""
     return TOO_LARGE if job["size"] > world.count("largest") else IMPOSSIBLE
 
 
-def _named(world: World, slot: int) -> str:
+def _named(world: Tables, slot: int) -> str:
     return f"job {world.jobs['number'][slot]} (size {world.jobs['size'][slot]})"
 
 
-def broken_answer(world: World, slot: int, answer: float) -> str:
+def broken_answer(world: Tables, slot: int, answer: float) -> str:
     """Say what is wrong with a decision about a job."""
     names = world.platform.names
     if slot == k.NONE:
@@ -105,14 +103,14 @@ def check_jobs(jobs: JobArray, clusters: int) -> None:
         raise WorkloadError("workload: accepted: jobs in order of arrival")
 
 
-def check_waits(world: World, slot: int) -> None:
+def check_waits(world: Tables, slot: int) -> None:
     """Raise `PlacementError` unless a slot holds a job that waits globally."""
     status = world.jobs["status"]
     if not (0 <= slot < len(status) and status[slot] == k.GLOBAL):
         raise PlacementError(f"slot {slot}: accepted: jobs of the global queue, each once")
 
 
-def checked_sending(world: World, jobs: Indices, clusters: Indices) -> None:
+def checked_sending(world: Tables, jobs: Indices, clusters: Indices) -> None:
     """Raise `PlacementError` unless each job waits globally and fits its cluster."""
     sizes = world.jobs["size"]
     for index, (job, cluster) in enumerate(zip(jobs.tolist(), clusters.tolist(), strict=True)):
@@ -124,7 +122,7 @@ def checked_sending(world: World, jobs: Indices, clusters: Indices) -> None:
 
 
 def checked_plan(
-    world: World,
+    world: Tables,
     cluster: int,
     order: Sequence[int] | Indices,
     resources: Sequence[Sequence[int]] | None,
@@ -165,7 +163,7 @@ def checked_plan(
 
 
 def checked_failure(
-    world: World, what: str, cluster: int, processor: int, time: float, back: float
+    world: Tables, what: str, cluster: int, processor: int, time: float, back: float
 ) -> None:
     """Raise `PlatformError` unless a processor can go, and be back, at these times."""
     place = f"{what} of processor {processor} of cluster {cluster}"

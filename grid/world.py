@@ -85,7 +85,7 @@ class World(Deciders):
             platform, latency, tracked, advertising or Advertising(), place, rank, visit
         )
         self._box["loss_stream"] = stream(seed, "loss")
-        plan_changes(self)
+        plan_changes(self, self.schedule)
         if failures is not None:
             self._events = plan_failures(self, failures, seed)
         self._sources: deque[Iterator[JobArray]] = deque()
