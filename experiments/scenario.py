@@ -108,7 +108,7 @@ class Scenario(Shown):
     packaged: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        check_fields(vars(self))
         if not isinstance(self.parameters, Parameters):
             object.__setattr__(self, "parameters", checked(dict(self.parameters), self.name))
         object.__setattr__(self, "platform", sized(self.platform, self.parameters))

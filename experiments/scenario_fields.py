@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.checked import ScenarioError
 from experiments.parameters import Parameters
 from grid.foreign import quoted
 from grid.platform import Platform
-
-if TYPE_CHECKING:
-    from experiments.scenario import Scenario
 
 OUTPUTS = ("seed_schedules",)
 """What a result can hold beside the usual."""
@@ -25,9 +22,9 @@ SITES = "SITE=FILE, or one file"
 """What the workload is a list of, if it is one."""
 
 
-def check_fields(scenario: Scenario) -> None:
-    """Raise `ScenarioError` for a field that cannot be what it is given as."""
-    where, given = f"{scenario.name}", vars(scenario)
+def check_fields(given: Mapping[str, Any]) -> None:
+    """Raise `ScenarioError` for a field of a scenario that cannot be what it is given as."""
+    where = f"{given['name']}"
     for key in ("name", "title", "paper"):
         _require(isinstance(given[key], str), where, key, given[key], "a string")
     platform, parameters = given["platform"], given["parameters"]
@@ -42,8 +39,8 @@ def check_fields(scenario: Scenario) -> None:
         _require(known, where, key, found, accepted)
     for key, of in LISTS.items():
         strings(given[key], key, of, where)
-    if not isinstance(scenario.workload, str | os.PathLike | None):
-        strings(scenario.workload, "workload", SITES, where)
+    if not isinstance(given["workload"], str | os.PathLike | None):
+        strings(given["workload"], "workload", SITES, where)
 
 
 def strings(found: Any, key: str, of: str, where: str) -> tuple[str, ...]:

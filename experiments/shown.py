@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from grid.lazy import exported
+
+_words = exported(
+    __name__,
+    dict.fromkeys(("text_of", "html_of"), "experiments.reporting.notebook"),
+)
+"""Found by name: the module knows all that is shown, which need not know it."""
+
 
 class Shown:
     """What `experiments.reporting.notebook` has words for."""
 
     def __repr__(self) -> str:
-        from experiments.reporting.notebook import text_of
-
-        return text_of(self)
+        return str(_words("text_of")(self))
 
     def _repr_html_(self) -> str:
-        from experiments.reporting.notebook import html_of
-
-        return html_of(self)
+        return str(_words("html_of")(self))
