@@ -139,6 +139,15 @@ def counted(count: float, one: str, many: str = "") -> str:
     return f"{count:,.0f} {one if count == 1 else many or one + 's'}"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names in a row, as a sentence has them.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
+
+
 def largest(values: Iterable[float | None]) -> float:
     """Return the largest magnitude of what is a number among values, 0 if nothing is."""
     return max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)

@@ -28,6 +28,9 @@ Metric: TypeAlias = "Callable[[Result], float | None]"
 """Returns a finite number of a finished run, or None (or NaN) where nothing defines one."""
 TAKES_RESULT = "accepted: a function of one argument, an experiments.results.Result"
 
+FAILED = "failed/"
+"""Of a metric of the user's own that failed there is a column that begins so."""
+
 
 def own_metric(name: str) -> Metric:
     """Return a user's metric.

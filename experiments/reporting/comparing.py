@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from experiments.labels import label, told
-from experiments.numbers import counted, number, percent
+from experiments.numbers import counted, listed, number, percent
 from experiments.reporting.ran import Ran
 from experiments.reporting.words import Sentence, found
-from experiments.studies.verdicts import listed
 
 TIMES, TOO_FAR = 3.0, 100.0
 """How many times the best a value is from which on it is told so, and from which on nothing is: of

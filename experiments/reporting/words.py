@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.labels import drawn_words, told
-from experiments.numbers import counted, duration, number, percent
+from experiments.numbers import counted, duration, listed, number, percent
 from experiments.reporting.ran import Ran
-from experiments.studies.verdicts import listed
 
 STANDS_OUT = 0.05
 """How much more than the next a cluster must be used to be named the busiest."""

@@ -21,7 +21,7 @@ from experiments.files import REPLICATIONS
 from experiments.labels import MEASURED, drawn_words, is_optional, label
 from experiments.numbers import counted
 from experiments.observed import Observed
-from experiments.own_metrics import tell_failures
+from experiments.own_metrics import FAILED, tell_failures
 from experiments.parameters import Parameters
 from experiments.results import Result, deadlines_from
 from experiments.scenario import Scenario
@@ -38,8 +38,6 @@ from experiments.studies.sweep import (
     sweep,
 )
 
-FAILED = "failed/"
-"""Of a metric of the user's own that failed there is a column that begins so."""
 COUNTS = ("seed", "completed", "rejected", "unfinished", "stable")
 """What runs have beside their metrics."""
 PROBE = 20

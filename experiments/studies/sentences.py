@@ -9,11 +9,11 @@ import pandas as pd
 
 from experiments.labels import label
 from experiments.listing import shown
-from experiments.numbers import PERCENT, counted
+from experiments.numbers import PERCENT, counted, listed
 from experiments.studies.definition import cell
 from experiments.studies.statistics import is_random
 from experiments.studies.undefined import remarks
-from experiments.studies.verdicts import NAMED, listed, pieces, place_of, stretches, verdicts
+from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.labels import drawn_words, label, why_none
 from experiments.notes import idle, told
+from experiments.numbers import listed
+from experiments.own_metrics import FAILED
 from experiments.results import deadlines_from
 from experiments.studies.definition import Definition
 from experiments.studies.outcome import COUNTS, StudyOutcome
-from experiments.studies.replications import FAILED
-from experiments.studies.verdicts import listed
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant

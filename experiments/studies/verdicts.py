@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from experiments.labels import label, told
-from experiments.numbers import PERCENT, duration
+from experiments.numbers import PERCENT, duration, listed
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -209,15 +209,6 @@ def distance(metric: str, difference: float, mean: float, half: float) -> str:
 
 def _half(width: float) -> float | None:
     return None if math.isnan(width) else width
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names in a row.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
 
 
 def verb(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
+from experiments.numbers import listed
 from experiments.papers.beosim.outcome import Outcome
 from experiments.papers.beosim.points import (
     A1,
@@ -36,7 +37,6 @@ from experiments.papers.beosim.points import (
 )
 from experiments.studies.judged import spans
 from experiments.studies.plots import Curve, HeatMap, Panel, Style, draw, draw_heat_maps
-from experiments.studies.verdicts import listed
 
 _STYLES = {
     NO_SHARE: Style("0.55", "", ":"),
