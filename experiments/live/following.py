@@ -107,7 +107,7 @@ class Follower:
         self._see()
         if not self._alone:
             self._turn(wall)
-        if self._known is None and not self._model.running:
+        if self._known is None:
             self._look_back()
         if self._known is not None:
             self.story = tell(self._model, self._names, self._known)
@@ -124,8 +124,10 @@ class Follower:
             self._wanted_since = wall + (0.0 if known is None else HOLD)
         wanted_for = wall - self._wanted_since
         self._wanted, self._any = wanted_for >= 0, wanted_for >= PATIENCE
-        # Only a scheduler that works in rounds is told of submissions by messages.
-        patience = 2 * PATIENCE if self._model.scheduler.collects else 0.0
+        # Only a scheduler that works in rounds is told of submissions by messages. The first job
+        # is not waited for: there is no other story to tell.
+        hopes = known is not None and self._model.scheduler.collects
+        patience = 2 * PATIENCE if hopes else 0.0
         if wanted_for >= patience:
             self._choose()
 
@@ -141,7 +143,7 @@ class Follower:
             self._follow(self._identities.of(self._model.world.slots[best]))
 
     def _look_back(self) -> None:
-        """Follow the job that left last, now that no other will come."""
+        """Follow the job that left last, now that no other is there."""
         last = self._model.world.latest(1)
         if len(last):
             self._follow(self._identities.of(last.rows[0]))

@@ -14,7 +14,7 @@ from agents.messages import JobMetadata, JobTransfer, SeedSchedule
 from agents.model import GridModel
 from agents.muscle import MuscleScheduler
 from agents.titan import TitanScheduler
-from experiments.live.following import HOLD, PATIENCE, Follower, check_number
+from experiments.live.following import HOLD, Follower, check_number
 from experiments.numbers import instant
 from experiments.scenario import Scenario
 from grid.errors import GridError
@@ -234,13 +234,23 @@ def test_without_submissions_a_live_job_is_followed_from_what_was_said():
     model.step()
     follower = Follower(model)
     follower.look(0.0)
-    assert follower.story.heading == "Following: no job yet"
-    follower.look(PATIENCE)
-    assert follower._known is None
-    follower.look(2 * PATIENCE)
     lines = [line for _, line in told(follower)]
     assert lines[0].startswith("submitted ")
     assert re.match(r"round \d: MUSCLE allocates it to C\d", lines[1])
+
+
+@pytest.mark.parametrize(("runtime", "last"), [(100.0, "starts on"), (3.0, "finishes after")])
+def test_the_first_job_is_followed_as_soon_as_it_was_submitted(runtime, last):
+    # By users, where MUSCLE's first story would rather be of one that came through a cluster.
+    jobs = [{"number": 1 + i, "size": 2, "runtime": runtime, "arrival": 9e3 * i} for i in (0, 1)]
+    model = by_hand(jobs, world=MuscleScheduler, local=TitanScheduler, interval=20.0)
+    follower = Follower(model)
+    follower.look(0.0)
+    assert follower.story.heading == "Following: no job yet"
+    model.step()
+    follower.look(0.0)
+    assert follower.story.heading == "Following job 1: 2 processors, no deadline"
+    assert told(follower)[-1][1].startswith(last)
 
 
 def test_of_jobs_that_share_a_number_the_first_is_followed():
