@@ -38,9 +38,9 @@ S = TypeVar("S")
 class GridModel(mesa.Model):  # type: ignore[misc]
     """A grid of clusters under a global scheduler and one local scheduler each.
 
-    One `step` lets `interval` seconds pass, or several intervals at once if nothing happens before.
-    What happens does not depend on the interval, which only says how often agents are looked at
-    from outside.
+    One `step` lets `interval` seconds pass, or several intervals at once if nothing happens before,
+    but never more than `stride` seconds. What happens depends on neither: they only say how often
+    agents are looked at from outside.
 
     Parameters
     ----------
@@ -147,10 +147,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.messages_posted = self.discovery_messages = self.lost_between = 0
         self._mail = Mail()
         self.said, self.listeners = self._mail.said, self._mail.listeners
-        self._collected_serial = -1
-        self._told = 0
-        self._looked = 0.0
-        self._stopping = False
+        self._collected_serial, self._told = -1, 0
+        self._looked, self._stopping, self.stride = 0.0, False, float("inf")
         self.world = World(
             platform,
             latency,
@@ -249,13 +247,13 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             self.datacollector.collect(self)
 
     def _next_look(self) -> float:
-        """Return the end of the next interval, or of that in which more happens if it is later."""
+        """Return the end of the next interval, or of a later one in which more happens, if near."""
         look = self._looked + self.interval
         more = min(self.world.coming, self._mail.next_due())
         if look < more < np.inf:
             end = float(np.ceil(more / self.interval)) * self.interval
             look = end if more <= end < np.inf else more  # the product is rounded
-        return look
+        return min(look, self._looked + self.stride)
 
     def stop(self) -> None:
         """End the step under way at the next instant; the next step goes on from there."""

@@ -174,6 +174,7 @@ def resume(
     """
     model, new, log = under_way.model, under_way.new, under_way.log
     live = _check_live(model, live, pace, follow)
+    model.stride = math.inf  # it may have been held back before
     model.world.compile()
     with nullcontext() if new is None else resumed_result(new):
         with nullcontext() if log is None else resumed_log(log):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from numbers import Real
 from time import perf_counter, sleep
 
@@ -43,7 +44,8 @@ class Pacing:
     Parameters
     ----------
     model : GridModel
-        It has made no step yet; its interval is shortened where that looks smoother.
+        It has made no step yet; its stride is shortened, so that its clock does not stand still
+        and then jump where nothing happens for long.
     pace : float or None
         Simulated seconds a second of wall time; None: such that the run takes `LEAST` seconds.
 
@@ -59,12 +61,14 @@ class Pacing:
         self._model = model
         self._pace = pace
         if pace is not None:
-            model.interval = min(model.interval, pace / 4)
+            model.stride = pace / 4
         self._at = self._position()
         self._due = perf_counter()
 
     def hold(self, meanwhile: Callable[[], object], stopping: Callable[[], bool]) -> None:
         """Sleep as long as the run is ahead of its pace.
+
+        Without a pace in simulated seconds, time goes on meanwhile if nothing happens for long.
 
         Parameters
         ----------
@@ -79,6 +83,19 @@ class Pacing:
         while (ahead := self._due - perf_counter()) > 0 and not stopping():
             sleep(min(ahead, SLICE))
             meanwhile()
+            if self._pace is None and self._strolls(ahead):
+                return
+        if self._pace is None:
+            self._model.stride = inf
+
+    def _strolls(self, ahead: float) -> bool:
+        """Have the model pass a gap in small steps for as long as it is ahead, if there is one."""
+        model = self._model
+        gap = model.world.coming - model.now
+        if not (model.running and model.interval < gap < inf):
+            return False
+        model.stride = gap * min(1.0, SLICE / ahead)
+        return True
 
     def _position(self) -> float:
         """Return the wall time at which the run should be where it is, s after its beginning."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from agents.balancers import DynamicLeastLoadScheduler
 from agents.disciplines import FcfsScheduler
+from agents.model import GridModel
 from experiments.live import pacing as module
 from experiments.live.pacing import LAG, LEAST, SLICE, Pacing
 from grid.errors import GridError
+from grid.platform import Platform
 
-from .watched import grid_of
+from .watched import FewJobs, grid_of
 
 
 @pytest.fixture
@@ -70,7 +73,41 @@ def test_a_pace_is_kept(wall, pace):
     model = grid_of(4, count=60)
     took = paced(model, wall, pace)
     assert took == pytest.approx(model.now / pace)
-    assert model.interval == min(20.0, pace / 4)
+
+
+def with_gaps():
+    """A model in which nothing happens for long."""
+    jobs = [{"number": i, "size": 2, "runtime": 100.0, "arrival": 400.0 * i} for i in range(3)]
+    return GridModel(
+        Platform.star([4]), FewJobs(*jobs), DynamicLeastLoadScheduler, FcfsScheduler, interval=4.0
+    )
+
+
+def clocks(model, wall, pace):
+    """Run a model; return the wall times at which it was looked at, and what its clock showed."""
+    pacing, seen = Pacing(model, pace), []
+    while model.running:
+        model.step()
+        pacing.hold(lambda: seen.append((wall.now - 100.0, model.now)), never)
+    return np.array(seen).T
+
+
+@pytest.mark.parametrize("pace", [10.0, 200.0])
+def test_the_clock_keeps_its_pace_where_nothing_happens(wall, pace):
+    model = with_gaps()
+    at, shown = clocks(model, wall, pace)
+    assert model.now == 900.0
+    assert np.abs(shown - at * pace).max() <= pace / 4 + 1e-6
+
+
+def test_the_clock_goes_on_without_a_pace_too(wall):
+    model = with_gaps()
+    at, shown = clocks(model, wall, None)
+    assert at[-1] == pytest.approx(LEAST, abs=0.5)
+    assert np.diff(shown).max() <= 20.0
+    under_way = shown[shown < model.now]
+    second = round(1.0 / SLICE)
+    assert (under_way[second:] > under_way[:-second]).all()
 
 
 def test_it_draws_while_it_sleeps_and_stops_when_told(wall):
@@ -86,12 +123,15 @@ def test_it_draws_while_it_sleeps_and_stops_when_told(wall):
 
 
 def test_pacing_changes_no_result(wall):
-    rows = []
-    for pace in (None, 1.0, 1e9):
-        model = grid_of(4, count=60)
-        paced(model, wall, pace)
-        rows.append(model.world.records().rows.tobytes())
-    assert rows[0] == rows[1] == rows[2]
+    for make in (lambda: grid_of(4, count=60), with_gaps):
+        alone = make()
+        alone.run()
+        for pace in (None, 1.0, 1e9):
+            model = make()
+            paced(model, wall, pace)
+            rows = model.world.records().rows.tobytes()
+            assert rows == alone.world.records().rows.tobytes()
+            assert (model.now, model.messages) == (alone.now, alone.messages)
 
 
 def test_a_compiled_policy_is_paced_too(wall):
