@@ -207,7 +207,7 @@ class SweepProgress:
             done = f"{int(100 * share)}%"
             if share == 1.0:
                 done, left = "all jobs are through, messages are under way", None
-        if left is not None:
+        if left is not None and not (least and round(left) == 0):  # that would tell nothing
             done += f", {least}{countdown(left)} left"
         return f"{done}: {self._doing}" if self._doing and self._bar is not None else done
 

@@ -140,6 +140,17 @@ def test_it_ends_after_an_error(clock):
     assert console.file.getvalue().rstrip().endswith("1 of 3 runs done in 10 s")
 
 
+def test_no_time_at_least_is_no_time_to_tell(clock):
+    said = []
+    with SweepProgress(told()) as shown:
+        shown.begin(0, Forecast([[("run", 5.0)]] * 2, 1, open_ended=True))
+        for piece in range(2):
+            clock.now += 5.0
+            shown.advance(piece, [5.0])
+            said.append(shown._words())
+    assert said == ["1 of at least 2 runs, at least 5 s left", "2 of at least 2 runs"]
+
+
 def test_nothing_to_do(clock):
     console = told(terminal=True)
     with SweepProgress(console) as shown:
