@@ -272,8 +272,8 @@ def saturation(
                 chosen, seed, console.print, replications, cores(), width, watch
             )
         if as_json:
-            if found.remark:
-                click.echo(f"metasched: {found.remark}", err=True)
+            for line in found.remarks:
+                click.echo(f"metasched: {line}", err=True)
             click.echo(json.dumps(found.summary(), allow_nan=False), file=stdout)
         else:
             print_saturation(found, Console())

@@ -110,8 +110,8 @@ def print_saturation(found: Saturation, console: Console) -> None:
     console.print("queues are just borne, and 95 % confidence intervals")
     low, high = found.bracket.low, found.bracket.high
     console.print(f"maximal utilization: between {low:.4f} and {high:.4f}", **_LITERALLY)
-    if found.remark:
-        console.print(found.remark, **_LITERALLY)
+    for line in found.remarks:
+        console.print(line, **_LITERALLY)
 
 
 def _meant(names: Sequence[str], row: dict[str, Any]) -> list[str]:

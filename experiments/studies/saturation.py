@@ -140,16 +140,24 @@ class Saturation:
     bracket: Bracket
 
     @property
-    def remark(self) -> str:
-        """Why the bracket is wider than asked for, and what would narrow it; "" if it is not."""
-        bracket = self.bracket
-        if not bracket.untold or bracket.high - bracket.low <= bracket.width:
-            return ""
-        return (
-            f"wider than the width asked for, {bracket.width:g}: of loads from "
-            f"{bracket.untold[0]:.5g} to {bracket.untold[-1]:.5g} runs did not tell; more jobs a "
-            "run would, or more replications"
-        )
+    def remarks(self) -> list[str]:
+        """What the bracket does not say, for people: a line each.
+
+        Why it is wider than asked for, if it is, and what planned changes of the platform mean.
+        """
+        bracket, lines = self.bracket, []
+        if bracket.untold and bracket.high - bracket.low > bracket.width:
+            lines.append(
+                f"wider than the width asked for, {bracket.width:g}: of loads from "
+                f"{bracket.untold[0]:.5g} to {bracket.untold[-1]:.5g} runs did not tell; more jobs "
+                "a run would, or more replications"
+            )
+        if self.scenario.platform.changes:
+            lines.append(
+                "planned changes of the platform count as far as the runs reach; load is over all "
+                "processors, also those that are away"
+            )
+        return lines
 
     def at(self, load: float) -> Scenario:
         """Return the scenario at a load."""

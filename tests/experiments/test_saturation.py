@@ -72,10 +72,18 @@ def test_a_bracket_that_stays_wider_than_asked_for_says_so():
     while (load := bracket.next_load()) is not None:
         bracket.learn(load, Interval(JUST_BORNE, 0.0 if load < 0.6 else 9.0))
         bracket.low = max(bracket.low, 0.5)
-    remark = Saturation(Scenario.load("queues"), 0, 2, bracket).remark
+    (remark,) = Saturation(Scenario.load("queues"), 0, 2, bracket).remarks
     assert remark.startswith("wider than the width asked for, 0.2: of loads from 0.625 to 0.875 ")
     bracket.high = 0.6
-    assert Saturation(Scenario.load("queues"), 0, 2, bracket).remark == ""
+    assert Saturation(Scenario.load("queues"), 0, 2, bracket).remarks == []
+
+
+def test_planned_changes_of_a_platform_are_told_to_count_in_part():
+    later = {"cluster": "a", "what": "fail", "at": 1e9}
+    platform = Platform.from_dict({"clusters": [{"name": "a", "size": 4}], "changes": [later]})
+    found = Saturation(Scenario("mine", platform, {}, "dll", "fcfs"), 0, 2, Bracket())
+    (remark,) = found.remarks
+    assert remark.startswith("planned changes of the platform count as far as the runs reach")
 
 
 def test_the_command_tells_what_it_finds():
