@@ -91,6 +91,8 @@ OPTIONAL = (
 )
 """Metrics of what not every run has: 0 says nothing."""
 
+WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
+
 _TABLES = {
     "response_queues": Metric("mean response, queue", "time"),
     "messages": Metric("messages,"),

@@ -9,7 +9,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.labels import MEASURED, drawn_words, label, scale_of, schedulers, told
+from experiments.labels import (
+    MEASURED,
+    WAITS_OF_RESTARTED,
+    drawn_words,
+    label,
+    scale_of,
+    schedulers,
+    told,
+)
 from experiments.numbers import counted, duration, percent
 from experiments.parameters import Parameters
 from experiments.results import Result
@@ -212,6 +220,8 @@ def _remarks(result: Result) -> Iterator[str]:
         yield "the run was interrupted before the next jobs came"
     if result.stable is False:
         yield UNSTABLE
+    if result.restarts:
+        yield WAITS_OF_RESTARTED
     if result.cleaning.rules:
         yield f"cleaning of {counted(result.cleaning.records, 'record')}:"
     for rule, count in result.cleaning.rules.items():

@@ -83,6 +83,7 @@ def page_of(runs: Sequence[Ran]) -> str:
         figures=figures(single.summary) if single else {},
         found=found(single) if single else compared(runs),
         charts=charts,
+        restarted=any(ran.restarted for ran in runs),
         carried=any(_carries(ran) for ran in runs),
         saturated=any(link["saturated"] > 0 for ran in runs for link in ran.summary["links"]),
         tables=_tables(runs),
@@ -234,12 +235,13 @@ def _data(ran: Ran, place: str) -> dict[str, Any]:
         "count": ran.chart.rows,
     }
     names = ran.link_names if _carries(ran) else []
-    if names:
-        table = ran.timeline
-        arrays["bounds"] = np.append(table["from"].to_numpy(), table["to"].to_numpy()[-1:])
-        for index, name in enumerate(names):
-            for kind in ("demand", "saturated"):
-                arrays[f"{kind}{index}"] = table[f"{kind} {name}"].to_numpy()
+    if names or ran.restarted:
+        arrays["bounds"] = ran.bounds
+    if ran.restarted:  # between its starts, a job did not wait all the time
+        arrays["waiting"] = ran.timeline["waiting"].to_numpy(np.float64)
+    for index, name in enumerate(names):
+        for kind in ("demand", "saturated"):
+            arrays[f"{kind}{index}"] = ran.timeline[f"{kind} {name}"].to_numpy()
     clusters = [{"name": each.name, "size": each.size} for each in ran.platform.clusters]
     return {
         "name": ran.name,

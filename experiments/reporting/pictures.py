@@ -30,6 +30,10 @@ JOINED = 100
 IDLE = "0.93"
 """Ground of a cluster in a schedule, seen where processors are not in use."""
 BINS = 400
+THROWN_BACK = (
+    "Where failures threw jobs back, use is that of last starts, and waiting jobs are told until "
+    "arrivals end"
+)
 TICKS = (1.0, 10.0, 60.0, 600.0, 3600.0, 36_000.0, 86_400.0, 864_000.0, 8_640_000.0)
 """Waits that are marked on axes, s."""
 
@@ -156,12 +160,18 @@ def _use(axes: list[Axes], runs: Sequence[Ran]) -> None:
         total = ran.platform.sizes.sum()
         busy = means_over(edges, start[job], finish[job], processors / total)
         used.stairs(100 * busy, edges / scale, label=name, color=color, linewidth=0.9)
-        done = ran.completed
-        queue = means_over(edges, arrival[done], start[done], np.ones(done.sum()))
+        if ran.restarted:  # between its starts, a job did not wait all the time
+            queue, edges = ran.timeline["waiting"].to_numpy(np.float64), ran.bounds
+        else:
+            done = ran.completed
+            queue = means_over(edges, arrival[done], start[done], np.ones(done.sum()))
         waiting.stairs(queue, edges / scale, label=name, color=color, linewidth=0.9)
     used.set(ylabel="processors in use, %", ylim=(0, 101))
     waiting.set(ylabel="waiting jobs", xlabel=f"time, {unit}")
     waiting.set_ylim(bottom=0)
+    if any(ran.restarted for ran in runs):
+        waiting.set_xlim(used.get_xlim())
+        used.set_title(THROWN_BACK, fontsize=7)
     _finish(axes, len(runs) > 1)
 
 
@@ -194,7 +204,7 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
     if all(ran.timeline[f"demand {name}"].max() == 0 for ran, name in curves):
         raise GridError("links: nothing was asked of any; accepted: runs with split jobs")
     for index, (ran, name) in enumerate(curves):
-        edges = np.append(ran.timeline["from"], ran.timeline["to"].iloc[-1:]) / scale
+        edges = ran.bounds / scale
         label = name if len(runs) == 1 else f"{ran.name}: {name}"
         for of, kind in ((demand, "demand"), (saturated, "saturated")):
             share = 100 * ran.timeline[f"{kind} {name}"]
@@ -213,8 +223,9 @@ def _waits(axes: list[Axes], runs: Sequence[Ran]) -> None:
     told = [ran for ran in runs if len(ran.waits)]
     if not told:
         raise GridError("waits: no job was completed; accepted: runs with jobs that were")
+    to = " up to a job's last start" if any(ran.restarted for ran in told) else ""
     for of, values, label in (
-        (axes[0], attrgetter("waits"), "wait (1 s also stands for less)"),
+        (axes[0], attrgetter("waits"), f"wait{to} (1 s also stands for less)"),
         (axes[1], attrgetter("slowdowns"), "bounded slowdown"),
     ):
         for ran, name, color in _named(told):

@@ -153,6 +153,16 @@ class Ran:
         return bool(self.summary.get("interrupted") and self.summary.get("unfinished"))
 
     @property
+    def restarted(self) -> bool:
+        """Whether failures threw jobs back: only their last starts are known, not those before."""
+        return bool(self.summary["metrics"].get("restarts"))
+
+    @property
+    def bounds(self) -> Floats:
+        """Bounds of the intervals of its timeline, s."""
+        return np.append(self.timeline["from"], self.timeline["to"].iloc[-1:])
+
+    @property
     def link_names(self) -> list[str]:
         """Links, by the node that each joins to the centre."""
         return [name[len("demand ") :] for name in self.timeline.columns[3::2]]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.labels import drawn_words, told
+from experiments.labels import WAITS_OF_RESTARTED, drawn_words, told
 from experiments.numbers import counted, duration, listed, number, percent
 from experiments.reporting.ran import Ran
 
@@ -61,7 +61,12 @@ def _service(ran: Ran) -> Iterator[Sentence]:
 
 def _at_once(ran: Ran) -> str:
     share = float(np.mean(ran.waits == 0))
-    return f"{percent(share)} of them did not wait." if share else "All had to wait."
+    if share:
+        return f"{percent(share)} of them did not wait."
+    links = ran.summary["platform"]["links"]
+    if ran.summary["parameters"].get("latency") or any(link["latency"] for link in links):
+        return "Waits include the latency of the brokers' messages."
+    return "All had to wait."
 
 
 def _clusters(ran: Ran) -> Iterator[Sentence]:
@@ -164,10 +169,10 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
             "was, and would be higher in a longer one.",
             True,
         )
-    if summary["metrics"].get("restarts"):
+    if ran.restarted:
         yield Sentence(
-            f"Failures threw jobs back {counted(summary['metrics']['restarts'], 'time')}; charts "
-            "show the last start of each.",
+            f"Failures threw jobs back {counted(summary['metrics']['restarts'], 'time')}; the "
+            f"schedule shows the last start of each ({WAITS_OF_RESTARTED}).",
             True,
         )
     for rule, count in summary.get("cleaning", {}).get("rules", {}).items():

@@ -18,7 +18,7 @@ import pandas as pd
 
 from agents.model import GridModel
 from experiments.files import REPLICATIONS
-from experiments.labels import MEASURED, drawn_words, is_optional, label
+from experiments.labels import MEASURED, WAITS_OF_RESTARTED, drawn_words, is_optional, label
 from experiments.numbers import counted
 from experiments.observed import Observed
 from experiments.own_metrics import FAILED, tell_failures
@@ -150,6 +150,8 @@ class Replications(Shown):
             lines.append(f"{counted(self.rejected, 'job')} rejected in all runs together")
         if "deadlines_met" in self.shown and (drawn := drawn_words(self.deadlines)):
             lines.append(drawn)
+        if "restarts" in self.shown and self.shown["restarts"].mean:
+            lines.append(WAITS_OF_RESTARTED)
         return lines if self.random else [*lines, NOT_RANDOM]
 
     @property

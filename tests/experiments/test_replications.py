@@ -226,3 +226,10 @@ def test_replications_of_a_log_without_anything_random_say_so(tmp_path):
 
 def test_numbers_that_are_all_equal_have_an_interval_of_no_width():
     assert mean_interval([0.1 + 0.2] * 3).half_width == 0.0
+
+
+def test_what_waits_are_after_failures_is_told():
+    words = ["quickstart", "--replications", 2, "--set", "jobs=40", "--set", "mean_down_time=10"]
+    told = "waits: up to the last start of a job, what it ran in vain before included"
+    assert told not in call(*words).stdout
+    assert told in call(*words, "--set", "mean_up_time=2000").stdout

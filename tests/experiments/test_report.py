@@ -42,6 +42,8 @@ def test_restarts_are_told_where_there_are_some(result):
     losses = [{"restarts": 2, "lost_work": 0.25}] * 4
     text = printed(replace(result, in_rounds=True, restarts=2, cluster_losses=losses))
     assert re.search("^restarts +2, 1 processor-s lost", text, re.MULTILINE)
+    assert "waits: up to the last start" not in printed(result)
+    assert "waits: up to the last start of a job, what it ran in vain before included\n" in text
 
 
 def test_time_in_which_messages_alone_go_on_is_told(result):

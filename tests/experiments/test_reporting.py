@@ -294,6 +294,21 @@ def test_a_schedule_has_a_legend_of_what_it_shows(folder, tmp_path):
     assert "joins a split job" in legend(ran)
 
 
+def test_waiting_jobs_that_ran_in_between_are_those_of_the_timeline(folder):
+    ran = Ran.read(folder)
+    ran.summary["metrics"]["restarts"] = 1
+    ran.timeline["waiting"] = 7.25
+    used, waiting = draw([ran], "utilization").axes
+    (drawn,) = waiting.patches
+    assert set(drawn.get_data().values) == {7.25}
+    assert waiting.get_xlim() == used.get_xlim()
+    assert "last starts" in used.get_title()
+    assert "up to a job's last start" in draw([ran], "waits").axes[0].get_xlabel()
+    assert '"waiting":' in page_of([ran])
+    assert "Where failures threw jobs back" in page_of([ran])
+    assert "Where failures threw jobs back" not in page_of([Ran.read(folder)])
+
+
 @pytest.mark.parametrize("what", [kind for kind in KINDS if kind != "links"])
 def test_each_kind_of_picture_takes_several_runs(folder, what):
     ran = Ran.read(folder)

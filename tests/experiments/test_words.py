@@ -105,6 +105,23 @@ def test_all_links_of_the_first_place_are_named(ran, saturated, told):
     assert told in words(ran)
 
 
+def test_waits_for_messages_alone_are_not_told_as_having_to_wait(ran):
+    ran.jobs["start"] = ran.jobs["arrival"] + 0.08
+    ran.summary["parameters"]["latency"] = 0.0
+    for link in ran.summary["platform"]["links"]:
+        link["latency"] = 0.0
+    assert "All had to wait." in words(ran)
+    ran.summary["platform"]["links"][0]["latency"] = 0.01
+    assert "All had to wait" not in words(ran)
+    assert "Waits include the latency of the brokers' messages." in words(ran)
+
+
+def test_what_waits_are_after_failures_is_told(ran):
+    assert "last start" not in words(ran)
+    ran.summary["metrics"]["restarts"] = 2
+    assert "waits: up to the last start of a job, what it ran in vain before included" in words(ran)
+
+
 # Several runs -----------------------------------------------------------------------------------
 
 

@@ -55,7 +55,9 @@ async function runs(told, page) {
   page.curves.push(timeCurves(document.getElementById("used"), view, used, percent, 1));
   const waiting = told.map((run) => ({
     name: several ? run.name : "waiting jobs",
-    values: (bins) => meansOver(view, bins, run.arrival, run.start, () => 1),
+    values: run.waiting
+      ? stepped(view, run.bounds, run.waiting)
+      : (bins) => meansOver(view, bins, run.arrival, run.start, () => 1),
   }));
   page.curves.push(timeCurves(document.getElementById("waiting"), view, waiting, number));
   for (const kind of ["demand", "saturated"]) {
