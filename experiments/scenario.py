@@ -350,11 +350,13 @@ class Scenario(Shown):
         return model
 
     def as_run(self, model: GridModel) -> Scenario:
-        """Return the scenario with what its model found in the log, and with deadlines or not."""
+        """Return the scenario with its mode, deadlines or not, and what its log told."""
         assert isinstance(self.parameters, Parameters)
         drawn = self.parameters.assign_deadlines
         drawn = bool(model.workload.drawn_deadlines) if drawn == "auto" else drawn
         found = {"prediction": model.pace.prediction, "assign_deadlines": drawn}
+        if self.workload is not None and self.parameters.mode == "batch":
+            found["mode"] = "open"  # jobs of a log come when it says
         parameters = self.parameters.model_copy(update=found)
         platform = model.world.platform
         if platform is self.platform and parameters == self.parameters:

@@ -175,6 +175,17 @@ def test_bad_settings_are_refused(settings, words):
     assert "\n" not in str(caught.value)
 
 
+def test_a_log_runs_in_mode_open(tmp_path):
+    log = tmp_path / "one.csv"
+    log.write_text("arrival,runtime,size\n0,100,4\n")
+    scenario = Scenario.load("muscle")
+    assert scenario.as_run(scenario.changed(["jobs=9"]).model()).parameters.mode == "batch"
+    scenario = scenario.changed(workload=str(log))
+    ran = scenario.as_run(scenario.model())
+    assert ran.parameters.mode == "open"
+    assert ran.as_run(ran.model()) is ran  # as of a run that goes on
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
