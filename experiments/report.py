@@ -214,7 +214,7 @@ def _remarks(result: Result) -> Iterator[str]:
     if result.unfinished:
         why = "the run was interrupted" if result.interrupted else result.why_unfinished
         yield f"{counted(result.unfinished, 'job')} not finished: {why}"
-        if result.interrupted:
+        if result.interrupted and result.tally.grid["jobs"][0]:  # else neither is shown
             yield "processors that those held count as idle in utilization and idle-times"
     elif result.interrupted:
         yield "the run was interrupted before the next jobs came"

@@ -159,7 +159,7 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         had = "had not finished by then" if ran.left_running else "never finished"
         held = (
             ", and processors that they held count as idle in utilization, idle-times and charts"
-            if ran.left_running
+            if ran.left_running and summary["metrics"].get("utilization") is not None
             else ""
         )
         yield Sentence(f"{counted(unfinished, 'job')} {had}; they are in no chart{held}.", True)

@@ -87,6 +87,8 @@ def test_what_unfinished_jobs_use_is_told_to_be_left_out(ran):
     assert "busiest" not in told
     assert "3 jobs had not finished by then; they are in no chart, and processors that they" in told
     assert "count as idle in utilization" in told
+    ran.summary["metrics"]["utilization"] = None
+    assert "count as idle" not in words(ran)
 
 
 @pytest.mark.parametrize(
