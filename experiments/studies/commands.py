@@ -51,8 +51,10 @@ def study(
             print_outcome(outcome, Console())
     for note in loaded.notes:
         click.echo(f"metasched: {note}", err=True)
+    if outcome.all_rejected:
+        click.echo("metasched: all jobs of all runs were rejected", err=True)
     failed = [*failures(outcome)]
     for line in failed:
         click.echo(f"metasched: {line}", err=True)
-    if failed:
+    if failed or outcome.all_rejected:
         sys.exit(FAILED)

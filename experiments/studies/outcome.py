@@ -103,6 +103,18 @@ class StudyOutcome(Shown):
         return bool(self.provenance.get("inputs")) and self.study.replications.window is None
 
     @property
+    def accepted_none(self) -> pd.Series:
+        """Whether each run rejected all of its jobs, as far as any of them count."""
+        runs = self.runs
+        none = runs.get("mean_wait", pd.Series(0.0, runs.index)).isna()
+        return (runs["rejected"] > 0) & (runs["unfinished"] == 0) & none
+
+    @property
+    def all_rejected(self) -> bool:
+        """Whether there are runs, and they rejected all of their jobs."""
+        return not self.runs.empty and bool(self.accepted_none.all())
+
+    @property
     def where(self) -> list[str]:
         """Columns that tell settings apart: the workload, and the parameters that vary."""
         return ["workload", *self.study.vary]

@@ -24,6 +24,8 @@ def sentences(outcome: StudyOutcome) -> Iterator[str]:
     yield from _compared(outcome)
     if outcome.runs.empty:
         yield "No run is finished yet."
+    elif outcome.all_rejected:
+        yield "All jobs of all runs were rejected: there is nothing to compare."
     else:
         yield from verdicts(outcome)
         yield from _effects(outcome)
@@ -141,13 +143,16 @@ def _lacking(outcome: StudyOutcome) -> Iterator[str]:
     all_points = len(study.compared) * len(study.settings) * max(1, len(study.workloads))
     if all_points > len(points):
         yield f"{all_points - len(points)} of {all_points} points have no finished run yet."
-    rejecting = points[points["rejected"] > 0]
+    empty = _accepted_none(outcome)
+    if len(empty):
+        yield f"{_points(outcome, empty)} rejected all jobs of all runs: there is no mean of them."
+    rejecting = points[points["rejected"] > 0].drop(empty.index)
     if len(rejecting):
         yield (
             f"{_points(outcome, rejecting)} rejected jobs ({int(rejecting['rejected'].sum()):,} in "
             "all runs together): their means are of the jobs that they accepted."
         )
-    constant = _not_random(outcome)
+    constant = _not_random(outcome).drop(empty.index, errors="ignore")
     if len(constant):
         yield (
             f"{_points(outcome, constant)} came to the same to the last bit whatever the seed: "
@@ -165,12 +170,26 @@ def _lacking(outcome: StudyOutcome) -> Iterator[str]:
             )
 
 
+def _accepted_none(outcome: StudyOutcome) -> pd.DataFrame:
+    """Return the points whose runs rejected all of their jobs."""
+    none = outcome.accepted_none
+    return outcome.points[[bool(none[each.index].all()) for each in _runs_of_points(outcome)]]
+
+
 def _not_random(outcome: StudyOutcome) -> pd.DataFrame:
     """Return the points that seeds change nothing of: of logs that are replayed whole."""
-    runs = outcome.runs.groupby([*outcome.where, "policy"], sort=False)  # as points are
     return outcome.points[
-        [outcome.whole_logs and len(each) > 1 and not is_random(each) for _, each in runs]
+        [
+            outcome.whole_logs and len(each) > 1 and not is_random(each)
+            for each in _runs_of_points(outcome)
+        ]
     ]
+
+
+def _runs_of_points(outcome: StudyOutcome) -> Iterator[pd.DataFrame]:
+    """Yield the runs of each point, in the order of points."""
+    for _, runs in outcome.runs.groupby([*outcome.where, "policy"], sort=False):
+        yield runs
 
 
 def _ended(outcome: StudyOutcome) -> Iterator[str]:

@@ -88,6 +88,22 @@ def test_what_has_no_mean_is_told_and_has_no_rank(tmp_path):
     assert json.loads(json.dumps(outcome.summary(), allow_nan=False))["ranking"][3]["rank"] is None
 
 
+def test_of_what_rejected_all_jobs_no_mean_is_told(tmp_path):
+    def result(policy, workload, setting, replication):
+        found = turnaround(policy, workload, setting, replication) | {"rejected": 1.0}
+        if policy.startswith("dll") and setting["link_mbps"] == 1000:
+            return {**found, "mean_turnaround": math.nan, "mean_wait": math.nan}
+        return {**found, "mean_wait": 1.0}
+
+    outcome = read(tmp_path, result)
+    text = " ".join(outcome.sentences())
+    none = "dll over fcfs (link_mbps 1000)"
+    assert f"{none} rejected all jobs of all runs: there is no mean of them." in text
+    assert text.count(none) == 1
+    assert "rejected jobs (15 in all runs together): their means are" in text
+    assert not outcome.all_rejected
+
+
 def test_a_run_without_a_steady_state_strikes_nothing_out_and_is_marked(tmp_path):
     def result(policy, workload, setting, replication):
         found = turnaround(policy, workload, setting, replication)

@@ -9,7 +9,7 @@ from experiments.studies.study import Study
 from experiments.studies.study_run import numbers_of
 from experiments.workload import read_source
 from grid.errors import GridError
-from tests.experiments.small_studies import STUDY, Silent, jobs_of, write_log_study
+from tests.experiments.small_studies import STUDY, Silent, call, jobs_of, write_log_study
 
 
 def test_policies_and_settings_have_the_same_jobs(tmp_path):
@@ -33,6 +33,21 @@ def test_a_log_that_is_replayed_whole_is_not_repeated(tmp_path):
     assert outcome.ranking["policy"].tolist() == ["dll over easy", "dll over fcfs"]
     assert outcome.ranking["rank"].tolist() == [1, 2]
     assert "nothing is random there" in " ".join(outcome.sentences())
+
+
+def test_jobs_that_all_runs_reject_are_told(tmp_path):
+    path = write_log_study(tmp_path, [("nodes = 20", ""), ("least = 4", "least = 2")])
+    path.write_text(path.read_text().replace('"site"', '"site"\nplatform = "tiny.toml"'))
+    (tmp_path / "tiny.toml").write_text('[[clusters]]\nname = "A"\nsize = 4\n')
+    (tmp_path / "wide.csv").write_text("arrival,size,runtime\n0,8,60\n5,9,60\n")
+    path.write_text(path.read_text().replace("mine.swf", "wide.csv"))
+    got = call(path, "--out", tmp_path / "out.db", "--workers", 1)
+    assert got.exit_code == 1
+    assert got.stderr.endswith("metasched: all jobs of all runs were rejected\n")
+    told = "All jobs of all runs were rejected: there is nothing to compare.\n"
+    assert got.stdout.replace("\n  ", " ").endswith(f"- {told}")
+    assert "holds for" not in got.stdout
+    assert "means" not in got.stdout
 
 
 def test_a_process_reads_a_log_once_and_leaves_it_as_it_is(tmp_path, monkeypatch):
