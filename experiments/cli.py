@@ -17,7 +17,7 @@ from experiments.maxutil.commands import maxutil
 from experiments.oas.commands import gap, oas
 from experiments.options import Duration, Number, check_alone, chosen_scenario, scenario_options
 from experiments.papers.commands import reproduce
-from experiments.process import FAILED, INTERRUPTED, Program, stdout_kept, users_code
+from experiments.process import FAILED, INTERRUPTED, Program, going_on, stdout_kept, users_code
 from experiments.reporting.commands import plot, report
 from experiments.studies.commands import study
 from grid.errors import GridError
@@ -211,11 +211,14 @@ def _replicate(
         from experiments.files import check_folder
         from experiments.numbers import counted
         from experiments.report import print_replications
+        from experiments.studies.kept import RUNS
         from experiments.studies.replications import NOT_RANDOM, replicate, write
         from experiments.studies.sweep import cores
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        with users_code(), SweepProgress(Console(stderr=True)) as progress:
+        kept = None if out is None else Path(out) / RUNS
+        again = going_on("the same command", kept)
+        with again, users_code(), SweepProgress(Console(stderr=True)) as progress:
             chosen = chosen_scenario(scenario, **options)
             if out is not None:
                 check_folder(out)

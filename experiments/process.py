@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import click
@@ -137,6 +138,21 @@ def users_code() -> Iterator[None]:
 
         click.echo(told(error), err=True, nl=False)
         sys.exit(FAILED)
+
+
+@contextmanager
+def going_on(by: str, kept: Path | None) -> Iterator[None]:
+    """Have Ctrl-C end a command, and say by which one it goes on if what it keeps is there.
+
+    To go around `users_code`, which would take that for an exit of theirs.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept is None or not kept.exists():
+            raise
+        _say(f"interrupted; {by} goes on from there")
+        sys.exit(INTERRUPTED)
 
 
 @contextmanager

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import nullcontext
+from pathlib import Path
 
 import click
 
 from experiments.options import Number, traceback_option
-from experiments.process import FAILED, stdout_kept, users_code
+from experiments.process import FAILED, going_on, stdout_kept, users_code
 from grid.errors import GridError
 
 
@@ -41,7 +42,7 @@ def study(
         from experiments.studies.undefined import failures
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        with users_code():
+        with going_on("the same command with --resume", Path(out)), users_code():
             with telling(f"trying what {study} names, and compiling what is not compiled yet"):
                 loaded = Study.load(study)
             outcome = loaded.run(out, workers, dask, resume)

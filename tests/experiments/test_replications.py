@@ -212,6 +212,19 @@ def test_jobs_that_all_runs_reject_are_told(tmp_path, monkeypatch):
     assert (got.exit_code, json.loads(got.stdout)["rejected"]) == (0, 2)
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+def test_an_interrupt_says_how_to_go_on_where_runs_are_kept(tmp_path, monkeypatch, keeps):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("experiments.studies.replications.sweep", interrupted)
+    out = ["--out", tmp_path] if keeps else []
+    got = call("quickstart", "--replications", 2, *out, "--json")
+    assert (got.exit_code, got.stdout) == (130, "")
+    how = "; the same command goes on from there" if keeps else ""
+    assert got.stderr.splitlines()[-1] == f"metasched: interrupted{how}"
+
+
 def test_replications_of_a_log_without_anything_random_say_so(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("arrival,size,runtime\n0,8,100\n10,8,100\n")

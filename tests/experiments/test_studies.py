@@ -83,6 +83,8 @@ def test_a_study_that_is_ended_goes_on(file, whole, tmp_path, end):
     assert process.returncode == (-9 if end == signal.SIGKILL else 130)
     assert stdout == ""
     assert "Traceback" not in stderr
+    how = "metasched: interrupted; the same command with --resume goes on from there"
+    assert (how in stderr.splitlines()) == (end == signal.SIGINT)
     assert len(children) >= 2
     while any(Path(f"/proc/{child}").exists() for child in children):
         assert time.monotonic() < until
