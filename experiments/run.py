@@ -309,19 +309,26 @@ class _Far:
     def __init__(self, model: GridModel) -> None:
         self._model = model
         self._began = time.monotonic()
-        self._seen = [(0.0, 0.0)]  # times since, s, and the shares of jobs that were through
+        self._before = self._share()  # if it goes on from a checkpoint
+        self._seen = [(0.0, self._before)]  # times since, s, and shares
 
     def told(self) -> list[PieceUnderWay]:
         """Return the share of jobs that are through, and what they would have taken at its pace."""
-        world = self._model.world
-        through = world.count("completed") + world.count("rejected")
-        at, share = time.monotonic() - self._began, through / max(1, self._model.workload.count)
+        at, share = time.monotonic() - self._began, self._share()
         while len(self._seen) > 1 and self._seen[1][0] <= at / 2:
             del self._seen[0]
-        since, before = self._seen[0]
+        since, then = self._seen[0]
         self._seen.append((at, share))
-        of_late = share * (at - since) / (share - before) if share > before else math.inf
-        return [PieceUnderWay(0, min(1.0, share), math.sqrt(at * of_late))]
+        took = math.inf
+        if share > then:
+            took = share * math.sqrt(at / (share - self._before) * (at - since) / (share - then))
+        return [PieceUnderWay(0, min(1.0, share), took)]
+
+    def _share(self) -> float:
+        """Return the share of jobs that are through."""
+        world = self._model.world
+        through = world.count("completed") + world.count("rejected")
+        return through / max(1, self._model.workload.count)
 
 
 @contextmanager

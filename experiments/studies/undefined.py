@@ -31,8 +31,9 @@ def remarks(outcome: StudyOutcome) -> Iterator[str]:
             continue
         lacks = runs[name].isna().groupby(runs["policy"], sort=False)
         lacking = [str(policy) for policy, of in lacks if of.all()]
-        if lacking and (why := why_none(name)):
-            yield f"{_whose(lacking)} no {label(name)}: {why}."
+        if lacking:
+            why = why_none(name)
+            yield f"{_whose(lacking)} no {label(name)}{f': {why}' if why else ' in any run'}."
         some = [f"{of.sum()} of {len(of)} runs of {p}" for p, of in lacks if 0 < of.sum() < len(of)]
         if some:
             yield f"No {label(name)} in {listed(some)}{_others(outcome, name)}."

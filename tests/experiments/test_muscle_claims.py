@@ -30,6 +30,7 @@ def world(mcp_saving, pb_saving=lambda point, policy: 0.3, late=lambda point: po
                 values[metric] = size[point] * factor * (1 if series.policy == MUSCLE else noise)
             values["overdue"] = 0.2 * values["mcp"]
             values["late"] = late(point) + rng.normal(0, 0.01, ROUNDS)
+            values["whole"] = np.ones(1)
             for run in outcome._runs[point, series]:
                 observations[run.key] = {name: each.tolist() for name, each in values.items()}
     outcome.fill(observations)
@@ -107,3 +108,12 @@ def test_only_claims_of_the_figures_that_were_run_are_judged():
 def test_curves_are_told_apart_without_colour():
     styles = [_style(series) for series in SERIES if series.titan == "ours"]
     assert len({(style.marker, style.filled) for style in styles}) == len(styles)
+
+
+def test_claims_on_rounds_that_are_cut_short_stay_open():
+    outcome = world(as_printed)
+    assert outcome.cut(6) == []
+    cut = [point for point in outcome.points if point.figure == 6 and point.queue == 160]
+    outcome._cut = dict.fromkeys(cut)
+    assert {each.word for each in judged(outcome, [6])} == {"open"}
+    assert {each.word for each in judged(outcome, [4])} != {"open"}

@@ -190,3 +190,14 @@ def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
         left.append((1 - told.share) / told.share * told.took)
     true = [18.0, 14.0, 6.0]
     assert all(truth / 2.5 < told < truth for truth, told in zip(true, left[1:], strict=True))
+
+
+def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("experiments.run.time", SimpleNamespace(monotonic=lambda: clock.now))
+    through = {"completed": 50, "rejected": 0}
+    world = SimpleNamespace(count=through.__getitem__)
+    far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
+    clock.now, through["completed"] = 10.0, 60
+    (told,) = far.told()
+    assert (1 - told.share) / told.share * told.took == pytest.approx(40.0)

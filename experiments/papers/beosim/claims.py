@@ -177,8 +177,10 @@ def _within_threshold(outcome: Outcome) -> Verdict:
 
 
 def _a1_stable(outcome: Outcome) -> Verdict:
-    """Judge that A1 has a steady state at every point."""
+    """Judge that A1 has a steady state at every point; open if runs are too short to tell."""
     points = grid(SURFACES[14])
+    if any(map(outcome.unknown, points)):
+        return Verdict(OPEN)
     share = sum(map(outcome.stable, points)) / len(points)
     evidence = Measured("share of points with a steady state", Interval(share, 0.0))
     return Verdict(HOLDS if share == 1.0 else FAILS, (evidence,))

@@ -66,8 +66,12 @@ class Outcome:
         return self._of[point][column]
 
     def stable(self, point: Point) -> bool:
-        """Tell whether all replications have a steady state."""
+        """Tell whether all replications have a steady state, as far as is known (NaN: not)."""
         return bool(self._of[point]["stable"].all())
+
+    def unknown(self, point: Point) -> bool:
+        """Tell whether replications are too short to tell whether they have a steady state."""
+        return bool(np.isnan(self._of[point]["stable"]).any())
 
     def mean(self, point: Point, column: str = "turnaround") -> Interval:
         """Return the mean over the replications, infinite without a steady state."""

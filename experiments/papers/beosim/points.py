@@ -260,5 +260,5 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
         "penalty": [found.mean_penalty],
         "coallocated": [found.coallocated or 0.0],
         "saturation": [saturation],
-        "stable": [float(found.stable is not False)],
+        "stable": [math.nan if found.stable is None else float(found.stable)],
     }

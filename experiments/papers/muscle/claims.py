@@ -388,9 +388,14 @@ class Judged:
 
 
 def judged(outcome: Outcome, figures: Sequence[int]) -> list[Judged]:
-    """Judge the claims of figures."""
+    """Judge the claims of figures; those of one some rounds of which are not whole are open."""
+
+    def verdict(claim: Claim, reading: Reading) -> Verdict:
+        found = claim.judge(outcome, reading)
+        return Verdict(judge.OPEN, found.evidence) if outcome.cut(claim.figure) else found
+
     return [
-        Judged(claim, {reading: claim.judge(outcome, reading) for reading in READINGS})
+        Judged(claim, {reading: verdict(claim, reading) for reading in READINGS})
         for claim in CLAIMS
         if claim.figure in figures
     ]

@@ -50,6 +50,7 @@ class Outcome:
             for series in SERIES
         }
         self._rounds: dict[tuple[Point, Series], dict[str, npt.NDArray[np.float64]]] = {}
+        self._cut: dict[Point, None] = {}
 
     @property
     def runs(self) -> list[Run]:
@@ -63,6 +64,12 @@ class Outcome:
             self._rounds[place] = {
                 metric: np.concatenate([each[metric] for each in of_runs]) for metric in METRICS
             }
+            if not all(each["whole"][0] for each in of_runs):
+                self._cut[place[0]] = None
+
+    def cut(self, figure: int) -> list[Point]:
+        """Return the points of a figure at which a run has no whole round: too few jobs for one."""
+        return [point for point in self._cut if point.figure == figure]
 
     def rounds(self, point: Point, series: Series, metric: str) -> npt.NDArray[np.float64]:
         """Return a metric of each round."""

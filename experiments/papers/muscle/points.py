@@ -179,7 +179,8 @@ def run(point: Point, series: Series, jobs: int, seed: int) -> Run:
 def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     """Return of each round MCP, PB, the part of MCP that is over-deadline, and late jobs' share.
 
-    The last round is left out unless it is the only one: it holds what was left of the jobs.
+    The last round is left out unless it is the only one: it holds what was left of the jobs. Then
+    there is no ``whole`` round.
     """
     for _ in steps:
         pass
@@ -197,4 +198,5 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     overdue = (over * weight * rounds.jobs).sum(axis=1) / jobs
     columns = {"mcp": rounds.mcp(), "pb": rounds.pb(), "overdue": overdue, "late": late}
     whole = max(1, len(jobs) - 1)
-    return {name: values[:whole].tolist() for name, values in columns.items()}
+    of_rounds = {name: values[:whole].tolist() for name, values in columns.items()}
+    return {**of_rounds, "whole": [float(len(jobs) > 1)]}

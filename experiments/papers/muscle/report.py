@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.numbers import listed
 from experiments.papers import report as base
 from experiments.papers.muscle.claims import Judged
 from experiments.papers.muscle.outcome import Outcome
@@ -108,6 +109,19 @@ class Report(base.Report):
             "by round. The last round of a run, which holds what was left of the jobs, is left "
             "out.\n"
         )
+        cut = {figure: outcome.cut(figure) for figure in self.figures}
+        if any(cut.values()):
+            levels = "; ".join(
+                f"Fig. {figure} at "
+                + listed([f"N={queue:g}" for queue in sorted({point.queue for point in points})])
+                for figure, points in cut.items()
+                if points
+            )
+            yield (
+                f"**Too few jobs for a round**: in {levels}, runs have no whole round, and what is "
+                "told there is of one that was cut short. All claims on these figures stay open; "
+                "a larger `--scale` judges them.\n"
+            )
         yield (
             "The paper prints neither the x values of Figs. 4 and 5 nor the Pareto exponent (1 "
             "here), nor how TITAN starts without a seed schedule. So everything is run in four "
