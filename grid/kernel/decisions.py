@@ -47,11 +47,12 @@ from typing import Any, NoReturn
 
 import numba
 from numba.core import types, typing
+from numba.core.errors import TypingError
 from numba.extending import lower_setattr_generic, models, register_model
 
 from grid.errors import PlacementError
 from grid.kernel.compile import address_of, caller
-from grid.kernel.fields import COMPILED, INSTEAD, JOBS, of_tier
+from grid.kernel.fields import COMPILED, INSTEAD, JOBS, WRITTEN, of_tier
 from grid.kernel.known import known_dtype
 from grid.kernel.rows import SLOT
 
@@ -72,10 +73,26 @@ JOB_FIELDS = frozenset(field.name for field in of_tier(JOBS, COMPILED))
 """What compiled decisions read of a slot."""
 
 
+_ITS_OWN = frozenset(field.name for field in WRITTEN)
+_REFUSED = "accepted: one that writes into known.take, known.stream and memory alone"
+
+
+class ReadOnlyArray(types.NestedArray):
+    """The type of an array in a record, into which a compiled decision cannot write."""
+
+    def __init__(self, dtype: Any, shape: tuple[int, ...]) -> None:
+        super().__init__(dtype, shape)
+        self.mutable = False
+
+
+register_model(ReadOnlyArray)(models.NestedArrayModel)
+
+
 class ReadOnlyRecord(types.Record):
     """The type of a record of which a compiled decision can set no field; in memory, the same.
 
-    It has no other fields than `seen`, if that is given.
+    Nor can it write into arrays there, but into those that are for it (`WRITTEN`). It has no other
+    fields than `seen`, if that is given.
     """
 
     def __init__(self, dtype: Any, seen: Collection[str] | None = None) -> None:
@@ -94,7 +111,10 @@ class ReadOnlyRecord(types.Record):
             raise PlacementError(
                 f"compiled decision that reads the field {key!r} of a record; accepted: {accepted}"
             )
-        return super().typeof(key)
+        found = super().typeof(key)
+        if isinstance(found, types.NestedArray) and key not in _ITS_OWN:
+            return ReadOnlyArray(found.dtype, found.shape)
+        return found
 
 
 register_model(ReadOnlyRecord)(models.RecordModel)
@@ -102,10 +122,7 @@ register_model(ReadOnlyRecord)(models.RecordModel)
 
 @lower_setattr_generic(ReadOnlyRecord)
 def _refuse_to_set(context: Any, builder: Any, signature: Any, values: Any, field: str) -> NoReturn:
-    raise PlacementError(
-        f"compiled decision that sets the field {field!r} of a record; accepted: one that writes "
-        "into known.take, known.stream and memory alone"
-    )
+    raise PlacementError(f"compiled decision that sets the field {field!r} of a record; {_REFUSED}")
 
 
 def place_address(function: Any, capacity: int) -> int:
@@ -159,7 +176,14 @@ def priority_address(function: Any) -> int:
 
 def _address(function: Any, signature: Any, kinds: Any, name: str, accepted: str) -> int:
     inferred = typing.signature(None, *signature.args)
-    found = function.get_compile_result(inferred).signature.return_type
+    try:
+        found = function.get_compile_result(inferred).signature.return_type
+    except TypingError as error:
+        if "readonly array" not in str(error):
+            raise
+        raise PlacementError(
+            f"compiled {name} that writes into an array of `known`; {_REFUSED}"
+        ) from None
     if not isinstance(found, kinds):
         found = types.unliteral(found)  # type: ignore[attr-defined]
         raise PlacementError(f"compiled {name} that returns {found}; accepted: {accepted}")

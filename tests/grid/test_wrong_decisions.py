@@ -183,6 +183,44 @@ def test_a_compiled_place_sets_no_field(place, field):
         place_address(numba.njit(place), CAPACITY)
 
 
+def frees(known, job, memory):
+    known.free[0] = 99
+    return 0
+
+
+def frees_all(known, job, memory):
+    known.free[:2] = 1
+    return 0
+
+
+def unloads_elsewhere(known, job, memory):
+    empty(known.load)
+    return 0
+
+
+@numba.njit
+def empty(values):
+    values[0] = 0.0
+
+
+@pytest.mark.parametrize("place", [frees, frees_all, unloads_elsewhere])
+def test_a_compiled_place_writes_into_no_array_but_its_own(place):
+    with pytest.raises(PlacementError, match="compiled `place` that writes into an array of `kn"):
+        place_address(numba.njit(place), CAPACITY)
+
+
+def takes(known, job, memory):
+    known.take[:] = 0
+    known.take[0] = job.size
+    known.stream[0] = 5
+    memory[0] = known.free[:2].sum()
+    return k.START
+
+
+def test_a_compiled_place_writes_into_its_own_arrays():
+    assert place_address(numba.njit(takes), CAPACITY) != 0
+
+
 def postpones(job, now):
     job.deadline = np.inf
     return 0.0
