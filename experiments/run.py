@@ -313,7 +313,7 @@ class _Far:
         self._seen = [(0.0, self._before)]  # times since, s, and shares
 
     def told(self) -> list[PieceUnderWay]:
-        """Return the share of jobs that are through, and what they would have taken at its pace."""
+        """Return how far the run is, and what that would have taken at its present pace."""
         at, share = time.monotonic() - self._began, self._share()
         while len(self._seen) > 1 and self._seen[1][0] <= at / 2:
             del self._seen[0]
@@ -325,10 +325,10 @@ class _Far:
         return [PieceUnderWay(0, min(1.0, share), took)]
 
     def _share(self) -> float:
-        """Return the share of jobs that are through."""
+        """Return how far the run is: some policies take their time when jobs come, some later."""
         world = self._model.world
         through = world.count("completed") + world.count("rejected")
-        return through / max(1, self._model.workload.count)
+        return (world.count("submitted") + through) / max(1, 2 * self._model.workload.count)
 
 
 @contextmanager

@@ -181,7 +181,7 @@ def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr("experiments.run.time", SimpleNamespace(monotonic=lambda: clock.now))
     through = {"completed": 0, "rejected": 0}
-    world = SimpleNamespace(count=through.__getitem__)
+    world = SimpleNamespace(count=lambda name: through.get(name, through["completed"]))
     far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
     left = []
     # Half of the jobs in 2 s; then each takes 0.4 s, as the queue has grown.
@@ -196,7 +196,7 @@ def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatc
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr("experiments.run.time", SimpleNamespace(monotonic=lambda: clock.now))
     through = {"completed": 50, "rejected": 0}
-    world = SimpleNamespace(count=through.__getitem__)
+    world = SimpleNamespace(count=lambda name: through.get(name, through["completed"]))
     far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
     clock.now, through["completed"] = 10.0, 60
     (told,) = far.told()
