@@ -149,7 +149,7 @@ def going_on(by: str, kept: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if kept is None or not kept.exists():
+        if kept is None or not os.path.exists(kept):
             raise
         _say(f"interrupted; {by} goes on from there")
         sys.exit(INTERRUPTED)

@@ -76,8 +76,8 @@ class ResultFiles:
             If a file is missing, or is none that a run writes; the message says where.
         """
         folder = Path(folder)
-        if not folder.is_dir():
-            found = "found a file" if folder.exists() else "no such folder"
+        if not os.path.isdir(folder):  # of a name that is too long, pathlib raises
+            found = "found a file" if os.path.exists(folder) else "no such folder"
             raise GridError(f"{folder}: {found}; accepted: {FOLDER}")
         try:
             recover(folder)

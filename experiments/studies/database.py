@@ -165,8 +165,8 @@ def contents(path: Path) -> Contents:
         If it is none, or if what it holds is not what `metasched study` writes.
     """
     try:
-        if not path.is_file():
-            found = "found no file" if path.exists() else "no such file"
+        if not os.path.isfile(path):
+            found = "found no file" if os.path.exists(path) else "no such file"
             raise GridError(f"{path}: {found}; accepted: what `metasched study` wrote")
         with closing(
             sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", timeout=60, uri=True)

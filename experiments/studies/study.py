@@ -101,7 +101,7 @@ class Study:
         if not isinstance(path, str | os.PathLike):
             raise GridError(f"study: found {quoted(path)}; accepted: a study file, or its name")
         packaged = PACKAGED / f"{os.fspath(path)}.toml"
-        if packaged.is_file():
+        if os.path.isfile(packaged):
             path = packaged
         try:
             text = read_text(path)
@@ -154,12 +154,12 @@ class Study:
             raise GridError(f"workers: found {quoted(workers)}; accepted: a whole number from 1")
         refuse_to_nest()
         path = Path(out)
-        if path.exists() and not resume:
+        if os.path.exists(path) and not resume:
             raise GridError(
                 f"{path}: found a file; accepted: a new one, or --resume to go on with this one"
             )
         check_file(path, "results")
-        if path.exists() and path.stat().st_size:
+        if os.path.exists(path) and path.stat().st_size:
             contents(path)  # a file of others stays as it is
         with ExitStack() as stack:
             if watch is None:
@@ -171,7 +171,7 @@ class Study:
         """Do round after round until all settings have enough replications, or a budget ends."""
         how = self.definition.replications
         until = time.monotonic() + how.time if how.time is not None else math.inf
-        database = self._database(path, stack) if path.exists() else None
+        database = self._database(path, stack) if os.path.exists(path) else None
         workers: Workers | None = None
         costs: Costs = {}
         targets = {at: workload.first(how) for at, workload in self._at.items()}

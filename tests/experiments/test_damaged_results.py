@@ -219,7 +219,7 @@ def test_controls_of_a_terminal_are_shown_and_not_sent(result, tmp_path):
 def test_names_of_any_length_are_told(command, tmp_path):
     for name in ("n" * 301, "a\0b", "none"):
         words = [name if word == tmp_path else word for word in commands(tmp_path)[command]]
-        assert "summary.json" in told(call(*words))
+        assert "; accepted: a folder that `metasched run --out` wrote" in told(call(*words))
 
 
 @pytest.mark.parametrize(

@@ -176,9 +176,9 @@ def test_every_number_of_a_known_state_appears():
     assert f"Messages: {model.in_flight} in flight, {model.messages} sent" in text
     for kind, count in world.messages.items():
         assert f"{kind} {count}" in text
-    assert "C1 starts job 71 on 1100 processors, 50.2 s after its submission" in text
+    assert "C1 starts job 71 on 1,100 processors, 50.2 s after its submission" in text
     assert "C2 finishes job 73, 1.25 s before its deadline" in text
-    assert "job 74 is rejected: 5000 processors, larger than can ever run" in text
+    assert "job 74 is rejected: 5,000 processors, larger than can ever run" in text
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -82,7 +82,7 @@ def test_whole_path(tiny):
     assert [each["claim"] for each in told["claims"]] == [c.text for c in CLAIMS if c.figure == 6]
     lines = [line for line in result.stderr.splitlines() if not line.endswith("so far")]
     compiling, measuring, runs, *rest = lines
-    assert compiling.startswith("compiling ")
+    assert compiling.startswith("trying a short run of each kind")
     assert measuring.startswith("measuring how long runs take")
     assert runs == "60 runs to do"
     assert rest[-1].startswith("60 of 60 runs done in ")
