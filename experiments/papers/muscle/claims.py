@@ -9,16 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from experiments.papers.muscle.outcome import NAMES, Outcome, where
-from experiments.papers.muscle.points import (
-    DLL,
-    LIST,
-    MUSCLE,
-    STARTS,
-    TITANS,
-    WRAND,
-    Point,
-    Series,
-)
+from experiments.papers.muscle.points import DLL, LIST, MUSCLE, STARTS, TITANS, WRAND, Point, Series
 from experiments.studies import claims as judge
 from experiments.studies.claims import Measured, Verdict
 from experiments.studies.statistics import Interval
@@ -56,6 +47,11 @@ class Claim:
     text: str
     paper: str
     judge: Judge
+
+    def verdict(self, outcome: Outcome, reading: Reading) -> Verdict:
+        """Return its verdict under a reading; open if rounds of its figure are cut short."""
+        found = self.judge(outcome, reading)
+        return Verdict(judge.OPEN, found.evidence) if outcome.cut(self.figure) else found
 
 
 Where = Callable[[Point], bool]
@@ -389,13 +385,8 @@ class Judged:
 
 def judged(outcome: Outcome, figures: Sequence[int]) -> list[Judged]:
     """Judge the claims of figures; those of one some rounds of which are not whole are open."""
-
-    def verdict(claim: Claim, reading: Reading) -> Verdict:
-        found = claim.judge(outcome, reading)
-        return Verdict(judge.OPEN, found.evidence) if outcome.cut(claim.figure) else found
-
     return [
-        Judged(claim, {reading: verdict(claim, reading) for reading in READINGS})
+        Judged(claim, {reading: claim.verdict(outcome, reading) for reading in READINGS})
         for claim in CLAIMS
         if claim.figure in figures
     ]
