@@ -91,7 +91,7 @@ def keys(folder: Path) -> Iterator[tuple[str, list[str]]]:
         ("inspect", log),
         ("pareto", jobs, "--processors", "2", "--pick", "1"),
         ("oas", instance),
-        ("saturation", "quickstart", "--set", "jobs=1000"),
+        ("saturation", "site", "--set", "jobs=1000", "--replications", "2", "--width", "0.2"),
     ):
         shown = [word.removeprefix(f"{folder}/") for word in words]
         yield " ".join(shown), sorted({*_paths(_told(*words), "")})
