@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 LONG_ENOUGH_TO_SEE = 1.0
 """Wall seconds after which a run in a terminal is shown live unless told otherwise."""
 
+ENOUGH_TO_TELL = 0.05
+"""Share of a run of which the rest is told: what is compiled on the way counts for much before."""
+
+LONG_ENOUGH_TO_TELL = 60.0
+"""Wall seconds after which the rest is told, however little is done."""
+
 
 @contextmanager
 def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
@@ -320,7 +326,8 @@ class _Far:
         since, then = self._seen[0]
         self._seen.append((at, share))
         took = math.inf
-        if share > then:
+        enough = share - self._before >= ENOUGH_TO_TELL or at >= LONG_ENOUGH_TO_TELL
+        if enough and share > then:
             took = share * math.sqrt(at / (share - self._before) * (at - since) / (share - then))
         return [PieceUnderWay(0, min(1.0, share), took)]
 

@@ -201,3 +201,21 @@ def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatc
     clock.now, through["completed"] = 10.0, 60
     (told,) = far.told()
     assert (1 - told.share) / told.share * told.took == pytest.approx(40.0)
+
+
+def test_nothing_is_told_of_the_rest_before_some_of_a_run_is_done(monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("experiments.run.time", SimpleNamespace(monotonic=lambda: clock.now))
+    through = {"completed": 0, "rejected": 0}
+    world = SimpleNamespace(count=lambda name: through.get(name, through["completed"]))
+    far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=1000)))
+    told = []
+    # A job is through after 8 s of compiling; 100 more each second from then on.
+    for clock.now, through["completed"] in ((8.0, 1), (8.3, 31), (8.6, 61), (9.0, 101)):
+        told.append(far.told()[0].took)
+    assert told[:2] == [math.inf, math.inf]
+    assert math.isfinite(told[2])
+    clock.now, through["completed"] = 60.0, 20
+    far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=1000)))
+    clock.now, through["completed"] = 120.0, 30
+    assert math.isfinite(far.told()[0].took)
