@@ -10,7 +10,7 @@ from typing import Any
 from agents.view import KnownCluster
 from grid.errors import PlacementError
 from grid.kernel.state import NONE, REJECT, START
-from grid.world import World
+from grid.world.world import World
 
 Answer = KnownCluster | Mapping[str, int] | int | None
 """What `place` may return: a cluster to send the job to; how many processors it shall hold from now

@@ -86,8 +86,9 @@ class FairShareScheduler(FcfsScheduler):
 
     What a user has used, over the user's share, decays (`LocalSettings.half_life`). It is that of
     the jobs started on this cluster: processors times predicted time while they run, times the time
-    that they took once they have ended, each from its start on (`grid.kernel.usage`). Equal users
-    are served in order of landing. Jobs without a user are those of one more user.
+    that they took once they have ended, each from its start on
+    (`grid.kernel.queueing.fair_share`). Equal users are served in order of landing. Jobs without a
+    user are those of one more user.
     """
 
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:

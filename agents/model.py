@@ -19,18 +19,18 @@ from agents.pace.predictor import PacePredictor
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.wiring import brokers_of, connect_global, connect_local, receivers
-from grid.brokers import Advertising
-from grid.changes import Failures
-from grid.distance import DistanceCosts
 from grid.errors import GridError
 from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
-from grid.performance import weights_per_cluster
-from grid.platform import Platform
+from grid.metrics.performance import weights_per_cluster
+from grid.platform.brokers import Advertising
+from grid.platform.changes import Failures
+from grid.platform.distance import DistanceCosts
+from grid.platform.multicluster import Platform
 from grid.streams import stream
 from grid.workloads.backlog import BacklogWorkload
 from grid.workloads.source import Chunks, Workload
 from grid.workloads.synthetic import BatchWorkload
-from grid.world import World
+from grid.world.world import World
 
 S = TypeVar("S")
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from agents.messages import Message
 from grid.streams import Stream
-from grid.world import World
+from grid.world.world import World
 
 S = TypeVar("S")
 Floats = npt.NDArray[np.float64]

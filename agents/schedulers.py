@@ -8,8 +8,8 @@ either a method in plain Python::
             fitting = [cluster for cluster in self.clusters if cluster.up >= job.size]
             return min(fitting, key=lambda cluster: cluster.load, default=None)
 
-or a compiled function of the signature that `grid.kernel.decisions` documents. What it may read of
-jobs and clusters is in `grid.kernel.fields`.
+or a compiled function of the signature that `grid.kernel.policies.decisions` documents. What it
+may read of jobs and clusters is in `grid.kernel.policies.fields`.
 
 A **local scheduler** orders the jobs of one cluster. Subclass `LocalScheduler` and give it
 `priority` (lowest first), again a method or a compiled function; or subclass `PlanningScheduler`
@@ -170,8 +170,8 @@ class GlobalScheduler(Scheduler):
         raise PlacementError(f"{type(self).__name__}: no method `visit`")
 
     largest: ClassVar[Dispatcher | None] = None
-    """Compiled function that bounds the size of jobs that need not wait (`grid.kernel.decisions`),
-    for a compiled `place`."""
+    """Compiled function that bounds the size of jobs that need not wait, for a compiled `place`
+    (`grid.kernel.policies.decisions`)."""
 
     def largest_job(self) -> int:
         """Return the most processors of a job that can ever start; larger ones are rejected."""
@@ -223,7 +223,8 @@ class LocalScheduler(Scheduler):
 
     half_life: float = 0.0
     """Jobs of users who have used less go first, whatever `priority` says; of what they have used,
-    half counts after this time, s (`grid.kernel.usage`). 0: `priority` gives the order."""
+    half counts after this time, s (`grid.kernel.queueing.fair_share`). 0: `priority` gives the
+    order."""
 
     shares: Mapping[int, float] = MappingProxyType({})
     """Shares of users, by number, that what they have used is divided by; of all others: 1."""

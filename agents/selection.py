@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from grid.errors import GridError
 
 RESERVATIONS = {"easy": 1, "conservative": 100}
-"""How many of the first waiting jobs have reservations (`grid.kernel.reserving`)."""
+"""How many of the first jobs have reservations (`grid.kernel.queueing.global_backfilling`)."""
 SELECTIONS = ("fpfs", "fcfs", *RESERVATIONS)
 
 

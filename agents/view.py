@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from grid.kernel.fields import CLUSTERS, INSTEAD, JOBS, LINKS, Field, meaning
+from grid.kernel.policies.fields import CLUSTERS, INSTEAD, JOBS, LINKS, Field, meaning
 from grid.kernel.state import ARRIVED, DEPARTED, NONE, REFUSED, STARTED
-from grid.world import World
+from grid.world.world import World
 
 
 def _job(name: str) -> Any:
@@ -21,7 +21,7 @@ def _job(name: str) -> Any:
 class Job:
     """A job in the grid, read where the world keeps it, for as long as it is there; never set.
 
-    Its fields are those of `grid.kernel.fields`.
+    Its fields are those of `grid.kernel.policies.fields`.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ def _way(link: KnownLink | None) -> Iterator[KnownLink]:
 class KnownCluster:
     """A cluster, as far as the global scheduler's broker knows it.
 
-    Its fields are those of `grid.kernel.fields`.
+    Its fields are those of `grid.kernel.policies.fields`.
 
     Attributes
     ----------

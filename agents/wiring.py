@@ -20,7 +20,12 @@ from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from agents.selection import JobSelection
 from grid.errors import GridError
 from grid.foreign import quoted
-from grid.kernel.decisions import largest_address, place_address, priority_address, visit_address
+from grid.kernel.policies.decisions import (
+    largest_address,
+    place_address,
+    priority_address,
+    visit_address,
+)
 from grid.kernel.state import SERVICES
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from experiments.results import Result
+from experiments.run.results import Result
 from experiments.scenario import Scenario
-from experiments.studies.statistics import mean_interval
+from experiments.sweeps.statistics import mean_interval
 
 LATENCIES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0)
 SEEDS = range(5)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from grid.kernel import fields
-from grid.kernel.fields import BOTH, Field
+from grid.kernel.policies import fields
+from grid.kernel.policies.fields import BOTH, Field
 
 PAGE = Path(__file__).with_name("policy-fields.md")
 TABLES = {

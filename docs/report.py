@@ -4,10 +4,10 @@ import tempfile
 from pathlib import Path
 
 from experiments.bench.browser import chromium
-from experiments.reporting.page import page_of
-from experiments.reporting.ran import Ran
 from experiments.run import run
 from experiments.scenario import Scenario
+from experiments.show.page import page_of
+from experiments.show.run_data import Ran
 
 
 def draw(path: Path) -> None:

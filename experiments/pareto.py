@@ -11,12 +11,12 @@ from rich import box
 from rich.table import Table
 
 from agents.titan.pareto import Compromise, pareto_front
-from experiments.labels import scale_of, why_none
-from experiments.numbers import Scale, counted, instants, largest, time_scale
-from experiments.studies.plots import save
+from experiments.show.labels import scale_of, why_none
+from experiments.show.numbers import Scale, counted, instants, largest, time_scale
+from experiments.show.plots import save
 from grid.errors import GridError, WorkloadError
 from grid.jobs import JobArray
-from grid.workloads.logs import read_log
+from grid.logs.workload import read_log
 
 if TYPE_CHECKING:
     from rich.console import Console

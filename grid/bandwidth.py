@@ -30,7 +30,7 @@ def link_demand(
     ppbw : array_like of float, scalar or shape (jobs,)
         Bandwidth that each node of a job needs, Mbit/s.
     side : ndarray of bool, shape (links, clusters)
-        Which clusters lie on one and the same side of each link (`grid.topology.sides`).
+        Which clusters lie on one and the same side of each link (`grid.platform.topology.sides`).
 
     Returns
     -------

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
         LocalScheduler,
         PlanningScheduler,
     )
-    from experiments.results import Result
-    from experiments.run import run
-    from experiments.scenario import Scenario
+    from experiments.run.results import Result
+    from experiments.run.running import run
+    from experiments.scenario.scenario import Scenario
     from experiments.studies.outcome import StudyOutcome
     from experiments.studies.study import Study
     from grid.errors import GridError
-    from grid.platform import Platform
+    from grid.platform.multicluster import Platform
 
     __version__: str
 
@@ -56,7 +56,7 @@ _HOMES = {
     "PlanningScheduler": "agents.schedulers",
     "Platform": "grid.platform",
     "REJECT": "agents.schedulers",
-    "Result": "experiments.results",
+    "Result": "experiments.run.results",
     "Scenario": "experiments.scenario",
     "Study": "experiments.studies.study",
     "StudyOutcome": "experiments.studies.outcome",

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import metasched
-from experiments.cli import main
+from experiments.cli.app import main
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 

@@ -16,7 +16,7 @@ from agents.oas.model import run_time
 from agents.oas.order import OrderedScheduler, Planned, starting
 from agents.oas.schedule import Run
 from grid.jobs import job_table
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 
 if TYPE_CHECKING:

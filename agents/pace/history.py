@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 
 from grid.jobs import UNKNOWN
-from grid.world import World
+from grid.world.world import World
 
 LAST = 2
 """Jobs whose mean run time is that of the next one.

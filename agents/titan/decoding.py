@@ -21,7 +21,7 @@ from agents.schedule import Placement
 from agents.titan.columns import Resources, columns_of, decode_columns
 from grid.errors import GridError
 from grid.kernel.compile import compiled, part
-from grid.performance import (
+from grid.metrics.performance import (
     combine,
     comprehensive_performance,
     idle_time,

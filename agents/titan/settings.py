@@ -9,7 +9,7 @@ from typing import Any
 from agents.numbers import is_real, is_whole
 from agents.titan.decoding import CODINGS
 from grid.errors import GridError
-from grid.performance import check_idle, check_weights
+from grid.metrics.performance import check_idle, check_weights
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from agents.selection import JobSelection
 from experiments.bench.measurement import Measurement
 from experiments.bench.timing import ROUNDS, Ended, cpu_seconds, fastest, unwatched
 from grid.distributions import Exponential, UniformSizes
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.per_cluster import PerClusterWorkload
 
 NODES, INTERARRIVAL, RUNTIME = 100, 150.0, 450.0

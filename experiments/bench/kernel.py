@@ -17,7 +17,7 @@ from agents.view import Job
 from experiments.bench.measurement import Measurement
 from experiments.bench.timing import ROUNDS, Ended, unwatched
 from grid.distributions import Exponential, UniformSizes
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.synthetic import SyntheticWorkload, arrival_rate
 
 CLUSTERS = 8

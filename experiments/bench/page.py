@@ -8,10 +8,10 @@ from pathlib import Path
 
 from experiments.bench.browser import chromium
 from experiments.bench.measurement import Measurement
-from experiments.reporting.page import page_of
-from experiments.reporting.ran import Ran
-from experiments.run import run
-from experiments.scenario import Scenario
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from experiments.show.page import page_of
+from experiments.show.run_data import Ran
 from grid.errors import GridError
 
 ZOOMS = 10

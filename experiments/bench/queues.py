@@ -6,7 +6,7 @@ from functools import partial
 
 from experiments.bench.measurement import Measurement
 from experiments.bench.timing import ROUNDS, Ended, cpu_seconds, fastest, unwatched
-from experiments.scenario import Scenario
+from experiments.scenario.scenario import Scenario
 
 LOAD = 0.8
 POLICIES = ("gs", "ls-or", "ls-do", "gp", "lp-gf", "eq-gf", "lq")

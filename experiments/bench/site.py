@@ -17,8 +17,8 @@ from agents.registry import local_scheduler
 from experiments.bench.measurement import Measurement
 from experiments.bench.timing import ROUNDS, Ended, cpu_seconds, fastest, unwatched
 from grid.distributions import Exponential, UniformSizes
-from grid.platform import Platform
-from grid.workloads.swf import write_swf
+from grid.logs.swf import write_swf
+from grid.platform.multicluster import Platform
 from grid.workloads.synthetic import SyntheticWorkload, arrival_rate
 from grid.workloads.table import Table
 
@@ -63,7 +63,7 @@ def _seconds(local: str, jobs: Table) -> float:
 
 def _process_seconds(local: str, log: str) -> float:
     """Have a process of its own read a log and replay it; return its CPU seconds."""
-    command = "from experiments.cli import main; main()"
+    command = "from experiments.cli.app import main; main()"
     options = ["--local", local, "--workload", log, "--set", f"processors={PROCESSORS}"]
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(

@@ -23,14 +23,14 @@ from experiments.checks import rehashed
 from experiments.checks.seeding import seedings
 from experiments.checks.trials import GRIDS, OTHER_SEED, WIDE, Grid, NoAnswerError, Trial, run_in
 from experiments.checks.verdicts import Verdict
-from experiments.studies.forecast import Forecast, Piece
-from experiments.users_errors import in_a_line
+from experiments.cli.users_errors import in_a_line
+from experiments.sweeps.forecast import Forecast, Piece
 from grid.errors import GridError
-from grid.platform import Platform
-from grid.world import World
+from grid.platform.multicluster import Platform
+from grid.world.world import World
 
 if TYPE_CHECKING:
-    from experiments.studies.sweep import Watch
+    from experiments.sweeps.sweep import Watch
 
 STEPS = (0.37, 1e6)
 """Lengths of a step that must not matter, s."""

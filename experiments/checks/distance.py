@@ -1,4 +1,4 @@
-"""What distance costs the jobs of a result, worked out a second time (`grid.distance`)."""
+"""What distance costs the jobs of a result, worked out a second time (`grid.platform.distance`)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import networkx as nx
 
-from experiments.parameters import Parameters
-from grid.platform import Platform
+from experiments.scenario.parameters import Parameters
+from grid.platform.multicluster import Platform
 
 
 class Distances:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from experiments.result_files import ResultFiles, Row
-from grid.changes import DRAIN, FAIL, JOIN
+from experiments.run.result_files import ResultFiles, Row
+from grid.platform.changes import DRAIN, FAIL, JOIN
 
 RELATIVE = 1e-9
 """Difference that rounding makes."""

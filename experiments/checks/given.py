@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from experiments.result_files import ResultFiles, Row
-from experiments.workload import build_workload
+from experiments.run.result_files import ResultFiles, Row
+from experiments.scenario.jobs import build_workload
 from grid.errors import GridError
 from grid.jobs import ANYWHERE
 from grid.workloads.synthetic import BatchWorkload

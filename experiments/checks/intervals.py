@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from experiments.checks.verdicts import Verdict
-from experiments.result_files import ResultFiles, Row, read_timeline
-from grid.refusals import TOO_LARGE
+from experiments.run.result_files import ResultFiles, Row, read_timeline
+from grid.world.validation import TOO_LARGE
 
 RELATIVE = 1e-9
 """Difference that rounding makes, of what all jobs would wait until the end of an interval."""

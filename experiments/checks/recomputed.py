@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from experiments.parameters import Parameters
-from grid.platform import Platform
+from experiments.scenario.parameters import Parameters
+from grid.platform.multicluster import Platform
 
 EXACT = 1_000_000
 """Jobs at most, of which percentiles are exact."""

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from agents.importing import path_without_users, search, searched
 from agents.registry import any_scheduler
 from experiments.checks.trials import GRIDS, WIDE, Grid, Trial, run_in
-from experiments.process import stdout_kept
-from experiments.users_errors import in_a_line
+from experiments.cli.process import stdout_kept
+from experiments.cli.users_errors import in_a_line
 
 VARIABLE = "PYTHONHASHSEED"
 

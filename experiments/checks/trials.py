@@ -16,10 +16,10 @@ import numpy as np
 from agents.model import GridModel
 from agents.schedulers import GlobalScheduler, Scheduler
 from experiments.checks.authorship import is_of_author
-from experiments.scenario import Scenario
+from experiments.scenario.scenario import Scenario
 from grid.kernel.compile import compiled
-from grid.platform import Platform
-from grid.world import World
+from grid.platform.multicluster import Platform
+from grid.world.world import World
 
 SEED = 1
 """Of every run but those that are to differ by it."""

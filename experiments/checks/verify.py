@@ -22,8 +22,8 @@ from experiments.checks.intervals import intervals_verdict
 from experiments.checks.recomputed import Done, metrics_of
 from experiments.checks.unchecked import unchecked
 from experiments.checks.verdicts import Verdict
-from experiments.result_files import ResultFiles, Row
-from grid.refusals import IMPOSSIBLE
+from experiments.run.result_files import ResultFiles, Row
+from grid.world.validation import IMPOSSIBLE
 
 RELATIVE = 1e-9
 """Difference that rounding makes, of the numbers that are subtracted or summed."""

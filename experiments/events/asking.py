@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from experiments.events.carried import Event
 from experiments.events.words import Line
-from experiments.numbers import instant
+from experiments.show.numbers import instant
 
 
 class Asking:

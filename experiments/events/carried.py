@@ -66,7 +66,7 @@ class CarriedMessages:
     def hear(
         self, kind: int, item: int, sender: int, receiver: int, hop: int, after: float
     ) -> None:
-        """Take what the kernel tells (`grid.kernel.carried`)."""
+        """Take what the kernel tells (`grid.kernel.policies.message_hook`)."""
         if kind == ADVERTISED:
             self._advertised(item, sender, receiver, lost=hop != NONE)
             return

@@ -21,9 +21,9 @@ from experiments.events.reading import events_of, fared_otherwise, submitted
 from experiments.events.surroundings import Surroundings
 from experiments.events.teller import Teller
 from experiments.events.words import Story
-from experiments.labels import has_a_say
-from experiments.numbers import instant
-from experiments.result_files import ResultFiles
+from experiments.run.result_files import ResultFiles
+from experiments.show.labels import has_a_say
+from experiments.show.numbers import instant
 from grid.errors import GridError
 from grid.foreign import plain
 

@@ -12,11 +12,11 @@ import numpy as np
 from agents.messages import Message
 from agents.model import GridModel
 from experiments.live.columns import shorten
-from experiments.numbers import counted, duration
-from grid.finished import Records
+from experiments.show.numbers import counted, duration
 from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE
-from grid.refusals import why_rejected
+from grid.world.finished import Records
+from grid.world.validation import why_rejected
 
 KEPT = 100
 """Last happenings that are kept."""

@@ -14,7 +14,7 @@ from experiments.events.carried import CarriedMessages, Event
 from experiments.events.happenings import parts_of
 from experiments.events.identity import Identities, Identity
 from grid.jobs import ANYWHERE
-from grid.kernel.seen import SEEN, moved
+from grid.kernel.policies.change_detection import SEEN, moved
 from grid.kernel.state import (
     ANNOUNCED,
     COALLOCATED,
@@ -25,7 +25,7 @@ from grid.kernel.state import (
     RUNNING,
     TRANSIT,
 )
-from grid.refusals import TOO_LARGE, why_rejected
+from grid.world.validation import TOO_LARGE, why_rejected
 
 SUBMITTED, KNOWN, SENT, LANDED, STARTED = "submitted", "known", "sent", "landed", "started"
 STEPS = (SUBMITTED, KNOWN, SENT, LANDED, STARTED)

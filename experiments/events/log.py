@@ -25,9 +25,9 @@ from agents.messages import (
 from agents.model import GridModel
 from experiments.events.carried import MESSAGE, Event
 from experiments.events.job_events import JobEvents
-from experiments.files import unwritable
-from experiments.growing import Growing
-from experiments.replacing import is_kept, scratch_in, sync
+from experiments.run.append_file import Growing
+from experiments.run.files import unwritable
+from experiments.run.replacing import is_kept, scratch_in, sync
 from grid.errors import GridError
 
 EVENTS = "events.jsonl"

@@ -6,7 +6,7 @@ from experiments.events import words
 from experiments.events.carried import Event
 from experiments.events.identity import Identity, identities
 from experiments.events.words import Line, Place
-from experiments.numbers import duration
+from experiments.show.numbers import duration
 
 
 class Plans:

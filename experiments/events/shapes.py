@@ -20,7 +20,7 @@ from experiments.events.job_events import (
     SUBMITTED,
 )
 from experiments.events.log import BEGUN, ENDED, PLANNED
-from experiments.shapes import Count, Known, NonNegative, Several, Shape, Whole, check_shape
+from experiments.run.shapes import Count, Known, NonNegative, Several, Shape, Whole, check_shape
 
 Processors = Annotated[dict[str, Several], Field(min_length=1)]
 

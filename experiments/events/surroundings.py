@@ -9,7 +9,7 @@ from experiments.events import job_events
 from experiments.events.carried import Event, kind_of
 from experiments.events.happenings import processors
 from experiments.events.identity import Identity, identity
-from experiments.numbers import duration, instant
+from experiments.show.numbers import duration, instant
 
 _REPORTS = 10_000
 """Reports of local schedulers that are remembered: many may come in the time of one latency."""

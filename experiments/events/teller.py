@@ -15,7 +15,7 @@ from experiments.events.log import ENDED, PLANNED
 from experiments.events.plans import Plans
 from experiments.events.surroundings import Surroundings
 from experiments.events.words import Line, Place
-from experiments.numbers import duration, instant
+from experiments.show.numbers import duration, instant
 
 _SETBACKS = 2
 """Setbacks of a job that are told one by one."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from experiments.events.happenings import placement, processors
-from experiments.numbers import duration, instant
+from experiments.show.numbers import duration, instant
 
 LEVEL = "jobs x times x sizes over slacks x processors"
 """What the workload level of a cluster is worked out from (`agents.muscle.allocation`)."""

@@ -22,11 +22,11 @@ from experiments.events.story import Known, tell
 from experiments.events.words import Place, Story
 from experiments.live.columns import shorten
 from grid.errors import GridError
-from grid.finished import Records
 from grid.foreign import quoted
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LOCAL, NONE, RUNNING, VACANT
 from grid.workloads.table import Table
+from grid.world.finished import Records
 
 NAME = 12
 """Cells that the name of a cluster may take in a story."""

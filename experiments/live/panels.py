@@ -29,7 +29,7 @@ from experiments.live.columns import (
     sparkline,
     table,
 )
-from experiments.numbers import NONE, duration, instants, largest, time_scale
+from experiments.show.numbers import NONE, duration, instants, largest, time_scale
 
 EXPLAINED = {
     "CP": "CP: late, makespan and idle times, weighted",

@@ -12,8 +12,8 @@ from experiments.events.happenings import Happening
 from experiments.events.words import Story
 from experiments.live.columns import ASCII, UNICODE, bar, fit, rule
 from experiments.live.panels import clusters_panel, links_panel, messages_panel, story_panel
-from experiments.numbers import duration, instant
-from grid.topology import uplinks
+from experiments.show.numbers import duration, instant
+from grid.platform.topology import uplinks
 
 _STORY, _SHORT_STORY = 7, 5
 """Lines that the story of the followed job takes, and where there are no rounds to tell of."""

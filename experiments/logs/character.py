@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from grid.jobs import SHORTEST_RUN, UNKNOWN
-from grid.workloads.log import SITES_CLOCK, Log
-from grid.workloads.partitions import partitions_of
+from grid.logs.log import SITES_CLOCK, Log
+from grid.logs.partitions import partitions_of
 from grid.workloads.table import Table
 
 DAY, WEEK = 86_400.0, 604_800.0

@@ -14,12 +14,12 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
-from experiments.files import check_file, new_file
-from experiments.numbers import counted
+from experiments.run.files import check_file, new_file
+from experiments.show.numbers import counted
 from grid.errors import WorkloadError
 from grid.jobs import JOB, UNKNOWN, job_table
-from grid.workloads.formats import FORMATS, by_name, named
-from grid.workloads.log import SITES_CLOCK, Log
+from grid.logs.formats import FORMATS, by_name, named
+from grid.logs.log import SITES_CLOCK, Log
 from grid.workloads.table import Table
 
 

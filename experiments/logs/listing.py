@@ -10,14 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.logs.character import Character, Distribution
-from experiments.numbers import counted, duration, instants, number
+from experiments.show.numbers import counted, duration, instants, number
 from grid.foreign import plain
-from grid.platform import Platform
-from grid.topology import uplinks
-from grid.workloads.fields import UNIX_TIMES
-from grid.workloads.formats import FORMATS
-from grid.workloads.log import Log
-from grid.workloads.partitions import Partition, partitions_of
+from grid.logs.fields import UNIX_TIMES
+from grid.logs.formats import FORMATS
+from grid.logs.log import Log
+from grid.logs.partitions import Partition, partitions_of
+from grid.platform.multicluster import Platform
+from grid.platform.topology import uplinks
 from grid.workloads.source import DROPPED, Cleaning
 from grid.workloads.table import Table as Jobs
 

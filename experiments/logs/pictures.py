@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.logs.character import Character
-from experiments.studies.plots import figure_of
+from experiments.show.plots import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.maxutil.left_out import LeftOut
-from experiments.numbers import counted
-from experiments.studies.statistics import Interval
+from experiments.show.numbers import counted
+from experiments.sweeps.statistics import Interval
 from grid.capacity import (
     Capacity,
     Requests,
@@ -24,8 +24,8 @@ from grid.capacity import (
     unordered_capacity,
 )
 from grid.capacity.density import sum_of, with_zero
-from grid.component_sizes import TabulatedSizes, parse_sizes
 from grid.errors import GridError
+from grid.workloads.component_sizes import TabulatedSizes, parse_sizes
 
 MOST_CLUSTERS = 10_000
 

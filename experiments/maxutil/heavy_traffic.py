@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from agents.model import GridModel
 from experiments.maxutil.system import System
-from experiments.studies.statistics import Interval, mean_interval
+from experiments.sweeps.statistics import Interval, mean_interval
 from grid.workloads.backlog import BacklogWorkload
 
 LOOKS = 400

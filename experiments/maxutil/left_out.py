@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from experiments.numbers import counted
+from experiments.show.numbers import counted
 
 
 class LeftOut(NamedTuple):

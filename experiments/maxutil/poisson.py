@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from experiments.maxutil.heavy_traffic import batch_means, stepped
 from experiments.maxutil.system import System
-from experiments.studies.statistics import Interval, mean_interval
+from experiments.sweeps.statistics import Interval, mean_interval
 from grid.workloads.synthetic import SyntheticWorkload
 
 LOAD_STEP = 5e-4

@@ -15,7 +15,6 @@ from agents.selection import JobSelection
 from experiments.maxutil.formulas import on_clusters
 from experiments.maxutil.left_out import LeftOut
 from grid.capacity.density import sum_of, with_zero
-from grid.component_sizes import TabulatedSizes, parse_sizes
 from grid.distributions import (
     Deterministic,
     Empirical,
@@ -26,7 +25,8 @@ from grid.distributions import (
 )
 from grid.errors import GridError
 from grid.jobs import MAX_COMPONENTS
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
+from grid.workloads.component_sizes import TabulatedSizes, parse_sizes
 from grid.workloads.sample import JobSample
 from grid.workloads.source import Workload
 

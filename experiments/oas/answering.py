@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.oas import Answer, Instance, approximate, solve
-from experiments.numbers import duration, percent, time_scale
+from experiments.show.numbers import duration, percent, time_scale
 from grid.errors import GridError
 from grid.strict import json_of, text_of
 

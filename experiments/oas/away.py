@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 
 from agents.oas.yardstick import Went
-from experiments.result_files import ResultFiles, Row
-from grid.changes import JOIN, Change
+from experiments.run.result_files import ResultFiles, Row
 from grid.jobs import LONGEST
-from grid.platform import Cluster
+from grid.platform.changes import JOIN, Change
+from grid.platform.multicluster import Cluster
 
 
 def away(result: ResultFiles) -> list[Went]:

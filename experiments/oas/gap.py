@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.table import Table
 
 from agents.oas.yardstick import Yardstick, measure
-from experiments.numbers import counted, time_scale
 from experiments.oas.rounds import Round
-from experiments.studies.forecast import Forecast
+from experiments.show.numbers import counted, time_scale
+from experiments.sweeps.forecast import Forecast
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from experiments.studies.progress import SweepProgress
+    from experiments.sweeps.progress import SweepProgress
 
 ROUNDS_SHOWN = 40
 """Rounds that people are shown at most."""

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from agents.oas import Answer, Instance
 from agents.oas.replay import Replayed, replay, without_limits
-from experiments.numbers import percent, time_scale
+from experiments.show.numbers import percent, time_scale
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,9 +15,9 @@ from experiments.events.identity import Identity, identities, identity
 from experiments.events.job_events import FINISHED, REJECTED, STARTED, SUBMITTED
 from experiments.events.log import EVENTS
 from experiments.events.reading import events_of, fared_otherwise, submitted
-from experiments.files import SUMMARY
 from experiments.oas.away import away
-from experiments.result_files import ResultFiles
+from experiments.run.files import SUMMARY
+from experiments.run.result_files import ResultFiles
 from grid.errors import GridError
 
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Protocol
 
 import pandas as pd
 
-from experiments.studies.claims import Verdict
-from experiments.studies.files import new_files, plain, write_csv
-from experiments.studies.judged import Claim, claims_table, plain_claims, spans, told
+from experiments.papers.claims import Verdict
+from experiments.papers.claims_report import Claim, claims_table, plain_claims, spans, told
+from experiments.studies.outputs import new_files, plain, write_csv
 from grid.errors import GridError
 
 

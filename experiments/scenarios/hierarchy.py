@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from experiments.scenario import Scenario
-from grid.brokers import Broker
-from grid.platform import Platform
+from experiments.scenario.scenario import Scenario
+from grid.platform.brokers import Broker
+from grid.platform.multicluster import Platform
 
 REGIONS, SITES, CLUSTERS = 10, 10, 10
 

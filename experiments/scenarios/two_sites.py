@@ -3,10 +3,10 @@
 Run it with ``metasched run two_sites``, or as a program of its own.
 """
 
-from experiments.report import print_result
-from experiments.run import run
-from experiments.scenario import Scenario
-from grid.platform import Platform
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from experiments.show.run_tables import print_result
+from grid.platform.multicluster import Platform
 
 scenario = Scenario(
     name="two_sites",

@@ -14,9 +14,9 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from experiments.accepted import accepted
-from experiments.files import unwritable
-from experiments.studies.kept import TABLES, Kept
+from experiments.run.files import unwritable
+from experiments.scenario.accepted import accepted
+from experiments.sweeps.run_store import TABLES, Kept
 from grid.errors import GridError
 from grid.foreign import plain
 

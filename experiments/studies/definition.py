@@ -13,10 +13,10 @@ import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from experiments.accepted import accepted
-from experiments.listing import shown
-from experiments.options import seconds
-from experiments.parameters import ALIASES, Whole
+from experiments.cli.listing import shown
+from experiments.cli.options import seconds
+from experiments.scenario.accepted import accepted
+from experiments.scenario.parameters import ALIASES, Whole
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant

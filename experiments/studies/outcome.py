@@ -15,10 +15,10 @@ from typing import Any
 import pandas as pd
 from pydantic import ValidationError
 
-from experiments.shown import Shown
+from experiments.show.display import Shown
 from experiments.studies.database import Contents, contents, unreadable
 from experiments.studies.definition import Definition, cell
-from experiments.studies.files import plain
+from experiments.studies.outputs import plain
 from experiments.studies.ranking import (
     common,
     differences,
@@ -26,7 +26,7 @@ from experiments.studies.ranking import (
     ranks,
     surely_better,
 )
-from experiments.studies.statistics import Interval, mean_interval
+from experiments.sweeps.statistics import Interval, mean_interval
 
 COUNTS = ("unfinished", "rejected", "stable")
 """Columns of runs that are no metrics."""

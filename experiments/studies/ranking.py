@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from experiments.studies.statistics import CONFIDENCE, Interval, mean_interval
+from experiments.sweeps.statistics import CONFIDENCE, Interval, mean_interval
 
 NOTHING = 1e-9
 """A difference of so small a part of what is compared is no more than rounding."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from experiments.labels import label
-from experiments.listing import shown
-from experiments.numbers import PERCENT, counted, listed
+from experiments.cli.listing import shown
+from experiments.show.labels import label
+from experiments.show.numbers import PERCENT, counted, listed
 from experiments.studies.definition import cell
-from experiments.studies.statistics import is_random
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
+from experiments.sweeps.statistics import is_random
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome

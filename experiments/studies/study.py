@@ -22,24 +22,27 @@ from rich.console import Console
 
 from agents.importing import importable_from
 from agents.registry import global_scheduler, local_scheduler
-from experiments.compiling import saying_when_compiling
-from experiments.files import check_file
-from experiments.listing import shown
-from experiments.numbers import countdown
-from experiments.scenario import Scenario
-from experiments.scenario_files import SUFFIXES
+from experiments.cli.compiling import saying_when_compiling
+from experiments.cli.listing import shown
+from experiments.run.files import check_file
+from experiments.run.summary import version
+from experiments.scenario.files import SUFFIXES
+from experiments.scenario.scenario import Scenario
+from experiments.show.numbers import countdown
 from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell
-from experiments.studies.executors import Workers, dask_workers, local_workers, refuse_to_nest
-from experiments.studies.forecast import Forecast
-from experiments.studies.inputs import digest, unfit
-from experiments.studies.kept import code_digest
 from experiments.studies.outcome import StudyOutcome
-from experiments.studies.progress import SweepProgress
-from experiments.studies.replications import PROBE
-from experiments.studies.rounds import next_target
 from experiments.studies.study_run import numbers_of
-from experiments.studies.sweep import (
+from experiments.studies.undefined import check_metrics, undefined, without_effect
+from experiments.studies.workloads import StudyWorkload, named_workloads
+from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
+from experiments.sweeps.forecast import Forecast
+from experiments.sweeps.inputs import digest, unfit
+from experiments.sweeps.progress import SweepProgress
+from experiments.sweeps.replications import PROBE
+from experiments.sweeps.run_store import code_digest
+from experiments.sweeps.sequential_stopping import next_target
+from experiments.sweeps.sweep import (
     ENOUGH,
     Costs,
     Run,
@@ -49,13 +52,10 @@ from experiments.studies.sweep import (
     cores,
     try_out,
 )
-from experiments.studies.undefined import check_metrics, undefined, without_effect
-from experiments.studies.workloads import StudyWorkload, named_workloads
-from experiments.summary import version
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
-from grid.platform_files import read_platform
+from grid.platform.reading import read_platform
 from grid.reading import read_text
 
 PACKAGED = Path(__file__).parent / "packaged"

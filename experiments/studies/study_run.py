@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from agents.model import GridModel
-from experiments.scenario import Scenario
-from experiments.studies.executors import steps
-from experiments.studies.inputs import paths_of, read_once
-from experiments.studies.replications import observe_run
-from experiments.studies.sweep import Observation, Runnable
+from experiments.scenario.scenario import Scenario
+from experiments.sweeps.executors import steps
+from experiments.sweeps.inputs import paths_of, read_once
+from experiments.sweeps.replications import observe_run
+from experiments.sweeps.sweep import Observation, Runnable
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from experiments.labels import heading, scale_of
-from experiments.numbers import NONE, Scale
+from experiments.show.labels import heading, scale_of
+from experiments.show.numbers import NONE, Scale
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.verdicts import place_of
 

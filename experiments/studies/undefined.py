@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from experiments.labels import drawn_words, label, why_none
-from experiments.notes import idle, told
-from experiments.numbers import listed
-from experiments.own_metrics import FAILED
-from experiments.results import deadlines_from
+from experiments.run.own_metrics import FAILED
+from experiments.run.results import deadlines_from
+from experiments.scenario.notes import idle, told
+from experiments.show.labels import drawn_words, label, why_none
+from experiments.show.numbers import listed
 from experiments.studies.definition import Definition
 from experiments.studies.outcome import COUNTS, StudyOutcome
 from grid.errors import GridError
@@ -19,7 +19,7 @@ from grid.names import meant
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.scenario import Scenario
+    from experiments.scenario.scenario import Scenario
 
 
 def remarks(outcome: StudyOutcome) -> Iterator[str]:

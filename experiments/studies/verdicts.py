@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from experiments.labels import label, told
-from experiments.numbers import PERCENT, duration, listed
+from experiments.show.labels import label, told
+from experiments.show.numbers import PERCENT, duration, listed
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from experiments.numbers import countdown
-from experiments.options import chosen_workload
-from experiments.parameters import Parameters
-from experiments.scenario import Scenario
+from experiments.cli.options import chosen_workload
+from experiments.scenario.jobs import Source
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
+from experiments.show.numbers import countdown
 from experiments.studies.definition import SYNTHETIC, Definition, Replications
-from experiments.studies.inputs import digest, paths_of, read_once
 from experiments.studies.study_run import StudyRun
-from experiments.workload import Source
+from experiments.sweeps.inputs import digest, paths_of, read_once
 from grid.errors import GridError
-from grid.workloads.files import LARGEST_WHOLE
+from grid.logs.files import LARGEST_WHOLE
 
 WINDOW = ("window_start", "window_end")
 

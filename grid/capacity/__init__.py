@@ -29,7 +29,7 @@ service times.
 
 Examples
 --------
->>> from grid.component_sizes import parse_sizes
+>>> from grid.workloads.component_sizes import parse_sizes
 >>> law = parse_sizes("U[1,14]", 32).density()
 >>> ordered, total = ordered_capacity([law] * 4, [32] * 4), total_capacity([law] * 4, 128)
 >>> unordered = unordered_capacity(Requests.independent(law, clusters=4, size=32))

@@ -47,7 +47,7 @@ def ordered_capacity(
 
     >>> round(ordered_capacity([[0, 1]], [32]).capacity_loss, 9) + 0.0
     0.0
-    >>> from grid.component_sizes import parse_sizes
+    >>> from grid.workloads.component_sizes import parse_sizes
     >>> round(ordered_capacity([parse_sizes("D(0.9)[1,8]", 32).density()], [32]).utilization, 4)
     0.9286
     """

@@ -9,7 +9,7 @@ from grid.kernel.compile import compiled
 from grid.kernel.events import plan_failure, schedule
 from grid.kernel.execution import start_as_taken
 from grid.kernel.placing import REFUSED_START, clear_take, taken_for
-from grid.kernel.queues import after, first
+from grid.kernel.queueing.queues import after, first
 from grid.kernel.state import BREAK, NONE
 
 

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from grid.kernel.advertisements import advertise, hear, is_news_out, pass_on, tick_again
 from grid.kernel.arrival import become_known, enqueue, land, next_arrival, submit
-from grid.kernel.backfilling import note_newcomer, serve
 from grid.kernel.compile import compiled, inlined
-from grid.kernel.decisions import call_priority
-from grid.kernel.ending import count_in_vain, only_failures_left
 from grid.kernel.events import kind_of, plan_failure, remove_next
 from grid.kernel.execution import complete, fail, repair, retire, start_waiting
-from grid.kernel.giving_back import give_back
-from grid.kernel.global_queue import offer_again
-from grid.kernel.knowledge import advertise, hear, is_news_out, pass_on, tick_again
 from grid.kernel.placing import place_jobs
-from grid.kernel.reserving import next_beginning, place_beside_reservations
+from grid.kernel.policies.decisions import call_priority
+from grid.kernel.queueing.backfilling import note_newcomer, serve
+from grid.kernel.queueing.fair_share import has_room, open_rows, rank_by_usage, reorder
+from grid.kernel.queueing.global_backfilling import next_beginning, place_beside_reservations
+from grid.kernel.queueing.global_queue import offer_again
+from grid.kernel.requeue import give_back
 from grid.kernel.state import (
     ADVERTISEMENT,
     ASKED,
@@ -51,7 +51,7 @@ from grid.kernel.state import (
     TIME,
 )
 from grid.kernel.statistics import let_time_pass
-from grid.kernel.usage import has_room, open_rows, rank_by_usage, reorder
+from grid.kernel.termination import count_in_vain, only_failures_left
 
 
 @inlined
@@ -259,7 +259,7 @@ def advance(
     Parameters
     ----------
     box, slots, events, chunk, finished, processors, turns, sliding, profile, beliefs, news
-        The tables of `grid.kernel.rows`, structured arrays; the first holds one state record.
+        The tables of `grid.kernel.dtypes`, structured arrays; the first holds one state record.
         Without `processors` their identities are not kept, and none changes; without `sliding`
         the global scheduler collects jobs, and starts none itself; without `profile` clusters start
         no job before the head of their queue. What handles an absent table is not compiled.

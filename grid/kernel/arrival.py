@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from grid.jobs import ANYWHERE
+from grid.kernel.advertisements import repeated
 from grid.kernel.compile import inlined, part
+from grid.kernel.departure import reject
 from grid.kernel.distance import stage
 from grid.kernel.events import schedule
-from grid.kernel.global_queue import join_line, leave_line, offer, offer_again, overtake
-from grid.kernel.knowledge import repeated
-from grid.kernel.known import change_work, share_work
-from grid.kernel.leaving import reject
+from grid.kernel.policies.policy_view import change_work, share_work
 from grid.kernel.processors import ask_for_plan, touch
-from grid.kernel.queues import join
+from grid.kernel.queueing.global_queue import join_line, leave_line, offer, offer_again, overtake
+from grid.kernel.queueing.queues import join
+from grid.kernel.queueing.visiting import queue_of
 from grid.kernel.state import (
     ANNOUNCED,
     ASKED,
@@ -33,7 +34,6 @@ from grid.kernel.state import (
     TRANSIT,
 )
 from grid.kernel.statistics import count_arrival
-from grid.kernel.visiting import queue_of
 
 
 @inlined

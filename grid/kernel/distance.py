@@ -1,6 +1,6 @@
 """What distance costs a job in the kernel: data to be staged, and messages that take their time.
 
-`grid.distance` says what that means.
+`grid.platform.distance` says what that means.
 """
 
 from __future__ import annotations

@@ -6,22 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from grid.kernel.advertisements import learn_finished
 from grid.kernel.arrival import announce, land
 from grid.kernel.bandwidth import set_demand, slide
 from grid.kernel.compile import inlined, part
+from grid.kernel.departure import record, vacate
 from grid.kernel.distance import lag, stage
 from grid.kernel.events import schedule
-from grid.kernel.global_queue import leave_line, offer_again, overtake
-from grid.kernel.knowledge import learn_finished
-from grid.kernel.known import change_work
-from grid.kernel.leaving import record, vacate
+from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import bring_up, doom, hold, left_booking, release, spare, take_down
-from grid.kernel.queues import first, leave
-from grid.kernel.releases import keep_in_order
+from grid.kernel.queueing.fair_share import charge_end, charge_start
+from grid.kernel.queueing.global_queue import leave_line, offer_again, overtake
+from grid.kernel.queueing.queues import first, leave
+from grid.kernel.queueing.releases import keep_in_order
+from grid.kernel.queueing.visiting import note_placement, note_release
 from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, RUNNING
 from grid.kernel.statistics import count_completion
-from grid.kernel.usage import charge_end, charge_start
-from grid.kernel.visiting import note_placement, note_release
 
 
 @inlined

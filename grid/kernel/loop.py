@@ -11,8 +11,7 @@ from numba.core import types
 
 from grid.jobs import JOB
 from grid.kernel.advance import advance
-from grid.kernel.foresight import RELEASE, Foresight, moment_dtype, reservation_dtype
-from grid.kernel.rows import (
+from grid.kernel.dtypes import (
     BELIEF,
     EVENT,
     FINISHED,
@@ -22,6 +21,12 @@ from grid.kernel.rows import (
     SLOT,
     TURN,
     sliding_dtype,
+)
+from grid.kernel.queueing.availability_profile import (
+    RELEASE,
+    Foresight,
+    moment_dtype,
+    reservation_dtype,
 )
 from grid.kernel.state import state_dtype
 

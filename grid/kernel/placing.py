@@ -6,12 +6,12 @@ from typing import Any
 
 from grid.kernel.arrival import send
 from grid.kernel.compile import inlined
-from grid.kernel.decisions import call_place, call_visit
+from grid.kernel.departure import reject
 from grid.kernel.execution import start_as_taken
-from grid.kernel.global_queue import ASK, first_offered, leave_line, next_offered
-from grid.kernel.leaving import reject
+from grid.kernel.policies.decisions import call_place, call_visit
+from grid.kernel.queueing.global_queue import ASK, first_offered, leave_line, next_offered
+from grid.kernel.queueing.visiting import nothing_happened, tell_outcome
 from grid.kernel.state import BROKEN, DRAIN, FULL, GO_ON, NONE, PLACE, REJECT, START, VISIT, WAIT
-from grid.kernel.visiting import nothing_happened, tell_outcome
 
 REFUSED_START, IMPOSSIBLE = -1, -2
 """What may be wrong with a start: clusters are not as free as told, or it can never be had."""

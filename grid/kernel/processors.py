@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import compiled, inlined, part
-from grid.kernel.known import share_work
-from grid.kernel.queues import first, join, leave
+from grid.kernel.policies.policy_view import share_work
+from grid.kernel.queueing.queues import first, join, leave
 from grid.kernel.state import DOWN, FREE, NONE
 
 

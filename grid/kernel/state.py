@@ -11,7 +11,7 @@ import functools
 
 import numpy as np
 
-from grid.kernel.known import known_dtype
+from grid.kernel.policies.policy_view import known_dtype
 from grid.kernel.statistics import STATISTICS, link_sums
 
 NONE = -1
@@ -129,7 +129,8 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("by_size", np.int64),  # 1: what is refused is so for all larger jobs too
             ("offering_all", np.int64),  # 1: not just the job at the cursor is to be offered
             ("refused_size", np.int64),  # from which on jobs wait until all are offered again
-            # jobs go before others beside what those have reserved: see `grid.kernel.reserving`
+            # jobs go before others beside what those have reserved: see
+            # `grid.kernel.queueing.global_backfilling`
             ("most_reservations", np.int64),
             ("reservations", np.int64),  # rows of the table in use
             ("foreseen", np.int64),  # 1: the profile is that of what runs and is reserved
@@ -199,14 +200,14 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("touched_count", np.int64),
             ("priority_at", np.int64, clusters),  # address of the compiled rank, 0 for Python
             # s, in which what a user has used counts half, 0: nobody is ranked by that; see
-            # `grid.kernel.usage`
+            # `grid.kernel.queueing.fair_share`
             ("half_life", np.float64, clusters),
             ("usage_changed", np.int64, clusters),  # first row of those changed, or NONE
             ("usage_at", np.int64),  # address of the table
             ("usage_room", np.int64),  # its length, a power of two, 0 without one
             ("usages", np.int64),  # rows in use
             # how it serves its queue, HEAD to CONSERVATIVE; if not by the head alone: see
-            # `grid.kernel.backfilling`
+            # `grid.kernel.queueing.backfilling`
             ("service", np.int64, clusters),
             ("may_be_overtaken", np.int64, clusters),  # times, each job; NOBODY: ever so often
             ("disturbed", np.int64, clusters),  # 1: processors changed since it served its queue
@@ -254,7 +255,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("available", np.float64, clusters),
             ("required", np.float64, clusters),
             ("node_count", np.int64, clusters),
-            # what distance costs jobs (`grid.distance`); nothing if 0
+            # what distance costs jobs (`grid.platform.distance`); nothing if 0
             ("message_rate", np.float64),  # 1/s
             ("stages", np.int64),  # 1: data are staged
             ("staging_time", np.float64),  # s

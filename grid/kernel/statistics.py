@@ -28,7 +28,7 @@ JOB_SUMS: list[tuple[str, type]] = [
     ("penalised", np.int64),  # of those, jobs that take time
     ("penalty", np.float64),  # of those, actual over dedicated execution time, staging apart
 ]
-"""Sums over completed jobs, of which `grid.statistics.means` tells the means."""
+"""Sums over completed jobs, of which `grid.world.statistics.means` tells the means."""
 
 STATISTICS = np.dtype(
     [

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from grid.errors import WorkloadError
 from grid.jobs import JobArray
 from grid.kernel.compile import compiled
+from grid.logs.swf import read_swf
 from grid.streams import Stream, below
-from grid.workloads.swf import read_swf
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class JobSample:
         Parameters
         ----------
         path : path
-            The log, read and cleaned by `grid.workloads.swf.read_swf`.
+            The log, read and cleaned by `grid.logs.swf.read_swf`.
         largest : int
             Larger jobs are left out.
 

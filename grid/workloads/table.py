@@ -10,7 +10,7 @@ import numpy as np
 
 from grid.errors import WorkloadError
 from grid.jobs import JOB, LONGEST, SHORTEST_RUN, WIDEST, JobArray
-from grid.workloads.cleaning import Applied
+from grid.logs.cleaning import Applied
 from grid.workloads.source import CHUNK, Cleaning
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from grid.distance import DistanceCosts
+from grid.platform.distance import DistanceCosts
 
 TIE = 1e-9
 

@@ -9,7 +9,7 @@ from agents.registry import global_scheduler, local_scheduler
 from agents.titan.settings import Settings
 from grid.distributions import BoundedPareto, UniformSizes
 from grid.jobs import ANYWHERE, job_table
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.deadlines import ServiceClass
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload
 from grid.workloads.table import Table

@@ -12,9 +12,9 @@ from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from grid.jobs import job_table
 from grid.kernel.compile import compiled
-from grid.kernel.decisions import ReadOnlyRecord
-from grid.kernel.known import known_dtype
-from grid.platform import Platform
+from grid.kernel.policies.decisions import ReadOnlyRecord
+from grid.kernel.policies.policy_view import known_dtype
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 
 

@@ -10,7 +10,7 @@ import pytest
 from agents.balancers import EarliestCompletionScheduler
 from grid.distributions import Deterministic, UniformSizes
 from grid.jobs import ANYWHERE
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.streams import stream
 from grid.workloads.synthetic import SyntheticWorkload
 

@@ -9,9 +9,9 @@ import pytest
 from agents.disciplines import FcfsScheduler
 from agents.messages import ScheduleReport
 from agents.schedulers import GlobalScheduler, PlanningScheduler
-from grid.brokers import Advertising
-from grid.changes import Change, Failures
-from grid.platform import Platform
+from grid.platform.brokers import Advertising
+from grid.platform.changes import Change, Failures
+from grid.platform.multicluster import Platform
 
 from .small_grids import FAR, PLATFORM, done, heard, model_of, table, workload
 

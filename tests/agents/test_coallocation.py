@@ -12,14 +12,14 @@ from agents.model import GridModel
 from agents.registry import GLOBAL, global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler
 from agents.selection import JobSelection
-from grid import topology
-from grid.brokers import Advertising
-from grid.distance import DistanceCosts
 from grid.distributions import Exponential, UniformSizes
 from grid.errors import GridError
 from grid.jobs import job_table
-from grid.platform import Cluster, Platform
-from grid.topology import CENTRE, Link, network
+from grid.platform import topology
+from grid.platform.brokers import Advertising
+from grid.platform.distance import DistanceCosts
+from grid.platform.multicluster import Cluster, Platform
+from grid.platform.topology import CENTRE, Link, network
 from grid.workloads.per_cluster import PerClusterWorkload
 from grid.workloads.table import Table
 

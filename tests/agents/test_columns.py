@@ -18,7 +18,7 @@ from agents.titan.genetic import evolve
 from agents.titan.operators import Individual, default_toolbox, order_crossover, perturbation
 from agents.titan.settings import Settings
 from grid.errors import GridError
-from grid.performance import comprehensive_performance
+from grid.metrics.performance import comprehensive_performance
 from grid.streams import stream
 
 from .test_decoding import WEIGHTS, problems

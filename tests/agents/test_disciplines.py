@@ -11,10 +11,10 @@ from agents.disciplines import EasyScheduler, FcfsScheduler, LocalSettings, SjfS
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from agents.titan import TitanScheduler
-from grid.changes import Failures
 from grid.errors import GridError
-from grid.platform import Platform
-from grid.workloads.logs import read_log
+from grid.logs.workload import read_log
+from grid.platform.changes import Failures
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 from tests.grid.plain_site import Job, PlainSite
 

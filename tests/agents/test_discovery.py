@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from agents.a4.discovery import offers
-from grid.brokers import Advertising, Broker
-from grid.platform import Platform
+from grid.platform.brokers import Advertising, Broker
+from grid.platform.multicluster import Platform
 
 from .small_grids import done, model_of, ran, table, workload
 

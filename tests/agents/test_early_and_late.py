@@ -11,8 +11,8 @@ from agents.messages import ScheduleReport
 from agents.registry import LOCAL
 from agents.schedulers import GlobalScheduler
 from grid.jobs import job_table
-from grid.platform import Platform
-from grid.rounds import round_performance
+from grid.metrics.of_rounds import round_performance
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 
 from .small_grids import ONE, done, heard, model_of, ran, table, workload

@@ -13,13 +13,13 @@ from agents.disciplines import FairShareScheduler, LocalSettings
 from agents.model import GridModel
 from agents.registry import global_scheduler
 from agents.wiring import reconnect
-from grid.changes import Failures
 from grid.errors import GridError
 from grid.jobs import UNKNOWN, job_table
-from grid.pickling import Pickler
-from grid.platform import Platform
-from grid.workloads.logs import read_log
+from grid.logs.workload import read_log
+from grid.platform.changes import Failures
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
+from grid.world.pickling import Pickler
 from tests.grid.plain_site import Job, PlainSite
 
 

@@ -11,7 +11,7 @@ import pytest
 from agents.messages import JobMetadata, JobSubmitted
 from agents.schedulers import GlobalScheduler
 from grid.errors import GridError
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 
 from .small_grids import FAR, OUTCOME, PLATFORM, done, heard, model_of, ran, table, workload
 

@@ -7,7 +7,7 @@ import pytest
 
 from agents.messages import ScheduleReport, SeedSchedule
 from agents.schedulers import LocalScheduler, PlanningScheduler
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 
 from .plain_titan import cp as plain_cp
 from .small_grids import PLATFORM, RATES, SIZES, done, heard, model_of, table, workload

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from agents.messages import JobMetadata, JobSubmitted, ScheduleReport, SeedSchedule
-from grid.brokers import Advertising
 from grid.jobs import ANYWHERE
-from grid.platform import Platform
+from grid.platform.brokers import Advertising
+from grid.platform.multicluster import Platform
 
 from .small_grids import FAR, LINKS, PLATFORM, SIZES, done, heard, model_of, table, workload
 from .watched_muscle import watched

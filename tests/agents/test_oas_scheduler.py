@@ -9,10 +9,10 @@ import pytest
 
 from agents.oas import Cluster, Instance, Job, solve
 from agents.oas.settings import OasSettings
-from experiments.scenario import Scenario
+from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.jobs import job_table
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 
 from .small_grids import OUTCOME, PAIR, model_of, table, workload

@@ -9,7 +9,7 @@ import pytest
 from agents.a4 import A4Broker, Belief, DiscoveryScheduler
 from agents.muscle import MuscleScheduler
 from grid.errors import GridError
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 
 from .small_grids import model_of, table
 

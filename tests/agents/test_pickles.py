@@ -17,13 +17,13 @@ from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
 from agents.wiring import reconnect
-from experiments.scenario import Scenario
+from experiments.scenario.scenario import Scenario
 from grid.distributions import Exponential, UniformSizes
 from grid.jobs import job_table
-from grid.pickling import Pickler
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.backlog import BacklogWorkload
 from grid.workloads.table import Table
+from grid.world.pickling import Pickler
 
 
 class Grudging(GlobalScheduler):

@@ -13,16 +13,25 @@ import pytest
 
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.view import Job, KnownCluster, KnownLink, KnownQueues
-from grid.changes import Change, Failures
 from grid.errors import PlacementError
 from grid.jobs import MAX_COMPONENTS
-from grid.kernel import fields
-from grid.kernel.decisions import JOB_FIELDS, ReadOnlyRecord
-from grid.kernel.fields import BOTH, CLUSTERS, COMPILED, JOBS, LINKS, PYTHON, QUEUES, of_tier
-from grid.kernel.known import known_dtype
-from grid.kernel.rows import SLOT
+from grid.kernel.dtypes import SLOT
+from grid.kernel.policies import fields
+from grid.kernel.policies.decisions import JOB_FIELDS, ReadOnlyRecord
+from grid.kernel.policies.fields import (
+    BOTH,
+    CLUSTERS,
+    COMPILED,
+    JOBS,
+    LINKS,
+    PYTHON,
+    QUEUES,
+    of_tier,
+)
+from grid.kernel.policies.policy_view import known_dtype
 from grid.kernel.state import ARRIVED
-from grid.platform import Platform
+from grid.platform.changes import Change, Failures
+from grid.platform.multicluster import Platform
 
 from .small_grids import FAR, PLATFORM, model_of, ran, table, workload
 

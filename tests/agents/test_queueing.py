@@ -16,7 +16,7 @@ from grid.distributions import Exponential, UniformSizes
 from grid.errors import PlacementError
 from grid.jobs import UNORDERED, job_table
 from grid.kernel.state import NONE
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.streams import below, stream
 from grid.workloads.backlog import BacklogWorkload
 from grid.workloads.synthetic import SyntheticWorkload

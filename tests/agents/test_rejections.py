@@ -15,7 +15,7 @@ from agents.selection import JobSelection
 from grid.errors import PlacementError
 from grid.jobs import job_table
 from grid.kernel.state import REJECT as REJECT_COMPILED
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 
 

@@ -10,13 +10,13 @@ from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler
 from agents.selection import RESERVATIONS, JobSelection
-from grid import topology
-from grid.brokers import Advertising
-from grid.changes import Failures
-from grid.distance import DistanceCosts
 from grid.errors import GridError
 from grid.jobs import job_table
-from grid.platform import Platform
+from grid.platform import topology
+from grid.platform.brokers import Advertising
+from grid.platform.changes import Failures
+from grid.platform.distance import DistanceCosts
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 
 from .plain_beosim import PlainJob

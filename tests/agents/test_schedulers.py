@@ -12,7 +12,7 @@ import pytest
 from agents.messages import Message, name_jobs
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from grid.errors import PlacementError
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 
 from .small_grids import FAR, PLATFORM, RATES, SIZES, done, model_of, ran, table, workload
 

@@ -13,7 +13,7 @@ from agents.messages import ScheduleReport, SeedSchedule
 from agents.titan import TitanScheduler
 from agents.titan.orders import perturb
 from grid.kernel.state import LOCAL
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 
 from .plain_titan import cp as plain_cp
 from .plain_titan import decode

@@ -11,10 +11,10 @@ from agents.coallocation.settings import CoallocationSettings
 from agents.muscle import MuscleScheduler
 from agents.muscle.wide_jobs import enough_at, largest_first
 from agents.schedulers import GlobalScheduler
-from grid.brokers import Advertising
-from grid.changes import Failures
 from grid.errors import PlacementError
-from grid.platform import Platform
+from grid.platform.brokers import Advertising
+from grid.platform.changes import Failures
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 
 from .small_grids import OUTCOME, RATES, SIZES, done, model_of, ran, table, workload

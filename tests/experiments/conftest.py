@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from experiments.studies import progress
+from experiments.sweeps import progress
 from grid.workloads.synthetic import BatchWorkload
 
 from .small_results import MIX, muscle, plain, result_of
 
 ROOT = Path(__file__).resolve().parents[2]
-UNHURRIED = "from experiments.studies import progress; progress.SOON = progress.EVERY"
+UNHURRIED = "from experiments.sweeps import progress; progress.SOON = progress.EVERY"
 """Has nothing told of what takes a moment more only because the machine is busy."""
-COMMAND = f"{UNHURRIED}; import sys; from experiments.cli import main; sys.argv[0] = 'metasched'"
+COMMAND = (
+    f"{UNHURRIED}; import sys; from experiments.cli.app import main; sys.argv[0] = 'metasched'"
+)
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from experiments import replacing
-from experiments.files import new_file
-from experiments.studies.files import new_files
+from experiments.run import replacing
+from experiments.run.files import new_file
+from experiments.studies.outputs import new_files
 
 CHANGES = {"os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "open", "ctypes.dlopen"}
 

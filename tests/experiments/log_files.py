@@ -6,7 +6,7 @@ import json
 
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 
 SACCT = """JobIDRaw|User|AllocCPUS|Submit|Elapsed|State
 7|anna|4|2024-03-01T08:00:00|01:00:00|COMPLETED

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from agents.registry import GLOBAL, LOCAL
 from experiments.checks.verify import verify
-from experiments.run import run
-from experiments.scenario import Scenario
-from grid.changes import Change
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
-from grid.platform import Platform
+from grid.platform.changes import Change
+from grid.platform.multicluster import Platform
 
 PLATFORMS = (24, 6, 1), (8, 4), (6,), (16, 3, 16, 2, 1)
 """Sizes of clusters; the first ones where a combination is alone with its condition."""

@@ -11,13 +11,13 @@ from agents.model import GridModel
 from agents.muscle import MuscleScheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.titan import TitanScheduler
-from experiments.report import print_result
-from experiments.results import Result
-from experiments.scenario import Scenario
-from experiments.writing import new_result
+from experiments.run.results import Result
+from experiments.run.writing import new_result
+from experiments.scenario.scenario import Scenario
+from experiments.show.run_tables import print_result
 from grid.distributions import BoundedPareto, UniformSizes
 from grid.jobs import job_table
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.deadlines import ServiceClass
 from grid.workloads.source import Cleaning
 from grid.workloads.table import Table

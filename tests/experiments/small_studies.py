@@ -10,7 +10,7 @@ from contextlib import closing
 import numpy as np
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 
 STUDY = """
 title = "Small"

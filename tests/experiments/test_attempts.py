@@ -10,10 +10,10 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from experiments.attempts import hardly_ending
-from experiments.cli import main
-from experiments.scenario import Scenario
-from grid.platform import Platform
+from experiments.cli.app import main
+from experiments.run.failure_warnings import hardly_ending
+from experiments.scenario.scenario import Scenario
+from grid.platform.multicluster import Platform
 
 PLATFORM = Platform.star([4, 8, 8], [4.0, 1.0, 2.0])
 

@@ -12,7 +12,6 @@ from rich.console import Console
 from agents.titan.decoding import Problem, score, scoring
 from experiments.bench import coallocation, kernel, queues, site
 from experiments.bench.coallocation import CASES, bench_coallocation
-from experiments.bench.commands import _of_kernel
 from experiments.bench.kernel import PlainLeastLoad, bench_kernel
 from experiments.bench.measurement import Measurement, as_json, print_measurements
 from experiments.bench.page import bench_page
@@ -20,6 +19,7 @@ from experiments.bench.plain_deap import plain_evolve, plain_toolbox
 from experiments.bench.queues import POLICIES, bench_queues
 from experiments.bench.site import LOCAL, WHOLE, bench_site
 from experiments.bench.titan import bench_titan
+from experiments.cli.bench import _of_kernel
 
 from .browsers import browser_or_skip
 

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from agents.registry import GLOBAL
-from experiments.cli import main
-from experiments.run import run
-from experiments.scenario import Scenario
-from grid.platform import Platform
+from experiments.cli.app import main
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from grid.platform.multicluster import Platform
 
 POLICIES = [name for name, where in GLOBAL.items() if "coallocation" in where]
 KEYS = (

@@ -14,7 +14,7 @@ from agents.importing import CODE
 from agents.registry import GLOBAL, LOCAL
 from experiments.checks import rehashed, trials
 from experiments.checks.check import check
-from experiments.cli import main
+from experiments.cli.app import main
 
 from .checked_schedulers import AGENTS, CRASHING
 
@@ -114,7 +114,7 @@ STRAY = ("agents", "experiments", "grid", "metasched", "json", "queue", "random"
 def started(*words):
     """Run the command as it is installed: Python itself does not search the current folder."""
     return subprocess.run(
-        [sys.executable, "-P", "-c", "from experiments.cli import main; main()", *words],
+        [sys.executable, "-P", "-c", "from experiments.cli.app import main; main()", *words],
         env=os.environ | {"PYTHONPATH": str(CODE)},
         capture_output=True,
         text=True,

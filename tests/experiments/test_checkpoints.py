@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from experiments import checkpoints
-from experiments.checkpoints import read
-from experiments.cli import main
+from experiments.cli.app import main
+from experiments.run import checkpoints
+from experiments.run.checkpoints import read
 
 HERE = Path(__file__).parent
 RUN = ["run", "quickstart", "--global", "stopping:Stopping", "--no-live", "--json"]
@@ -231,7 +231,7 @@ def test_events_of_a_run_that_a_full_disk_ended_go_on(tmp_path, whole, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(checkpoints.UnderWay, "save", lambda self, save=checkpoints.UnderWay.save: (
-            save(self), patch.setattr("experiments.growing.Growing.flush", full)
+            save(self), patch.setattr("experiments.run.append_file.Growing.flush", full)
         ))  # fmt: skip
         got = call(*RUN, *to(tmp_path), "--checkpoint", tmp_path / "checkpoint")
     assert got.exit_code == 2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.studies import claims
-from experiments.studies.claims import FAILS, HOLDS, OPEN, Measured, Verdict
-from experiments.studies.statistics import Interval
+from experiments.papers import claims
+from experiments.papers.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.sweeps.statistics import Interval
 
 
 def measured(*values, half=1.0):

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from agents.registry import GLOBAL, LOCAL
-from experiments.cli import main
+from experiments.cli.app import main
 
 QUICK = ["--set", "jobs=40"]
 
@@ -317,7 +317,7 @@ def test_parameters_without_effect_are_told_and_harm_nothing(folder):
 
 def test_help_imports_nothing_heavy():
     code = (
-        "import sys; from click.testing import CliRunner; from experiments.cli import main;"
+        "import sys; from click.testing import CliRunner; from experiments.cli.app import main;"
         "assert CliRunner().invoke(main, ['--help']).exit_code == 0;"
         "heavy = {'numba', 'numpy', 'pandas', 'mesa', 'networkx', 'rich'} & set(sys.modules);"
         "assert not heavy, heavy"

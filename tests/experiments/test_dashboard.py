@@ -13,7 +13,7 @@ from rich.console import Console
 
 from experiments.live import dashboard as module
 from experiments.live.dashboard import Dashboard, save_svg
-from experiments.numbers import duration, instant
+from experiments.show.numbers import duration, instant
 
 from .watched import SIZES, Screen, grid_of, plain, run_on
 

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from agents.deadlines import reads_deadlines
 from agents.registry import GLOBAL, LOCAL, any_scheduler
-from experiments.cli import main
-from experiments.run import run
-from experiments.scenario import Scenario
+from experiments.cli.app import main
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
 
 LINE = "deadlines: drawn, as the jobs bring none (parameter assign_deadlines)"
 TWO = """

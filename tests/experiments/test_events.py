@@ -15,9 +15,9 @@ import pytest
 from agents.messages import Message
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.events.log import EventLog
-from experiments.growing import Growing
-from grid.brokers import Advertising
+from experiments.run.append_file import Growing
 from grid.errors import GridError
+from grid.platform.brokers import Advertising
 from grid.workloads.table import Table
 from tests.agents.small_grids import FAR, PLATFORM, model_of, table, workload
 from tests.agents.test_discovery import tree

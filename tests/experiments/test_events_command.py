@@ -8,7 +8,7 @@ import time
 
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 
 
 def call(*words):

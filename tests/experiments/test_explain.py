@@ -8,14 +8,14 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 from experiments.events.explain import explain
 from experiments.events.happenings import processors
 from experiments.events.identity import Identity
 from experiments.events.surroundings import Surroundings
 from experiments.events.teller import Teller
 from experiments.events.words import ordinal
-from experiments.numbers import duration, instant
+from experiments.show.numbers import duration, instant
 from grid.errors import GridError
 from tests.agents.small_grids import PLATFORM, model_of, table
 from tests.agents.test_discovery import tree

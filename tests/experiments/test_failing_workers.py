@@ -7,7 +7,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 
 POLICIES = """
 import multiprocessing

@@ -15,11 +15,11 @@ from agents.model import GridModel
 from agents.muscle import MuscleScheduler
 from agents.titan import TitanScheduler
 from experiments.live.following import HOLD, Follower, check_number
-from experiments.numbers import instant
-from experiments.scenario import Scenario
+from experiments.scenario.scenario import Scenario
+from experiments.show.numbers import instant
 from grid.errors import GridError
 from grid.jobs import job_table
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.synthetic import SyntheticWorkload
 from grid.workloads.table import Table
 

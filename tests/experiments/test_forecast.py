@@ -7,11 +7,11 @@ import random
 
 import pytest
 
-from experiments.scenario import Scenario
-from experiments.studies import executors
-from experiments.studies.forecast import Forecast, UnderWay
-from experiments.studies.sweep import Run, _in_order
-from grid.platform import Platform
+from experiments.scenario.scenario import Scenario
+from experiments.sweeps import executors
+from experiments.sweeps.forecast import Forecast, UnderWay
+from experiments.sweeps.sweep import Run, _in_order
+from grid.platform.multicluster import Platform
 
 TENTH = 0.1
 

@@ -8,7 +8,7 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 
 # What SWIG makes has no module on Python 3.12 and later.
 pytestmark = pytest.mark.filterwarnings(

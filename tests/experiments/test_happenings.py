@@ -11,7 +11,7 @@ from agents.balancers import DynamicLeastLoadScheduler
 from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
 from experiments.events.happenings import KEPT, Happenings
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 
 from .watched import FewJobs, Splits, grid_of
 

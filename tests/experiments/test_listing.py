@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from agents.registry import GLOBAL, LOCAL, installed
-from experiments.cli import main
-from experiments.listing import GROUPS, group_of
-from experiments.parameters import Parameters
-from experiments.scenario_files import packaged_names
+from experiments.cli.app import main
+from experiments.cli.listing import GROUPS, group_of
+from experiments.scenario.files import packaged_names
+from experiments.scenario.parameters import Parameters
 
 OWN = """
 from agents.schedulers import LocalScheduler

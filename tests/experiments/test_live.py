@@ -15,7 +15,7 @@ import pyte
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = "from experiments.cli import main; main()"
+CODE = "from experiments.cli.app import main; main()"
 
 
 class Session:

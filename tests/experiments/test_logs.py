@@ -13,7 +13,7 @@ import pytest
 
 from experiments.logs.character import Character, Distribution
 from experiments.logs.pictures import draw_character
-from grid.workloads.formats import read
+from grid.logs.formats import read
 
 from .log_files import call, record, refusal, told
 

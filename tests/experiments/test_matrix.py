@@ -8,9 +8,9 @@ import shutil
 
 import pytest
 
-from experiments.scenario import Scenario
-from grid.changes import Change
-from grid.platform import Platform
+from experiments.scenario.scenario import Scenario
+from grid.platform.changes import Change
+from grid.platform.multicluster import Platform
 
 from .matrix import Combination, combinations, outcome_of, sample
 

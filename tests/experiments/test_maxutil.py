@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 from experiments.papers.maxutil.tables import (
     SIZE,
     TABLE_3,
@@ -16,7 +16,7 @@ from experiments.papers.maxutil.tables import (
     TABLE_4_CLUSTERS,
     TABLE_5,
 )
-from grid.component_sizes import parse_sizes
+from grid.workloads.component_sizes import parse_sizes
 
 ROWS = [(TABLE_3_CLUSTERS, row) for row in TABLE_3] + [(TABLE_4_CLUSTERS, row) for row in TABLE_4]
 EXACT, APPROXIMATE = 0.0005, 0.001

@@ -8,7 +8,7 @@ import random
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 from experiments.maxutil.heavy_traffic import HeavyTraffic, batch_means, stepped
 from experiments.maxutil.system import System
 from experiments.papers.maxutil.tables import TABLE_3, TABLE_4

@@ -13,7 +13,7 @@ import pytest
 
 import metasched
 from experiments.studies.outcome import StudyOutcome
-from experiments.studies.replications import Replications
+from experiments.sweeps.replications import Replications
 from grid.errors import GridError
 
 from .made_up_studies import made_up

@@ -6,10 +6,10 @@ import pytest
 
 from agents.disciplines import FairShareScheduler
 from agents.registry import GLOBAL, LOCAL
-from experiments.notes import READ_BY, WITHOUT_EFFECT, notes
-from experiments.parameters import Parameters
-from experiments.scenario import Scenario
-from grid.platform import Platform
+from experiments.scenario.notes import READ_BY, WITHOUT_EFFECT, notes
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
+from grid.platform.multicluster import Platform
 
 PLATFORM = Platform.star([20, 4])
 

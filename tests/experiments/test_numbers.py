@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from experiments.labels import METRICS, UNITS, heading, label, scale_of, told
-from experiments.numbers import duration, number, percent, time_scale
+from experiments.show.labels import METRICS, UNITS, heading, label, scale_of, told
+from experiments.show.numbers import duration, number, percent, time_scale
 
 
 @pytest.mark.parametrize(

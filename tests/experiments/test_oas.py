@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from agents.oas import verify
-from experiments.cli import main
+from experiments.cli.app import main
 
 from ..agents.small_oas import possible
 

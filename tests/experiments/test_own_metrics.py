@@ -9,10 +9,10 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
-from experiments.own_metrics import TAKEN, own_metric
-from experiments.run import run
-from experiments.scenario import Scenario
+from experiments.cli.app import main
+from experiments.run.own_metrics import TAKEN, own_metric
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
 from experiments.studies.outcome import StudyOutcome
 from grid.errors import GridError
 

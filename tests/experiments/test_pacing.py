@@ -13,7 +13,7 @@ from agents.model import GridModel
 from experiments.live import pacing as module
 from experiments.live.pacing import LAG, LEAST, SLICE, Pacing
 from grid.errors import GridError
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 
 from .watched import FewJobs, grid_of
 

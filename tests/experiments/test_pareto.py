@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 
 JOBS = """job,arrival,size,runtime,deadline
 11,0,1,2,6

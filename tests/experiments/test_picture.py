@@ -16,8 +16,8 @@ from agents.model import GridModel
 from experiments.events.happenings import Happenings
 from experiments.events.words import Line, Story
 from experiments.live.picture import Picture, Progress
-from experiments.numbers import duration, time_scale
-from grid.platform import Platform
+from experiments.show.numbers import duration, time_scale
+from grid.platform.multicluster import Platform
 
 from .watched import SIZES, FewJobs, grid_of, plain
 

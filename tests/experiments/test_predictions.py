@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
-from experiments.run import run
-from experiments.scenario import Scenario
-from grid.platform import Platform
+from experiments.cli.app import main
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from grid.platform.multicluster import Platform
 
 PLATFORM = Platform.star([20, 16], [1.0, 1.5])
 

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 from numba.core import config
 
-from experiments import compiling
-from experiments.cli import main
+from experiments.cli import compiling
+from experiments.cli.app import main
 from grid.kernel import compile as module
 from grid.kernel.compile import compiled
 
@@ -113,8 +113,8 @@ class Own(GlobalScheduler):
         return self.clusters[0]
 """
 SCENARIO = """
-from experiments.scenario import Scenario
-from grid.platform import Platform
+from experiments.scenario.scenario import Scenario
+from grid.platform.multicluster import Platform
 scenario = Scenario("mine", Platform.star([16, 12]), {"jobs": 20}, "dll", "fcfs")
 """
 
@@ -209,7 +209,7 @@ def test_a_file_that_is_not_python_is_told_by_its_line(folder, words):
     assert "--traceback" in hint
     whole = CliRunner().invoke(main, [*words, "--traceback"])
     assert whole.stderr.splitlines()[0] == first
-    assert 'experiments/process.py"' in whole.stderr
+    assert 'experiments/cli/process.py"' in whole.stderr
 
 
 def test_text_that_is_not_python_is_of_the_line_that_had_it_read(folder):
@@ -235,11 +235,11 @@ def test_all_frames_are_shown_on_request(folder, asked, environment, monkeypatch
 
 
 def test_an_error_of_ours_is_shown_whole(folder, monkeypatch):
-    monkeypatch.setattr("experiments.cli.chosen_scenario", partial(getattr, None))  # no frames
+    monkeypatch.setattr("experiments.cli.app.chosen_scenario", partial(getattr, None))  # no frames
     got = CliRunner().invoke(main, ["validate", "quickstart"])
     assert got.exit_code == 1
     assert got.stderr.startswith("Traceback")
-    assert 'experiments/cli.py"' in got.stderr
+    assert 'experiments/cli/app.py"' in got.stderr
 
 
 def test_an_error_in_a_worker_is_shown_by_the_users_frames(folder):

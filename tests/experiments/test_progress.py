@@ -10,10 +10,11 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from experiments.run import _Far
-from experiments.studies import progress
-from experiments.studies.forecast import Forecast, UnderWay
-from experiments.studies.progress import SweepProgress, telling
+from experiments.run import running
+from experiments.run.running import _Far
+from experiments.sweeps import progress
+from experiments.sweeps.forecast import Forecast, UnderWay
+from experiments.sweeps.progress import SweepProgress, telling
 
 SOON = progress.SOON  # before it is put off for tests
 
@@ -179,7 +180,7 @@ def test_a_second_sweep_begins_anew(clock):
 
 def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("experiments.run.time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
     through = {"completed": 0, "rejected": 0}
     world = SimpleNamespace(count=lambda name: through.get(name, through["completed"]))
     far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
@@ -194,7 +195,7 @@ def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
 
 def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatch):
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("experiments.run.time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
     through = {"completed": 50, "rejected": 0}
     world = SimpleNamespace(count=lambda name: through.get(name, through["completed"]))
     far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
@@ -205,7 +206,7 @@ def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatc
 
 def test_nothing_is_told_of_the_rest_before_some_of_a_run_is_done(monkeypatch):
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr("experiments.run.time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
     through = {"completed": 0, "rejected": 0}
     world = SimpleNamespace(count=lambda name: through.get(name, through["completed"]))
     far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=1000)))

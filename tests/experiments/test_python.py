@@ -6,7 +6,7 @@ import pytest
 
 import metasched
 from grid.errors import GridError
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 
 
 @pytest.mark.parametrize(

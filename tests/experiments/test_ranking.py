@@ -10,8 +10,8 @@ from experiments.studies import ranking
 from experiments.studies.definition import Definition
 from experiments.studies.outcome import mean_of
 from experiments.studies.ranking import common, p_value, paired_difference, surely_better
-from experiments.studies.rounds import next_target
-from experiments.studies.statistics import mean_interval
+from experiments.sweeps.sequential_stopping import next_target
+from experiments.sweeps.statistics import mean_interval
 from tests.experiments.made_up_studies import STUDY
 
 RNG = np.random.default_rng(5)

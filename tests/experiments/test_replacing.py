@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from experiments import replacing
-from experiments.cli import main
+from experiments.cli.app import main
+from experiments.run import replacing
 
 from . import killed
 from .conftest import ROOT
@@ -115,7 +115,7 @@ def test_a_folder_that_others_hold_is_not_exchanged(why, tmp_path, monkeypatch):
 DYING = """
 import os, signal, sys
 from experiments import replacing
-from experiments.cli import main
+from experiments.cli.app import main
 before, after = {before}, {after}
 def exchange(one, other, exchange=replacing.exchange):
     before()

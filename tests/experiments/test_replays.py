@@ -8,11 +8,11 @@ import gzip
 import numpy as np
 import pytest
 
-from experiments.notes import notes
-from experiments.scenario import Scenario
+from experiments.scenario.notes import notes
+from experiments.scenario.scenario import Scenario
 from grid.errors import GridError, WorkloadError
-from grid.platform import Platform
-from grid.workloads.cleaning import OUTSIDE, ZERO_RUNTIME
+from grid.logs.cleaning import OUTSIDE, ZERO_RUNTIME
+from grid.platform.multicluster import Platform
 
 from .scenario_files import SITE, run_of
 

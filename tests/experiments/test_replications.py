@@ -8,11 +8,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
-from experiments.run import run
-from experiments.scenario import Scenario
-from experiments.studies.replications import observe_run, replicate
-from experiments.studies.statistics import mean_interval
+from experiments.cli.app import main
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from experiments.sweeps.replications import observe_run, replicate
+from experiments.sweeps.statistics import mean_interval
 from tests.agents.small_grids import PLATFORM
 
 SETTINGS = ["jobs_per_cluster=400", "warmup=100"]
@@ -109,7 +109,7 @@ def test_one_unstable_run_is_told_beside_the_mean(monkeypatch):
             for i, each in enumerate(runs)
         }
 
-    monkeypatch.setattr("experiments.studies.replications.sweep", sweep)
+    monkeypatch.setattr("experiments.sweeps.replications.sweep", sweep)
     found = replicate(beosim("b1"), 1, 2, 1, Silent()).summary()
     assert found["unstable"] == 1
     assert found["metrics"] == {"mean_wait": {"mean": 5.0, "ci95": 0.0}, "stable": False}
@@ -217,7 +217,7 @@ def test_an_interrupt_says_how_to_go_on_where_runs_are_kept(tmp_path, monkeypatc
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("experiments.studies.replications.sweep", interrupted)
+    monkeypatch.setattr("experiments.sweeps.replications.sweep", interrupted)
     out = ["--out", tmp_path] if keeps else []
     got = call("quickstart", "--replications", 2, *out, "--json")
     assert (got.exit_code, got.stdout) == (130, "")

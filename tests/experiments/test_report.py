@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from experiments.run import run
-from experiments.scenario import Scenario
-from grid.platform import Platform
-from grid.rounds import round_performance, run_performance
-from grid.statistics import Links
-from grid.tally import Tally
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from grid.metrics.job_totals import Tally
+from grid.metrics.of_rounds import round_performance, run_performance
+from grid.platform.multicluster import Platform
 from grid.workloads.source import Cleaning
 from grid.workloads.synthetic import SyntheticWorkload
+from grid.world.statistics import Links
 
 from .small_results import MIX, muscle, printed, result_of
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
-from experiments.reporting.words import limits
+from experiments.cli.app import main
+from experiments.show.words import limits
 
 from .browsers import Opened, browser_or_skip
 from .made_up_studies import STUDY, made_up

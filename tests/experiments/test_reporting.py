@@ -12,14 +12,14 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.cli import main
-from experiments.reporting.packed import embedded, pack
-from experiments.reporting.page import cluster_table, page_of
-from experiments.reporting.panels import Point, panel
-from experiments.reporting.pictures import KINDS, draw, means_over
-from experiments.reporting.ran import Ran
-from experiments.reporting.rows import lay
-from experiments.reporting.words import found
+from experiments.cli.app import main
+from experiments.show.gantt_layout import lay
+from experiments.show.packed import embedded, pack
+from experiments.show.page import cluster_table, page_of
+from experiments.show.panels import Point, panel
+from experiments.show.run_data import Ran
+from experiments.show.run_plots import KINDS, draw, means_over
+from experiments.show.words import found
 from grid.errors import GridError
 
 from .made_up_studies import made_up

@@ -14,15 +14,15 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
+from experiments.cli.users_errors import UsersError
 from experiments.papers.muscle import reproduce
 from experiments.papers.muscle.claims import CLAIMS
 from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.points import FIGURES, SERIES, Point, observe, points, run, scenario
-from experiments.results import Result
-from experiments.studies.kept import RUNS, Kept
-from experiments.studies.sweep import sweep
-from experiments.users_errors import UsersError
+from experiments.run.results import Result
+from experiments.sweeps.run_store import RUNS, Kept
+from experiments.sweeps.sweep import sweep
 from grid.errors import GridError
 
 TINY = ["--figure", "6", "--scale", "0.002", "--replications", "2"]

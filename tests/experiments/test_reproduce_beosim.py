@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 from experiments.papers.beosim.claims import CLAIMS, judged
 from experiments.papers.beosim.outcome import Outcome
 from experiments.papers.beosim.pictures import pictures
@@ -31,9 +31,9 @@ from experiments.papers.beosim.points import (
     run,
     scenario,
 )
-from experiments.run import run as run_scenario
-from experiments.studies.judged import spans, told
-from experiments.studies.kept import RUNS
+from experiments.papers.claims_report import spans, told
+from experiments.run.running import run as run_scenario
+from experiments.sweeps.run_store import RUNS
 
 FIRST = ["--figure", "9", "--scale", "0.0002", "--replications", "2"]
 """800 jobs a cluster."""

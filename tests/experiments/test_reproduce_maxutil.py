@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 from experiments.maxutil.heavy_traffic import observe, stepped
 from experiments.papers.maxutil import verdicts
 from experiments.papers.maxutil.claims import CLAIMS
@@ -33,7 +33,7 @@ from experiments.papers.maxutil.points import (
     run,
 )
 from experiments.papers.maxutil.tables import TABLE_5
-from experiments.studies.kept import RUNS
+from experiments.sweeps.run_store import RUNS
 
 TINIEST = ["--scale", "0.0003", "--replications", "1", "--workers", "1"]
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from agents.oas import Instance, Run, verify
-from experiments.cli import main
+from experiments.cli.app import main
 from experiments.papers.oas.claims import CLAIMS
 from experiments.papers.oas.gantt import rows
 from experiments.papers.oas.points import (

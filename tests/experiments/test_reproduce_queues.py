@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 from experiments.papers.queues import judges, search
 from experiments.papers.queues.claims import CLAIMS, judged
 from experiments.papers.queues.outcome import Outcome
@@ -32,7 +32,7 @@ from experiments.papers.queues.points import (
     run,
 )
 from experiments.papers.queues.saturation import POLICIES, SATURATION
-from experiments.studies.lost import is_far_lost, is_lost
+from experiments.sweeps.no_steady_state import is_far_lost, is_lost
 
 WORDS = ["--figure", "15,18", "--scale", "0.002", "--replications", "2"]
 
@@ -96,7 +96,7 @@ def test_the_search_for_the_maximal_utilizations(tmp_path, monkeypatch):
     assert of_ls["formula"] == pytest.approx(0.9286, abs=5e-5)
     assert [of_ls["used_low"], of_ls["used_high"]] == [*SATURATION[SINGLE][LS_DO]]
     # Once more without a run.
-    monkeypatch.setattr("experiments.studies.saturation._observe", None)
+    monkeypatch.setattr("experiments.sweeps.saturation._observe", None)
     again = call(*words)
     assert again.exit_code == 0
     assert f"{of_ls['low']:.4f}-{of_ls['high']:.4f}  0.9141-0.9453  0.9286" in again.stdout

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from experiments.results import REALISED, WHOLE
-from grid.rounds import round_performance, run_performance
-from grid.tally import Tally
+from experiments.run.results import REALISED, WHOLE
+from grid.metrics.job_totals import Tally
+from grid.metrics.of_rounds import round_performance, run_performance
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload
 
 from .small_results import MIX, PLATFORM, muscle, plain, printed, result_of

@@ -10,7 +10,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 
 QUICK = ["--set", "jobs=40"]
 

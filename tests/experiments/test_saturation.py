@@ -9,14 +9,14 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.cli import main
-from experiments.scenario import Scenario
-from experiments.studies.saturation import JUST_BORNE, Bracket, Saturation, find_saturation
-from experiments.studies.statistics import Interval
+from experiments.cli.app import main
+from experiments.scenario.scenario import Scenario
+from experiments.sweeps.saturation import JUST_BORNE, Bracket, Saturation, find_saturation
+from experiments.sweeps.statistics import Interval
 from grid.capacity import ordered_capacity
-from grid.component_sizes import parse_sizes
 from grid.errors import GridError
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
+from grid.workloads.component_sizes import parse_sizes
 
 EXACT = ordered_capacity([parse_sizes("D(0.9)[1,8]", 32).density()], [32]).utilization
 """Of single-component jobs on a cluster of their own: one minus the capacity loss, 0.9286."""

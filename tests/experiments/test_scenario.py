@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.checked import ScenarioError
-from experiments.scenario import Scenario
-from experiments.scenario_files import packaged_names
+from experiments.scenario.checked import ScenarioError
+from experiments.scenario.files import packaged_names
+from experiments.scenario.scenario import Scenario
 from grid.errors import GridError, PlatformError, WorkloadError
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 
 from .scenario_files import SITE, run_of
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import metasched
-from experiments.checked import ScenarioError
-from experiments.scenario import Scenario
+from experiments.scenario.checked import ScenarioError
+from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def quickstart():
 @pytest.mark.parametrize(
     ("field", "found", "accepted"),
     [
-        ("platform", "nix.toml", "a Platform (grid.platform_files.read_platform reads one"),
+        ("platform", "nix.toml", "a Platform (grid.platform.reading.read_platform reads one"),
         ("platform", 3, "a Platform"),
         ("global_scheduler", 3, "a name, module:Class, or a subclass of agents.schedulers.Global"),
         ("global_scheduler", None, "a name"),

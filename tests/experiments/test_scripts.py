@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from experiments.scenario import Scenario
+from experiments.scenario.scenario import Scenario
 
 from .scenario_files import SITE, run_of
 
@@ -15,8 +15,8 @@ def test_a_script_is_a_scenario(written):
     script = """
 from agents.balancers import RoundRobinScheduler
 from agents.schedulers import LocalScheduler
-from experiments.scenario import Scenario
-from grid.platform import Platform
+from experiments.scenario.scenario import Scenario
+from grid.platform.multicluster import Platform
 
 
 class Mine(LocalScheduler):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.checked import ScenarioError
-from experiments.listing import shown
-from experiments.parameters import Parameters
-from experiments.scenario import Scenario
-from experiments.scenario_files import packaged_names
-from grid.brokers import Advertising
+from experiments.cli.listing import shown
+from experiments.scenario.checked import ScenarioError
+from experiments.scenario.files import packaged_names
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
-from grid.platform import Platform
+from grid.platform.brokers import Advertising
+from grid.platform.multicluster import Platform
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload
 
 from .scenario_files import run_of

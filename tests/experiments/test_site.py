@@ -7,8 +7,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
-from experiments.scenario import Scenario
+from experiments.cli.app import main
+from experiments.scenario.scenario import Scenario
 
 from .scenario_files import run_of
 

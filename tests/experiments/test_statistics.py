@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from experiments.studies.statistics import mean_interval, ratio_interval
+from experiments.sweeps.statistics import mean_interval, ratio_interval
 
 
 def test_half_width_is_that_of_scipy():

@@ -10,10 +10,10 @@ from itertools import chain
 
 import pytest
 
-from experiments.observed import Observed
-from experiments.run import run
-from experiments.scenario import Scenario
-from experiments.writing import new_result
+from experiments.run.observed import Observed
+from experiments.run.running import run
+from experiments.run.writing import new_result
+from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 
 from .conftest import ROOT
@@ -109,8 +109,8 @@ def test_a_full_disk_is_told_in_one_line(tmp_path, monkeypatch):
 
 PEAK = """
 import resource, sys
-from experiments.run import run
-from experiments.scenario import Scenario
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
 jobs, out = int(sys.argv[1]), sys.argv[2]
 chosen = Scenario.load("beosim").changed(
     [f"jobs_per_cluster={jobs // 4}"], global_scheduler="migration-only"

@@ -64,7 +64,7 @@ def test_workers_that_are_killed_are_replaced(file, whole, tmp_path):
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_a_study_that_is_ended_goes_on(file, whole, tmp_path, end):
     out = tmp_path / "study.db"
-    code = "from experiments.cli import main; main()"
+    code = "from experiments.cli.app import main; main()"
     words = ["study", str(file), "--out", str(out), "--workers", "2"]
     path = os.pathsep.join([str(ROOT), *sys.path])
     process = subprocess.Popen(
@@ -176,8 +176,8 @@ def test_without_dask_its_extra_is_named(file, tmp_path, monkeypatch):
 
 
 def test_a_run_is_that_of_the_command(whole, file):
-    from experiments.run import run
-    from experiments.scenario import Scenario
+    from experiments.run.running import run
+    from experiments.scenario.scenario import Scenario
 
     row = StudyOutcome.read(whole).runs.iloc[-1]
     scenario = Scenario.load("quickstart").changed(

@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from experiments.cli import main
-from experiments.reporting.study_page import study_page
+from experiments.cli.app import main
+from experiments.show.study_page import study_page
 from experiments.studies.outcome import StudyOutcome
-from experiments.studies.statistics import mean_interval
 from experiments.studies.telling import print_outcome
+from experiments.sweeps.statistics import mean_interval
 from grid.errors import GridError
 from tests.experiments.made_up_studies import STUDY, made_up
 

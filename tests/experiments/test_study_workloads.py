@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.studies import inputs
+from experiments.scenario.jobs import read_source
 from experiments.studies.study import Study
 from experiments.studies.study_run import numbers_of
-from experiments.workload import read_source
+from experiments.sweeps import inputs
 from grid.errors import GridError
 from tests.experiments.small_studies import STUDY, Silent, call, jobs_of, write_log_study
 

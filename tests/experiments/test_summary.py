@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.parameters import Parameters
-from experiments.results import WHOLE
-from experiments.scenario import Scenario
+from experiments.run.results import WHOLE
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
 from grid.jobs import job_table
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.source import Cleaning
 from grid.workloads.table import Table
 from tests.agents import small_grids

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from grid.workloads.formats import read
+from grid.logs.formats import read
 
 from .log_files import SACCT, call, record, told
 

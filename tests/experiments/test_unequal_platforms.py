@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from agents.registry import GLOBAL
-from experiments.cli import main
-from grid.distance import DistanceCosts
+from experiments.cli.app import main
 from grid.jobs import job_table
-from grid.platform import Platform
-from grid.workloads.job_csv import write_csv
+from grid.logs.job_csv import write_csv
+from grid.platform.distance import DistanceCosts
+from grid.platform.multicluster import Platform
 from tests.agents.test_coallocation import assert_equal, plainly
 
 POLICIES = [name for name, where in GLOBAL.items() if "coallocation" in where]

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.run import run
-from experiments.scenario import Scenario
-from grid.fairness import Users, gini
-from grid.finished import Records
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
 from grid.jobs import UNKNOWN
-from grid.kernel.rows import FINISHED
-from grid.metrics import job_metrics
-from grid.platform import Platform
-from grid.tally import Tally
+from grid.kernel.dtypes import FINISHED
+from grid.metrics.fairness import Users, gini
+from grid.metrics.job_totals import Tally
+from grid.metrics.of_run import job_metrics
+from grid.platform.multicluster import Platform
+from grid.world.finished import Records
 
 PLATFORM = Platform.star([8, 8])
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.checks.verify import verify
-from experiments.cli import main
+from experiments.cli.app import main
 from grid.errors import GridError
 
 JOBS = [

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.checks.verify import verify
-from experiments.cli import main
-from experiments.run import run
-from experiments.scenario import Scenario
+from experiments.cli.app import main
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
 
 from .test_streaming import scenario
 

@@ -7,11 +7,11 @@ import dataclasses
 
 import pytest
 
-from experiments.reporting.comparing import compared
-from experiments.reporting.ran import Ran
-from experiments.reporting.words import found, limits
-from experiments.run import run
-from experiments.scenario import Scenario
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from experiments.show.comparing import compared
+from experiments.show.run_data import Ran
+from experiments.show.words import found, limits
 
 
 @pytest.fixture(scope="module")

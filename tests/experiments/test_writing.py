@@ -12,8 +12,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from experiments.files import RESULT, check_file, check_folder
-from experiments.writing import write_rounds
+from experiments.run.files import RESULT, check_file, check_folder
+from experiments.run.writing import write_rounds
 from grid.errors import GridError
 
 from .small_results import result_of, write
@@ -98,7 +98,7 @@ def test_when_files_cannot_be_put_in_place_nothing_changes(
 ):
     for name in standing:
         (tmp_path / name).write_text("old")
-    monkeypatch.setattr("experiments.replacing.exchange", fail_at(0))
+    monkeypatch.setattr("experiments.run.replacing.exchange", fail_at(0))
     monkeypatch.setattr("os.fsync", fail_at(call, os.fsync))
     with pytest.raises(GridError, match=r"cannot write results: Input/output error; accepted: ."):
         write(result, tmp_path)

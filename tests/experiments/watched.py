@@ -15,7 +15,7 @@ from experiments.live.dashboard import Dashboard
 from experiments.live.picture import Picture, Progress
 from grid.distributions import BoundedPareto, UniformSizes
 from grid.jobs import job_table
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.deadlines import ServiceClass
 from grid.workloads.source import Cleaning
 from grid.workloads.synthetic import BatchWorkload

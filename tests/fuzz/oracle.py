@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from click.testing import CliRunner
 
-from experiments.cli import main
+from experiments.cli.app import main
 from grid.errors import GridError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from experiments.cli import main
-from experiments.parameters import Parameters
-from grid.workloads.formats import FORMATS, read
+from experiments.cli.app import main
+from experiments.scenario.parameters import Parameters
+from grid.logs.formats import FORMATS, read
 from tests.experiments.made_up_studies import made_up
 
 HERE = Path(__file__).parent

@@ -14,24 +14,24 @@ from unittest.mock import patch
 from rich.console import Console
 
 from agents.oas import approximate
-from experiments import checkpoints
 from experiments.checks.verify import verify
 from experiments.events.explain import explain
 from experiments.logs.character import Character
 from experiments.logs.listing import print_character
-from experiments.notes import notes
 from experiments.oas.answering import read_instance
 from experiments.oas.rounds import rounds_of
-from experiments.reporting.page import page_of
-from experiments.reporting.pictures import draw
-from experiments.reporting.ran import Ran
-from experiments.reporting.study_page import study_page
-from experiments.scenario import Scenario
+from experiments.run import checkpoints
+from experiments.scenario.notes import notes
+from experiments.scenario.scenario import Scenario
+from experiments.show.page import page_of
+from experiments.show.run_data import Ran
+from experiments.show.run_plots import draw
+from experiments.show.study_page import study_page
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from experiments.studies.telling import print_outcome
-from grid.platform_files import read_platform
-from grid.workloads.formats import FORMATS, read
+from grid.logs.formats import FORMATS, read
+from grid.platform.reading import read_platform
 from grid.workloads.table import Table
 from tests.fuzz import seeds
 from tests.fuzz.oracle import command

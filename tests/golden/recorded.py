@@ -10,8 +10,8 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from experiments.cli import main
-from experiments.run import run
+from experiments.cli.app import main
+from experiments.run.running import run
 from grid.errors import GridError
 
 from ..experiments.matrix import sample, scenario_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grid import topology
+from grid.platform import topology
 
 ADVERTISEMENT = 4
 """Kind of event: of one instant it comes after what happens to processors."""

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from grid.brokers import Broker
 from grid.jobs import job_table
 from grid.kernel import state as k
-from grid.platform import Cluster, Platform
-from grid.topology import CENTRE, Link, network
-from grid.world import World
+from grid.platform.brokers import Broker
+from grid.platform.multicluster import Cluster, Platform
+from grid.platform.topology import CENTRE, Link, network
+from grid.world.world import World
 
 from .plain_world import FAIL, REPAIR, RETIRE, WAIT, PlainWorld
 

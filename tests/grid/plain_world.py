@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from grid import topology
 from grid.bandwidth import bandwidth_shares, link_demand, residual_times
 from grid.kernel import state as k
+from grid.platform import topology
 
 from .plain_broker import ADVERTISEMENT, PlainBroker
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from grid.bandwidth import allotment_ratios, bandwidth_shares, link_demand, residual_times
 from grid.errors import GridError
-from grid.topology import CENTRE, Link, clusters_of, network, sides, uplinks
+from grid.platform.topology import CENTRE, Link, clusters_of, network, sides, uplinks
 
 STAR = np.eye(3, dtype=bool)
 

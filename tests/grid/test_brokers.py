@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grid.brokers import Advertising, Broker, chains
 from grid.distributions import Exponential, UniformSizes
 from grid.errors import PlatformError
 from grid.kernel import state as k
-from grid.platform import Platform
+from grid.platform.brokers import Advertising, Broker, chains
+from grid.platform.multicluster import Platform
 from grid.workloads.synthetic import SyntheticWorkload
-from grid.world import World
+from grid.world.world import World
 
 BROKERS = (Broker("coast"), Broker("west", "coast"), Broker("north", "west"))
 ABOVE = ("north", "west", "coast", "north")

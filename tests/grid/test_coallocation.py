@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grid import topology
 from grid.bandwidth import bandwidth_shares, link_demand
 from grid.kernel import state as k
-from grid.platform import Cluster, Platform
-from grid.tables import SPLITS
-from grid.topology import CENTRE, Link, network
-from grid.world import World
+from grid.platform import topology
+from grid.platform.multicluster import Cluster, Platform
+from grid.platform.topology import CENTRE, Link, network
+from grid.world.storage import SPLITS
+from grid.world.world import World
 
 from .plain_cases import SEND, SEND_WHEN_FREE, SPLIT, START_WHEN_FREE, cases, rows, table
 

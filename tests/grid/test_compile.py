@@ -20,8 +20,8 @@ from grid.kernel.compile import (
     part,
     sources_digest,
 )
-from grid.platform import Platform
-from grid.world import World
+from grid.platform.multicluster import Platform
+from grid.world.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
     [
         ("grid/kernel/state.py", True),
         ("grid/jobs.py", True),
-        ("grid/kernel/queues.py", True),
-        ("grid/metrics.py", False),
+        ("grid/kernel/queueing/queues.py", True),
+        ("grid/metrics/of_run.py", False),
         ("agents/titan/orders.py", False),
     ],
 )

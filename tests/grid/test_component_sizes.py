@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grid.component_sizes import TabulatedSizes, parse_sizes, sizes_of_log
 from grid.errors import WorkloadError
+from grid.workloads.component_sizes import TabulatedSizes, parse_sizes, sizes_of_log
 
 
 def test_d_q_is_that_of_the_paper_and_one_is_no_power_of_two():

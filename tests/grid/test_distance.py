@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from grid.brokers import Advertising
-from grid.distance import DistanceCosts
 from grid.errors import GridError
 from grid.kernel import state as k
-from grid.platform import Cluster, Platform
-from grid.topology import CENTRE, Link, network
-from grid.world import World
+from grid.platform.brokers import Advertising
+from grid.platform.distance import DistanceCosts
+from grid.platform.multicluster import Cluster, Platform
+from grid.platform.topology import CENTRE, Link, network
+from grid.world.world import World
 
 from .plain_cases import table
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grid.changes import Change, Failures
 from grid.errors import GridError, PlatformError
 from grid.kernel import state as k
-from grid.platform import Platform
-from grid.world import World
+from grid.platform.changes import Change, Failures
+from grid.platform.multicluster import Platform
+from grid.world.world import World
 
 from .plain_cases import (
     SEND,

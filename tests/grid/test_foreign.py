@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from experiments.scenario import Scenario
+from experiments.scenario.scenario import Scenario
 from grid.errors import GridError, WorkloadError
 from grid.foreign import LONGEST_LINE, LONGEST_VALUE, one_line, plain, quoted
 

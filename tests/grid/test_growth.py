@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grid.changes import Change
 from grid.kernel import state as k
-from grid.platform import Platform
-from grid.tables import Tables
-from grid.world import World
+from grid.platform.changes import Change
+from grid.platform.multicluster import Platform
+from grid.world.storage import Tables
+from grid.world.world import World
 
 
 def test_changes_of_many_processors_do_not_copy_all_events_for_each(monkeypatch):

@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grid.errors import GridError
-from grid.finished import Records, last
-from grid.kernel.rows import FINISHED
+from grid.kernel.dtypes import FINISHED
 from grid.kernel.state import NONE
-from grid.metrics import cluster_metrics, job_metrics
-from grid.performance import (
+from grid.metrics.job_totals import Tally
+from grid.metrics.of_rounds import Rounds, round_performance, run_performance
+from grid.metrics.of_run import cluster_metrics, job_metrics
+from grid.metrics.performance import (
     Weights,
     comprehensive_performance,
     mean_comprehensive_performance,
     performance_balance,
 )
-from grid.platform import Platform
-from grid.records import bounded_slowdown, jobs_table
-from grid.rounds import Rounds, round_performance, run_performance
-from grid.tally import Tally
+from grid.platform.multicluster import Platform
+from grid.world.finished import Records, last
+from grid.world.records import bounded_slowdown, jobs_table
 
 PLATFORM = Platform.star([4, 2, 3], [1.0, 2.0, 1.0])
 PROCESSORS = 9

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grid import percentiles
-from grid.percentiles import ERROR, Percentiles
+from grid.metrics import percentiles
+from grid.metrics.percentiles import ERROR, Percentiles
 
 
 def of(values, at_once):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grid.errors import GridError
-from grid.performance import (
+from grid.metrics.performance import (
     check_weights,
     comprehensive_performance,
     idle_time,

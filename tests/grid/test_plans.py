@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from grid.errors import PlacementError
 from grid.kernel import state as k
-from grid.platform import Platform
-from grid.world import World
+from grid.platform.multicluster import Platform
+from grid.world.world import World
 
 from .plain_cases import SEND, START_WHEN_FREE, Case, cases, table
 

@@ -8,8 +8,8 @@ import pytest
 
 from grid.errors import PlatformError
 from grid.foreign import quoted
-from grid.platform import Cluster, Platform
-from grid.topology import CENTRE, capacities, latencies, path_latency, sides, star, uplinks
+from grid.platform.multicluster import Cluster, Platform
+from grid.platform.topology import CENTRE, capacities, latencies, path_latency, sides, star, uplinks
 
 TREE = """
 [[clusters]]

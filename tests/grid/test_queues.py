@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
-from grid.kernel.decisions import largest_address, place_address, priority_address
-from grid.platform import Platform
-from grid.world import World
+from grid.kernel.policies.decisions import largest_address, place_address, priority_address
+from grid.platform.multicluster import Platform
+from grid.world.world import World
 
 from .plain_cases import SEND, SEND_WHEN_FREE, START_WHEN_FREE, cases, rows, table
 

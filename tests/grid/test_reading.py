@@ -15,10 +15,10 @@ import pytest
 import grid.reading
 from grid.errors import WorkloadError
 from grid.jobs import job_table
+from grid.logs import batsim, parquet, pipes
+from grid.logs.files import opened_lines
+from grid.logs.formats import read
 from grid.reading import read_text
-from grid.workloads import batsim, parquet, pipes
-from grid.workloads.files import opened_lines
-from grid.workloads.formats import read
 from grid.workloads.table import Table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -167,10 +167,10 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 from grid.errors import GridError
-from grid.platform_files import read_platform
-from grid.workloads.formats import read
+from grid.platform.reading import read_platform
+from grid.logs.formats import read
 from grid.workloads.table import Table
-from experiments.scenario import Scenario
+from experiments.scenario.scenario import Scenario
 import pyarrow.parquet
 size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + {room}, -1))

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from grid.errors import PlatformError
-from grid.platform import Platform
-from grid.platform_files import read_platform
-from grid.simgrid_units import MBIT, SECONDS, SPEED, measured
+from grid.platform.multicluster import Platform
+from grid.platform.reading import read_platform
+from grid.platform.simgrid_units import MBIT, SECONDS, SPEED, measured
 
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
 A = '<cluster id="A" prefix="a" suffix="" radical="0-3" speed="2Gf" bw="1GBps" lat="1ms"/>'

@@ -7,11 +7,11 @@ import pytest
 
 from grid.distributions import Exponential, UniformSizes
 from grid.jobs import job_table
-from grid.kernel.decisions import place_address
-from grid.platform import Platform
-from grid.stability import is_settled
+from grid.kernel.policies.decisions import place_address
+from grid.metrics.stability import is_settled
+from grid.platform.multicluster import Platform
 from grid.workloads.synthetic import SyntheticWorkload
-from grid.world import World
+from grid.world.world import World
 
 from .test_queues import whole_or_split
 

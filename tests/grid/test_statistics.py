@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from grid.distributions import Exponential, UniformSizes
-from grid.finished import Records
 from grid.jobs import job_table
 from grid.kernel import state as k
-from grid.kernel.decisions import place_address
+from grid.kernel.policies.decisions import place_address
 from grid.kernel.statistics import SNAPSHOTS
-from grid.platform import Platform
-from grid.records import bounded_slowdown
+from grid.platform.multicluster import Platform
 from grid.workloads.synthetic import SyntheticWorkload
-from grid.world import World
+from grid.world.finished import Records
+from grid.world.records import bounded_slowdown
+from grid.world.world import World
 
 from .test_queues import whole_or_split
 

@@ -7,10 +7,10 @@ import pytest
 
 from grid.kernel import state as k
 from grid.kernel.statistics import JOB_SUMS
-from grid.metrics import cluster_metrics, job_metrics
-from grid.platform import Platform
-from grid.records import bounded_slowdown
-from grid.tally import Tally
+from grid.metrics.job_totals import Tally
+from grid.metrics.of_run import cluster_metrics, job_metrics
+from grid.platform.multicluster import Platform
+from grid.world.records import bounded_slowdown
 
 from .test_metrics import record, rejected, together
 from .test_statistics import CLUSTERS, PROCESSORS, world_of

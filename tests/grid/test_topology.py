@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grid.errors import PlatformError
-from grid.topology import (
+from grid.platform.topology import (
     CENTRE,
     Link,
     capacities,

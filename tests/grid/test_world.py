@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import grid.tables
+import grid.world.storage
 from grid.errors import PlatformError
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
-from grid.kernel.decisions import place_address, priority_address
-from grid.platform import Platform
-from grid.world import World
+from grid.kernel.policies.decisions import place_address, priority_address
+from grid.platform.multicluster import Platform
+from grid.world.world import World
 
 from .plain_cases import (
     SEND,
@@ -208,8 +208,8 @@ def test_small_runs_interrupted(case, sets, data):
         steps = np.arange(0.0, 60.0, step)
         assert all_of(case.run(case.world(chunk=chunk), steps)) == whole
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grid.tables, "CHUNK", 1)  # of finished jobs
-        patch.setattr(grid.tables, "SPLITS", 1)
+        patch.setattr(grid.world.storage, "CHUNK", 1)  # of finished jobs
+        patch.setattr(grid.world.storage, "SPLITS", 1)
         assert all_of(case.run(case.world(chunk=2))) == whole
 
 

@@ -12,10 +12,10 @@ from experiments.papers.beosim.decision_times import decision_times
 from experiments.papers.beosim.outcome import Observations, Outcome
 from experiments.papers.beosim.points import FIGURES, FIXED, Point, observe, points_of
 from experiments.papers.beosim.report import Report, anchors
+from experiments.papers.checks import check_amounts
 from experiments.papers.report import check_figures, command_of, figures_option
-from experiments.studies.checks import check_amounts
-from experiments.studies.kept import kept_of_paper
-from experiments.studies.sweep import Run, Watch, sweep
+from experiments.sweeps.run_store import kept_of_paper
+from experiments.sweeps.sweep import Run, Watch, sweep
 
 __all__ = [
     "FIGURES",

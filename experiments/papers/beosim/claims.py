@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from experiments.papers import claims as judge
 from experiments.papers.beosim.outcome import Floats, Outcome
 from experiments.papers.beosim.points import (
     A1,
@@ -32,10 +33,9 @@ from experiments.papers.beosim.points import (
     over_bandwidth,
     over_chunks,
 )
-from experiments.studies import claims as judge
-from experiments.studies.claims import FAILS, HOLDS, OPEN, Measured, Verdict
-from experiments.studies.judged import Claim
-from experiments.studies.statistics import Interval, mean_interval
+from experiments.papers.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers.claims_report import Claim
+from experiments.sweeps.statistics import Interval, mean_interval
 
 READ_OFF = 0.01
 """How exactly the paper's penalties are read off its figures."""

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from experiments.papers.beosim.points import A1, ADAPTIVE, B1, B2, B3, B4, Point, scenario
 from grid.kernel.compile import compiled
-from grid.kernel.decisions import call_place, place_address
-from grid.kernel.known import known_dtype
-from grid.kernel.rows import SLOT
+from grid.kernel.dtypes import SLOT
+from grid.kernel.policies.decisions import call_place, place_address
+from grid.kernel.policies.policy_view import known_dtype
 
 PAPER: dict[str, float | None] = {
     A1: 69.6,

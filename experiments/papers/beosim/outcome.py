@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from experiments.papers.beosim.points import FIRST_FIT, FIXED, Point, run
-from experiments.studies.claims import Measured
-from experiments.studies.statistics import Interval, mean_interval
-from experiments.studies.sweep import Observation, Run
+from experiments.papers.claims import Measured
+from experiments.sweeps.statistics import Interval, mean_interval
+from experiments.sweeps.sweep import Observation, Run
 
 Floats = npt.NDArray[np.float64]
 COLUMNS = ("turnaround", "wait", "penalty", "coallocated", "saturation")

@@ -7,7 +7,6 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
-from experiments.numbers import listed
 from experiments.papers.beosim.outcome import Outcome
 from experiments.papers.beosim.points import (
     A1,
@@ -35,8 +34,9 @@ from experiments.papers.beosim.points import (
     lines,
     lines_of_chunks,
 )
-from experiments.studies.judged import spans
-from experiments.studies.plots import Curve, HeatMap, Panel, Style, draw, draw_heat_maps
+from experiments.papers.claims_report import spans
+from experiments.show.numbers import listed
+from experiments.show.plots import Curve, HeatMap, Panel, Style, draw, draw_heat_maps
 
 _STYLES = {
     NO_SHARE: Style("0.55", "", ":"),

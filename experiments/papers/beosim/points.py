@@ -13,10 +13,10 @@ from functools import cache
 from typing import Literal
 
 from agents.model import GridModel
-from experiments.parameters import Parameters
-from experiments.scenario import Scenario
-from experiments.studies.lost import until_lost
-from experiments.studies.sweep import Observation, Run
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
+from experiments.sweeps.no_steady_state import until_lost
+from experiments.sweeps.sweep import Observation, Run
 
 JOBS = {4: 4_000_000, 6: 400_000}
 """Jobs of each cluster at scale 1, as in the paper, by the section that tells the workload."""

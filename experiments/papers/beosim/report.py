@@ -10,9 +10,9 @@ from experiments.papers.beosim.claims import ANCHORS
 from experiments.papers.beosim.outcome import Outcome
 from experiments.papers.beosim.pictures import draw_pictures, pictures
 from experiments.papers.beosim.points import JOBS, STEPS, WARM_UP, Point, jobs_per_cluster
+from experiments.papers.claims_report import claims_page, told
 from experiments.papers.report import FigureReport
-from experiments.studies.judged import claims_page, told
-from experiments.studies.statistics import mean_interval
+from experiments.sweeps.statistics import mean_interval
 
 
 class Report(FigureReport):

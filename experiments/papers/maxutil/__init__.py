@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.maxutil.heavy_traffic import observe
+from experiments.papers.checks import check_amounts
 from experiments.papers.maxutil.claims import judged
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.outcome import Outcome
 from experiments.papers.maxutil.points import PARTS, log_points, points_of
 from experiments.papers.maxutil.report import Report
 from experiments.papers.report import command_of
-from experiments.studies.checks import check_amounts
-from experiments.studies.kept import kept_of_paper
-from experiments.studies.sweep import Run, Watch, sweep
+from experiments.sweeps.run_store import kept_of_paper
+from experiments.sweeps.sweep import Run, Watch, sweep
 
 __all__ = ["PARTS", "REPLICATIONS", "Report", "reproduce"]
 

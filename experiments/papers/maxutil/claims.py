@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from experiments.papers.claims import Verdict
 from experiments.papers.maxutil import verdicts
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.outcome import Outcome
@@ -15,7 +16,6 @@ from experiments.papers.maxutil.points import (
     STUDIED,
 )
 from experiments.papers.maxutil.tables import TABLE_5
-from experiments.studies.claims import Verdict
 
 
 @dataclass(frozen=True)

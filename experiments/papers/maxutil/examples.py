@@ -10,7 +10,7 @@ from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from grid.capacity import ordered_capacity
 from grid.jobs import MAX_COMPONENTS, UNORDERED, job_table
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 
 ORDERS = (((2, 1), (3, 1), (2, 1)), ((2, 1), (2, 1), (3, 1)))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from experiments.papers.maxutil.points import CLUSTERS
 from experiments.papers.maxutil.tables import SIZE
-from grid.workloads.swf import read_swf
+from grid.logs.swf import read_swf
 
 LONGEST = 900.0
 """Longest run time by day on the DAS, s: Fig. 2 ends there."""

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.maxutil.formulas import Question
+from experiments.papers.claims import Measured
 from experiments.papers.maxutil.points import Point, Tiny, run
-from experiments.studies.claims import Measured
-from experiments.studies.statistics import Interval, mean_interval
-from experiments.studies.sweep import Observation, Run
+from experiments.sweeps.statistics import Interval, mean_interval
+from experiments.sweeps.sweep import Observation, Run
 from grid.capacity import Requests, true_capacity
-from grid.component_sizes import parse_sizes
+from grid.workloads.component_sizes import parse_sizes
 
 
 class Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from experiments.papers.bars import BarPanel, draw_bars
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.outcome import Outcome, formula
 from experiments.papers.maxutil.points import (
@@ -24,8 +25,7 @@ from experiments.papers.maxutil.points import (
     point,
 )
 from experiments.papers.maxutil.tables import TABLE_5
-from experiments.studies.bars import BarPanel, draw_bars
-from experiments.studies.statistics import Interval
+from experiments.sweeps.statistics import Interval
 
 LOSS = "capacity loss"
 

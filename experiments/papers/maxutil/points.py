@@ -18,7 +18,7 @@ from experiments.papers.maxutil.tables import (
     TABLE_5,
     Row,
 )
-from experiments.studies.sweep import Run
+from experiments.sweeps.sweep import Run
 
 JOBS = 4_000_000
 """Of a run at scale 1."""

@@ -11,6 +11,8 @@ from typing import Any
 import pandas as pd
 
 from experiments.papers import report as base
+from experiments.papers.claims import Measured, Verdict
+from experiments.papers.claims_report import claims_page, claims_table, plain_claims
 from experiments.papers.maxutil.claims import Claim
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.outcome import Outcome, formula, truth
@@ -32,11 +34,9 @@ from experiments.papers.maxutil.points import (
     point,
 )
 from experiments.papers.maxutil.tables import SIZE, TABLE_5, Row
-from experiments.studies.claims import Measured, Verdict
-from experiments.studies.files import plain, write_csv
-from experiments.studies.judged import claims_page, claims_table, plain_claims
-from experiments.studies.statistics import Interval
-from grid.component_sizes import parse_sizes
+from experiments.studies.outputs import plain, write_csv
+from experiments.sweeps.statistics import Interval
+from grid.workloads.component_sizes import parse_sizes
 
 
 @dataclass(frozen=True)

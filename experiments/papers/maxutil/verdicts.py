@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from experiments.papers import claims as judge
+from experiments.papers.claims import FAILS, HOLDS, OPEN, Measured, Verdict
 from experiments.papers.maxutil.examples import ORDERS, PAIR, extreme_loss, started_at_once
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.outcome import Outcome, farthest, formula, truth
@@ -26,9 +28,7 @@ from experiments.papers.maxutil.points import (
     point,
 )
 from experiments.papers.maxutil.tables import SECTION_7, TABLE_5, Row
-from experiments.studies import claims as judge
-from experiments.studies.claims import FAILS, HOLDS, OPEN, Measured, Verdict
-from experiments.studies.statistics import Interval, mean_interval
+from experiments.sweeps.statistics import Interval, mean_interval
 
 EXACT, APPROXIMATE, SIMULATED = 0.0005, 0.001, 0.001
 """How near the columns of Tables 3 and 4 shall be: exact, approximate, and simulated to exact."""

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.papers.checks import check_amounts
 from experiments.papers.muscle.claims import judged
 from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.points import FIGURES, JOBS, observe, points
 from experiments.papers.muscle.report import Report
 from experiments.papers.report import check_figures, command_of, figures_option
-from experiments.studies.checks import check_amounts
-from experiments.studies.kept import kept_of_paper
-from experiments.studies.sweep import Watch, sweep
+from experiments.sweeps.run_store import kept_of_paper
+from experiments.sweeps.sweep import Watch, sweep
 
 __all__ = ["FIGURES", "REPLICATIONS", "Report", "reproduce"]
 

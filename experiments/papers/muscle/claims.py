@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from experiments.papers import claims as judge
+from experiments.papers.claims import Measured, Verdict
 from experiments.papers.muscle.outcome import NAMES, Outcome, where
 from experiments.papers.muscle.points import DLL, LIST, MUSCLE, STARTS, TITANS, WRAND, Point, Series
-from experiments.studies import claims as judge
-from experiments.studies.claims import Measured, Verdict
-from experiments.studies.statistics import Interval
+from experiments.sweeps.statistics import Interval
 
 
 class Reading(NamedTuple):

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from experiments.papers.claims import Measured
 from experiments.papers.muscle.points import (
     DLL,
     LIST,
@@ -18,9 +19,8 @@ from experiments.papers.muscle.points import (
     Series,
     run,
 )
-from experiments.studies.claims import Measured
-from experiments.studies.statistics import Interval, mean_interval, ratio_interval
-from experiments.studies.sweep import Observation, Run
+from experiments.sweeps.statistics import Interval, mean_interval, ratio_interval
+from experiments.sweeps.sweep import Observation, Run
 
 METRICS = ("mcp", "pb", "overdue", "late")
 NAMES = {MUSCLE: "MUSCLE", DLL: "DLL", WRAND: "WRAND"}

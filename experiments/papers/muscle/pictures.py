@@ -18,8 +18,8 @@ from experiments.papers.muscle.points import (
     Point,
     Series,
 )
-from experiments.studies.plots import Curve, Panel, Style, draw
-from experiments.studies.statistics import Interval
+from experiments.show.plots import Curve, Panel, Style, draw
+from experiments.sweeps.statistics import Interval
 
 _COLORS = {MUSCLE: "black", DLL: "#0072b2", WRAND: "#d55e00"}
 _MARKERS = {MUSCLE: "o", DLL: "s", WRAND: "^"}

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.model import GridModel
-from experiments.parameters import Parameters
-from experiments.scenario import Scenario
-from experiments.studies.sweep import Observation, Run
-from grid.platform import Platform
-from grid.records import completed
-from grid.rounds import round_performance
-from grid.tally import Tally
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
+from experiments.sweeps.sweep import Observation, Run
+from grid.metrics.job_totals import Tally
+from grid.metrics.of_rounds import round_performance
+from grid.platform.multicluster import Platform
+from grid.world.records import completed
 
 FIGURES = (4, 5, 6, 7)
 JOBS = 20_000

@@ -9,14 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.numbers import listed
 from experiments.papers import report as base
+from experiments.papers.claims import Measured, Verdict
 from experiments.papers.muscle.claims import Judged
 from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.pictures import draw_figure, pictures
 from experiments.papers.muscle.points import PAPER, TITANS
-from experiments.studies.claims import Measured, Verdict
-from experiments.studies.files import plain, write_csv
+from experiments.show.numbers import listed
+from experiments.studies.outputs import plain, write_csv
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from experiments.papers.oas.claims import judged
 from experiments.papers.oas.outcome import Outcome
 from experiments.papers.oas.points import PARTS, points
 from experiments.papers.oas.report import Report
-from experiments.studies.kept import kept_of_paper
-from experiments.studies.sweep import Watch
+from experiments.sweeps.run_store import kept_of_paper
+from experiments.sweeps.sweep import Watch
 from grid.errors import GridError
 
 __all__ = ["PARTS", "TIME_LIMIT", "Report", "reproduce"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from experiments.papers.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers.claims_report import Claim
 from experiments.papers.oas.outcome import Outcome
 from experiments.papers.oas.points import (
     MILP,
@@ -17,9 +19,7 @@ from experiments.papers.oas.points import (
     WORKLOADS,
     Point,
 )
-from experiments.studies.claims import FAILS, HOLDS, OPEN, Measured, Verdict
-from experiments.studies.judged import Claim
-from experiments.studies.statistics import Interval
+from experiments.sweeps.statistics import Interval
 
 SIMILAR = 5.0
 """Percent above another makespan up to which a makespan is similar to it, and good."""

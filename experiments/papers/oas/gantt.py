@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from agents.oas import Instance, Run
-from experiments.reporting.rows import lay
-from experiments.studies.plots import figure_of
+from experiments.show.gantt_layout import lay
+from experiments.show.plots import figure_of
 
 COLORS = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#999999", "#d55e00", "#b3cde3")
 DAY = 86_400.0

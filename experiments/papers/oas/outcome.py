@@ -14,9 +14,9 @@ from agents.oas import Answer, approximate, solve, verify
 from agents.oas.schedule import Run
 from experiments.oas.replaying import compare
 from experiments.papers.oas.points import MILP, OAS, OF_SLOTS, Point, instance
-from experiments.studies.forecast import Forecast
-from experiments.studies.kept import Kept
-from experiments.studies.sweep import Watch
+from experiments.sweeps.forecast import Forecast
+from experiments.sweeps.run_store import Kept
+from experiments.sweeps.sweep import Watch
 
 
 class Outcome:

@@ -20,8 +20,8 @@ from experiments.papers.oas.points import (
     Point,
     instance,
 )
-from experiments.studies.plots import Chart, Curve, Panel, Style, draw, draw_bars
-from experiments.studies.statistics import Interval
+from experiments.show.plots import Chart, Curve, Panel, Style, draw, draw_bars
+from experiments.sweeps.statistics import Interval
 
 SLOTTED = Style("black", "o", "-")
 CONTINUOUS = Style("#0072b2", "", "--")

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.papers import report
+from experiments.papers.claims import Verdict
+from experiments.papers.claims_report import Claim, claims_page, claims_table, plain_claims, told
 from experiments.papers.oas.claims import GROWTH, SIMILAR
 from experiments.papers.oas.gantt import DAY
 from experiments.papers.oas.outcome import Outcome
@@ -24,9 +26,7 @@ from experiments.papers.oas.points import (
     Point,
     points,
 )
-from experiments.studies.claims import Verdict
-from experiments.studies.files import plain, write_csv
-from experiments.studies.judged import Claim, claims_page, claims_table, plain_claims, told
+from experiments.studies.outputs import plain, write_csv
 
 TELL = partial(told, unit="")
 """Numbers that decide are percent unless they say otherwise."""

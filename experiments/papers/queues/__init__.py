@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from experiments.papers.checks import check_amounts
 from experiments.papers.queues.claims import judged
 from experiments.papers.queues.outcome import Outcome
 from experiments.papers.queues.points import FIGURES, observe, points
 from experiments.papers.queues.report import Report
 from experiments.papers.report import check_figures, command_of, figures_option
-from experiments.studies.checks import check_amounts
-from experiments.studies.kept import kept_of_paper
-from experiments.studies.sweep import Observation, Run, Watch, sweep
+from experiments.sweeps.run_store import kept_of_paper
+from experiments.sweeps.sweep import Observation, Run, Watch, sweep
 
 __all__ = ["FIGURES", "REPLICATIONS", "Report", "reproduce"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from experiments.papers.claims import Verdict
+from experiments.papers.claims_report import Claim
 from experiments.papers.queues.outcome import Outcome
 from experiments.papers.queues.policy_claims import OF_POLICIES, OF_QUEUES
 from experiments.papers.queues.version_claims import OF_LP_AND_EQ, OF_LS
-from experiments.studies.claims import Verdict
-from experiments.studies.judged import Claim
 
 CLAIMS = OF_LS + OF_LP_AND_EQ + OF_POLICIES + OF_QUEUES
 

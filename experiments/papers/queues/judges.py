@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from experiments.papers import claims as judge
+from experiments.papers.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers.claims_report import Claim
 from experiments.papers.queues.outcome import Outcome
 from experiments.papers.queues.points import At, Point
-from experiments.studies import claims as judge
-from experiments.studies.claims import FAILS, HOLDS, OPEN, Measured, Verdict
-from experiments.studies.judged import Claim
-from experiments.studies.statistics import Interval, mean_interval
+from experiments.sweeps.statistics import Interval, mean_interval
 
 LITTLE = 10.0
 """Percent up to which one response time is a little above another, or close to it."""

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from experiments.papers.claims import Measured
 from experiments.papers.queues.points import Point, run
-from experiments.studies.claims import Measured
-from experiments.studies.statistics import Interval, mean_interval, ratio_interval
-from experiments.studies.sweep import Observation, Run
+from experiments.sweeps.statistics import Interval, mean_interval, ratio_interval
+from experiments.sweeps.sweep import Observation, Run
 
 Floats = npt.NDArray[np.float64]
 COLUMNS = ("total", "local", "global")

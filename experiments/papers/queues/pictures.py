@@ -7,7 +7,7 @@ from pathlib import Path
 
 from experiments.papers.queues.outcome import COLUMNS, Outcome
 from experiments.papers.queues.points import FIGURES, OF_FIGURE, Point, panels
-from experiments.studies.plots import Chart, draw_bars
+from experiments.show.plots import Chart, draw_bars
 
 _COLUMNS = 3
 """Charts in a row."""

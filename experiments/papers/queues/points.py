@@ -13,9 +13,9 @@ from functools import cache
 
 from agents.model import GridModel
 from experiments.papers.queues.saturation import SATURATION, Case
-from experiments.scenario import Scenario
-from experiments.studies.lost import is_far_lost
-from experiments.studies.sweep import Observation, Run
+from experiments.scenario.scenario import Scenario
+from experiments.sweeps.no_steady_state import is_far_lost
+from experiments.sweeps.sweep import Observation, Run
 
 JOBS = 1_000_000
 """Jobs of a run that count, at scale 1; the paper does not print its own number."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from experiments.papers.claims_report import claims_page, told
 from experiments.papers.queues.judges import LITTLE
 from experiments.papers.queues.outcome import Outcome
 from experiments.papers.queues.pictures import draw_pictures, pictures
@@ -25,7 +26,6 @@ from experiments.papers.queues.points import (
 from experiments.papers.queues.saturation import POLICIES, SATURATION
 from experiments.papers.queues.search import by_formula
 from experiments.papers.report import FigureReport
-from experiments.studies.judged import claims_page, told
 
 UNIT = " %"
 """Of the numbers that decide."""

@@ -10,14 +10,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from experiments.papers.checks import check_amounts
 from experiments.papers.queues.points import FOUR, GS, LS_DO, SINGLE, jobs_of, of_case
 from experiments.papers.queues.saturation import SATURATION, Case
-from experiments.studies.checks import check_amounts
-from experiments.studies.kept import kept_of_paper
-from experiments.studies.saturation import find_saturations
-from experiments.studies.sweep import Watch
+from experiments.sweeps.run_store import kept_of_paper
+from experiments.sweeps.saturation import find_saturations
+from experiments.sweeps.sweep import Watch
 from grid.capacity import Requests, total_capacity, unordered_capacity
-from grid.component_sizes import parse_sizes
+from grid.workloads.component_sizes import parse_sizes
 
 JOBS = 0.15
 """Jobs of a run, in units of those of a run of the figures."""

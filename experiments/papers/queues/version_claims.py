@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from experiments.papers.claims_report import Claim
 from experiments.papers.queues import judges
 from experiments.papers.queues.judges import (
     above,
@@ -43,7 +44,6 @@ from experiments.papers.queues.points import (
     ls,
     versions,
 )
-from experiments.studies.judged import Claim
 
 # 3.1.1 ------------------------------------------------------------------------------------------
 

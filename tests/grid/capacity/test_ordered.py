@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from grid.capacity.density import sum_of, with_zero
 from grid.capacity.ordered import joint_capacity, ordered_capacity
 from grid.capacity.total import total_capacity
-from grid.component_sizes import parse_sizes
 from grid.errors import GridError
+from grid.workloads.component_sizes import parse_sizes
 
 
 def tried(jobs, sizes):

@@ -15,8 +15,8 @@ from grid.capacity.ordered import joint_capacity, ordered_capacity
 from grid.capacity.requests import Requests
 from grid.capacity.total import total_capacity
 from grid.capacity.unordered import unordered_capacity
-from grid.component_sizes import parse_sizes
 from grid.errors import GridError
+from grid.workloads.component_sizes import parse_sizes
 
 
 def plain(jobs, size, slotted=False):

@@ -6,8 +6,8 @@ import math
 import pytest
 
 from grid.errors import WorkloadError
-from grid.workloads import batsim
-from grid.workloads.batsim import batsim_log
+from grid.logs import batsim
+from grid.logs.batsim import batsim_log
 
 JOBS = [{"id": 1, "subtime": 0, "walltime": 100, "res": 4, "profile": "p"}]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grid.jobs import job_table
-from grid.workloads.cleaning import (
+from grid.logs.cleaning import (
     LOW_REQUEST,
     NO_RUNTIME,
     NO_SIZE,
@@ -20,8 +20,8 @@ from grid.workloads.cleaning import (
     clean,
     merged,
 )
-from grid.workloads.log import RECORD, Log
-from grid.workloads.sites import merge_sites
+from grid.logs.log import RECORD, Log
+from grid.logs.sites import merge_sites
 from grid.workloads.transform import window
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from grid.errors import WorkloadError
 from grid.jobs import job_table
-from grid.workloads.formats import FORMATS, by_name, format_of, named, read
+from grid.logs.formats import FORMATS, by_name, format_of, named, read
 from grid.workloads.table import Table
 
 from .drawn_jobs import job_rows

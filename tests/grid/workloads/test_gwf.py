@@ -5,9 +5,9 @@ import math
 import pytest
 
 from grid.errors import WorkloadError
-from grid.workloads import cleaning
-from grid.workloads.fields import numbered
-from grid.workloads.gwf import gwf_log
+from grid.logs import cleaning
+from grid.logs.fields import numbered
+from grid.logs.gwf import gwf_log
 
 HEAD = "# JobID\tSubmitTime\tWaitTime\tRunTime\tNProcs\n#\n"
 

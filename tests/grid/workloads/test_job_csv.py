@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 from grid.errors import WorkloadError
 from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, job_table
-from grid.workloads import cleaning
-from grid.workloads.job_columns import COLUMNS
-from grid.workloads.job_csv import read_csv, write_csv
+from grid.logs import cleaning
+from grid.logs.job_columns import COLUMNS
+from grid.logs.job_csv import read_csv, write_csv
 
 from .drawn_jobs import job_rows
 

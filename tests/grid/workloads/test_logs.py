@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 from grid.errors import WorkloadError
-from grid.workloads import cleaning
-from grid.workloads.logs import read_log, read_site_logs
+from grid.logs import cleaning
+from grid.logs.workload import read_log, read_site_logs
 
 CLUSTERS = ("C1", "C2")
 LINE = "{} {} -1 {} 4 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"

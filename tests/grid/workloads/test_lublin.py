@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from experiments.notes import notes
-from experiments.scenario import Scenario
+from experiments.scenario.notes import notes
+from experiments.scenario.scenario import Scenario
 from grid.errors import WorkloadError
-from grid.platform import Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.lublin import (
     BATCH,
     INTERACTIVE,

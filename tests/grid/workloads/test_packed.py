@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grid.errors import WorkloadError
-from grid.workloads.files import PACKED, bare_name, opened_lines
+from grid.logs.files import PACKED, bare_name, opened_lines
 
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from experiments.cli import main
-from experiments.scenario import Scenario
+from experiments.cli.app import main
+from experiments.scenario.scenario import Scenario
 from grid.errors import WorkloadError
 from grid.jobs import ANYWHERE
-from grid.platform import Platform
-from grid.workloads.formats import read
-from grid.workloads.logs import read_log
-from grid.workloads.partitions import Partition, partitions_of
+from grid.logs.formats import read
+from grid.logs.partitions import Partition, partitions_of
+from grid.logs.workload import read_log
+from grid.platform.multicluster import Platform
 
 CLUSTERS = ["C1", "C2"]
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grid.errors import WorkloadError
-from grid.workloads import cleaning, sacct
-from grid.workloads.pipes import fields, records
-from grid.workloads.sacct import sacct_log
+from grid.logs import cleaning, sacct
+from grid.logs.pipes import fields, records
+from grid.logs.sacct import sacct_log
 
 COLUMNS = (
     "JobID|JobIDRaw|JobName|User|Submit|Start|End|Elapsed|State|NCPUS|ReqCPUS|Timelimit|Comment"

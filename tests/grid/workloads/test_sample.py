@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grid.component_sizes import sizes_of_log
 from grid.distributions import Empirical, Exponential, UniformSizes
 from grid.errors import WorkloadError
 from grid.jobs import MAX_COMPONENTS
+from grid.workloads.component_sizes import sizes_of_log
 from grid.workloads.sample import JobSample
 from grid.workloads.source import CHUNK
 from grid.workloads.synthetic import SyntheticWorkload

@@ -7,8 +7,8 @@ import pytest
 
 from grid.errors import WorkloadError
 from grid.jobs import UNKNOWN, job_table
-from grid.workloads.cleaning import NUMBER_AGAIN, NUMBER_SHARED, Applied
-from grid.workloads.sites import merge_sites
+from grid.logs.cleaning import NUMBER_AGAIN, NUMBER_SHARED, Applied
+from grid.logs.sites import merge_sites
 
 
 def log(numbers, arrivals, deadlines=None):

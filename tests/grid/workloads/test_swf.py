@@ -9,8 +9,8 @@ import pytest
 
 from grid.errors import WorkloadError
 from grid.jobs import UNKNOWN
-from grid.workloads import cleaning
-from grid.workloads.swf import read_swf
+from grid.logs import cleaning
+from grid.logs.swf import read_swf
 
 
 def record(number=1, submit=0, run=10, allocated=4, requested=-1, requested_time=-1, **other):

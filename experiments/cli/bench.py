@@ -1,0 +1,65 @@
+"""The command `metasched bench`."""
+
+from __future__ import annotations
+
+import json
+import time
+from itertools import count
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from experiments.bench.measurement import Measurement
+    from experiments.sweeps.progress import SweepProgress
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["kernel", "titan", "study", "report"]))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def bench(what: str, as_json: bool) -> None:
+    """Measure the kernel, TITAN, a study of many runs, or the page of `metasched report`."""
+    from experiments.bench.measurement import as_json as rows
+    from experiments.bench.measurement import print_measurements
+    from experiments.bench.page import bench_page
+    from experiments.bench.study import bench_study
+    from experiments.bench.titan import bench_titan
+    from experiments.sweeps.progress import telling
+
+    benches: dict[str, Callable[[], list[Measurement]]] = {
+        "titan": bench_titan,
+        "study": bench_study,
+        "report": bench_page,
+    }
+    with telling(f"measuring: {what}") as watch:
+        found = _of_kernel(watch) if what == "kernel" else benches[what]()
+    if as_json:
+        click.echo(json.dumps(rows(found)))
+    else:
+        print_measurements(found)
+
+
+def _of_kernel(watch: SweepProgress) -> list[Measurement]:
+    """Measure the kernel, and have people told how many of the runs are done."""
+    from experiments.bench import coallocation, kernel, queues, site
+    from experiments.sweeps.forecast import Forecast
+
+    benches = (
+        (coallocation.bench_coallocation, coallocation.RUNS),
+        (queues.bench_queues, queues.RUNS),
+        (site.bench_site, site.RUNS),
+        (kernel.bench_kernel, kernel.RUNS),  # keeps records: last
+    )
+    pieces = [[(bench.__name__, 1.0)] for bench, runs in benches for _ in range(runs)]
+    watch.begin(0, Forecast(pieces, known=False))
+    piece, began = count(), time.monotonic()
+
+    def ended() -> None:
+        nonlocal began
+        now = time.monotonic()
+        watch.advance(next(piece), [now - began])
+        began = now
+
+    return [each for bench, _ in benches for each in bench(ended=ended)]

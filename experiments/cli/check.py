@@ -1,0 +1,60 @@
+"""`metasched check` and `metasched verify`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from experiments.cli.options import chosen_workload, traceback_option
+from experiments.cli.process import FAILED, stdout_kept, users_code
+
+
+@click.command()
+@click.argument("scheduler", metavar="SCHEDULER")
+@traceback_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def check(scheduler: str, as_json: bool) -> None:
+    """Try SCHEDULER in small grids, and say what is wrong.
+
+    SCHEDULER is module:Class, or a built-in name, global or local. Exit status 1 if a check fails.
+    """
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.checks.check import check as check_scheduler
+        from experiments.checks.verdicts import print_verdicts
+        from experiments.cli.compiling import saying_when_compiling
+
+    with stdout_kept() as stdout:
+        with users_code(), saying_when_compiling(always=False), telling("trying it") as watch:
+            verdicts = check_scheduler(scheduler, watch.note, watch)
+        print_verdicts(scheduler, verdicts, as_json, stdout)
+    if not all(verdict.holds for verdict in verdicts):
+        sys.exit(FAILED)
+
+
+@click.command()
+@click.argument("result", metavar="RESULT")
+@click.option(
+    "--workload",
+    multiple=True,
+    metavar="FILE",
+    help="Where the workload is now, if not where the run found it; CLUSTER=FILE for each site.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def verify(result: str, workload: tuple[str, ...], as_json: bool) -> None:
+    """Check RESULT against its platform and workload.
+
+    RESULT is a folder that `metasched run --out` wrote. Exit status 1 if a check fails.
+    """
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.checks.verdicts import print_verdicts
+        from experiments.checks.verify import verify as verify_result
+    with telling(f"verifying {result}"):
+        verdicts = verify_result(result, chosen_workload(workload))
+    print_verdicts(result, verdicts, as_json)
+    if not all(verdict.holds for verdict in verdicts):
+        sys.exit(FAILED)

@@ -1,0 +1,166 @@
+"""The commands `metasched inspect` and `metasched convert`."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from experiments.cli.options import Number
+
+if TYPE_CHECKING:
+    from experiments.logs.character import Character
+
+FILES = ("log.json", "log.svg", "log.png")
+"""What `metasched inspect --out` writes."""
+
+_SPEED = click.option(
+    "--speed",
+    type=Number(0, whole=False, above=True),
+    metavar="FLOPS",
+    help="Of a processor, for Batsim profiles that compute (default: 1e9).",
+)
+
+
+@click.command()
+@click.argument("log")
+@click.option("--format", "format_", metavar="NAME", help="swf, gwf, sacct, batsim, csv, parquet.")
+@_SPEED
+@click.option(
+    "--partition-field",
+    type=Number(1),
+    metavar="N",
+    help="Field of SWF and GWF that names partitions (default: 16).",
+)
+@click.option("--out", metavar="DIR", help="Write log.json and a figure, log.svg and .png, there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def inspect(
+    log: str,
+    format_: str | None,
+    speed: float | None,
+    partition_field: int | None,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Tell what LOG is like, and what cleaning it needs; or what a platform file says.
+
+    Coefficients of variation (cv) are of the sample.
+    """
+    from experiments.run.files import check_file
+    from grid.errors import GridError
+    from grid.platform.reading import SUFFIXES
+
+    if format_ is None and Path(log).suffix.lower() in SUFFIXES:
+        for option, value in (("--out", out), ("--partition-field", partition_field)):
+            if value is not None:
+                raise GridError(f"{option}: found with {log}, a platform; accepted: with a log")
+        _inspect_platform(log, as_json)
+        return
+    from rich.console import Console
+
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.logs.character import Character
+        from experiments.logs.listing import print_character
+        from grid.logs.fields import PARTITION
+        from grid.logs.formats import read
+
+    for name in FILES if out is not None else ():
+        check_file(Path(str(out)) / name, "results")
+    field = partition_field or PARTITION
+    with telling(f"reading {log}"):
+        character = Character.of(read(Path(log), format_, speed=speed, partition_field=field))
+        if out is not None:
+            _write(character, Path(out))
+    if as_json:
+        click.echo(json.dumps(character.to_dict(), allow_nan=False))
+    else:
+        print_character(character, Console())
+
+
+def _write(character: Character, folder: Path) -> None:
+    from experiments.logs.pictures import draw_character
+    from experiments.run.files import made
+    from experiments.studies.outputs import new_files
+
+    with made(folder), new_files(folder) as new:
+        draw_character(character, new / Path(FILES[1]).stem)
+        text = json.dumps(character.to_dict(), indent=2, allow_nan=False)
+        (new / FILES[0]).write_text(text + "\n", encoding="utf-8")
+
+
+def _inspect_platform(path: str, as_json: bool) -> None:
+    from rich.console import Console
+
+    from experiments.logs.listing import print_platform
+    from grid.errors import PlatformError
+    from grid.platform.reading import read_platform
+
+    try:
+        platform = read_platform(path)
+    except PlatformError:
+        _refuse_scenario(path)
+        raise
+    if not as_json:
+        print_platform(path, platform, Console())
+        return
+    tables: dict[str, Any] = platform.to_dict()
+    for link in tables["links"]:
+        link["capacity"] = None if link["capacity"] == math.inf else link["capacity"]
+    told = {"file": path, "max_processors": int(platform.sizes.sum()), **tables}
+    click.echo(json.dumps({**told, "notes": list(platform.notes)}, allow_nan=False))
+
+
+def _refuse_scenario(path: str) -> None:
+    """Raise `PlatformError` if a file that is no platform has what only scenarios have."""
+    from experiments.scenario.toml import KEYS
+    from grid.errors import PlatformError
+    from grid.strict import text_of, toml_of
+
+    if Path(path).suffix.lower() != ".toml":
+        return
+    text = text_of(path, "a TOML file", PlatformError)
+    if set(KEYS) & set(toml_of(text, path, PlatformError)):
+        raise PlatformError(
+            f"{path}: found a scenario; accepted: a log or a platform; `metasched validate {path}` "
+            "shows a scenario"
+        ) from None
+
+
+@click.command()
+@click.argument("given", metavar="IN")
+@click.argument("out", metavar="OUT")
+@click.option("--from", "from_", metavar="NAME", help="Format of IN (default: as it looks).")
+@click.option("--to", metavar="NAME", help="Format of OUT (default: by the end of its name).")
+@_SPEED
+def convert(given: str, out: str, from_: str | None, to: str | None, speed: float | None) -> None:
+    """Write the usable jobs of IN to OUT in another format.
+
+    Formats are swf, batsim, csv and parquet, and of IN also gwf and sacct. The names of packed
+    files end in .gz, .bz2 or .xz. A file that is there is replaced.
+    """
+    from rich.console import Console
+
+    from experiments.logs.converting import format_to_write, lost, table_for, write
+    from experiments.logs.listing import print_cleaning
+    from experiments.show.numbers import counted
+    from experiments.sweeps.progress import telling
+    from grid.foreign import plain
+    from grid.logs.formats import FORMATS, read
+
+    format_ = format_to_write(Path(out), to)
+    with telling(f"converting {given}"):
+        log = read(Path(given), from_, speed=speed)
+        table = table_for(log, format_)
+        write(Path(out), format_, table)
+    console = Console()
+    title = FORMATS[format_].title
+    told = f"{plain(out, 200)}: {counted(table.count, 'job')}, {title}"
+    console.print(told, markup=False, highlight=False, soft_wrap=True)
+    print_cleaning(table.cleaning, console)
+    for words in lost(log, table, format_):
+        click.echo(f"metasched: {words}", err=True)

@@ -1,0 +1,135 @@
+"""`metasched oas` and `metasched gap`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+
+import click
+
+from experiments.cli.options import Number, chosen_workload
+from experiments.cli.process import FAILED
+
+
+@click.command()
+@click.argument("instance", metavar="INSTANCE.json")
+@click.option(
+    "--slot",
+    type=Number(0, whole=False, above=True),
+    metavar="S",
+    help="Seconds: jobs start and end with slots (default: continuous time).",
+)
+@click.option(
+    "--solver", metavar="NAME", help="cpsat (default), or milp: the paper's model, with --slot."
+)
+@click.option(
+    "--time-limit",
+    type=Number(0, whole=False, above=True),
+    default=60,
+    show_default=True,
+    metavar="S",
+    help="Seconds for the solver.",
+)
+@click.option(
+    "--heuristic",
+    metavar="NAME",
+    help="fcfs, sjf, bjf, fpfs, spt, lpt or insertion, in place of a solver.",
+)
+@click.option(
+    "--replay",
+    is_flag=True,
+    help="Have the grid run the schedule, and one that ignores links, on links that jobs share.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def oas(
+    instance: str,
+    slot: float | None,
+    solver: str | None,
+    time_limit: float,
+    heuristic: str | None,
+    replay: bool,
+    as_json: bool,
+) -> None:
+    """Order and allocate the jobs of INSTANCE.json so that the last of them ends earliest.
+
+    No link is saturated. Exit status 1 if some job saturates a link however it is split.
+    """
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.oas.answering import answer_to, print_answer, read_instance
+        from experiments.oas.replaying import compare, print_comparison
+
+    given = read_instance(instance)
+    method = partial(
+        answer_to, slot=slot, solver=solver, time_limit=time_limit, heuristic=heuristic
+    )
+    with telling(f"scheduling the jobs of {instance}"):
+        answer = method(given)
+        found = compare(given, answer, method) if replay and not answer.why else None
+    if as_json:
+        told = answer.to_dict() | ({"replay": found.to_dict()} if found else {})
+        click.echo(json.dumps(told, allow_nan=False))
+    else:
+        from rich.console import Console
+
+        print_answer(answer, given, Console())
+        if found:
+            print_comparison(found, Console())
+    for line in answer.why:
+        click.echo(f"metasched: {instance}: {line}", err=True)
+    if answer.why:
+        sys.exit(FAILED)
+
+
+@click.command()
+@click.argument("result", metavar="RESULT")
+@click.option("--first", type=Number(1), metavar="N", help="The first N rounds (default: all).")
+@click.option(
+    "--events", metavar="FILE", help="Mode open: its event log (default: RESULT/events.jsonl)."
+)
+@click.option(
+    "--workload",
+    multiple=True,
+    metavar="FILE",
+    help="Where the workload is now, if not where the run found it; CLUSTER=FILE for each site.",
+)
+@click.option(
+    "--time-limit",
+    type=Number(0, whole=False, above=True),
+    default=10,
+    show_default=True,
+    metavar="S",
+    help="Seconds for each round.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def gap(
+    result: str,
+    first: int | None,
+    events: str | None,
+    workload: tuple[str, ...],
+    time_limit: float,
+    as_json: bool,
+) -> None:
+    """Tell how far each round of RESULT was from its optimum.
+
+    RESULT is a folder that `metasched run --out DIR` wrote, of a run in mode batch, or of MUSCLE in
+    mode open with --events. The optimum is the least makespan of the same jobs on the same
+    clusters, beside what was dispatched before; where it is not proven in time, the gap told is
+    that to the best bound, and the true one is at most as large.
+    """
+    from rich.console import Console
+
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.oas.gap import gaps, print_gaps, summary
+        from experiments.oas.rounds import rounds_of
+    with telling(f"reading {result}") as watch:
+        told, rest = rounds_of(result, events, chosen_workload(workload), first)
+        found = gaps(told, time_limit, watch)
+    if as_json:
+        click.echo(json.dumps(summary(found, rest), allow_nan=False))
+    else:
+        print_gaps(found, rest, Console())

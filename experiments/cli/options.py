@@ -1,0 +1,284 @@
+"""Options of the command line, refused in the words of all other bad input."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from grid.errors import GridError
+
+if TYPE_CHECKING:
+    from experiments.scenario.scenario import Scenario
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
+    """A number that an option or argument takes.
+
+    Parameters
+    ----------
+    least : float
+        The lowest one accepted; infinity below zero: any.
+    whole : bool
+        Only integers are accepted.
+    above : bool
+        `least` itself is not accepted.
+    """
+
+    def __init__(
+        self, least: float = -math.inf, *, whole: bool = True, above: bool = False
+    ) -> None:
+        self.name = "integer" if whole else "float"
+        self.least, self.above = least, above
+        self._read = int if whole else float
+        bound = "" if least == -math.inf else f"{' above' if above else ' from'} {least:g}"
+        self.accepted = f"a {'whole ' if whole else ''}number{bound}"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number.
+
+        Raises
+        ------
+        GridError
+            If there is none, or it is outside the range.
+        """
+        try:
+            number = self._read(str(value))
+        except ValueError:
+            number = math.nan
+        if number > self.least if self.above else number >= self.least:
+            return number
+        name = "number" if param is None else param.human_readable_name
+        if isinstance(param, click.Option):
+            name = max(param.opts, key=len)
+        raise GridError(f"{name}: found {str(value)!r}; accepted: {self.accepted}")
+
+
+class Numbers(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
+    """Whole numbers with commas between them, each from the least that is accepted."""
+
+    name = "integers"
+
+    def __init__(self, least: int) -> None:
+        self._each = Number(least)
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, ...]:
+        """Return the numbers.
+
+        Raises
+        ------
+        GridError
+            If one of them is none, or too low.
+        """
+        return tuple(self._each.convert(part, param, ctx) for part in str(value).split(","))
+
+
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+
+
+def seconds(text: str) -> float | None:
+    """Return the time that a text says, s, or None if it says none above 0.
+
+    Examples
+    --------
+    >>> seconds("90s"), seconds("4w"), seconds("soon")
+    (90.0, 2419200.0, None)
+    """
+    unit = _SECONDS.get(text[-1:])
+    try:
+        found = float(text if unit is None else text[:-1]) * (unit or 1.0)
+    except ValueError:
+        return None
+    return found if 0.0 < found < math.inf else None
+
+
+class Duration(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
+    """A time above 0, such as ``90s``, ``10m``, ``2h`` or ``1d``; a number alone is seconds."""
+
+    name = "time"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the time, s.
+
+        Raises
+        ------
+        GridError
+            If it is none.
+        """
+        text = str(value)
+        found = seconds(text)
+        if found is not None:
+            return found
+        name = "time" if param is None else max(param.opts, key=len)
+        raise GridError(f"{name}: found {text!r}; accepted: a time above 0, such as 30s, 10m or 2h")
+
+
+FIGURE = re.compile("[0-9]{1,18}")
+
+
+class Figures(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
+    """Figures of a paper: numbers and ranges, such as ``14-21`` or ``9,13``."""
+
+    name = "figures"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the figures in order.
+
+        Raises
+        ------
+        GridError
+            If they are something else.
+        """
+        found: set[int] = set()
+        for part in str(value).split(","):
+            ends = [end.strip() for end in part.split("-")]
+            numbers = [int(end) for end in ends if FIGURE.fullmatch(end)]
+            if len(numbers) < len(ends) or len(ends) > 2 or numbers[0] > numbers[-1]:
+                raise GridError(
+                    f"--figure: found {str(value)!r}; accepted: numbers and ranges, lowest first, "
+                    "such as 14-21 or 9,13"
+                )
+            first, last = numbers[0], numbers[-1]
+            found |= {first, last} | set(range(first, min(last, 100)))
+        return tuple(sorted(found))
+
+
+def chosen_workload(given: tuple[str, ...]) -> str | tuple[str, ...] | None:
+    """Return one log, or one for each site as they were given, or None for none."""
+    if not given:
+        return None
+    return given[0] if len(given) == 1 and not _is_site_log(given[0]) else given
+
+
+def _is_site_log(entry: str) -> bool:
+    return "=" in entry and not os.path.isfile(entry)
+
+
+def _show_all_frames(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from experiments.cli.users_errors import TRACEBACK
+
+        before = os.environ.get(TRACEBACK, "")
+        os.environ[TRACEBACK] = "1"  # for processes that are started, too
+        context.call_on_close(lambda: os.environ.update({TRACEBACK: before}))
+
+
+traceback_option = click.option(
+    "--traceback",
+    is_flag=True,
+    expose_value=False,
+    callback=_show_all_frames,
+    help="Show an exception of your code with all frames, not your own alone.",
+)
+
+
+def scenario_options(required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what adds the options that say what a scenario is to be run with."""
+    options = reversed(
+        (
+            click.argument("scenario", required=required),
+            click.option(
+                "--workload",
+                multiple=True,
+                metavar="FILE",
+                help="A log or table of jobs (docs/logs.md); CLUSTER=FILE for each site.",
+            ),
+            click.option(
+                "--platform", metavar="FILE", help="Clusters and links (.toml, or SimGrid's .xml)."
+            ),
+            click.option(
+                "--global",
+                "global_",
+                metavar="NAME",
+                help="Global scheduler, or module:Class, which is imported and run.",
+            ),
+            click.option(
+                "--local",
+                metavar="NAME",
+                help="Local scheduler, or module:Class, which is imported and run.",
+            ),
+            click.option(
+                "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
+            ),
+            click.option(
+                "--metric",
+                "own_metrics",
+                multiple=True,
+                metavar="MODULE:FUNCTION",
+                help="A metric of your own, which is imported and run (docs/own-metric.md).",
+            ),
+            click.option("--seed", type=Number(0), default=0, show_default=True),
+            traceback_option,
+        )
+    )
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in options:
+            command = option(command)
+        return command
+
+    return add
+
+
+def chosen_scenario(
+    scenario: str,
+    workload: tuple[str, ...],
+    platform: str | None,
+    global_: str | None,
+    local: str | None,
+    settings: tuple[str, ...],
+    own_metrics: tuple[str, ...],
+) -> Scenario:
+    """Return the scenario that the options describe."""
+    from experiments.scenario.scenario import Scenario
+    from grid.platform.reading import read_platform
+
+    changes: dict[str, Any] = {}
+    if workload:
+        changes["workload"] = chosen_workload(workload)
+    if platform is not None:
+        changes["platform"] = read_platform(platform)
+    if global_ is not None:
+        changes["global_scheduler"] = global_
+    if local is not None:
+        changes["local_scheduler"] = local
+    loaded = Scenario.load(scenario)
+    if own_metrics:
+        changes["own_metrics"] = tuple(dict.fromkeys((*loaded.own_metrics, *own_metrics)))
+    return loaded.changed(settings, "--set", **changes)
+
+
+WITH_RESUME = (
+    *("live", "pace", "follow", "rounds", "checkpoint", "every", "traceback", "resume", "as_json"),
+)
+"""What may be asked of a run that goes on: all else its checkpoint knows."""
+
+
+def check_alone() -> None:
+    """Raise `GridError` if the command that runs is given anything beside `WITH_RESUME`."""
+    context = click.get_current_context()
+    names = {each.name: each for each in context.command.params if each.name is not None}
+    for name, parameter in names.items():
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in WITH_RESUME:
+            found = parameter.human_readable_name
+            if isinstance(parameter, click.Option):
+                found = max(parameter.opts, key=len)
+            options = [max(names[each].opts, key=len) for each in WITH_RESUME[:-2]]
+            raise GridError(
+                f"--resume: found with {found}; accepted: with {', '.join(options)} and --json, "
+                "for all else is as in the checkpoint"
+            )

@@ -1,0 +1,81 @@
+"""The commands `metasched report` and `metasched plot`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+KINDS = ("gantt", "utilization", "links", "waits")
+
+_RESULTS = click.argument("results", metavar="RESULT...", nargs=-1, required=True)
+
+
+@click.command()
+@_RESULTS
+@click.option("-o", "--out", metavar="FILE", default="report.html", show_default=True)
+def report(results: tuple[str, ...], out: str) -> None:
+    """Write a page on RESULT that any browser opens, without a network.
+
+    RESULT is a folder that `metasched run --out DIR` wrote; several are compared. Or it is the file
+    of a study.
+    """
+    from experiments.run.files import check_file, new_file
+    from experiments.sweeps.progress import telling
+    from grid.errors import GridError
+
+    if Path(out).suffix.lower() not in (".html", ".htm"):
+        raise GridError(f"{out}: accepted: a page that ends in .html")
+    check_file(out, "report")
+    with telling(f"writing {out}"):
+        page = _page(results)
+        with new_file(out, "report") as new:
+            new.write_text(page, encoding="utf-8")
+    size = Path(out).stat().st_size
+    click.echo(f"{out}: {f'{size / 1e6:.1f} MB' if size >= 1e6 else f'{size / 1e3:.0f} kB'}")
+
+
+def _page(results: tuple[str, ...]) -> str:
+    """Return the page on a study, or on runs."""
+    from grid.errors import GridError
+
+    files = [each for each in results if os.path.isfile(each)]
+    if not files:
+        from experiments.run.result_files import FOLDER
+        from experiments.show.page import page_of
+        from experiments.show.run_data import Ran
+
+        for each in results:
+            if not os.path.exists(each):
+                known = f"{FOLDER}, or the file of a study"
+                raise GridError(f"{each}: no such file or folder; accepted: {known}")
+        return page_of([Ran.read(each) for each in results])
+    if len(results) > 1:
+        raise GridError(
+            f"{files[0]}: found with others; accepted: a study alone, or folders of runs"
+        )
+    from experiments.show.study_page import study_page
+    from experiments.studies.outcome import StudyOutcome
+
+    return study_page(StudyOutcome.read(files[0]))
+
+
+@click.command()
+@_RESULTS
+@click.option("--what", type=click.Choice(KINDS), default="gantt", show_default=True)
+@click.option("-o", "--out", metavar="FILE", required=True, help="A .png, .pdf or .svg.")
+def plot(results: tuple[str, ...], what: str, out: str) -> None:
+    """Draw a picture of RESULT: its schedule, use and queue, links, or waits and slowdowns.
+
+    RESULT is a folder that `metasched run --out DIR` wrote; several are compared.
+    """
+    from experiments.show.plots import check_picture, save
+    from experiments.sweeps.progress import telling
+
+    check_picture(out)
+    with telling("loading"):
+        from experiments.show.run_data import Ran, told_apart
+        from experiments.show.run_plots import draw
+    with telling(f"drawing {out}"):
+        save(draw(told_apart([Ran.read(each) for each in results]), what), out)

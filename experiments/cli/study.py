@@ -1,0 +1,61 @@
+"""The command `metasched study`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from experiments.cli.options import Number, traceback_option
+from experiments.cli.process import FAILED, going_on, stdout_kept, users_code
+from grid.errors import GridError
+
+
+@click.command()
+@click.argument("study", metavar="STUDY")
+@click.option("--out", metavar="FILE", required=True, help="Keep tasks and results there (.db).")
+@click.option("--workers", type=Number(1), metavar="N", help="Processes (default: all cores).")
+@click.option("--dask", metavar="ADDRESS", help="Have workers of this Dask scheduler do the runs.")
+@click.option("--resume", is_flag=True, help="Go on with the study in --out.")
+@traceback_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def study(
+    study: str, out: str, workers: int | None, dask: str | None, resume: bool, as_json: bool
+) -> None:
+    """Compare policies over settings, workloads and replications, as STUDY (.toml) says.
+
+    Its scenario may be a script, and modules that it names (module:Class) are imported: use only
+    files that you trust.
+    """
+    if workers is not None and dask is not None:
+        raise GridError("--workers: found with --dask; accepted: one of them")
+    from rich.console import Console
+
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.studies.study import Study
+        from experiments.studies.telling import print_outcome
+        from experiments.studies.undefined import failures
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with going_on("the same command with --resume", Path(out)), users_code():
+            with telling(f"trying what {study} names, and compiling what is not compiled yet"):
+                loaded = Study.load(study)
+            outcome = loaded.run(out, workers, dask, resume)
+        if as_json:
+            click.echo(json.dumps(outcome.summary(), allow_nan=False), file=stdout)
+        else:
+            print_outcome(outcome, Console())
+    for note in loaded.notes:
+        click.echo(f"metasched: {note}", err=True)
+    if outcome.all_rejected:
+        click.echo("metasched: all jobs of all runs were rejected", err=True)
+    failed = [*failures(outcome)]
+    for line in failed:
+        click.echo(f"metasched: {line}", err=True)
+    if failed or outcome.all_rejected:
+        sys.exit(FAILED)

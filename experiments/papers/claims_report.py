@@ -1,0 +1,180 @@
+"""Claims of a paper and the verdicts on them, told to people and to programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments.papers.claims import Measured, Verdict
+from experiments.sweeps.statistics import Interval
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper.
+
+    Attributes
+    ----------
+    figures : tuple of int
+        All of which it is about.
+    text : str
+        In our words.
+    paper : str
+        The number that the paper prints, if any; "ours": it claims nothing of the kind.
+    judge : callable
+        Judges it by what all runs came to.
+    """
+
+    figures: tuple[int, ...]
+    text: str
+    paper: str
+    judge: Callable[[Any], Verdict]
+
+    @property
+    def about(self) -> str:
+        """What it is about, in words."""
+        return spans(self.figures)
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """What it is about, for programs."""
+        return {"figures": list(self.figures)}
+
+
+class Said(Protocol):
+    """What any claim has, whatever it is about."""
+
+    @property
+    def about(self) -> str:
+        """What it is about, in words."""
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """What it is about, for programs."""
+
+    @property
+    def text(self) -> str:
+        """What is claimed, in our words."""
+
+    @property
+    def paper(self) -> str:
+        """The number that the paper prints, if any."""
+
+
+Judged = Sequence[tuple[Said, Verdict]]
+Tell = Callable[[Measured], str]
+
+
+def plain_claims(claims: Judged) -> list[dict[str, Any]]:
+    """Return claims, verdicts and the numbers that decide, ready for JSON."""
+    return [
+        {
+            **claim.place,
+            "claim": claim.text,
+            "paper": claim.paper or None,
+            "verdict": verdict.word,
+            "ours": [
+                {
+                    "at": at,
+                    "mean": value.mean if math.isfinite(value.mean) else None,
+                    "half_width": value.half_width,
+                }
+                for at, value in verdict.evidence
+            ],
+        }
+        for claim, verdict in claims
+    ]
+
+
+def claims_table(claims: Judged, tell: Tell, about: str = "figures") -> pd.DataFrame:
+    """Return one row for each claim; the first column, what it is about, is called `about`."""
+    rows = [
+        (
+            claim.about,
+            claim.text,
+            claim.paper,
+            verdict.word,
+            "; ".join(map(tell, verdict.evidence)),
+        )
+        for claim, verdict in claims
+    ]
+    return pd.DataFrame(rows, columns=[about, "claim", "paper", "verdict", "ours"])
+
+
+def claims_page(claims: Judged, tell: Tell, head: str = "Fig.") -> Iterator[str]:
+    """Yield the lines of a table in Markdown, of which the first column has a head."""
+    yield f"| {head} | the paper says | its number | verdict | ours |"
+    yield "|---|---|---|---|---|"
+    for claim, verdict in claims:
+        ours = "<br>".join(map(tell, verdict.evidence))
+        cells = claim.about, claim.text, claim.paper or "-", f"**{verdict.word}**"
+        yield f"| {' | '.join(cells)} | {ours} |"
+    yield ""
+
+
+def print_claims(
+    claims: Judged,
+    page: str,
+    console: Console,
+    tell: Tell,
+    head: str = "fig.",
+) -> None:
+    """Print each claim, its verdict and its numbers; then where the rest is: the path of a page."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for column in (head, "the paper says", "verdict", "ours"):
+        table.add_column(column)
+    for claim, verdict in claims:
+        number = f" [{claim.paper}]" if claim.paper else ""
+        table.add_row(
+            claim.about,
+            Text(claim.text + number),
+            Text(verdict.word, "bold"),
+            Text("\n".join(map(tell, verdict.evidence))),
+        )
+    console.print(table)
+    console.print(
+        f"numbers, tables and pictures: {page}", markup=False, highlight=False, soft_wrap=True
+    )
+
+
+def spans(figures: Sequence[int]) -> str:
+    """Return figures in words: of more than two in a row the first and the last.
+
+    Examples
+    --------
+    >>> spans([9, 10, 11]), spans([14, 20])
+    ('9-11', '14, 20')
+    """
+    runs: list[list[int]] = []
+    for figure in figures:
+        if runs and figure == runs[-1][-1] + 1:
+            runs[-1].append(figure)
+        else:
+            runs.append([figure])
+    return ", ".join(
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    )
+
+
+def told(measured: Measured, unit: str = "") -> str:
+    """Return a number of ours in words."""
+    return f"{shown(measured.value)}{unit} ({measured.where})"
+
+
+def shown(value: Interval) -> str:
+    """Return a number with its half-width, if it has one."""
+    if math.isnan(value.mean):
+        return "nowhere"
+    if math.isinf(value.mean):
+        return "∞" if value.mean > 0 else "-∞"
+    size = max(abs(value.mean), value.half_width or 0.0)
+    digits = 0 if size >= 100 else 1 if size >= 10 else 3
+    text = f"{value.mean:,.{digits}f}"
+    return f"{text} ± {value.half_width:,.{digits}f}" if value.half_width else text

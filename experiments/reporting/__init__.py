@@ -1,1 +1,0 @@
-"""Pictures of runs, and pages on them that a browser opens."""

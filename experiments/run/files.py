@@ -1,0 +1,120 @@
+"""Files that a run writes: whether they can be, before it, and all or nothing, after it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+
+from experiments.run.replacing import scratch, sync
+from grid.errors import GridError
+
+JOBS, TIMELINE, SUMMARY, USERS = RESULT = (
+    "jobs.csv",
+    "timeline.csv",
+    "summary.json",
+    "users.csv",
+)
+"""Files of a result; the last one if jobs name their users."""
+REPLICATIONS = ("replications.json", "replications.csv")
+"""Of replications the object that ``--json`` prints, and a row for each run."""
+
+
+def check_file(
+    path: str | os.PathLike[str], what: str, folder: str | None = None, make: bool = True
+) -> None:
+    """Raise `GridError` if `what` cannot be written to a file, before any work is done.
+
+    Nor if it is one of those that results are written to in `folder`. Unless folders are made for
+    it, its own must be there, or be `folder`.
+    """
+    given = os.fspath(path)
+    make = make or (folder is not None and Path(given).parent.resolve() == Path(folder).resolve())
+    if folder is not None and Path(given).resolve() in {
+        (Path(folder) / name).resolve() for name in RESULT
+    }:
+        raise GridError(f"{given}: found a file of the results too; accepted: another file")
+    try:
+        _try(given, Path(given).parent, (Path(given).name,), make)
+    except OSError as error:
+        raise unwritable(given, what, "file", error) from None
+
+
+def check_files(files: Iterable[tuple[str | None, str]], folder: str | None) -> None:
+    """Raise `GridError` as `check_file` does, or if two files are one; None: not to be written."""
+    there: dict[Path, str] = {}
+    for path, what in files:
+        if path is not None:
+            check_file(path, what, folder, make=what != "events")
+            other = there.setdefault(Path(path).resolve(), what)
+            if other != what:
+                raise GridError(f"{path}: found for {other} and {what}; accepted: a file for each")
+
+
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Raise `GridError` if results cannot be written to a folder, before any work is done."""
+    given = os.fspath(folder)
+    try:
+        _try(given, Path(given), RESULT)
+    except OSError as error:
+        raise unwritable(given, "results", "folder", error) from None
+
+
+def _try(given: str, folder: Path, names: Sequence[str], make: bool = True) -> None:
+    """Raise `OSError` if files of these names cannot be put into a folder; leave nothing there."""
+    if not given:
+        raise FileNotFoundError(errno.ENOENT, "found ''")
+    with made(folder) if make else nullcontext():
+        tempfile.TemporaryFile(dir=folder).close()
+        for name in names:
+            with suppress(FileNotFoundError):
+                if not stat.S_ISREG((folder / name).stat().st_mode):
+                    raise FileExistsError(errno.EEXIST, f"{name or folder} is no file")
+
+
+@contextmanager
+def made(folder: Path) -> Iterator[None]:
+    """Make a folder if it is not there, and remove it again unless something is put there."""
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        for each in missing:
+            with suppress(OSError):
+                each.rmdir()
+
+
+def unwritable(path: str | os.PathLike[str], what: str, place: str, error: OSError) -> GridError:
+    """Return the error that tells a user why something cannot be written there."""
+    return GridError(
+        f"{path}: cannot write {what}: {error.strerror or error}; "
+        f"accepted: a {place} that can be written to"
+    )
+
+
+@contextmanager
+def new_file(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
+    """Give where to write a file, which goes to its place when all is well; else nothing changes.
+
+    Its folder is made if it is not there, and a file there is replaced.
+
+    Raises
+    ------
+    GridError
+        If `what` cannot be written there.
+    """
+    place = Path(path)
+    try:
+        with made(place.parent), scratch(place.parent) as folder:
+            new = folder / place.name
+            yield new
+            sync(new)
+            new.replace(place)
+            sync(place.parent)
+    except OSError as error:
+        raise unwritable(path, what, "file", error) from None

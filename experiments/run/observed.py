@@ -1,0 +1,113 @@
+"""What a result needs of the jobs of a run, taken as they leave, so that they need not be kept."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.model import GridModel
+from grid.kernel.dtypes import FINISHED
+from grid.kernel.state import VACANT
+from grid.metrics.job_totals import Tally
+from grid.metrics.of_rounds import Rounds, round_performance
+from grid.workloads.synthetic import BatchWorkload
+from grid.world.finished import Records, last
+from grid.world.validation import why_rejected
+
+
+class Observed:
+    """The jobs of a model that left, summed up.
+
+    Parameters
+    ----------
+    model : GridModel
+    listed : callable, optional
+        Takes the jobs that left in order of arrival and number, some at a time.
+
+    Attributes
+    ----------
+    tally : Tally
+    rejections : Counter
+        Jobs that can never start, by why.
+    """
+
+    def __init__(self, model: GridModel, listed: Callable[[Records], None] | None = None) -> None:
+        self.tally = Tally(model.world.platform)
+        self.rejections: Counter[str] = Counter()
+        self._model = model
+        self._listed = listed
+        self._rounds: list[Rounds] = []
+        self._left: list[Records] = []
+
+    def add(self, records: Records) -> None:
+        """Add jobs, in order of leaving."""
+        self.tally.add(records, self._counted_from)
+        gone = records.rows[np.isnan(records["start"])]
+        self.rejections.update(why_rejected(self._model.world, row) for row in gone)
+        if self._listed is None and not self._in_rounds:
+            return
+        self._left.append(records)
+        # Whoever arrived by then has left, and nobody arrives then any more.
+        self._list_until(min(self._arrivals_there().min(initial=np.inf), self._model.now))
+
+    def finish(self) -> None:
+        """Note that no more jobs will leave."""
+        self._list_until(np.inf)
+
+    @property
+    def rounds(self) -> Rounds | None:
+        """The complete rounds of mode `batch` since the warm-up, None in other modes."""
+        if not self._in_rounds:
+            return None
+        none = Records(np.zeros(0, FINISHED), np.zeros((0, 0), np.int32))
+        found = [self._performance(none), *self._rounds]
+        rounds = Rounds(
+            np.concatenate([each.dispatched for each in found]),
+            np.concatenate([each.jobs for each in found]),
+            np.concatenate([each.cps for each in found]),
+        )
+        return rounds.of(rounds.dispatched >= self._counted_from)
+
+    @property
+    def _in_rounds(self) -> bool:
+        return isinstance(self._model.workload, BatchWorkload)
+
+    @property
+    def _counted_from(self) -> float:
+        sums = self._model.world.sums
+        return float(sums["counted_from"]) if sums["warmup"] else -math.inf
+
+    def _arrivals_there(self) -> npt.NDArray[np.float64]:
+        """Return the arrivals of the jobs that have not left, s."""
+        slots = self._model.world.slots
+        arrivals: npt.NDArray[np.float64] = slots["arrival"][slots["status"] != VACANT]
+        return arrivals
+
+    def _list_until(self, time: float) -> None:
+        """Hand the jobs that arrived before a time (s) on, in order of arrival and number."""
+        listed, kept = [], []
+        for records in self._left:
+            before = records["arrival"] < time
+            if before.any():
+                listed.append(records[before])
+                records = records[~before]
+            if len(records):
+                kept.append(records)
+        self._left = kept
+        if not listed:
+            return
+        records = last(listed, sum(map(len, listed)))
+        records = records[np.lexsort((records["number"], records["arrival"]))]
+        if self._listed is not None:
+            self._listed(records)
+        if self._in_rounds:
+            there = np.isin(records["arrival"], self._arrivals_there())
+            self._rounds.append(self._performance(records[~there]))
+
+    def _performance(self, records: Records) -> Rounds:
+        model = self._model
+        return round_performance(records, model.world.platform, model.weights, model.idle)

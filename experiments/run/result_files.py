@@ -1,0 +1,230 @@
+"""Reading back the files of a result."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from experiments.run.files import JOBS, REPLICATIONS, SUMMARY, TIMELINE
+from experiments.run.replacing import recover
+from experiments.run.shapes import GREATEST, LARGEST, SummaryShape, check_shape
+from experiments.scenario.checked import checked
+from experiments.scenario.parameters import Parameters
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.platform import topology
+from grid.platform.multicluster import Platform
+from grid.strict import json_of, text_of
+
+COLUMNS = ("job", "arrival", "size", "start", "finish", "placement")
+
+WRITTEN = "a file of `metasched run --out`"
+FOLDER = "a folder that `metasched run --out` wrote"
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_REAL = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
+
+
+class Row(NamedTuple):
+    """A job as ``jobs.csv`` has it; a rejected one has no start, no finish and no placement."""
+
+    job: int
+    arrival: float
+    size: int
+    start: float | None
+    finish: float | None
+    placement: dict[str, int]
+
+
+@dataclass(frozen=True)
+class ResultFiles:
+    """What a result's folder holds.
+
+    Attributes
+    ----------
+    folder : Path
+    summary : dict
+    rows : list of Row
+    platform : Platform
+    parameters : Parameters
+    """
+
+    folder: Path
+    summary: dict[str, Any]
+    rows: list[Row]
+    platform: Platform
+    parameters: Parameters
+
+    @classmethod
+    def read(cls, folder: str | os.PathLike[str]) -> ResultFiles:
+        """Read a folder that ``metasched run --out`` wrote.
+
+        Raises
+        ------
+        GridError
+            If a file is missing, or is none that a run writes; the message says where.
+        """
+        folder = Path(folder)
+        if not os.path.isdir(folder):  # of a name that is too long, pathlib raises
+            found = "found a file" if os.path.exists(folder) else "no such folder"
+            raise GridError(f"{folder}: {found}; accepted: {FOLDER}")
+        try:
+            recover(folder)
+        except OSError as error:
+            raise GridError(
+                f"{folder}: a run was killed while it put results there, and they cannot be put "
+                f"there now: {error.strerror}; accepted: a folder that can be written to"
+            ) from None
+        if (folder / REPLICATIONS[0]).exists() and not (folder / SUMMARY).exists():
+            raise GridError(
+                f"{folder}: found replications, whose numbers are in {REPLICATIONS[1]}, and no "
+                f"single run; accepted: {FOLDER} without --replications"
+            )
+        summary = _summary(folder / SUMMARY)
+        where = str(folder / SUMMARY)
+        return cls(
+            folder,
+            summary,
+            _rows(folder / JOBS),
+            _platform(summary["platform"], where),
+            checked(summary["parameters"], where),
+        )
+
+
+def _summary(path: Path) -> dict[str, Any]:
+    summary: dict[str, Any] = json_of(text_of(path, WRITTEN, any_length=True), str(path))
+    check_shape(SummaryShape, summary, str(path))
+    return summary
+
+
+def _platform(tables: dict[str, Any], where: str) -> Platform:
+    links = tables.get("links")
+    if isinstance(links, list):
+        unlimited = {"capacity": math.inf}
+        links = [
+            {**link, **unlimited}
+            if isinstance(link, dict) and link.get("capacity", 0) is None
+            else link
+            for link in links
+        ]
+    return Platform.from_dict({**tables, "links": links}, where)
+
+
+def _rows(path: Path) -> list[Row]:
+    try:
+        text = text_of(path, WRITTEN, any_length=True)
+        header, *lines = [*csv.reader(io.StringIO(text, newline=""), strict=True)] or [[]]
+    except csv.Error as error:
+        raise GridError(f"{path}: {error}; accepted: {WRITTEN}") from None
+    if tuple(header) != COLUMNS:
+        raise GridError(
+            f"{path}:1: found {quoted(','.join(header))}; accepted: {','.join(COLUMNS)}"
+        )
+    rows = []
+    for number, cells in enumerate(lines, 2):
+        place = f"{path}:{number}"
+        if len(cells) != len(COLUMNS):
+            raise GridError(f"{place}: {len(cells)} cells; accepted: {len(COLUMNS)}")
+        job, arrival, size, start, finish, placement = cells
+        if any(ran := (start, finish, placement)) and not all(ran):
+            raise GridError(
+                f"{place}: found {quoted(','.join(ran))}; accepted: start, finish and placement, "
+                "or none of them"
+            )
+        rows.append(
+            Row(
+                _read(_whole, job, f"{place}: job", "a whole number"),
+                _read(_seconds, arrival, f"{place}: arrival", "seconds"),
+                _read(_processors, size, f"{place}: size", "a whole number from 1"),
+                _read(_seconds, start, f"{place}: start", "seconds") if start else None,
+                _read(_seconds, finish, f"{place}: finish", "seconds") if finish else None,
+                _read(_placement, placement, f"{place}: placement", "C1:5, or C1:5+C3:4"),
+            )
+        )
+    return rows
+
+
+def _read(kind: Callable[[str], Any], text: str, place: str, accepted: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise GridError(f"{place}: found {quoted(text)}; accepted: {accepted}") from None
+
+
+def _whole(text: str) -> int:
+    """Return a whole number of 64 bits, written as a run writes it."""
+    if not _WHOLE.fullmatch(text) or abs(value := int(text)) > LARGEST:
+        raise ValueError
+    return value
+
+
+def _processors(text: str) -> int:
+    value = _whole(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+def _seconds(text: str) -> float:
+    if not _REAL.fullmatch(text) or not abs(value := float(text)) <= GREATEST:
+        raise ValueError
+    return value
+
+
+def _placement(text: str) -> dict[str, int]:
+    """Return the processors on each cluster; a name may hold any sign but must be there."""
+    parts: dict[str, int] = {}
+    for part in text.split("+") if text else ():
+        name, separator, count = part.rpartition(":")
+        if not separator or name in parts:
+            raise ValueError
+        parts[name] = _processors(count)
+    return parts
+
+
+def read_timeline(files: ResultFiles) -> pd.DataFrame:
+    """Read the intervals of a run (`Result.timeline`).
+
+    Raises
+    ------
+    GridError
+        If the file is missing, or none that a run writes.
+    """
+    path = files.folder / TIMELINE
+    names = [node for node, _ in topology.uplinks(files.platform.graph)]
+    columns = ["from", "to", "waiting"]
+    columns += [f"{kind} {name}" for name in names for kind in ("demand", "saturated")]
+    text = text_of(path, WRITTEN, any_length=True)
+    try:
+        with warnings.catch_warnings():  # of cells beyond the columns, which pandas would leave out
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table = pd.read_csv(
+                io.StringIO(text), na_filter=False, dtype=np.float64, index_col=False
+            )
+    except (ValueError, OverflowError, pd.errors.ParserWarning) as error:
+        line = " ".join(str(error).split())
+        raise GridError(f"{path}: {line}; accepted: {WRITTEN}") from None
+    if [*table.columns] != columns:
+        raise GridError(f"{path}:1: found other columns; accepted: {', '.join(columns)}")
+    usable = np.isfinite(table) & (table >= 0)
+    usable["from"] &= table["from"] == table["to"].shift(fill_value=0.0)
+    usable["to"] &= table["to"] >= table["from"]
+    wrong = np.argwhere(~usable.to_numpy())
+    if len(wrong):
+        row, column = wrong[0].tolist()
+        raise GridError(
+            f"{path}:{row + 2}: {columns[column]}: found {table.iat[row, column]}; accepted: a "
+            "number from 0, where the interval before ends, to no earlier"
+        )
+    return table

@@ -1,0 +1,351 @@
+"""Running a model to its end, watched or not, and stopping it in order."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from agents.model import GridModel
+from experiments.cli.process import give_stdout_up
+from experiments.events.log import event_log, resumed_log
+from experiments.run.checkpoints import Saving, SeedSchedules, UnderWay
+from experiments.run.failure_warnings import hardly_ending
+from experiments.run.observed import Observed
+from experiments.run.own_metrics import tell_failures
+from experiments.run.results import Result
+from experiments.run.writing import new_result, resumed_result
+from experiments.scenario.scenario import Scenario
+from experiments.sweeps.forecast import Forecast
+from experiments.sweeps.forecast import UnderWay as PieceUnderWay
+from grid.errors import GridError
+from grid.foreign import quoted
+
+if TYPE_CHECKING:
+    from experiments.sweeps.progress import SweepProgress
+
+LONG_ENOUGH_TO_SEE = 1.0
+"""Wall seconds after which a run in a terminal is shown live unless told otherwise."""
+
+ENOUGH_TO_TELL = 0.05
+"""Share of a run of which the rest is told: what is compiled on the way counts for much before."""
+
+LONG_ENOUGH_TO_TELL = 60.0
+"""Wall seconds after which the rest is told, however little is done."""
+
+
+@contextmanager
+def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
+    """Have the first Ctrl-C end the step under way; the second one is for real."""
+    wanted = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal wanted
+        if wanted:
+            raise KeyboardInterrupt
+        wanted = True
+        model.stop()
+
+    background = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if background or threading.current_thread() is not threading.main_thread():
+        yield lambda: False  # only the main thread gets signals
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: wanted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def run(
+    scenario: Scenario | str | os.PathLike[str],
+    seed: int = 0,
+    live: bool | None = False,
+    pace: float | None = None,
+    follow: int | None = None,
+    events: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    keep_jobs: bool = True,
+    saving: Saving | None = None,
+    watch: SweepProgress | None = None,
+) -> Result:
+    """Run a scenario and return its result.
+
+    Parameters
+    ----------
+    scenario : Scenario, str or path
+        Or the name of one that comes with the product, or its file, as `Scenario.load` takes it.
+    seed : int
+        Of every random stream.
+    live : bool or None
+        Show the dashboard; None: when stdout is a terminal and the run is long enough to see.
+        True in a terminal: make the run last long enough to watch.
+    pace : float, optional
+        Simulated seconds a second of wall time, if the dashboard is shown.
+    follow : int, optional
+        Number of the job that the dashboard follows; by default one after the other.
+    events : path, optional
+        Write every message and job event there, as JSON lines (`experiments.events.log`).
+    out : path, optional
+        Write the files of the result into this folder (`experiments.run.writing`), jobs as they
+        leave.
+    keep_jobs : bool
+        Keep all jobs, which `Result.jobs` needs; else memory does not grow with their number,
+        unless the scenario has metrics of its user's own.
+    saving : Saving, optional
+        Write checkpoints: at once, now and then, and when Ctrl-C ends the run.
+    watch : SweepProgress, optional
+        Tells how far the run is where no dashboard does; by default nobody does.
+
+    Raises
+    ------
+    GridError
+        If there is no such scenario, or the events, the result or the first checkpoint cannot be
+        written.
+    """
+    if isinstance(scenario, str | os.PathLike):
+        scenario = Scenario.load(scenario)
+    elif not isinstance(scenario, Scenario):
+        raise GridError(
+            f"run: found {quoted(scenario)}; accepted: a Scenario, the name of one, or its file"
+        )
+    for name, path in (("out", out), ("events", events)):
+        if not isinstance(path, str | os.PathLike | None):
+            raise GridError(f"{name}: found {quoted(path)}; accepted: a path")
+    model = scenario.model(seed)
+    scenario = scenario.as_run(model)
+    live = _check_live(model, live, pace, follow)
+    if failures := scenario.failures:
+        line = hardly_ending(scenario, model.workload, failures.mean_up_time)
+        if line is not None:
+            print(f"metasched: {line}", file=sys.stderr)
+    seeds = None
+    if "seed_schedules" in scenario.outputs:
+        seeds = SeedSchedules(model)
+        model.listeners.append(seeds.note)
+    model.world.compile()  # compiled while Ctrl-C still ends everything at once
+    keep = saving is not None
+    with nullcontext() if out is None else new_result(out, scenario.platform, keep) as new:
+        observed = Observed(model, None if new is None else new.add)
+        under_way = UnderWay(
+            scenario=scenario,
+            seed=seed,
+            model=model,
+            observed=observed,
+            new=new,
+            seeds=seeds,
+            saving=saving,
+        )
+        if keep_jobs or scenario.own_metrics:
+            model.world.consumers.append(under_way.add)
+        else:
+            model.world.stream_records(under_way.add)
+        observed.add(model.world.latest(0))  # and this too
+        facts = {"scenario": scenario.name, "seed": seed}
+        with event_log(model, events, keep, **facts) as under_way.log:
+            if saving is not None:
+                under_way.save()
+            _go_on(under_way, live, pace, follow, watch)
+        return _result_of(under_way)
+
+
+def resume(
+    under_way: UnderWay,
+    live: bool | None = False,
+    pace: float | None = None,
+    follow: int | None = None,
+    watch: SweepProgress | None = None,
+) -> Result:
+    """Go on with a run that was read from a checkpoint, and return its result.
+
+    It ends as it would have without an interruption; its files are written on where they are.
+
+    Parameters
+    ----------
+    under_way : UnderWay
+        Read by `experiments.run.checkpoints.read`.
+    live, pace, follow, watch
+        As of `run`.
+
+    Raises
+    ------
+    GridError
+        If a file of the run is no longer there, or not as it was.
+    """
+    model, new, log = under_way.model, under_way.new, under_way.log
+    live = _check_live(model, live, pace, follow)
+    model.stride = math.inf  # it may have been held back before
+    model.world.compile()
+    with nullcontext() if new is None else resumed_result(new):
+        with nullcontext() if log is None else resumed_log(log):
+            if under_way.saving is not None:
+                under_way.due = time.monotonic() + under_way.saving.every
+            _go_on(under_way, live, pace, follow, watch)
+        return _result_of(under_way)
+
+
+def _check_live(
+    model: GridModel, live: bool | None, pace: float | None, follow: int | None
+) -> bool | None:
+    """Return whether the dashboard is shown, given what else is asked of it."""
+    if follow is not None:
+        from experiments.live.following import check_number
+
+        check_number(model, follow)
+    if pace is not None:
+        from experiments.live.pacing import check_pace
+
+        check_pace(pace)
+    return True if live is None and (pace, follow) != (None, None) else live
+
+
+def _go_on(
+    under_way: UnderWay,
+    live: bool | None,
+    pace: float | None,
+    follow: int | None,
+    watch: SweepProgress | None,
+) -> None:
+    """Step until the run is over or interrupted, and write checkpoints when they are due."""
+    model, before, interrupted = under_way.model, under_way.wall, False
+    began = time.perf_counter()
+    with (
+        _stop_in_order(model) as stopping,
+        _watched(model, under_way.scenario.name, live, pace, follow, stopping, watch) as shown,
+    ):
+        update, unseen = shown
+        while model.running and not interrupted:
+            model.step()
+            update()
+            interrupted = stopping()
+            under_way.wall = before + time.perf_counter() - began
+            due = interrupted or time.monotonic() >= under_way.due
+            if under_way.saving is not None and model.running and due:
+                with unseen():
+                    _save(under_way)
+
+
+def _save(under_way: UnderWay) -> None:
+    """Write a checkpoint; a run goes on if that cannot be done, and the one before is kept."""
+    assert under_way.saving is not None
+    try:
+        under_way.save()
+    except GridError as error:
+        print(f"metasched: {error}", file=sys.stderr)
+        under_way.due = time.monotonic() + under_way.saving.every
+
+
+def _result_of(under_way: UnderWay) -> Result:
+    """Return the result of a run that is over or interrupted, its files written."""
+    model, observed, seeds, new = (
+        under_way.model, under_way.observed, under_way.seeds, under_way.new
+    )  # fmt: skip
+    model.world.flush()
+    observed.finish()
+    extras = {} if seeds is None else {"seed_schedules": seeds.seeds}
+    result = Result.of(model, under_way.scenario, under_way.wall, extras, observed)
+    if new is not None:
+        new.finish(result)
+    tell_failures(result)
+    return result
+
+
+@contextmanager
+def _watched(
+    model: GridModel,
+    title: str,
+    live: bool | None,
+    pace: float | None,
+    follow: int | None,
+    stopping: Callable[[], bool],
+    watch: SweepProgress | None,
+) -> Iterator[tuple[Callable[[], None], Callable[[], AbstractContextManager[None]]]]:
+    """Give what is to be called after each step, to keep the dashboard up to date.
+
+    And what to be entered while nobody is to see the model, for it is pickled.
+    """
+    if live is False or (live is None and not sys.stdout.isatty()):
+        if watch is not None:
+            watch.begin(0, Forecast([[((), 1.0)]], known=False), _Far(model).told)
+        yield (lambda: None), nullcontext
+        return
+    from experiments.live.dashboard import Dashboard
+    from experiments.live.pacing import Pacing
+
+    if watch is not None:
+        watch.end()
+    dashboard = Dashboard(model, title, follow=follow)
+    to_watch = live is True and dashboard.can_redraw and sys.stdout.isatty()
+    pacing = Pacing(model, pace) if to_watch or pace is not None else None
+    show_from = time.perf_counter() + (LONG_ENOUGH_TO_SEE if live is None else 0.0)
+    shown = False
+
+    def update() -> None:
+        nonlocal shown
+        with _drawing():
+            if not shown and time.perf_counter() >= show_from:
+                shown = True
+                dashboard.__enter__()
+            if shown:
+                dashboard.update()
+            if pacing is not None:
+                pacing.hold(dashboard.update, stopping)
+
+    try:
+        yield update, dashboard.unseen
+    finally:
+        if shown:
+            with _drawing():
+                dashboard.__exit__(None, None, None)
+
+
+class _Far:
+    """How far a run is that begins now, and what it would take in all.
+
+    The longer a queue has grown, the more time a job takes: what jobs took of late says as much as
+    what all of them took, and neither is right alone.
+    """
+
+    def __init__(self, model: GridModel) -> None:
+        self._model = model
+        self._began = time.monotonic()
+        self._before = self._share()  # if it goes on from a checkpoint
+        self._seen = [(0.0, self._before)]  # times since, s, and shares
+
+    def told(self) -> list[PieceUnderWay]:
+        """Return how far the run is, and what that would have taken at its present pace."""
+        at, share = time.monotonic() - self._began, self._share()
+        while len(self._seen) > 1 and self._seen[1][0] <= at / 2:
+            del self._seen[0]
+        since, then = self._seen[0]
+        self._seen.append((at, share))
+        took = math.inf
+        enough = share - self._before >= ENOUGH_TO_TELL or at >= LONG_ENOUGH_TO_TELL
+        if enough and share > then:
+            took = share * math.sqrt(at / (share - self._before) * (at - since) / (share - then))
+        return [PieceUnderWay(0, min(1.0, share), took)]
+
+    def _share(self) -> float:
+        """Return how far the run is: some policies take their time when jobs come, some later."""
+        world = self._model.world
+        through = world.count("completed") + world.count("rejected")
+        return (world.count("submitted") + through) / max(1, 2 * self._model.workload.count)
+
+
+@contextmanager
+def _drawing() -> Iterator[None]:
+    """Tell a console that takes no more from errors of users' code."""
+    try:
+        yield
+    except SystemExit:  # rich's, when a pipe is closed
+        raise GridError("dashboard: nobody reads it any more") from None
+    except OSError as error:
+        give_stdout_up()
+        raise GridError(f"dashboard: standard output: {error.strerror or error}") from None

@@ -1,0 +1,179 @@
+"""The shape of what a run wrote: checked when it is read back, as what users write is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+import pydantic
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from experiments.scenario.accepted import accepted
+from grid.errors import GridError
+from grid.foreign import quoted
+
+LARGEST = 2**63 - 1
+"""Whole numbers are of 64 bits."""
+
+GREATEST = 1e100
+"""Numbers are at most so large: their sums and squares are numbers too."""
+
+Real = Annotated[float, Field(strict=True, ge=-GREATEST, le=GREATEST)]
+NonNegative = Annotated[float, Field(strict=True, ge=0, le=GREATEST)]
+Known: TypeAlias = Real | None
+"""A number, or none where nothing defines it."""
+Whole = Annotated[int, Field(strict=True, ge=-LARGEST - 1, le=LARGEST)]
+Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST)]
+Several = Annotated[int, Field(strict=True, ge=1, le=LARGEST)]
+
+
+def _logs(value: Any) -> Any:
+    listed = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if not (listed or value is None or isinstance(value, str)):
+        raise ValueError("accepted: a path, a list of paths or null")
+    return value
+
+
+class Shape(BaseModel):
+    """A table, of which these keys are known; others may be there."""
+
+    model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
+
+
+class JobCounts(Shape):
+    """Jobs of a run."""
+
+    submitted: Count
+    completed: Count
+    rejected: Count
+    dropped: Count = 0
+
+
+class Served(Shape):
+    """How jobs were served and processors used, of all or of a cluster."""
+
+    utilization: Known
+    mean_wait: Known
+    max_wait: Known
+    mean_bounded_slowdown: Known
+    mean_turnaround: Known = None
+    over_deadline: Known = None
+    deadlines_met: Known = None
+    mean_prediction_error: Known = None
+    prediction_accuracy: Known = None
+    makespan: Known = None
+    work: Known = None
+    idle_time_total: Known = None
+    idle_time_mean: Known = None
+    restarts: Count
+    lost_work: NonNegative
+
+
+class Metrics(Served):
+    """Numbers of a run."""
+
+    p95_wait: Known
+    p95_bounded_slowdown: Known
+    mean_turnaround: Known
+    makespan: Known
+    coallocated: Known
+    mean_penalty: Known
+    deadlines_met: Known
+    mcp: Known = None
+    pb: Known = None
+    mcp_overall: Known = None
+    pb_overall: Known = None
+    mcp_planned: Known = None
+    pb_planned: Known = None
+    migrated: Known = None
+    mean_staging: Known = None
+    throughput: Known = None
+    gini_wait: Known = None
+    gini_slowdown: Known = None
+    cp_basis: str | None = None
+    rounds: Count | None = None
+    drawn_deadlines: Known = None
+    stable: bool | None = None
+    saturated: bool | None = None
+    messages: dict[str, Count] = {}
+    messages_lost: Count = 0
+    response_queues: dict[str, Known] = {}
+
+
+class ClusterNumbers(Served):
+    """Numbers of a cluster."""
+
+    name: str
+    size: Several
+    rate: Real
+    jobs: Count
+    cp: Known = None
+    cp_overall: Known = None
+    cp_planned: Known = None
+    messages: dict[str, Count] = {}
+
+
+class LinkNumbers(Shape):
+    """Numbers of a link."""
+
+    name: str
+    mean_demand: NonNegative
+    saturated: NonNegative
+
+
+class UserNumbers(Shape):
+    """Who used most."""
+
+    count: Count
+    largest: list[dict[str, Any]]
+
+
+class CleaningCounts(Shape):
+    """What a log lost."""
+
+    records: Count
+    rules: dict[str, Count]
+
+
+class SummaryShape(Shape):
+    """A summary, as `experiments.run.summary` makes it."""
+
+    scenario: str
+    seed: Annotated[int, Field(strict=True, ge=0)]
+    version: str | None = None
+    global_: str = Field(alias="global")
+    local: str
+    workload: Annotated[Any, AfterValidator(_logs)]
+    parameters: dict[str, Any]
+    platform: dict[str, Any]
+    jobs: JobCounts
+    deadlines: str | None = None
+    rejected_jobs: list[Whole]
+    rejections: dict[str, Count]
+    metrics: Metrics
+    clusters: list[ClusterNumbers]
+    links: list[LinkNumbers]
+    wall_s: NonNegative
+    simulated_s: NonNegative
+    users: UserNumbers | None = None
+    cleaning: CleaningCounts | None = None
+    unfinished: Count = 0
+    interrupted: bool = False
+
+
+def check_shape(shape: type[Shape], value: Any, where: str) -> None:
+    """Refuse what is not of a shape.
+
+    Raises
+    ------
+    GridError
+        Naming the first key that is missing, or whose value is not accepted.
+    """
+    try:
+        shape.model_validate(value)
+    except pydantic.ValidationError as failure:
+        error = failure.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in error["loc"])
+        start = f"{where}: {place}" if place else where
+        if error["type"] == "missing":
+            raise GridError(f"{start}: missing; accepted: what a run writes there") from None
+        raise GridError(f"{start}: found {quoted(error['input'])}; {accepted([error])}") from None

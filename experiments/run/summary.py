@@ -1,0 +1,136 @@
+"""A result in numbers, for programs."""
+
+from __future__ import annotations
+
+import math
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from grid.metrics.of_run import cluster_metrics, job_metrics
+
+if TYPE_CHECKING:
+    from experiments.run.results import Result
+
+
+LARGEST = 20
+"""Users of whom a summary tells, those who used most."""
+
+
+def summary_of(result: Result) -> dict[str, Any]:
+    """Return the run in numbers, ready for JSON: None where nothing defines a number.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    dict
+        ``scenario``, ``seed``, ``jobs``, ``deadlines`` (`Result.deadlines`), ``metrics``
+        (`grid.metrics.of_run.job_metrics`; mcp and pb, of what cp_basis says; mcp_overall and
+        pb_overall, of the run as one round; mcp_planned and pb_planned, means over the rounds as
+        planned; rounds, how many there were: all of these and ``cp`` None if jobs were not
+        allocated in rounds; drawn_deadlines, the share of the jobs' deadlines that were drawn;
+        stable; if queues were visited, mean turnarounds: response_total, response_local of jobs of
+        one component, response_global of others, response_queues of each queue, and saturated;
+        restarts and lost_work; the messages by kind and how many were lost; metrics of the user's
+        own), ``clusters`` (`grid.metrics.of_run.cluster_metrics`; cp, cp_overall and cp_planned;
+        restarts and lost_work; the messages that its broker sent and received), ``links`` (of each
+        its mean demand over capacity, and the share of time in which it is saturated), ``wall_s``,
+        ``simulated_s``, ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
+        ``users`` if jobs name them (their ``count``, and of the ``largest``, those who used most,
+        a row each: `grid.metrics.fairness.Users.table`);
+        `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of a log
+        were cleaned, ``unfinished`` and ``interrupted`` if so; the scenario's extras.
+    """
+    metrics: dict[str, float | None] = {}
+    clusters = cluster_metrics(result.tally)
+    for of, rounds in (
+        ("", result.overall if result.rounds is None else result.rounds),
+        ("_overall", result.overall),
+        ("_planned", result.planned),
+    ):
+        means = rounds.means()
+        in_rounds = result.in_rounds
+        metrics |= {
+            f"mcp{of}": means.mcp if in_rounds else None,
+            f"pb{of}": means.pb if in_rounds else None,
+        }
+        for cluster, cp in zip(clusters, means.cps, strict=True):
+            cluster[f"cp{of}"] = cp if in_rounds else None
+    told = zip(clusters, result.cluster_losses, result.cluster_messages, strict=True)
+    for cluster, losses, messages in told:
+        cluster |= {**losses, "messages": messages}
+    summary: dict[str, Any] = {
+        "scenario": result.scenario.name,
+        "seed": result.seed,
+        "jobs": result.counts,
+        "deadlines": result.deadlines,
+        "metrics": {
+            **metrics,
+            "cp_basis": result.basis,
+            "rounds": result.round_count if result.in_rounds else None,
+            "drawn_deadlines": result.drawn_deadlines,
+            **job_metrics(result.tally),
+            "stable": result.stable,
+            **_responses(result),
+            "restarts": result.restarts,
+            "lost_work": result.lost_work,
+            "messages": result.messages,
+            "messages_lost": result.messages_lost,
+            **result.own_metrics,
+        },
+        "clusters": clusters,
+        "links": [
+            {"name": name, "mean_demand": demand, "saturated": saturated}
+            for name, demand, saturated in zip(
+                result.link_names,
+                result.statistics.links.demand.tolist(),
+                result.statistics.links.saturated.tolist(),
+                strict=True,
+            )
+        ],
+        "wall_s": result.wall_s,
+        "simulated_s": result.simulated_s,
+        "rejected_jobs": result.rejected,
+        "rejections": result.rejections,
+        **result.scenario.to_dict(),
+        "version": version(),
+    }
+    users = result.tally.users.table()
+    if users:
+        summary["users"] = {"count": len(users), "largest": users[:LARGEST]}
+    if result.cleaning.records:
+        summary["cleaning"] = {"records": result.cleaning.records, "rules": result.cleaning.rules}
+    if result.unfinished:
+        summary["unfinished"] = result.unfinished
+    if result.interrupted:
+        summary["interrupted"] = True
+    return summary | dict(result.extras)
+
+
+def _responses(result: Result) -> dict[str, Any]:
+    """Return mean response times as `queues` has them, if queues were visited."""
+    found = result.statistics.responses
+    if found is None:
+        return {}
+    names = (*result.scenario.platform.names, "global")
+    return {
+        "response_total": result.statistics.mean_turnaround,
+        "response_local": _known(found.local),
+        "response_global": _known(found.everywhere),
+        "response_queues": dict(zip(names, map(_known, found.queues.tolist()), strict=True)),
+        "saturated": None if result.stable is None else not result.stable,
+    }
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else number
+
+
+def version() -> str | None:
+    """Return the version of the installed package; None if it runs without being installed."""
+    try:
+        return metadata.version("metasched")
+    except metadata.PackageNotFoundError:
+        return None

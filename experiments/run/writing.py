@@ -1,0 +1,200 @@
+"""Writing the files of a result: all of them, or nothing is changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.run.append_file import Growing
+from experiments.run.files import (
+    JOBS,
+    SUMMARY,
+    TIMELINE,
+    USERS,
+    made,
+    new_file,
+    unwritable,
+)
+from experiments.run.replacing import clean, recover, replace_all, scratch_in
+from experiments.run.result_files import COLUMNS
+from experiments.run.results import Result
+from experiments.studies.outputs import write_csv
+from grid.errors import GridError
+from grid.kernel.dtypes import FINISHED
+from grid.platform.multicluster import Platform
+from grid.world.finished import Records
+from grid.world.records import jobs_table
+
+
+class NewResult:
+    """The files of a result that is still to come: jobs are written as they are handed over.
+
+    Until `finish` they are in a folder of their own, in that where they go. A pickle goes on where
+    it was, once `resumed_result` has opened its files.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they go.
+    scratch : Path
+        Where they are, in that folder.
+    platform : Platform
+
+    Attributes
+    ----------
+    folder : Path
+    jobs : Growing
+        The jobs, in the scratch folder.
+    """
+
+    def __init__(self, folder: Path, scratch: Path, platform: Platform) -> None:
+        self.folder, self._scratch = folder, scratch
+        self._platform = platform
+        self.jobs = Growing(scratch / JOBS)
+        self._write(Records(np.zeros(0, FINISHED), np.zeros((0, 0), np.int32)), header=True)
+
+    def add(self, records: Records) -> None:
+        """Write jobs that left, which arrived after all that were written before.
+
+        Raises
+        ------
+        GridError
+            If they cannot be written.
+        """
+        with _telling(self.folder):
+            self._write(records)
+
+    def finish(self, result: Result) -> None:
+        """Write all else, and put the files into the folder.
+
+        Raises
+        ------
+        GridError
+            If that cannot be done; then nothing has changed there.
+        """
+        summary = json.dumps(result.summary(), indent=2, allow_nan=False)
+        with _telling(self.folder):
+            self.jobs.close()
+            write_csv(result.timeline, self._scratch / TIMELINE)
+            if users := result.tally.users.table():
+                write_csv(pd.DataFrame(users), self._scratch / USERS)
+            (self._scratch / SUMMARY).write_text(summary + "\n", encoding="utf-8")
+            replace_all(self._scratch, self.folder, gone=(USERS,))
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        places = {"folder": self.folder.absolute(), "_scratch": self._scratch.absolute()}
+        return self.__dict__ | places
+
+    def go_on(self) -> None:
+        """Open the files as they were when this was pickled.
+
+        If the run has ended since, in order or not, jobs are taken from the folder itself.
+        """
+        recover(self.folder)
+        source = self._scratch / JOBS
+        if not source.is_file():
+            source = self.folder / JOBS
+            self._scratch = scratch_in(self.folder, kept=True)
+        try:
+            self.jobs.go_on(self._scratch / JOBS, source)
+        except (GridError, OSError):
+            if source.parent != self._scratch:
+                shutil.rmtree(self._scratch, ignore_errors=True)
+            raise
+
+    def close(self, keep: bool) -> None:
+        """Write no more; leave nothing that is not in the folder itself, unless it is kept."""
+        with suppress(OSError):  # of a full disk, which was told before
+            self.jobs.close()
+        if not keep:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _write(self, records: Records, header: bool = False) -> None:
+        table = jobs_table(records, self._platform)
+        table.to_csv(self.jobs, columns=[*COLUMNS], header=header, index=False, lineterminator="\n")
+
+
+@contextmanager
+def new_result(
+    folder: str | os.PathLike[str], platform: Platform, keep: bool = False
+) -> Iterator[NewResult]:
+    """Give what takes the jobs of a run, and its result in the end.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there; results in it are replaced once the new ones are complete.
+    platform : Platform
+        Where the run is.
+    keep : bool
+        Leave what was written of a result that is not finished: a checkpoint goes on with it.
+
+    Raises
+    ------
+    GridError
+        If the files cannot be written.
+    """
+    folder = Path(folder)
+    with ExitStack() as stack:
+        with _telling(folder):
+            stack.enter_context(made(folder))
+            recover(folder)
+            clean(folder.resolve().parent)
+            new = NewResult(folder, scratch_in(folder, keep), platform)
+        try:
+            yield new
+        finally:
+            new.close(keep)
+
+
+@contextmanager
+def resumed_result(new: NewResult) -> Iterator[None]:
+    """Have the files of a result that was pickled written on.
+
+    Raises
+    ------
+    GridError
+        If they are no longer there, or not as they were.
+    """
+    with _telling(new.folder):
+        new.go_on()
+    try:
+        yield
+    finally:
+        new.close(keep=True)
+
+
+def write_rounds(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write `Result.rounds_table` as CSV: all of it, or nothing is changed.
+
+    Parameters
+    ----------
+    result : Result
+    path : path
+        Its folder is made if it is not there; a file there is replaced.
+
+    Raises
+    ------
+    GridError
+        If the file cannot be written.
+    """
+    with new_file(path, "rounds") as new:
+        write_csv(result.rounds_table(), new)
+
+
+@contextmanager
+def _telling(path: Path) -> Iterator[None]:
+    """Tell a user why something cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(path, "results", "folder", error) from None

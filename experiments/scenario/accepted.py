@@ -1,0 +1,68 @@
+"""What is accepted instead of a value that pydantic refused, in the words of other messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from experiments.show.numbers import number
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+_KINDS = {
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "string_type": "a string",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "too_short": "a list of at least one",
+    "model_type": "a table",
+    "dict_type": "a table",
+}
+"""Of the kinds of pydantic's errors."""
+_BOUNDS = {
+    "greater_than": ("gt", "above"),
+    "greater_than_equal": ("ge", "from"),
+    "less_than": ("lt", "below"),
+    "less_than_equal": ("le", "at most"),
+}
+"""Of those that are about a limit: its name among what pydantic tells, and words before it."""
+
+
+def accepted(errors: Sequence[ErrorDetails]) -> str:
+    """Return the end of a message on a value: what would do, by what it fails to be.
+
+    Parameters
+    ----------
+    errors : sequence of dict
+        Those of one value, at least one: it may be one thing or another.
+
+    Examples
+    --------
+    >>> found = {"type": "greater_than", "ctx": {"gt": 0.0}}, {"type": "float_parsing"}
+    >>> accepted(found), accepted(found[1:])
+    ('accepted: above 0 or a number', 'accepted: a number')
+    """
+    words = [_words(each) for each in errors]
+    if "" in words:  # of a check of our own, which has a message of its own
+        message = errors[0]["msg"].removeprefix("Value error, ")
+        return message[0].lower() + message[1:]
+    return f"accepted: {' or '.join(dict.fromkeys(words))}"
+
+
+def _words(error: ErrorDetails) -> str:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "literal_error":
+        return str(context["expected"])
+    if kind in _BOUNDS:
+        name, word = _BOUNDS[kind]
+        return f"{word} {number(context[name])}"
+    return _KINDS.get(kind, "")

@@ -1,0 +1,115 @@
+"""Parameters that a user gives, checked: what is wrong is told by key, in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pydantic
+
+from experiments.scenario.accepted import accepted
+from experiments.scenario.jobs import deadline_classes
+from experiments.scenario.parameters import ALIASES, RANGES, Parameters, ServiceClassTable
+from grid.errors import GridError, WorkloadError
+from grid.foreign import plain, quoted
+from grid.names import meant
+from grid.workloads.deadlines import class_table
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+LISTED = "`metasched validate SCENARIO --all` lists them"
+MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
+"""Errors of which the parameter's own words say more than their kind."""
+
+
+class ScenarioError(GridError):
+    """A scenario that cannot be used; the message names the file and the key."""
+
+
+def checked(values: Mapping[str, Any], where: str) -> Parameters:
+    """Return parameters of these values.
+
+    Raises
+    ------
+    ScenarioError
+        Naming the first key that is unknown or whose value is not accepted.
+    """
+    for key in values:
+        if not key.isprintable():  # nor can pydantic take half a character
+            raise ScenarioError(f"{where}: {quoted(key)}: unknown parameter; accepted: a name")
+    given = {ALIASES.get(key, key): key for key in values}
+    try:
+        parameters = Parameters.by_any_name(values)
+    except pydantic.ValidationError as failure:
+        raise ScenarioError(f"{where}: {_told(failure.errors(), given)}") from None
+    for low, high in RANGES:
+        least, most = getattr(parameters, low), getattr(parameters, high)
+        if most < least:
+            named = parameters.called(high)
+            bound = f"{parameters.called(low)}, {least}"
+            raise ScenarioError(f"{where}: {named}: found {most}; accepted: from {bound}")
+    most = parameters.max_runtime
+    if parameters.runtimes == "bounded-pareto" and most == parameters.min_runtime:
+        raise ScenarioError(
+            f"{where}: max_runtime: found {most}; accepted: above min_runtime, {most}"
+        )
+    try:
+        class_table(deadline_classes(parameters))
+    except WorkloadError as error:
+        raise ScenarioError(f"{where}: service_classes: {error}") from None
+    return parameters
+
+
+def _told(errors: Sequence[ErrorDetails], given: Mapping[str, str]) -> str:
+    """Return the first of pydantic's errors in a line of ours.
+
+    Parameters
+    ----------
+    errors : sequence of dict
+    given : mapping of str to str
+        Names as they were given, by parameter.
+    """
+    of_one_key = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
+    # Each branch of a union has its errors: the deepest are those of the branch that is meant. Of
+    # one that takes lists of lists, a list's first number says no more than that it is another.
+    # What is missing may be there by a wrong name, which says more.
+    error = max(
+        of_one_key,
+        key=lambda each: (
+            len(each["loc"]) - (each["type"] == "tuple_type"),
+            each["type"] == "extra_forbidden",
+        ),
+    )
+    parameter, kind = str(error["loc"][0]), error["type"]
+    key, rest = given.get(parameter, parameter), error["loc"][1:]
+    if kind == "extra_forbidden" and not rest:
+        known = meant(key, (*Parameters.model_fields, *ALIASES), LISTED)
+        return f"{plain(key)}: unknown parameter; {known}"
+    if kind == "extra_forbidden":
+        known = meant(rest[-1], ServiceClassTable.model_fields)
+        return f"{_place([key, *rest])}: unknown key; {known}"
+    reason = ""
+    if kind == "missing":
+        of_table = [each["loc"] for each in of_one_key if each["loc"][:-1] == error["loc"][:-1]]
+        keys = [str(loc[-1]) for loc in of_table if not isinstance(loc[-1], int)]
+        known, rest = ", ".join(ServiceClassTable.model_fields), rest[:-1]
+        reason = f"missing: {', '.join(keys)}; accepted: a table of {known}" if keys else ""
+    elif kind not in MISSHAPEN:
+        of_place = [each for each in of_one_key if _place(each["loc"]) == _place(error["loc"])]
+        reason = accepted([each for each in of_place if each["type"] not in MISSHAPEN])
+    if not reason:
+        words = (Parameters.model_fields[parameter].description or "").split()
+        reason = f"accepted: {' '.join(words)}"[:-1]
+    return f"{_place([key, *rest])}: found {quoted(error['input'])}; {reason}"
+
+
+def _place(location: Sequence[str | int]) -> str:
+    """Return the place of an error as a user writes it."""
+    return ".".join(str(part) for part in location if not _is_branch(str(part)))
+
+
+def _is_branch(part: str) -> bool:
+    """Tell whether a part of an error's place names a branch of a union, not a key."""
+    named = part.isdigit() or part in Parameters.model_fields or part.isidentifier()
+    return not named or part == "bool"

@@ -1,0 +1,270 @@
+"""The workload that a scenario's parameters describe, synthetic or from logs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.scenario.parameters import Parameters
+from grid.distributions import (
+    BoundedPareto,
+    Deterministic,
+    Exponential,
+    Hyperexponential,
+    LogUniformSizes,
+    NormalSizes,
+    RuntimeDistribution,
+    SizeDistribution,
+    UniformSizes,
+)
+from grid.errors import WorkloadError, require
+from grid.jobs import ANYWHERE
+from grid.logs.workload import read_log, read_site_logs
+from grid.platform.multicluster import Platform
+from grid.workloads.communication import assign_communication
+from grid.workloads.component_sizes import favouring_powers_of_two
+from grid.workloads.deadlines import ServiceClass, assign_deadlines
+from grid.workloads.lublin import lublin_jobs
+from grid.workloads.origins import assign_origins
+from grid.workloads.per_cluster import PerClusterWorkload
+from grid.workloads.source import Workload
+from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload, arrival_rate
+from grid.workloads.table import Table
+from grid.workloads.transform import scale_load, window
+
+Duration = float
+"""Rough simulated time that a workload will take, s."""
+
+SIZES = {"uniform": UniformSizes, "normal": NormalSizes, "log-uniform": LogUniformSizes}
+
+
+Source = str | Path | Sequence[str]
+"""A log, or ``name=path`` for each of several sites."""
+
+
+ALL_READ = ("kill_at_request", "computation_fraction", "bsbw")
+READ = (*ALL_READ, "partitions", "partition_field")
+"""Parameters that say how logs are read: all, and one that is not of a single site."""
+
+
+def read_source(source: Source, platform: Platform, parameters: Parameters) -> Table:
+    """Read a log, or one for each site, as parameters say.
+
+    Raises
+    ------
+    WorkloadError
+        If a file cannot be used.
+    """
+    one = isinstance(source, (str, Path))
+    how = (getattr(parameters, name) for name in (READ if one else ALL_READ))
+    if isinstance(source, (str, Path)):
+        return read_log(source, platform.names, platform.speed, *how)
+    return read_site_logs(site_paths(source), platform.names, platform.speed, *how)
+
+
+def site_paths(source: Sequence[str]) -> dict[str, str]:
+    """Return the log of each site by its name.
+
+    Raises
+    ------
+    WorkloadError
+        If an entry is no ``name=path``, or names a site for the second time.
+    """
+    paths: dict[str, str] = {}
+    for entry in source:
+        site, _, path = entry.partition("=")
+        if not (site and path):
+            raise WorkloadError(
+                f"workload {entry}: accepted: cluster=file for each of several logs"
+            )
+        if site in paths:
+            raise WorkloadError(
+                f"workload {entry}: a second log of {site}; accepted: one for each cluster"
+            )
+        paths[site] = path
+    return paths
+
+
+def build_workload(
+    source: Source | None,
+    parameters: Parameters,
+    platform: Platform,
+    seed: int,
+    read: Callable[[Source, Platform, Parameters], Table] = read_source,
+) -> tuple[Workload | BatchWorkload, Duration]:
+    """Return the workload, and roughly how long it will take.
+
+    Parameters
+    ----------
+    source : path, sequence of ``name=path``, or None
+        A log, or one for each site; None for synthetic jobs.
+    parameters : Parameters
+    platform : Platform
+    seed : int
+    read : callable
+        Reads logs.
+
+    Raises
+    ------
+    WorkloadError
+        If a file or a parameter cannot be used.
+    """
+    if source is not None:
+        table = read(source, platform, parameters)
+        return _from_log(table, source, parameters, platform, seed)
+    if parameters.workload_model != "laws":
+        return _from_model(parameters, platform, seed)
+    sizes, runtimes = _sizes(parameters), _runtimes(parameters)
+    clusters = len(platform.clusters)
+    _check_components(parameters, platform)
+    mix: dict[str, Any] = {
+        "count": parameters.jobs + parameters.warmup,
+        "sizes": sizes,
+        "runtimes": runtimes,
+        "classes": deadline_classes(parameters) if parameters.assign_deadlines else (),
+        "origins": _origins(parameters, clusters),
+        "composition": parameters.composition,
+        "request": parameters.request,
+        "slowest_rate": float(platform.rates.min()),
+        "seed": seed,
+        "computation_fraction": parameters.computation_fraction,
+        "bisection_bandwidth": parameters.bsbw,
+    }
+    if parameters.mode == "per-cluster":
+        _check_fits(parameters.max_size, parameters.called("max_size"), platform)
+        mix |= {"count": clusters * parameters.jobs_per_cluster, "origins": ()}
+        time = parameters.jobs_per_cluster * parameters.interarrival
+        return (
+            PerClusterWorkload(clusters=clusters, interarrival=parameters.interarrival, **mix),
+            time,
+        )
+    full_rate = arrival_rate(
+        1.0,
+        sizes,
+        runtimes,
+        platform.sizes.tolist(),
+        platform.rates.tolist(),
+        parameters.composition,
+    )
+    if parameters.mode == "batch":
+        # Rounds leave clusters idle towards their ends: they take about twice the work.
+        return (
+            BatchWorkload(mean_batch=parameters.queue, **mix),
+            2 * parameters.jobs / full_rate,
+        )
+    rate = parameters.load * full_rate
+    return SyntheticWorkload(rate=rate, **mix), parameters.jobs / rate
+
+
+def _from_model(parameters: Parameters, platform: Platform, seed: int) -> tuple[Table, Duration]:
+    require(parameters.mode == "open", "workload_model", parameters.workload_model, "in mode open")
+    jobs = lublin_jobs(parameters.jobs + parameters.warmup, parameters.max_size, seed)
+    work, last = float(jobs["size"] @ jobs["runtime"]), float(jobs["arrival"].max())
+    speed = float(platform.sizes @ platform.rates)
+    jobs = scale_load(jobs, parameters.load * speed * last / work)
+    jobs = assign_communication(jobs, parameters.computation_fraction, parameters.bsbw)
+    return _completed(Table(jobs), parameters, platform, seed)
+
+
+def _from_log(
+    table: Table, source: Source, parameters: Parameters, platform: Platform, seed: int
+) -> tuple[Table, Duration]:
+    jobs, cleaning = table.jobs, table.cleaning
+    end = math.inf if parameters.window_end is None else parameters.window_end
+    if parameters.window_start > 0 or end < math.inf:
+        jobs = window(jobs, parameters.window_start, end)
+        if table.applied is not None:
+            cleaning = table.applied.cleaning(jobs, parameters.window_start, end)
+    if parameters.load_factor != 1:
+        jobs = scale_load(jobs, parameters.load_factor)
+    if parameters.mode == "per-cluster" and len(jobs):
+        largest = jobs[jobs["size"].argmax()]
+        log: object = source
+        if not isinstance(source, (str, Path)):
+            log = site_paths(source)[platform.names[largest["origin"]]]
+        _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
+    return _completed(Table(jobs, cleaning, table.processors), parameters, platform, seed)
+
+
+def _completed(
+    table: Table, parameters: Parameters, platform: Platform, seed: int
+) -> tuple[Table, Duration]:
+    """Return given jobs with the origins and deadlines that they lack."""
+    jobs = table.jobs
+    if (parameters.local_share > 0 or parameters.queue_shares) and (
+        jobs["origin"] == ANYWHERE
+    ).all():
+        clusters = len(platform.clusters)
+        jobs = assign_origins(jobs, _origins(parameters, clusters), seed)
+    drawn = 0
+    if parameters.assign_deadlines:
+        drawn = int((jobs["deadline"] == math.inf).sum())
+        slowest = float(platform.rates.min())
+        jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed)
+    last = float(jobs["arrival"].max()) if len(jobs) else 0.0
+    longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
+    return Table(jobs, table.cleaning, table.processors, drawn=drawn), last + longest
+
+
+def _check_fits(size: int, what: str, platform: Platform) -> None:
+    """Refuse a job that is larger than all clusters together, on which no policy could run it."""
+    processors = int(platform.sizes.sum())
+    require(size <= processors, what, size, f"at most {processors}, all processors of the grid")
+
+
+def _check_components(parameters: Parameters, platform: Platform) -> None:
+    """Refuse components of which there are more than clusters, or that are larger than these."""
+    if not parameters.composition:
+        return
+    clusters, largest = len(platform.clusters), int(platform.sizes.max())
+    require(
+        not any(parameters.composition[clusters:]),
+        "composition",
+        f"jobs of {len(parameters.composition)} components",
+        f"at most {clusters}, one for each cluster",
+    )
+    require(
+        parameters.max_size <= largest,
+        parameters.called("max_size"),
+        parameters.max_size,
+        f"at most {largest}, processors of the largest cluster, on which a component has to fit",
+    )
+
+
+def _origins(parameters: Parameters, clusters: int) -> tuple[float, ...]:
+    """Return the share of the jobs that users submit through each cluster."""
+    if not parameters.queue_shares:
+        return (parameters.local_share / clusters,) * clusters
+    require(
+        len(parameters.queue_shares) == clusters,
+        "queue_shares",
+        f"{len(parameters.queue_shares)} percentages",
+        f"{clusters}, one for each cluster",
+    )
+    return tuple(percent / 100.0 for percent in parameters.queue_shares)
+
+
+def _sizes(parameters: Parameters) -> SizeDistribution:
+    if parameters.sizes == "powers-of-two":
+        return favouring_powers_of_two(parameters.q, parameters.min_size, parameters.max_size)
+    return SIZES[parameters.sizes](parameters.min_size, parameters.max_size)
+
+
+def _runtimes(parameters: Parameters) -> RuntimeDistribution:
+    if parameters.runtimes == "exponential":
+        return Exponential(parameters.mean_runtime)
+    if parameters.runtimes == "hyperexponential":
+        return Hyperexponential(parameters.mean_runtime, parameters.runtime_cv)
+    if parameters.runtimes == "deterministic":
+        return Deterministic(parameters.mean_runtime)
+    return BoundedPareto(parameters.min_runtime, parameters.max_runtime, parameters.pareto_exponent)
+
+
+def deadline_classes(parameters: Parameters) -> tuple[ServiceClass, ...]:
+    """Return the service classes, or the one range of deadline ratios as one class."""
+    if parameters.service_classes:
+        return tuple(ServiceClass(**dict(each)) for each in parameters.service_classes)
+    low, high = parameters.min_deadline_ratio, parameters.max_deadline_ratio
+    return (ServiceClass("all", 1.0, low, high),)

@@ -1,0 +1,319 @@
+"""The parameters that a scenario publishes: their meaning, unit, range and default."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+)
+from pydantic_core import PydanticCustomError
+
+from agents.pace.predictor import LARGEST_SIGMA
+from grid.distributions import LARGEST_SIZE
+from grid.jobs import LONGEST, UNKNOWN, WIDEST
+from grid.kernel.state import CAPACITIES
+from grid.logs.fields import PARTITION
+from grid.platform.brokers import SHORTEST
+from grid.platform.topology import NARROWEST
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole number in any guise (``1e3``, or numpy's) as an int, all else as it is."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Positive = Annotated[float, Field(gt=0, le=LONGEST, strict=True)]
+NonNegative = Annotated[float, Field(ge=0, le=LONGEST, strict=True)]
+Capacity = Annotated[float, Field(ge=NARROWEST, le=WIDEST, strict=True)]
+Bandwidth = Annotated[float, Field(ge=0, le=WIDEST, strict=True)]
+Factor = Annotated[float, Field(ge=1e-6, le=1e6, strict=True)]
+Ratio = Annotated[float, Field(ge=0, le=1e6, strict=True)]
+Share = Annotated[float, Field(ge=0, le=1, strict=True)]
+Whole = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=1_000_000_000)]
+Count = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=1_000_000_000)]
+Size = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=LARGEST_SIZE)]
+Population = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=2, le=100_000)]
+Percent = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=100)]
+ClusterCount = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=CAPACITIES[-1])]
+Jumps = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=1_000_000_000)]
+Auto = Literal["auto"]
+User = Annotated[int, Field(ge=UNKNOWN)]
+Sigma = Annotated[float, Field(ge=0, le=LARGEST_SIGMA, strict=True)]
+
+
+def _listed(value: Any) -> Any:
+    """Return numbers between commas, or a single one, as a list; all else as it is."""
+    if isinstance(value, str):
+        try:
+            return [float(part) for part in value.split(",")]
+        except ValueError:
+            return value
+    return [value] if isinstance(value, int | float) else value
+
+
+def _sum_to_100(percents: tuple[float, ...]) -> tuple[float, ...]:
+    if percents and abs(math.fsum(percents) - 100) > 1e-9:
+        raise PydanticCustomError("sum", f"sum is {math.fsum(percents):g}; accepted: 100")
+    return percents
+
+
+Percents = Annotated[
+    tuple[Annotated[float, Field(ge=0, le=100)], ...],
+    BeforeValidator(_listed),
+    AfterValidator(_sum_to_100),
+]
+Triple = tuple[Ratio, Ratio, Ratio]
+
+
+class ServiceClassTable(BaseModel):
+    """A service class: its share of the jobs and its range of deadline ratios."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    share: Share
+    min_ratio: Ratio
+    max_ratio: Ratio
+
+
+ALIASES = {
+    "size_low": "min_size",
+    "size_high": "max_size",
+    "runtime": "mean_runtime",
+    "utilization": "load",
+    "processors": "nodes",
+}
+"""Further names of parameters, as `beosim`, `queues` and logs have them."""
+
+RANGES = (
+    ("min_size", "max_size"),
+    ("min_runtime", "max_runtime"),
+    ("min_deadline_ratio", "max_deadline_ratio"),
+)
+"""Parameters of which the second must not be below the first."""
+
+
+class Parameters(BaseModel):
+    """Everything that can be set in a scenario, and changed by ``--set name=value``."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+    step: Positive | Literal["auto"] = "auto"
+    """Observation interval, simulated seconds; auto: a few hundred a run. Changes no result."""
+
+    mode: Literal["batch", "open", "per-cluster"] = "batch"
+    """batch: rounds of jobs, each dispatched when the last has ended; open: jobs arrive;
+    per-cluster: jobs arrive at each cluster by a Poisson process of its own."""
+    jobs: Whole = 1000
+    """Synthetic jobs, beside those of the warm-up."""
+    warmup: Count = 0
+    """Jobs that come first and count for nothing: clusters begin empty. Of jobs_per_cluster and of
+    a log they are a part."""
+    queue: Factor = 40.0
+    """Mean number of jobs in the queue, N: in mode batch a round dispatches Poisson(N) jobs."""
+    load: Factor = 0.7
+    """Offered load in mode open, of which the arrival rate follows; 1 is all the clusters do;
+    utilization, too, is a name of it."""
+    jobs_per_cluster: Whole = 1000
+    """Synthetic jobs of each cluster in mode per-cluster."""
+    interarrival: Positive = 150.0
+    """Mean time between two jobs of a cluster in mode per-cluster, s."""
+
+    clusters: ClusterCount | Auto = "auto"
+    """So many clusters in a star, as the scenario's first one and its link; auto: its platform."""
+    nodes: Size | Auto | Literal["log"] = "auto"
+    """Processors of every cluster; auto: as the platform says; log: as the log says, or those of
+    its largest job; processors, too, is a name of it."""
+    link_mbps: Capacity | Auto = "auto"
+    """Capacity of every link, Mbit/s; auto: as the platform says."""
+
+    workload_model: Literal["laws", "lublin-feitelson"] = "laws"
+    """What synthetic jobs of mode open follow: the laws below; or the model of Lublin and Feitelson
+    of machines of max_size processors, from 32, with arrivals over the day, scaled to the load."""
+    sizes: Literal["uniform", "normal", "log-uniform", "powers-of-two"] = "uniform"
+    """Distribution of the sizes of jobs, or of their components; powers-of-two: D(q), under which
+    size i has weight q^i, and three times that if it is 2, 4, 8, ..."""
+    q: Annotated[float, Field(gt=0, le=1, strict=True)] = 0.9
+    """q of D(q)."""
+    composition: Percents = ()
+    """Percent of synthetic jobs with 1, 2, ... components, such as 25,25,25,25; none: jobs name no
+    components."""
+    request: Literal["unordered", "ordered", "total"] = "unordered"
+    """How synthetic jobs name components: for any clusters, for each in order, or in all."""
+    min_size: Size = 1
+    """Smallest job, processors; size_low, too, is a name of it."""
+    max_size: Size = 10
+    """Largest job, processors; size_high, too, is a name of it."""
+    runtimes: Literal["bounded-pareto", "exponential", "deterministic", "hyperexponential"] = (
+        "bounded-pareto"
+    )
+    """Distribution of run times on a cluster of rate 1."""
+    min_runtime: Positive = 5.0
+    """Lower limit of the bounded Pareto distribution, s."""
+    max_runtime: Positive = 100.0
+    """Upper limit of the bounded Pareto distribution, s."""
+    pareto_exponent: Factor = 1.0
+    """Exponent of the bounded Pareto distribution."""
+    mean_runtime: Positive = 16.0
+    """Mean of the exponential and the hyperexponential distribution, or the deterministic run time,
+    s; runtime, too, is a name of it."""
+    runtime_cv: Annotated[float, Field(ge=1, lt=1e6, strict=True)] = 2.0
+    """Coefficient of variation of the hyperexponential distribution, of two phases with balanced
+    means."""
+    computation_fraction: Share = 1.0
+    """Share of the run time that is computation where links are not shared, of jobs of which no
+    column of a log tells that."""
+    bsbw: Bandwidth = 0.0
+    """Bisection bandwidth of jobs, likewise, Mbit/s: what one half of a job tells the other."""
+
+    min_deadline_ratio: Ratio = 0.0
+    """Deadline = arrival + slowest execution time x (1 + dr): least dr."""
+    max_deadline_ratio: Ratio = 5.0
+    """Greatest dr."""
+    service_classes: tuple[ServiceClassTable, ...] = ()
+    """Classes of service instead of one range of dr for all jobs: a list of tables of name, share
+    (of the jobs), min_ratio and max_ratio (of dr)."""
+    assign_deadlines: bool | Auto = "auto"
+    """Give jobs without a deadline (of a log, or synthetic) one by the range or the classes;
+    "auto": if a scheduler reads deadlines, or in mode batch, whose rounds are judged by them."""
+
+    local_share: Share = 0.0
+    """Share of the jobs that users submit through the local schedulers, equally among clusters."""
+    queue_shares: Percents = ()
+    """Percent of the jobs that users submit through each local scheduler; none: by local_share."""
+    latency: NonNegative = 0.0
+    """Time of a message from one broker to the next, beside the latency of the links, s."""
+    loss: Annotated[float, Field(ge=0, lt=1, strict=True)] = 0.0
+    """Probability that a message is lost from one broker to the next; all but advertisements are
+    sent again."""
+    advertise: Literal["change", "periodic", "both"] = "change"
+    """When brokers advertise their clusters: at each change, periodically, or both."""
+    period: Annotated[float, Field(ge=SHORTEST, strict=True)] = 60.0
+    """Time between two periodic advertisements of a cluster, s."""
+    knowledge: Literal["brokers", "truth"] = "brokers"
+    """What global schedulers know of clusters: what brokers told, or the truth at once."""
+    mean_up_time: NonNegative = 0.0
+    """Processors fail after exponential times of this mean, s; 0: they never do."""
+    mean_down_time: Positive = 3600.0
+    """Mean of the exponential time until a failed processor is repaired, s."""
+    weights: Triple | tuple[Triple, ...] = (4.0, 3.0, 1.0)
+    """(Wo, Wm, Wi) of over-deadline, makespan and idle-time, once or for each cluster."""
+    idle: Literal["mean", "total"] = "mean"
+    """Idle-time per processor, or summed over a cluster's processors."""
+    round_threshold: NonNegative | Literal["auto"] = "auto"
+    """MUSCLE may start a round when some cluster has at most this makespan left, s; auto: 0 in mode
+    batch; in mode open jobs are allocated as they come."""
+
+    prediction: Literal["exact", "requested", "learned"] = "exact"
+    """PACE: what run times are predicted from: themselves; the times that users requested; or the
+    last jobs of the same user and application that ended, where a log names them."""
+    prediction_error: Sigma | tuple[Factor, ...] = 0.0
+    """PACE: standard deviation of the logarithm of a log-normal factor on run times; or a list of
+    factors, one for the execution times on each cluster."""
+
+    lslt: Positive = 100.0
+    """Co-allocation: threshold of the saturation of links, percent of their capacity."""
+    chunk: Percent = 85
+    """B3: percent of a job that have to fit on one cluster."""
+    penalty: Annotated[float, Field(ge=1, le=1e6, strict=True)] = 1.2
+    """fixed-penalty: factor on the execution time of a job that is split."""
+    solution: Literal["first", "least-demand"] = "first"
+    """A1: the first mapping found that keeps links within the threshold, or the one that needs
+    least of all links together."""
+    selection: Literal["fpfs", "fcfs", "easy", "conservative"] = "fpfs"
+    """Policies that are offered jobs one by one: the first in the queue that fits goes first; the
+    oldest blocks all; or jobs go before others beside what the oldest (easy) or the first hundred
+    (conservative) have reserved."""
+    max_jumps: Jumps | Literal["any"] = "any"
+    """How often the others may overtake a waiting job under fpfs."""
+    local_max_jumps: Jumps | Literal["any"] = "any"
+    """The local scheduler fpfs: how often others of its cluster may overtake a waiting job."""
+
+    half_life: Positive = 604_800.0
+    """The local scheduler fair-share: time after which half of what a user has used counts, s."""
+    shares: dict[User, Factor] = {}
+    """Shares of users there, by number, such as {3 = 2.0}: what they have used is divided by that;
+    of all others: 1."""
+
+    coallocate: bool = False
+    """MUSCLE: split jobs larger than any cluster over several, instead of rejecting them."""
+
+    aging: NonNegative = 0.0
+    """Policies that visit queues: time after which the head of one goes before all others, s; 0:
+    never."""
+
+    round_jobs: Whole = 40
+    """OAS: most waiting jobs that a round optimises, the oldest ones."""
+    round_time: NonNegative = 0.1
+    """OAS: what CP-SAT may take for a round, s; 0: the best heuristic schedule is taken."""
+    round_clock: Literal["deterministic", "wall"] = "deterministic"
+    """OAS: round_time counts what CP-SAT computes, so that runs can be repeated; or, wall, time as
+    it passes, so that they cannot."""
+
+    message_rate: NonNegative = 0.0
+    """Messages that a split job waits for in a second of communication, each for the latency of the
+    longest path between its clusters, 1/s; 0: latency slows no job."""
+    staging_time: NonNegative = 0.0
+    """What it takes a job, once it has processors elsewhere than where it was submitted, to have
+    its data staged, s, beside the transfer of staging_data."""
+    staging_data: NonNegative = 0.0
+    """What is staged for such a job, Mbyte, at the capacity of the narrowest link on the path."""
+
+    coding: Literal["order", "two-dimensional"] = "order"
+    """TITAN: the order of the jobs, each on the processors free first; or the paper's coding, with
+    processors for each job, which searches far worse."""
+    population: Population = 50
+    """TITAN: schedules in a generation."""
+    patience: Whole = 500
+    """TITAN: generations without an improvement after which it stops; the paper, literally: 1."""
+    threshold: Annotated[float, Field(ge=0, lt=1, strict=True)] = 1e-4
+    """TITAN: least relative decrease of CP that counts as an improvement."""
+    start: Literal["list", "random"] = "list"
+    """TITAN without a seed schedule starts from the jobs in order of arrival, or at random."""
+
+    partitions: dict[str, str] = {}
+    """Logs: clusters that jobs are submitted through, by the partition, or site, that the log has,
+    such as {1 = "C1", "2-9" = "C2"}; jobs of other partitions have no origin."""
+    partition_field: Whole = PARTITION
+    """Logs in SWF and GWF: the field that names the partition, counted from 1."""
+    load_factor: Factor = 1.0
+    """Logs: arrivals come this many times as fast."""
+    window_start: NonNegative = 0.0
+    """Logs: leave out what was submitted before, s after the first submission."""
+    window_end: Positive | None = None
+    """Logs: leave out what was submitted from then on, s after the first submission."""
+    kill_at_request: bool = False
+    """Logs: jobs end when they have run for as long as was requested, instead of running on."""
+
+    _given: dict[str, str] = PrivateAttr(default_factory=dict)
+    """Further names, by parameter, by which some were given: messages use them."""
+
+    @classmethod
+    def by_any_name(cls, values: Mapping[str, Any]) -> Parameters:
+        """Return parameters of values by name, further names included.
+
+        Raises
+        ------
+        pydantic.ValidationError
+            For a value that is not accepted, by the parameter's own name.
+        """
+        parameters = cls(**{ALIASES.get(key, key): value for key, value in values.items()})
+        parameters._given = {ALIASES[key]: key for key in values if key in ALIASES}
+        return parameters
+
+    def called(self, name: str) -> str:
+        """Return the name by which a parameter was given, its own or a further one."""
+        return self._given.get(name, name)

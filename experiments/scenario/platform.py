@@ -1,0 +1,31 @@
+"""The platform of a scenario, of the size that its parameters say."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from experiments.scenario.parameters import Parameters
+from grid.platform.multicluster import Platform
+
+
+def sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Platform:
+    """Return the platform with the clusters, nodes and links that the parameters name."""
+    assert isinstance(parameters, Parameters)
+    clusters, nodes, capacity = parameters.clusters, parameters.nodes, parameters.link_mbps
+    if nodes == "log":  # which is read when the model is made
+        nodes = "auto"
+    if clusters == nodes == capacity == "auto":
+        return platform
+    tables = platform.to_dict()
+    if clusters != "auto":
+        first, link = platform.clusters[0], tables["links"][0]
+        star = Platform.star([first.size] * clusters, first.rate, link["capacity"], link["latency"])
+        tables = star.to_dict()
+    for cluster in tables["clusters"]:
+        cluster["size"] = cluster["size"] if nodes == "auto" else nodes
+    for link in tables["links"]:
+        link["capacity"] = link["capacity"] if capacity == "auto" else capacity
+    whole = Platform.from_dict(tables)
+    return dataclasses.replace(whole, speed=platform.speed, notes=platform.notes)

@@ -1,0 +1,385 @@
+"""Scenarios: a platform, a workload, the schedulers and parameters, from a file or a script."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import runpy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agents.coallocation.settings import CoallocationSettings
+from agents.deadlines import reads_deadlines
+from agents.disciplines import LocalSettings
+from agents.importing import importable_from
+from agents.model import GridModel
+from agents.oas.settings import OasSettings
+from agents.pace.predictor import is_told
+from agents.queueing.settings import QueueSettings
+from agents.registry import global_scheduler, local_scheduler
+from agents.schedulers import GlobalScheduler, LocalScheduler
+from agents.selection import JobSelection
+from agents.titan.settings import Settings
+from experiments.run.own_metrics import check_names
+from experiments.scenario.checked import ScenarioError, checked
+from experiments.scenario.fields import check_fields, whole_seed
+from experiments.scenario.files import is_packaged, scenario_file
+from experiments.scenario.jobs import Duration, Source, build_workload, read_source
+from experiments.scenario.parameters import ALIASES, Parameters
+from experiments.scenario.platform import sized
+from experiments.scenario.settings import read_settings
+from experiments.scenario.toml import read_toml
+from experiments.show.display import Shown
+from grid.foreign import plain, quoted
+from grid.platform.brokers import Advertising
+from grid.platform.changes import Failures
+from grid.platform.distance import DistanceCosts
+from grid.platform.multicluster import Platform
+from grid.workloads.table import Table
+
+SETTINGS = {
+    Settings: ("coding", "population", "patience", "threshold", "start"),
+    CoallocationSettings: ("lslt", "chunk", "penalty", "solution", "coallocate"),
+    JobSelection: ("selection", "max_jumps"),
+    LocalSettings: ("local_max_jumps", "half_life", "shares"),
+    DistanceCosts: ("message_rate", "staging_time", "staging_data"),
+    QueueSettings: ("aging",),
+    OasSettings: ("round_jobs", "round_time", "round_clock"),
+}
+"""What policies can be set to, by kind: parameters of the same names."""
+
+STEPS = 400
+"""Steps that a run has, roughly, when its step is chosen automatically."""
+
+
+@dataclass(frozen=True, repr=False)
+class Scenario(Shown):
+    """What to run.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in results.
+    platform : Platform
+        Clusters and links.
+    parameters : Parameters or mapping
+        Values of parameters; the others keep their defaults.
+    global_scheduler, local_scheduler : str or class
+        A built-in policy, ``module:Class``, or a class.
+    workload : path, sequence of ``name=path``, or None
+        A log, or one for each site; None for synthetic jobs.
+    title, paper : str
+        One line for people; the key of the paper it comes from.
+    outputs : sequence of str
+        What a result holds beside the usual: ``"seed_schedules"``.
+    own_metrics : sequence of str
+        Metrics of the user's own, each ``module:function`` (`experiments.run.own_metrics`).
+    packaged : frozenset of str
+        Names of the parameters that were set by the product, not by its user.
+
+    Raises
+    ------
+    ScenarioError
+        If a parameter is unknown or out of range, or a field is of another kind.
+
+    Examples
+    --------
+    >>> platform, parameters = Platform.star([8, 4]), {"jobs": 5, "max_size": 4}
+    >>> scenario = Scenario("two", platform, parameters, "dll", "fcfs")
+    >>> model = scenario.model(seed=1)
+    >>> model.run()
+    >>> model.world.count("completed")
+    5
+    """
+
+    name: str
+    platform: Platform
+    parameters: Parameters | Mapping[str, Any] = field(default_factory=Parameters)
+    global_scheduler: str | type[GlobalScheduler] = "muscle"
+    local_scheduler: str | type[LocalScheduler] = "titan"
+    workload: str | Path | Sequence[str] | None = None
+    title: str = ""
+    paper: str = ""
+    outputs: Sequence[str] = ()
+    own_metrics: Sequence[str] = ()
+    packaged: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        check_fields(vars(self))
+        if not isinstance(self.parameters, Parameters):
+            object.__setattr__(self, "parameters", checked(dict(self.parameters), self.name))
+        object.__setattr__(self, "platform", sized(self.platform, self.parameters))
+
+    @classmethod
+    def load(cls, name: str | os.PathLike[str]) -> Scenario:
+        """Return a packaged scenario by name, or a user's by path (``.toml`` or ``.py``).
+
+        A ``.py`` file is a script that leaves a `Scenario` in its variable ``scenario``. Modules
+        that a user's file names are looked for in its own folder, then in the current one.
+
+        Raises
+        ------
+        ScenarioError
+            If there is none, or the file is not a scenario.
+        """
+        path = scenario_file(name)
+        packaged = is_packaged(path)
+        if not os.path.isfile(path):
+            raise ScenarioError(f"{path}: no such file")
+        if not packaged:
+            importable_from(Path.cwd())
+            importable_from(path.parent)  # where a scenario's own modules are looked for first
+        found: Any
+        if path.suffix == ".toml":
+            found = cls(plain(path.stem, most=255), **read_toml(path))
+        else:
+            found = runpy.run_path(str(path)).get("scenario")
+        if not isinstance(found, cls):
+            raise ScenarioError(
+                f"{path}: variable `scenario` is {quoted(found)}; accepted: a Scenario"
+            )
+        assert isinstance(found.parameters, Parameters)
+        if packaged:
+            names = frozenset(found.parameters.model_fields_set)
+            found = dataclasses.replace(found, packaged=names)
+        return found
+
+    def changed(
+        self, settings: str | Sequence[str] = (), where: str = "changed", **changes: Any
+    ) -> Scenario:
+        """Return the scenario with parameters and fields changed.
+
+        Parameters
+        ----------
+        settings : str or sequence of str
+            Parameters, each as ``name=value``.
+        where : str
+            Where those come from, for messages.
+        **changes
+            Fields and parameters by name.
+
+        Raises
+        ------
+        ScenarioError
+            If a name is unknown, or a value is not accepted.
+
+        Examples
+        --------
+        >>> site = Scenario.load("site").changed(jobs=200, load=0.9, local_scheduler="easy")
+        >>> site.parameters.jobs, site.local_scheduler
+        (200, 'easy')
+        """
+        of_parameters = {"parameters", "packaged"}  # which are set by their own names
+        fields = {each.name for each in dataclasses.fields(self)} - of_parameters
+        texts = read_settings(settings, where)
+        if twice := texts.keys() & changes.keys():
+            raise ScenarioError(f"{where}: {min(twice)}: found twice; accepted: once")
+        given = {key: value for key, value in changes.items() if key not in fields}
+        fresh = {key: value for key, value in changes.items() if key in fields}
+        return self.with_parameters(given | texts, where, **fresh)
+
+    def with_parameters(self, given: Mapping[str, Any], where: str, **changes: Any) -> Scenario:
+        """Return the scenario with parameters set by name, and fields replaced.
+
+        Raises
+        ------
+        ScenarioError
+            That says where they come from, if one is unknown or out of range.
+        """
+        assert isinstance(self.parameters, Parameters)
+        before, packaged = self.parameters, self.packaged
+        values = {
+            before.called(key): of for key, of in before.model_dump(exclude_unset=True).items()
+        }
+        if "platform" in changes and "nodes" in packaged:  # it has its own number of processors
+            values.pop(before.called("nodes"))
+            packaged -= {"nodes"}
+        for key, value in given.items():
+            name = ALIASES.get(key, key)
+            values = {each: of for each, of in values.items() if ALIASES.get(each, each) != name}
+            values[key] = value
+        parameters = before if packaged == self.packaged and not given else checked(values, where)
+        packaged -= {ALIASES.get(key, key) for key in given}
+        return dataclasses.replace(self, parameters=parameters, packaged=packaged, **changes)
+
+    @property
+    def policy(self) -> type[GlobalScheduler]:
+        """The class of the global scheduler."""
+        given = self.global_scheduler
+        return global_scheduler(given) if isinstance(given, str) else given
+
+    @property
+    def local_policy(self) -> type[LocalScheduler]:
+        """The class of the local schedulers."""
+        given = self.local_scheduler
+        return local_scheduler(given) if isinstance(given, str) else given
+
+    @property
+    def draws_deadlines(self) -> bool:
+        """Whether jobs that bring no deadline are given one."""
+        assert isinstance(self.parameters, Parameters)
+        if (choice := self.parameters.assign_deadlines) != "auto":
+            return choice
+        in_rounds = self.workload is None and self.parameters.mode == "batch"
+        return in_rounds or any(map(reads_deadlines, (self.policy, self.local_policy)))
+
+    @property
+    def largest_job(self) -> int:
+        """Processors of the largest job that can ever run."""
+        sizes = self.platform.sizes
+        assert isinstance(self.parameters, Parameters)
+        spans = self.policy.spans or (self.policy.collects and self.parameters.coallocate)
+        return int(sizes.sum() if spans else sizes.max())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is run, ready for JSON: None stands for a link without a limit.
+
+        Returns
+        -------
+        dict
+            ``global`` and ``local``, the schedulers as they were given; ``workload``, the path or
+            paths as given, None for synthetic jobs; ``parameters``, the value of each;
+            ``platform`` (`Platform.to_dict`); ``own_metrics``, if there are some.
+        """
+        assert isinstance(self.parameters, Parameters)
+        platform = self.platform.to_dict()
+        for link in platform["links"]:
+            if link["capacity"] == math.inf:
+                link["capacity"] = None
+        logs = self.workload
+        if logs is not None:
+            logs = str(logs) if isinstance(logs, (str, Path)) else [*logs]
+        return {
+            "global": _name(self.global_scheduler),
+            "local": _name(self.local_scheduler),
+            "workload": logs,
+            "parameters": self.parameters.model_dump(mode="json"),
+            "platform": platform,
+            **({"own_metrics": [*self.own_metrics]} if self.own_metrics else {}),
+        }
+
+    @property
+    def jobs(self) -> int:
+        """Synthetic jobs of all clusters."""
+        parameters = self.parameters
+        assert isinstance(parameters, Parameters)
+        of_all = parameters.jobs_per_cluster * len(self.platform.clusters)
+        return of_all if parameters.mode == "per-cluster" else parameters.jobs
+
+    def cut(self, jobs: int) -> Scenario:
+        """Return the same with so many synthetic jobs at most (of each cluster), all counted."""
+        parameters = self.parameters
+        assert isinstance(parameters, Parameters)
+        name = "jobs_per_cluster" if parameters.mode == "per-cluster" else "jobs"
+        return self.changed([f"{name}={min(jobs, getattr(parameters, name))}", "warmup=0"])
+
+    @property
+    def failures(self) -> Failures | None:
+        """The failure model; None if processors fail when the platform says, or never."""
+        assert isinstance(self.parameters, Parameters)
+        up, down = self.parameters.mean_up_time, self.parameters.mean_down_time
+        return Failures(up, down) if up else None
+
+    def model(
+        self, seed: int = 0, read: Callable[[Source, Platform, Parameters], Table] = read_source
+    ) -> GridModel:
+        """Return a model of the scenario, ready to step.
+
+        Parameters
+        ----------
+        seed : int
+        read : callable
+            Reads logs (`experiments.scenario.jobs.read_source`).
+
+        Raises
+        ------
+        GridError
+            For schedulers, a workload or parameters that cannot be used together.
+        """
+        seed = whole_seed(seed, self.name)
+        check_names(self.own_metrics)
+        parameters = self.parameters
+        assert isinstance(parameters, Parameters)
+        if self.workload is None and parameters.min_size > self.largest_job:
+            raise ScenarioError(
+                f"{self.name}: {parameters.called('min_size')}: found {parameters.min_size}; "
+                f"accepted: at most {self.largest_job}, the largest job that the clusters can hold"
+            )
+        parameters = parameters.model_copy(update={"assign_deadlines": self.draws_deadlines})
+        workload, duration = build_workload(self.workload, parameters, self.platform, seed, read)
+        if 0 < workload.count <= parameters.warmup:
+            raise ScenarioError(
+                f"{self.name}: warmup: found {parameters.warmup}; accepted: a whole number below "
+                f"{workload.count}, the jobs of the workload"
+            )
+        platform, prediction = self.platform, parameters.prediction
+        asked = parameters.nodes == "log" and self.workload is not None
+        if asked and isinstance(workload, Table):
+            nodes = workload.processors or workload.jobs["size"].max().item()
+            platform = sized(platform, parameters.model_copy(update={"nodes": nodes}))
+        if "prediction" in self.packaged and not is_told(workload, prediction):
+            prediction = "exact"
+        model = GridModel(
+            platform,
+            workload,
+            self.policy,
+            self.local_policy,
+            interval=_step(parameters, duration),
+            latency=parameters.latency,
+            advertising=Advertising(
+                parameters.advertise,
+                parameters.period,
+                parameters.loss,
+                truth=parameters.knowledge == "truth",
+            ),
+            failures=self.failures,
+            seed=seed,
+            weights=parameters.weights,
+            idle=parameters.idle,
+            round_threshold=None
+            if parameters.round_threshold == "auto"
+            else parameters.round_threshold,
+            prediction=prediction,
+            prediction_error=parameters.prediction_error,
+            settings=[_settings(kind, parameters) for kind in SETTINGS],
+        )
+        model.world.count_after(parameters.warmup)
+        return model
+
+    def as_run(self, model: GridModel) -> Scenario:
+        """Return the scenario with its mode, deadlines or not, and what its log told."""
+        assert isinstance(self.parameters, Parameters)
+        drawn = self.parameters.assign_deadlines
+        drawn = bool(model.workload.drawn_deadlines) if drawn == "auto" else drawn
+        found = {"prediction": model.pace.prediction, "assign_deadlines": drawn}
+        if self.workload is not None and self.parameters.mode == "batch":
+            found["mode"] = "open"  # jobs of a log come when it says
+        parameters = self.parameters.model_copy(update=found)
+        platform = model.world.platform
+        if platform is self.platform and parameters == self.parameters:
+            return self
+        return dataclasses.replace(self, platform=platform, parameters=parameters)
+
+
+def _settings(kind: Any, parameters: Parameters) -> Any:
+    """Return settings of a kind, whose fields are named as the parameters that they are."""
+    values = {name: getattr(parameters, name) for name in SETTINGS[kind]}
+    return kind(**{name: math.inf if value == "any" else value for name, value in values.items()})
+
+
+def _name(given: Any) -> str:
+    """Return a scheduler's name as a user gives it."""
+    if isinstance(given, str):
+        return given
+    # A script that was run is no module in which others could find its classes.
+    of_script = given.__module__ in ("__main__", "<run_path>")
+    return given.__qualname__ if of_script else f"{given.__module__}:{given.__qualname__}"
+
+
+def _step(parameters: Parameters, duration: Duration) -> float:
+    if parameters.step != "auto":
+        return float(parameters.step)
+    return float(f"{max(duration / STEPS, 1e-3):.1g}")  # round, which is easier to read

@@ -1,0 +1,53 @@
+"""Parameters of a scenario as people set them: ``name=value``, in texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from experiments.scenario.checked import ScenarioError
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.strict import json_of, toml_of
+
+
+def read_settings(settings: str | Sequence[str], where: str) -> dict[str, Any]:
+    """Return values by name: the last one of a name counts, and comes last.
+
+    Parameters
+    ----------
+    settings : str or sequence of str
+        One, or some.
+    where : str
+        Where they come from, for messages.
+
+    Raises
+    ------
+    ScenarioError
+        For what is no ``name=value``.
+
+    Examples
+    --------
+    >>> read_settings(["load = 0.9", "mode=open", "load=0.8"], "--set")
+    {'mode': 'open', 'load': 0.8}
+    """
+    given: dict[str, Any] = {}
+    is_one = isinstance(settings, str) or not isinstance(settings, Iterable)
+    for setting in [settings] if is_one else settings:
+        if not (isinstance(setting, str) and "=" in setting):
+            raise ScenarioError(f"{where}: found {quoted(setting)}; accepted: name=value")
+        key, _, text = setting.partition("=")
+        given.pop(key.strip(), None)
+        given[key.strip()] = _value(text.strip())
+    return given
+
+
+def _value(text: str) -> Any:
+    """Return the value that `text` is in TOML, or in JSON as it is shown, or `text` itself."""
+    with suppress(GridError):
+        table = toml_of(f"value = {text}", "value")
+        return table["value"] if len(table) == 1 else text
+    with suppress(GridError):
+        return json_of(text, "value")
+    return text

@@ -1,0 +1,85 @@
+"""A scenario as a TOML file has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agents.registry import GLOBAL, LISTED, LOCAL, is_name
+from experiments.scenario.checked import ScenarioError, checked
+from experiments.scenario.fields import LISTS, OUTPUTS, SITES, strings
+from grid.foreign import plain, quoted
+from grid.names import meant
+from grid.platform.multicluster import Platform
+from grid.strict import text_of, toml_of
+
+KEYS = ("title", "paper", "global", "local", "workload", "outputs", "own_metrics", "parameters")
+PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
+INSTEAD = {
+    "platform": "accepted: clusters and links themselves, or --platform FILE beside the scenario"
+}
+"""Of keys that one might expect: how to say what they would."""
+DEFAULTS = {"title": "", "paper": "", "global": "muscle", "local": "titan"}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the fields of `experiments.scenario.Scenario` that a file gives.
+
+    Parameters
+    ----------
+    path : Path
+        The file, to whose folder logs are relative.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, or is no scenario.
+    """
+    table = toml_of(text_of(path, "a TOML file", ScenarioError), str(path), ScenarioError)
+    for key in table:
+        if key not in KEYS + PLATFORM_KEYS:
+            likely = INSTEAD.get(key) or meant(key, (*KEYS, *PLATFORM_KEYS))
+            raise ScenarioError(f"{path}: {plain(key)}: unknown key; {likely}")
+    text = {key: table.get(key, default) for key, default in DEFAULTS.items()}
+    for key, found in text.items():
+        if not isinstance(found, str):
+            raise ScenarioError(f"{path}: {key}: found {quoted(found)}; accepted: a string")
+    for key, known in (("global", GLOBAL), ("local", LOCAL)):
+        if not is_name(text[key], known):
+            raise ScenarioError(
+                f"{path}: {key}: found {quoted(text[key])}; {meant(text[key], known, LISTED)}"
+            )
+    if not isinstance(table.get("parameters", {}), dict):
+        raise ScenarioError(f"{path}: parameters: accepted: a table [parameters]")
+    outputs, own_metrics = (
+        strings(table.get(key, []), key, of, str(path)) for key, of in LISTS.items()
+    )
+    if any(each not in OUTPUTS for each in outputs):
+        raise ScenarioError(
+            f"{path}: outputs: found {[*outputs]}; accepted: a list of {', '.join(OUTPUTS)}"
+        )
+    platform = {key: table[key] for key in PLATFORM_KEYS if key in table}
+    return {
+        "platform": Platform.from_dict(platform, str(path)),
+        "parameters": checked(table.get("parameters", {}), str(path)),
+        "global_scheduler": text["global"],
+        "local_scheduler": text["local"],
+        "workload": _logs(table, path),
+        "title": text["title"],
+        "paper": text["paper"],
+        "outputs": outputs,
+        "own_metrics": own_metrics,
+    }
+
+
+def _logs(table: Mapping[str, Any], path: Path) -> Path | list[str] | None:
+    """Return the log, or those of sites, by paths from where the command runs."""
+    found = table.get("workload", "")
+    if isinstance(found, str):
+        return path.parent / found if found else None
+    sites = []
+    for entry in strings(found, "workload", SITES, str(path)):
+        site, separator, file = entry.partition("=")
+        sites.append(f"{site}={path.parent / file}" if separator else entry)
+    return sites or None

@@ -1,0 +1,1 @@
+"""How results are shown: numbers and tables in words, pictures, pages, notebooks."""

@@ -1,0 +1,137 @@
+"""Several runs beside each other, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.show.labels import label, told
+from experiments.show.numbers import counted, listed, number, percent
+from experiments.show.run_data import Ran
+from experiments.show.words import Sentence, found
+
+TIMES, TOO_FAR = 3.0, 100.0
+"""How many times the best a value is from which on it is told so, and from which on nothing is: of
+a best near 0 even a good value is any number of times."""
+
+
+def compared(runs: list[Ran]) -> list[Sentence]:
+    """Return what a comparison came to."""
+    same = all(_same_jobs(runs[0], ran) for ran in runs[1:])
+    short = [ran.name for ran in runs if _stops_short(ran)]
+    lines = [Sentence("The runs had different jobs: what differs may be due to that alone.", True)]
+    if same:
+        so_far = ", as far as they were finished" if short else ""
+        lines = [Sentence(f"All runs had the same jobs{so_far}.")]
+    if any(ran.platform.to_dict() != runs[0].platform.to_dict() for ran in runs[1:]):
+        lines.append(Sentence("They were on different platforms.", warns=True))
+    lines.append(
+        Sentence(
+            "One run of each: whether a difference is more than chance, metasched study tells."
+        )
+    )
+    if short:
+        their = "its" if len(short) == 1 else "their"
+        words = f"{listed(short)} did not finish all jobs, and {their} means leave the others out"
+        lines.append(Sentence(f"No run is called the best: {words}.", warns=True))
+    else:
+        lines += _ranked(runs)
+    if same:
+        lines += _paired(runs)
+    for ran in runs:
+        lines += [Sentence(f"{ran.name}: {each.text}", True) for each in found(ran) if each.warns]
+    return lines
+
+
+def _stops_short(ran: Ran) -> bool:
+    """Return whether a run left jobs unfinished, or did not even see all of them."""
+    return bool(ran.summary.get("unfinished") or ran.summary.get("interrupted"))
+
+
+def _same_jobs(one: Ran, other: Ran) -> bool:
+    """Return whether two runs may have had the same jobs, given those that left either."""
+    both = _both(one, other)
+    return all(
+        len(here.jobs) - len(both) <= there.summary.get("unfinished", 0)
+        or there.summary.get("interrupted", False)
+        for here, there in ((one, other), (other, one))
+    )
+
+
+def _both(one: Ran, other: Ran) -> pd.DataFrame:
+    """Return of each job that left both runs its rows there: `row_x` and `row_y`.
+
+    A job is known by its number, its size and, unless it comes with a round, which begins when the
+    one before it is done, its arrival.
+    """
+    in_rounds = any(_in_rounds(ran.summary) for ran in (one, other))
+    names = ["job", "size", *([] if in_rounds else ["arrival"])]
+    rows = [
+        ran.jobs[names].assign(
+            again=ran.jobs.groupby(names).cumcount(),  # sites may use the same numbers
+            row=np.arange(len(ran.jobs)),
+        )
+        for ran in (one, other)
+    ]
+    return rows[0].merge(rows[1], on=[*names, "again"])
+
+
+def _in_rounds(summary: dict[str, Any]) -> bool:
+    return summary["workload"] is None and summary["parameters"].get("mode") == "batch"
+
+
+def _ranked(runs: list[Ran]) -> Iterator[Sentence]:
+    for name, high in (
+        ("mean_wait", False),
+        ("mean_bounded_slowdown", False),
+        ("utilization", True),
+    ):
+        known = [(ran.summary["metrics"].get(name), ran.name) for ran in runs]
+        values = sorted(((v, n) for v, n in known if v is not None), reverse=high)
+        if len(values) < 2:
+            continue
+        best = values[0][0]
+        leaders = [who for value, who in values if told(name, value) == told(name, best)]
+        if len(leaders) == len(values):
+            alike = "the same" if values[-1][0] == best else "about the same"
+            yield Sentence(f"All have {alike} {label(name)}, {told(name, best)}.")
+            continue
+        rest = ", ".join(
+            f"{who} {told(name, value)}{_more(value, best)}"
+            for value, who in values[len(leaders) :]
+        )
+        superlative = "highest" if high else "lowest"
+        best_of = f"{label(name)} is that of {listed(leaders)}, {told(name, best)}"
+        yield Sentence(f"The {superlative} {best_of}; {rest}.")
+
+
+def _more(value: float, best: float) -> str:
+    """Return how far a value is from the best, if that says something."""
+    times = value / best if best else TOO_FAR
+    if times >= TOO_FAR:
+        return ""
+    return (
+        f" ({number(times)} times as much)" if times >= TIMES else f" ({100 * (times - 1):+.1f} %)"
+    )
+
+
+def _paired(runs: list[Ran]) -> Iterator[Sentence]:
+    """Yield for how many jobs the first run was better: means may hide that."""
+    first = runs[0]
+    for other in runs[1:]:
+        both = _both(first, other)
+        both = both[first.counted[both["row_x"]] & other.counted[both["row_y"]]]
+        if both.empty:
+            continue
+        waits = [
+            (ran.jobs["start"] - ran.jobs["arrival"]).to_numpy()[both[rows]]
+            for ran, rows in ((first, "row_x"), (other, "row_y"))
+        ]
+        less, longer = (float(np.mean(each)) for each in (waits[0] < waits[1], waits[0] > waits[1]))
+        yield Sentence(
+            f"Of the {counted(len(both), 'job')} that both completed, {percent(less)} waited less "
+            f"under {first.name} than under {other.name}, {percent(longer)} longer."
+        )

@@ -1,0 +1,205 @@
+"""What metrics are called and counted in, wherever people read them.
+
+A `label` is a metric in words, a `heading` has its unit too, and `told` is its value as people read
+it. Metrics of the user's own have their names for labels, and no unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from agents.registry import GLOBAL, global_scheduler
+from experiments.show.numbers import PERCENT, PLAIN, Scale, largest, percent, time_scale
+
+
+class Metric(NamedTuple):
+    """A metric in words, and the kind of number that it is: a key of `UNITS`."""
+
+    label: str
+    kind: str = "number"
+
+
+UNITS = {
+    "time": "s",
+    "work": "processor-s",
+    "rate": "jobs/s",
+    "share": "",
+    "ratio": "",
+    "number": "",
+}
+"""Units in which numbers of each kind are kept, in files and in ``--json``."""
+
+METRICS = {
+    "mean_wait": Metric("mean wait", "time"),
+    "p95_wait": Metric("95 % waited at most", "time"),
+    "max_wait": Metric("longest wait", "time"),
+    "mean_turnaround": Metric("mean turnaround", "time"),
+    "response_total": Metric("mean response", "time"),
+    "response_local": Metric("mean response, one component", "time"),
+    "response_global": Metric("mean response, several", "time"),
+    "mean_bounded_slowdown": Metric("mean bounded slowdown", "ratio"),
+    "p95_bounded_slowdown": Metric("95 % slowed down at most", "ratio"),
+    "over_deadline": Metric("over-deadline of all jobs", "time"),
+    "deadlines_met": Metric("deadlines met", "share"),
+    "drawn_deadlines": Metric("deadlines drawn at random", "share"),
+    "mean_prediction_error": Metric("mean prediction error", "share"),
+    "prediction_accuracy": Metric("prediction accuracy", "share"),
+    "makespan": Metric("makespan", "time"),
+    "work": Metric("work", "work"),
+    "idle_time_total": Metric("idle-time of all processors", "work"),
+    "idle_time_mean": Metric("idle-time of a processor", "time"),
+    "coallocated": Metric("co-allocated jobs", "share"),
+    "mean_penalty": Metric("mean penalty of co-allocation", "ratio"),
+    "migrated": Metric("moved, of jobs with an origin", "share"),
+    "mean_staging": Metric("mean staging", "time"),
+    "utilization": Metric("utilization", "share"),
+    "throughput": Metric("throughput", "rate"),
+    "gini_wait": Metric("Gini of users' waits", "ratio"),
+    "gini_slowdown": Metric("Gini of users' slowdowns", "ratio"),
+    "cp": Metric("CP", "time"),
+    "cp_planned": Metric("CP, rounds as planned", "time"),
+    "cp_overall": Metric("CP, whole run", "time"),
+    "mcp": Metric("MCP", "time"),
+    "pb": Metric("PB", "time"),
+    "mcp_planned": Metric("MCP, rounds as planned", "time"),
+    "pb_planned": Metric("PB, rounds as planned", "time"),
+    "mcp_overall": Metric("MCP, whole run", "time"),
+    "pb_overall": Metric("PB, whole run", "time"),
+    "rounds": Metric("rounds"),
+    "restarts": Metric("restarts"),
+    "lost_work": Metric("work lost", "work"),
+    "messages_lost": Metric("messages lost"),
+    "size": Metric("processors"),
+    "rate": Metric("rate", "ratio"),
+    "jobs": Metric("jobs"),
+    "mean_demand": Metric("mean demand over capacity", "share"),
+    "saturated": Metric("time saturated", "share"),
+}
+"""Metrics of runs, clusters and links by their names in files."""
+
+MEASURED = (
+    *("mean_wait", "max_wait", "mean_turnaround", "response_local", "response_global"),
+    *("mean_bounded_slowdown", "over_deadline", "deadlines_met", "makespan"),
+    *("idle_time_mean", "utilization"),
+)
+"""Metrics that people are shown first, in their order."""
+
+OPTIONAL = (
+    *("coallocated", "mean_penalty", "migrated", "mean_staging", "mean_prediction_error"),
+    *("restarts", "lost_work", "messages", "messages_lost"),
+)
+"""Metrics of what not every run has: 0 says nothing."""
+
+WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
+
+_TABLES = {
+    "response_queues": Metric("mean response, queue", "time"),
+    "messages": Metric("messages,"),
+}
+"""Metrics that are tables: of each entry the label begins so."""
+
+
+def metric(name: str) -> Metric:
+    """Return what is known of a metric by its name, or by its path in a table of metrics.
+
+    >>> metric("mean_wait"), metric("messages/order").label, metric("response_queues/C1").kind
+    (Metric(label='mean wait', kind='time'), 'messages, order', 'time')
+    """
+    table, _, key = name.partition("/")
+    if key and table in _TABLES:
+        return Metric(f"{_TABLES[table].label} {key}", _TABLES[table].kind)
+    return METRICS.get(name) or Metric(name)
+
+
+def is_optional(name: str) -> bool:
+    """Return whether a metric is of what not every run has (`OPTIONAL`)."""
+    return name.partition("/")[0] in OPTIONAL
+
+
+def why_none(name: str) -> str:
+    """Return why runs may lack a metric altogether, "" if it only takes a job to have it.
+
+    >>> why_none("mcp"), why_none("deadlines_met"), why_none("mean_wait")
+    ('jobs are not allocated in rounds', 'no job has a deadline', '')
+    """
+    if name in ("over_deadline", "deadlines_met", "drawn_deadlines"):
+        return "no job has a deadline"
+    of_rounds = name == "rounds" or name.partition("_")[0] in ("mcp", "pb", "cp")
+    return "jobs are not allocated in rounds" if of_rounds else ""
+
+
+def label(name: str) -> str:
+    """Return a metric in words."""
+    return metric(name).label
+
+
+def unit_of(name: str) -> str:
+    """Return what a metric is kept in, "" for a share, a ratio, a number, or one of the user's own.
+
+    >>> unit_of("mean_wait"), unit_of("utilization"), unit_of("work")
+    ('s', '', 'processor-s')
+    """
+    return UNITS[metric(name).kind]
+
+
+def scale_of(name: str, values: Iterable[float | None]) -> Scale:
+    """Return the one unit in which some values of a metric are told, such as those of a column.
+
+    >>> scale_of("mean_wait", [30.0, 9000.0]).unit, scale_of("throughput", [0.002]).unit
+    ('h', 'jobs/min')
+    """
+    kind, most = metric(name).kind, largest(values)
+    if kind == "share":
+        return PERCENT
+    if kind == "rate":
+        of_time = time_scale(2 / most if most else 0.0)
+        return Scale(1 / of_time.size, f"jobs/{of_time.unit}")
+    scale = time_scale(most) if kind in ("time", "work") else PLAIN
+    unit = {"time": scale.unit, "work": f"processor-{scale.unit}"}.get(kind, UNITS[kind])
+    return Scale(scale.size, unit)
+
+
+def heading(name: str, scale: Scale | None = None) -> str:
+    """Return a metric in words with its unit: that of a scale, or the one in which it is kept.
+
+    >>> heading("mean_wait"), heading("mean_wait", scale_of("mean_wait", [9000.0]))
+    ('mean wait, s', 'mean wait, h')
+    """
+    unit = unit_of(name) if scale is None else scale.unit
+    return label(name) + (f", {unit}" if unit else "")
+
+
+def told(name: str, value: float | None, half: float | None = None) -> str:
+    """Return a value of a metric with its unit, and its half-width if it has one.
+
+    >>> told("mean_wait", 9000.0), told("utilization", 0.853), told("restarts", 3)
+    ('2.50 h', '85.3 %', '3')
+    """
+    if half is None and metric(name).kind == "share":
+        return percent(value)
+    return scale_of(name, [value]).with_unit(value, half)
+
+
+def drawn_words(deadlines: str | None) -> str:
+    """Return a line about deadlines, given where they are from; nothing if all are the jobs' own.
+
+    >>> drawn_words("drawn")
+    'deadlines: drawn, as the jobs bring none (parameter assign_deadlines)'
+    """
+    some = {"drawn": "drawn, as the jobs bring none", "mixed": "drawn for jobs that bring none"}
+    return f"deadlines: {some[deadlines]} (parameter assign_deadlines)" if deadlines in some else ""
+
+
+def has_a_say(global_: str, clusters: int) -> bool:
+    """Return whether the global scheduler of a run decides anything, given how many clusters."""
+    return clusters > 1 or global_ not in GLOBAL or not global_scheduler(global_).only_chooses
+
+
+def schedulers(global_: str, local: str, clusters: int) -> str:
+    """Return the schedulers of a run: a global one that decides nothing is not named.
+
+    >>> schedulers("dll", "easy", 4), schedulers("dll", "easy", 1), schedulers("muscle", "titan", 1)
+    ('dll over easy', 'easy', 'muscle over titan')
+    """
+    return f"{global_} over {local}" if has_a_say(global_, clusters) else local

@@ -1,0 +1,294 @@
+"""The page on a run, or on several: one file that a browser opens without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import jinja2
+import numpy as np
+
+from experiments.run.summary import version
+from experiments.show import labels
+from experiments.show.comparing import compared
+from experiments.show.labels import scale_of
+from experiments.show.packed import embedded, pack
+from experiments.show.run_data import Floats, Ran, told_apart
+from experiments.show.words import found, limits
+
+SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
+LEVELS = np.linspace(0.0, 1.0, 401)
+"""Shares of jobs whose quantiles the curves are drawn of."""
+OWN_CURVE = 8
+"""Clusters at most that get a curve of waits each."""
+
+
+class Column(NamedTuple):
+    """A column of a table; its cells are sorted as text or as numbers."""
+
+    name: str
+    text: bool = False
+
+
+class Cell(NamedTuple):
+    """What is printed, and the number that it stands for."""
+
+    text: str
+    value: float | None = None
+
+
+class Table(NamedTuple):
+    """A table that readers can sort; a long one is folded up unless it is to be open."""
+
+    heading: str
+    columns: list[Column]
+    rows: list[list[Cell]]
+    note: str = ""
+    open: bool = False
+
+
+@cache
+def templates() -> jinja2.Environment:
+    """Return the templates, which escape all text."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("experiments.show", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page_of(runs: Sequence[Ran]) -> str:
+    """Return the page on runs, HTML.
+
+    Parameters
+    ----------
+    runs : sequence of Ran
+        One to be looked at, or several to be compared.
+    """
+    runs = told_apart(runs)
+    single = runs[0] if len(runs) == 1 else None
+    charts = [
+        {"place": f"gantt{index}", "heading": f"{ran.name}: {ran.policy}"}
+        for index, ran in enumerate(runs)
+    ]
+    title = single.summary["scenario"] if single else " / ".join(ran.name for ran in runs)
+    return templates().get_template("runs.html").render(
+        title=f"{title}: {single.policy}" if single else title,
+        subtitles=[_provenance(ran) for ran in runs],
+        version=version(),
+        scripts=SCRIPTS,
+        figures=figures(single.summary) if single else {},
+        found=found(single) if single else compared(runs),
+        charts=charts,
+        restarted=any(ran.restarted for ran in runs),
+        carried=any(_carries(ran) for ran in runs),
+        saturated=any(link["saturated"] > 0 for ran in runs for link in ran.summary["links"]),
+        tables=_tables(runs),
+        limits=limits(runs),
+        data=embedded(
+            {
+                "runs": [
+                    _data(ran, chart["place"]) for ran, chart in zip(runs, charts, strict=True)
+                ],
+                "distributions": _distributions(runs),
+            }
+        ),
+    )  # fmt: skip
+
+
+def _provenance(ran: Ran) -> str:
+    summary = ran.summary
+    workload = summary["workload"]
+    logs = [workload] if isinstance(workload, str) else workload or []
+    of = ", ".join(map(str, logs)) or "synthetic"
+    by = f", metasched {summary['version']}" if summary.get("version") else ""
+    return f"{ran.name}: scenario {summary['scenario']}, jobs: {of}, seed {summary['seed']}{by}"
+
+
+def figures(summary: dict[str, Any]) -> dict[str, str]:
+    """Return the numbers of a summary that readers want first."""
+    metrics, counts = summary["metrics"], summary["jobs"]
+    names = ["mean_wait", "p95_wait", "mean_bounded_slowdown", "utilization", "makespan"]
+    if metrics.get("coallocated"):
+        names.append("coallocated")
+    if metrics.get("deadlines_met") is not None:
+        names.append("deadlines_met")
+    return {
+        "jobs completed": f"{counts['completed']:,} of {counts['submitted']:,}",
+        **{_figure(name, summary): labels.told(name, metrics[name]) for name in names},
+    }
+
+
+def _figure(name: str, summary: dict[str, Any]) -> str:
+    """Return what a number of a summary is called: of deadlines also where they are from."""
+    drawn = {"drawn": "drawn ", "mixed": "partly drawn "}.get(summary.get("deadlines") or "", "")
+    return (drawn if name == "deadlines_met" else "") + labels.label(name)
+
+
+# Tables -----------------------------------------------------------------------------------------
+
+RUN_NUMBERS = (
+    *("mean_wait", "p95_wait", "max_wait", "mean_turnaround", "mean_bounded_slowdown"),
+    *("p95_bounded_slowdown", "utilization", "makespan", "coallocated", "mean_penalty"),
+    "deadlines_met",
+)
+CLUSTER_NUMBERS = (
+    *("size", "rate", "jobs", "utilization", "mean_wait", "max_wait", "mean_bounded_slowdown"),
+    *("idle_time_mean", "makespan"),
+)
+LINK_NUMBERS = ("mean_demand", "saturated")
+
+OF_CLUSTERS = (
+    "A job that is split counts on each of its clusters. Utilization is over the time of the whole "
+    "run; makespan and own idle-time are from a cluster's own first start to its own last finish, "
+    "so that a processor may be idle for longer in the whole run."
+)
+OWN = {"idle_time_mean": "own "}
+"""What comes before the headings of clusters' numbers that the whole run has in another sense."""
+
+
+def _tables(runs: list[Ran]) -> list[Table]:
+    several = len(runs) > 1
+    of_runs = [([ran.name, ran.policy], ran.summary["metrics"]) for ran in runs]
+    clusters = [([ran.name, row["name"]], row) for ran in runs for row in ran.summary["clusters"]]
+    links = [
+        ([ran.name, row["name"]], row)
+        for ran in runs
+        if _carries(ran)
+        for row in ran.summary["links"]
+    ]
+    tables = [_table("Runs", ["run", "policy"], of_runs, RUN_NUMBERS)] if several else []
+    tables.append(
+        _table("Clusters", ["run", "cluster"], clusters, CLUSTER_NUMBERS, OF_CLUSTERS)
+        if several
+        else cluster_table(runs[0].summary)
+    )
+    if links:
+        tables.append(
+            _table(
+                "Links",
+                ["run", "link"][not several :],
+                [(names[not several :], row) for names, row in links],
+                LINK_NUMBERS,
+                "A link has the name of the node that it joins to the centre.",
+            )
+        )
+    return tables
+
+
+def cluster_table(summary: dict[str, Any]) -> Table:
+    """Return the clusters of one run."""
+    rows = [([row["name"]], row) for row in summary["clusters"]]
+    return _table("Clusters", ["cluster"], rows, CLUSTER_NUMBERS, OF_CLUSTERS)
+
+
+def _table(
+    heading: str,
+    names: list[str],
+    rows: list[tuple[list[str], dict[str, Any]]],
+    numbers: Sequence[str],
+    note: str = "",
+) -> Table:
+    values = {key: [row.get(key) for _, row in rows] for key in numbers}
+    scales = {
+        key: scale_of(key, of)
+        for key, of in values.items()
+        if any(value is not None for value in of)
+    }
+    columns = [
+        *(Column(name, text=True) for name in names),
+        *(Column(OWN.get(key, "") + labels.heading(key, scale)) for key, scale in scales.items()),
+    ]
+    cells = [
+        [
+            *map(Cell, texts),
+            *(Cell(of.told(row.get(key)), row.get(key)) for key, of in scales.items()),
+        ]
+        for texts, row in rows
+    ]
+    return Table(heading, columns, cells, note, open=True)
+
+
+# Charts -----------------------------------------------------------------------------------------
+
+
+def _carries(ran: Ran) -> bool:
+    return any(link["mean_demand"] > 0 for link in ran.summary["links"])
+
+
+def _data(ran: Ran, place: str) -> dict[str, Any]:
+    start, finish = (ran.jobs[name].to_numpy(np.float64) for name in ("start", "finish"))
+    arrival = ran.jobs["arrival"].to_numpy(np.float64)
+    arrays = {
+        "number": ran.jobs["job"].to_numpy(),
+        "arrival": arrival,
+        "start": start,
+        "finish": finish,
+        "size": ran.jobs["size"].to_numpy(),
+        "split": ran.split,
+        "job": ran.chart.job,
+        "cluster": ran.chart.cluster,
+        "first": ran.chart.first,
+        "count": ran.chart.rows,
+    }
+    names = ran.link_names if _carries(ran) else []
+    if names or ran.restarted:
+        arrays["bounds"] = ran.bounds
+    if ran.restarted:  # between its starts, a job did not wait all the time
+        arrays["waiting"] = ran.timeline["waiting"].to_numpy(np.float64)
+    for index, name in enumerate(names):
+        for kind in ("demand", "saturated"):
+            arrays[f"{kind}{index}"] = ran.timeline[f"{kind} {name}"].to_numpy()
+    clusters = [{"name": each.name, "size": each.size} for each in ran.platform.clusters]
+    return {
+        "name": ran.name,
+        "place": place,
+        "from": float(arrival.min(initial=np.inf)) if len(arrival) else 0.0,
+        "to": float(np.nanmax(finish)) if ran.completed.any() else 1.0,
+        "clusters": clusters,
+        "links": names,
+        "arrays": {name: pack(values) for name, values in arrays.items()},
+    }
+
+
+def _distributions(runs: list[Ran]) -> list[dict[str, Any]]:
+    def series(values: Callable[[Ran], Floats]) -> list[dict[str, Any]]:
+        if len(runs) > 1:
+            found = {ran.name: values(ran) for ran in runs}
+        else:
+            [ran] = runs
+            found = {"all jobs": values(ran)}
+            groups = _groups(ran)
+            found |= {name: values(ran)[chosen] for name, chosen in groups.items()}
+        return [
+            {"name": name, "quantiles": pack(_quantiles(of))}
+            for name, of in found.items()
+            if len(of)
+        ]
+
+    waits, slowdowns = series(lambda ran: ran.waits), series(lambda ran: ran.slowdowns)
+    return [
+        {"place": "waits", "series": waits, "least": 1.0, "unit": "s"},
+        {"place": "slowdowns", "series": slowdowns, "least": 1.0, "unit": ""},
+    ]
+
+
+def _groups(ran: Ran) -> dict[str, Any]:
+    """Return which of the jobs that count ran on each cluster, or split."""
+    clusters = ran.platform.clusters
+    if not 2 <= len(clusters) <= OWN_CURVE:
+        return {}
+    found = {}
+    for index, cluster in enumerate(clusters):
+        here = np.zeros(len(ran.jobs), bool)
+        here[ran.parts.job[ran.parts.cluster == index]] = True
+        found[f"whole on {cluster.name}"] = (here & ~ran.split)[ran.counted]
+    return found | {"split": ran.split[ran.counted]}
+
+
+def _quantiles(values: Floats) -> Floats:
+    """Return the quantiles at `LEVELS`; each is a value that there is."""
+    return np.quantile(values, LEVELS, method="inverted_cdf")

@@ -1,0 +1,225 @@
+"""A run that is to be shown, from its folder or from memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from experiments.run.files import JOBS
+from experiments.run.result_files import ResultFiles, Row, read_timeline
+from experiments.show.gantt_layout import lay
+from experiments.show.labels import schedulers
+from grid.errors import GridError
+from grid.kernel.statistics import SLOWDOWN_BOUND
+from grid.platform.multicluster import Platform
+from grid.world.records import Parts
+from grid.world.records import parts as parts_of
+
+if TYPE_CHECKING:
+    from experiments.run.results import Result
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Chart(NamedTuple):
+    """Blocks of a Gantt chart, each of shape (blocks,): neighbouring processors of a cluster."""
+
+    job: Integers  # row of the job
+    cluster: Integers
+    first: Integers  # lowest processor
+    rows: Integers  # how many processors
+
+
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """A run that is to be shown.
+
+    Attributes
+    ----------
+    name : str
+        What tells it from others: its folder, or its scenario.
+    summary : dict
+        `Result.summary`.
+    platform : Platform
+    jobs : DataFrame
+        A row for each job that left: job (number), arrival (s), size (processors), start and finish
+        (s, NaN if it was rejected).
+    parts : Parts
+        Of those jobs on clusters.
+    timeline : DataFrame
+        `Result.timeline`.
+    """
+
+    name: str
+    summary: dict[str, Any]
+    platform: Platform
+    jobs: pd.DataFrame
+    parts: Parts
+    timeline: pd.DataFrame
+
+    @classmethod
+    def read(cls, folder: str | os.PathLike[str]) -> Ran:
+        """Read a folder that ``metasched run --out`` wrote.
+
+        Raises
+        ------
+        GridError
+            If a file is missing, cut off, or none that a run writes.
+        """
+        files = ResultFiles.read(folder)
+        rows, where = files.rows, Path(folder) / JOBS
+        left = files.summary["jobs"]["completed"] + files.summary["jobs"]["rejected"]
+        if left != len(rows):
+            raise GridError(f"{where}: {len(rows)} jobs; accepted: {left}, as the summary has it")
+        jobs = pd.DataFrame(
+            {
+                "job": np.array([row.job for row in rows], np.int64),
+                "arrival": np.array([row.arrival for row in rows], np.float64),
+                "size": np.array([row.size for row in rows], np.int64),
+                "start": np.array([row.start for row in rows], np.float64),
+                "finish": np.array([row.finish for row in rows], np.float64),
+            }
+        )
+        parts = _parts(rows, files.platform, where)
+        timeline = read_timeline(files)
+        ran = cls(Path(folder).resolve().name, files.summary, files.platform, jobs, parts, timeline)
+        try:
+            _ = ran.chart
+        except GridError as error:
+            raise GridError(f"{where}: {error}; accepted: a file that a run wrote") from None
+        return ran
+
+    @classmethod
+    def of(cls, result: Result) -> Ran:
+        """Return a run that kept its jobs.
+
+        Raises
+        ------
+        GridError
+            If it did not.
+        """
+        jobs = result.jobs[["job", "arrival", "size", "start", "finish"]]
+        assert result.records is not None
+        records = result.records
+        parts = parts_of(records[np.lexsort((records["number"], records["arrival"]))])
+        name = result.scenario.name
+        return cls(name, result.summary(), result.platform, jobs, parts, result.timeline)
+
+    @cached_property
+    def chart(self) -> Chart:
+        """The blocks of its Gantt chart, by cluster and start.
+
+        Raises
+        ------
+        GridError
+            If jobs cannot have run as is told.
+        """
+        start, finish = (self.jobs[name].to_numpy(np.float64) for name in ("start", "finish"))
+        backwards = np.flatnonzero(~(finish[self.parts.job] >= start[self.parts.job]))
+        if len(backwards):
+            job = self.jobs["job"].iloc[self.parts.job[backwards[0]]]
+            raise GridError(f"job {job}: it finishes before it starts")
+        found = []
+        for index, cluster in enumerate(self.platform.clusters):
+            here = np.flatnonzero(self.parts.cluster == index)
+            job = self.parts.job[here]
+            try:
+                blocks = lay(start[job], finish[job], self.parts.processors[here], cluster.size)
+            except GridError as error:
+                raise GridError(f"cluster {cluster.name}: {error}") from None
+            of = np.full(len(blocks.part), index)
+            found.append(Chart(job[blocks.part], of, blocks.first, blocks.rows))
+        return Chart(*map(np.concatenate, zip(*found, strict=True)))
+
+    @property
+    def policy(self) -> str:
+        """Its schedulers: the global one, where it decides anything, over the local ones."""
+        clusters = len(self.platform.clusters)
+        return schedulers(self.summary["global"], self.summary["local"], clusters)
+
+    @property
+    def left_running(self) -> bool:
+        """Whether jobs may have been running at its end: what they used is in no number."""
+        return bool(self.summary.get("interrupted") and self.summary.get("unfinished"))
+
+    @property
+    def restarted(self) -> bool:
+        """Whether failures threw jobs back: only their last starts are known, not those before."""
+        return bool(self.summary["metrics"].get("restarts"))
+
+    @property
+    def bounds(self) -> Floats:
+        """Bounds of the intervals of its timeline, s."""
+        return np.append(self.timeline["from"], self.timeline["to"].iloc[-1:])
+
+    @property
+    def link_names(self) -> list[str]:
+        """Links, by the node that each joins to the centre."""
+        return [name[len("demand ") :] for name in self.timeline.columns[3::2]]
+
+    @cached_property
+    def split(self) -> npt.NDArray[np.bool_]:
+        """Whether each job ran on several clusters."""
+        return np.bincount(self.parts.job, minlength=len(self.jobs)) > 1
+
+    @cached_property
+    def completed(self) -> npt.NDArray[np.bool_]:
+        """Whether each job was completed rather than rejected."""
+        return self.jobs["start"].notna().to_numpy()
+
+    @cached_property
+    def counted(self) -> npt.NDArray[np.bool_]:
+        """Whether each job was completed and arrived after the warm-up: means are of these."""
+        warmup = self.summary["parameters"].get("warmup") or 0
+        return self.completed & (np.arange(len(self.jobs)) >= warmup)
+
+    @cached_property
+    def waits(self) -> Floats:
+        """Waits of the jobs that count, s."""
+        jobs = self.jobs[self.counted]
+        return (jobs["start"] - jobs["arrival"]).to_numpy()
+
+    @cached_property
+    def slowdowns(self) -> Floats:
+        """Bounded slowdowns of the jobs that count, over the time that they ran."""
+        jobs = self.jobs[self.counted]
+        ran = np.maximum((jobs["finish"] - jobs["start"]).to_numpy(), SLOWDOWN_BOUND)
+        return np.maximum((jobs["finish"] - jobs["arrival"]).to_numpy() / ran, 1.0)
+
+
+def told_apart(runs: Sequence[Ran]) -> list[Ran]:
+    """Return the runs with names of their own."""
+    names = [ran.name for ran in runs]
+    return [
+        dataclasses.replace(ran, name=f"{ran.name} ({index})") if names.count(ran.name) > 1 else ran
+        for index, ran in enumerate(runs, 1)
+    ]
+
+
+def _parts(rows: list[Row], platform: Platform, where: Path) -> Parts:
+    index = {name: at for at, name in enumerate(platform.names)}
+    found: list[tuple[int, int, int]] = []
+    for at, row in enumerate(rows):
+        if sum(row.placement.values()) != (0 if row.start is None else row.size):
+            raise GridError(
+                f"{where}:{at + 2}: placement: not the job's {row.size} processors; "
+                "accepted: all of them, or none without a start"
+            )
+        for name, count in row.placement.items():
+            if name not in index or count < 1:
+                raise GridError(
+                    f"{where}:{at + 2}: placement: found {name}:{count}; "
+                    "accepted: processors of clusters of the platform"
+                )
+            found.append((at, index[name], count))
+    return Parts(*np.array(found, np.int64).reshape(-1, 3).T)

@@ -1,0 +1,260 @@
+"""A result in words and columns, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments.run.results import Result
+from experiments.scenario.parameters import Parameters
+from experiments.show.labels import (
+    MEASURED,
+    WAITS_OF_RESTARTED,
+    drawn_words,
+    label,
+    scale_of,
+    schedulers,
+    told,
+)
+from experiments.show.numbers import counted, duration, percent
+from experiments.show.tables import print_whole
+from grid.jobs import UNKNOWN
+
+if TYPE_CHECKING:
+    from experiments.scenario.scenario import Scenario
+    from experiments.sweeps.replications import Replications
+    from experiments.sweeps.saturation import Saturation
+
+REJECTED_NAMED, CLUSTERS_SHOWN = 10, 20
+"""Rejected jobs and clusters that people are shown at most."""
+
+UNSTABLE = "not stable: the queue grew for as long as jobs arrived, and means with it"
+
+CLUSTER_COLUMNS = {
+    "size": "procs",
+    "jobs": "jobs",
+    "utilization": "used",
+    "makespan": "makespan",
+    "idle_time_mean": "own idle",
+    "over_deadline": "late",
+    "cp": "CP",
+}
+"""Numbers of a cluster that people are shown, by short names."""
+
+_LITERALLY: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+
+
+def print_result(result: Result, console: Console) -> None:
+    """Print the run and its clusters, in plain columns that fit 80 characters."""
+    summary = result.summary()
+    metrics, counts = summary["metrics"], result.counts
+    by = schedulers(summary["global"], summary["local"], len(result.platform.clusters))
+    title = f"{summary['scenario']}: {by}, seed {result.seed}"
+    console.print(title, style="bold", **_LITERALLY)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for words, value in (
+        ("jobs completed", f"{counts['completed']:,} of {counts['submitted']:,} submitted"),
+        ("simulated time", f"{_simulated(result)}, in {duration(result.wall_s)}"),
+        *_performance(result, metrics),
+        *((label(each), told(each, metrics[each])) for each in _measured(metrics)),
+        *_coallocation(metrics, summary["links"]),
+        *_losses(result),
+        ("messages", f"{sum(result.messages.values()):,}"),
+        *((name, told(name, value)) for name, value in result.own_metrics.items()),
+    ):
+        table.add_row(words, value)
+    console.print(table)
+    console.print()
+    print_whole(_clusters_table(summary["clusters"]), console)
+    for line in (*_explained(result, summary["clusters"]), *_remarks(result)):
+        console.print(line, **_LITERALLY)
+
+
+def _simulated(result: Result) -> str:
+    """Return the simulated time, and when the last job ended if messages went on for long."""
+    words, last = duration(result.simulated_s), float(result.tally.grid["ended"].max())
+    long_ago = 0.0 <= last < 0.9 * result.simulated_s and not result.unfinished
+    return f"{words} (the last job ended after {duration(last)})" if long_ago else words
+
+
+def print_replications(found: Replications, console: Console) -> None:
+    """Print the mean of each metric with its confidence interval."""
+    often = counted(len(found.runs), "replication")
+    title = f"{found.scenario.name}: {_by(found.scenario)}, {often}"
+    console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
+    if found.unstable:
+        console.print(
+            f"not stable: in {found.unstable} of {len(found.runs)} the queue grew for as long as "
+            "jobs arrived; means are those of runs of this length",
+            **_LITERALLY,
+        )
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for column in ("metric", "mean, 95 % confidence"):
+        table.add_column(column)
+    for name, interval in found.shown.items():
+        table.add_row(Text(label(name)), told(name, interval.mean, interval.half_width))
+    print_whole(table, console)
+    for line in found.remarks:
+        console.print(line, **_LITERALLY)
+
+
+def print_saturation(found: Saturation, console: Console) -> None:
+    """Print the bracket of a maximal utilization, and the loads that were tried."""
+    title = f"{found.scenario.name}: {_by(found.scenario)}, {found.replications} runs at each load"
+    console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("load")
+    table.add_column("growth of queues", justify="right")
+    table.add_column("verdict")
+    for load, growth in sorted(found.bracket.growth.items()):
+        told = f"{growth.mean:.2f} ± {growth.half_width:.2f}"
+        table.add_row(f"{load:.5g}", told, found.bracket.verdict(load))
+    print_whole(table, console)
+    console.print("growth: mean queue in the last third of runs over that in the first; 2.37 where")
+    console.print("queues are just borne, and 95 % confidence intervals")
+    low, high = found.bracket.low, found.bracket.high
+    console.print(f"maximal utilization: between {low:.4f} and {high:.4f}", **_LITERALLY)
+    for line in found.remarks:
+        console.print(line, **_LITERALLY)
+
+
+def _meant(names: Sequence[str], row: dict[str, Any]) -> list[str]:
+    """Return the metrics that have a number."""
+    return [name for name in names if row.get(name) is not None]
+
+
+def _measured(metrics: dict[str, Any]) -> list[str]:
+    """Return the metrics of a run that are shown; idle-time is a part of CP."""
+    names = _meant(MEASURED, metrics)
+    return [name for name in names if name != "idle_time_mean" or metrics["mcp"] is not None]
+
+
+def _by(scenario: Scenario) -> str:
+    """Return the schedulers of a scenario."""
+    named = scenario.to_dict()
+    return schedulers(named["global"], named["local"], len(scenario.platform.clusters))
+
+
+def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield MCP and PB with what they are of, where there are rounds."""
+    if not result.in_rounds:
+        return
+    planned = len(result.planned.dispatched)
+    under_way = f" finished, {planned:,} planned" if planned > result.round_count else ""
+    yield "rounds", f"{result.round_count:,}{under_way}"
+    for of, words in (
+        ("", "mean of rounds" if result.rounds is not None else "whole run"),
+        ("_overall", "whole run" if result.rounds is not None else ""),
+        ("_planned", "rounds as planned"),
+    ):
+        if words and metrics[f"mcp{of}"] is not None:
+            values = f"{duration(metrics[f'mcp{of}'])}, {duration(metrics[f'pb{of}'])}"
+            yield f"MCP, PB: {words}", values
+
+
+def _losses(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield what failures cost, if they did."""
+    if result.restarts:
+        lost = f"{told('lost_work', result.lost_work)} lost"
+        yield "restarts", f"{result.restarts:,}, {lost}"
+
+
+def _coallocation(
+    metrics: dict[str, Any], links: list[dict[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """Yield what splitting jobs and staging their data came to, if that happened."""
+    if metrics["coallocated"]:
+        for name in ("coallocated", "mean_penalty"):
+            yield label(name), told(name, metrics[name])
+        if any(link["mean_demand"] for link in links):
+            most = max(link["saturated"] for link in links)
+            yield "most saturated link", f"{percent(most)} of the time"
+    if metrics["mean_staging"]:
+        for name in ("migrated", "mean_staging"):
+            yield label(name), told(name, metrics[name])
+
+
+def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what columns of the table of clusters mean, those that it has."""
+    columns = _columns(clusters)
+    notes = {
+        "idle_time_mean": "own idle: in its own makespan",
+        "over_deadline": "late: total over-deadline",
+        "cp": f"CP: {'whole run' if result.rounds is None else 'mean of rounds'}",
+    }
+    if told := [words for name, words in notes.items() if name in columns]:
+        yield "; ".join(told)
+    counted_jobs = sum(row["jobs"] for row in clusters)
+    if result.tally.grid["jobs"][0] < counted_jobs:
+        yield "jobs: one that is split counts on each of its clusters"
+
+
+def _remarks(result: Result) -> Iterator[str]:
+    """Yield in words what the tables do not say."""
+    if result.tally.grid["due"][0] and (drawn := drawn_words(result.deadlines)):
+        yield drawn
+    if warm := result.tally.completed - int(result.tally.grid["jobs"][0]):
+        yield f"means and clusters: without {counted(warm, 'completed job')} of the warm-up"
+    if nobody := _shares_of_nobody(result):
+        yield f"shares: found users {nobody}; no job that counts is theirs"
+    if (more := len(result.platform.clusters) - CLUSTERS_SHOWN) > 0:
+        yield f"and {counted(more, 'more cluster')}"
+    if rejected := result.rejected:
+        named = ", ".join(map(str, rejected[:REJECTED_NAMED]))
+        rest = ", ..." if len(rejected) > REJECTED_NAMED else ""
+        reasons = [*result.rejections.items()]
+        why = f", {reasons[0][0]}" if len(reasons) == 1 else ""
+        yield f"{counted(len(rejected), 'job')} rejected{why}: {named}{rest}"
+        for why, count in reasons if len(reasons) > 1 else ():
+            yield f"  {count:,}: {why}"
+    if result.unfinished:
+        why = "the run was interrupted" if result.interrupted else result.why_unfinished
+        yield f"{counted(result.unfinished, 'job')} not finished: {why}"
+        if result.interrupted and result.tally.grid["jobs"][0]:  # else neither is shown
+            yield "processors that those held count as idle in utilization and idle-times"
+    elif result.interrupted:
+        yield "the run was interrupted before the next jobs came"
+    if result.stable is False:
+        yield UNSTABLE
+    if result.restarts:
+        yield WAITS_OF_RESTARTED
+    if result.cleaning.rules:
+        yield f"cleaning of {counted(result.cleaning.records, 'record')}:"
+    for rule, count in result.cleaning.rules.items():
+        yield f"  {count:,}: {rule}"
+
+
+def _shares_of_nobody(result: Result) -> str:
+    """Return the users that have a share and no job, in a row."""
+    parameters = result.scenario.parameters
+    shares = parameters.shares if isinstance(parameters, Parameters) else ()
+    there = {UNKNOWN, *(row["user"] for row in result.tally.users.table())}
+    return ", ".join(str(user) for user in shares if user not in there)
+
+
+def _columns(clusters: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the columns of which a cluster has a number; idle-times are told along with CP."""
+    named = CLUSTER_COLUMNS.items()
+    found = {name: words for name, words in named if any(_meant([name], row) for row in clusters)}
+    if "cp" not in found:
+        found.pop("idle_time_mean", None)
+    return found
+
+
+def _clusters_table(clusters: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("cluster", no_wrap=True, max_width=12)
+    shown = clusters[:CLUSTERS_SHOWN]
+    scales = {}
+    for name, words in _columns(shown).items():
+        scales[name] = scale_of(name, [row[name] for row in shown])
+        heading = f"{words} {scales[name].unit}".rstrip()
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in shown:
+        cells = (scale.told(row[name]) for name, scale in scales.items())
+        table.add_row(Text(row["name"]), *cells)
+    return table

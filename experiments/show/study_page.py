@@ -1,0 +1,244 @@
+"""The page on a study: which policies were compared, which is best where, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.cli.listing import shown
+from experiments.show.labels import heading, label, scale_of
+from experiments.show.numbers import NONE, PLAIN, Scale
+from experiments.show.packed import embedded
+from experiments.show.page import Cell, Column, Table, templates
+from experiments.show.panels import Panel, Point, panel
+from experiments.show.words import Sentence
+from experiments.studies.telling import MARK, of_others
+
+if TYPE_CHECKING:
+    from experiments.studies.outcome import StudyOutcome
+
+SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
+PANELS = 60
+"""Drawings at most; the table has all settings."""
+LIMITS = (
+    "A confidence interval tells how much of a mean may be chance in these workloads and seeds; "
+    "how well they stand for other sites, it does not.",
+    "Policies share a rank where the paired differences of their runs do not tell them apart: more "
+    "replications may.",
+    "Each setting is judged by itself: of twenty in which all policies are equal, in about one "
+    "some are called different by chance.",
+    "No mean is claimed where jobs are left unfinished.",
+)
+UNSTABLE = (
+    "Means of synthetic jobs with a *, hollow in drawings, are of runs without a steady state, and "
+    "grow with the length of the runs."
+)
+
+
+def study_page(outcome: StudyOutcome) -> str:
+    """Return the page on a study, HTML."""
+    told = outcome.provenance
+    unstable = len(outcome.runs) and outcome.points["unstable"].any()
+    limits = [Sentence(line) for line in (*LIMITS, *([UNSTABLE] if unstable else ()))]
+    drawn = _panels(outcome) if len(outcome.runs) else []
+    return templates().get_template("study.html").render(
+        title=outcome.title or "Study",
+        subtitles=[f"{len(outcome.runs):,} of {outcome.planned:,} runs, seed {outcome.study.seed}"],
+        version=told.get("version"),
+        scripts=SCRIPTS,
+        found=[Sentence(line) for line in outcome.sentences()],
+        metric=heading(outcome.metric, _scale(outcome)),
+        better="more" if outcome.study.more_is_better else "less",
+        panels=drawn[:PANELS],
+        left_out=max(0, len(drawn) - PANELS),
+        tables=_tables(outcome) if len(outcome.runs) else [],
+        limits=limits,
+        text=told.get("text", ""),
+        inputs=told.get("inputs", {}),
+        data=embedded({}),
+    )  # fmt: skip
+
+
+def _panels(outcome: StudyOutcome) -> list[Panel]:
+    """Return a drawing for each setting of all but one parameter, which is on its axis."""
+    points, vary, scale = outcome.points, outcome.study.vary, _scale(outcome)
+    numeric = [name for name in vary if len(vary[name]) > 1 and _is_numeric(vary[name])]
+    along = max(numeric, key=lambda name: len(vary[name]), default="workload")
+    others = [name for name in _telling(outcome) if name != along]
+    found = []
+    for place, rows in _groups(points, others):
+        values = sorted(rows[along].unique()) if along in numeric else [*rows[along].unique()]
+        curves = {}
+        for policy, of in rows.groupby("policy", sort=False):
+            at = of.set_index(along)
+            curves[str(policy)] = [_point(at, value, outcome.metric, scale) for value in values]
+        found.append(
+            panel(
+                place, _words(along), [_told(value) for value in values], curves, along in numeric
+            )
+        )
+    return found
+
+
+def _groups(points: pd.DataFrame, columns: list[str]) -> list[tuple[str, pd.DataFrame]]:
+    if not columns:
+        return [("", points)]
+    return [
+        (_place(dict(zip(columns, values, strict=True))), rows)
+        for values, rows in points.groupby(columns, sort=False)
+    ]
+
+
+def _point(at: pd.DataFrame, value: Any, metric: str, scale: Scale) -> Point:
+    if value not in at.index:
+        return Point(math.nan, math.nan)
+    row = at.loc[value]
+    note = "no steady state" if row["unstable"] else ""
+    mean, half = float(row[metric]), float(row[f"{metric} half_width"])
+    return Point(mean / scale.size, half / scale.size, note)
+
+
+def _place(values: dict[str, Any]) -> str:
+    return ", ".join(
+        str(value) if name == "workload" else f"{_words(name)} {_told(value)}"
+        for name, value in values.items()
+    )
+
+
+def _is_numeric(values: Any) -> bool:
+    return all(isinstance(each, int | float) and not isinstance(each, bool) for each in values)
+
+
+def _told(value: Any) -> str:
+    """Return the value of a parameter as it is set, whatever kind of number a table has."""
+    return shown(value.item() if isinstance(value, np.generic) else value)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _scale(outcome: StudyOutcome) -> Scale:
+    """Return the unit of the metric by which policies are compared."""
+    return scale_of(outcome.metric, outcome.points.get(outcome.metric, ()))
+
+
+# Tables -----------------------------------------------------------------------------------------
+
+
+def ranking_table(outcome: StudyOutcome) -> Table:
+    """Return the policies of each setting, the best first."""
+    scale = _scale(outcome)
+    unit = f", {scale.unit}" if scale.unit else ""
+    names = {
+        "n": "runs",
+        "mean": heading(outcome.metric, scale),
+        "difference": f"difference to the best mean{unit}",
+        "worse": "worse in, runs",
+    }
+    return _table(
+        "Ranking",
+        outcome.ranking,
+        names,
+        [*_telling(outcome), "rank", "policy", "n", "mean", "difference", "worse"],
+        "The rank of a policy is one more than the number of policies that are surely better, so "
+        "those that cannot be told apart share one. Differences are paired: of runs with the same "
+        "jobs, and in so many of them the policy is worse than that of the best mean.",
+        {"mean": "half_width"},
+        {"mean": scale, "difference": scale},
+    )
+
+
+def _telling(outcome: StudyOutcome) -> list[str]:
+    """Return the columns of a setting that are not the same in all rows."""
+    return [name for name in outcome.where if outcome.runs[name].nunique() > 1]
+
+
+def _tables(outcome: StudyOutcome) -> list[Table]:
+    scale = _scale(outcome)
+    tables = [ranking_table(outcome)]
+    if len(outcome.effects):
+        unit = f", {scale.unit}" if scale.unit else ""
+        before = f"{label(outcome.metric)} before{unit}"
+        effects = {"n": "pairs", "mean": before, "difference": f"change{unit}"}
+        others = [name for name in _telling(outcome) if outcome.effects[name].notna().any()]
+        columns = ["parameter", "from", "to", *others, "policy", "n", "mean", "difference"]
+        tables.append(
+            _table(
+                "Effects of parameters",
+                outcome.effects,
+                effects,
+                columns,
+                "The change from one value to the other, all else equal, of the replications that "
+                "both have, with its 95 % confidence interval.",
+                {"difference": "half_width"},
+                {"mean": scale, "difference": scale},
+            )
+        )
+    scales = {name: scale_of(name, outcome.points[name]) for name in outcome.study.reported}
+    counts = [each for each in ("unstable", "unfinished", "rejected") if outcome.points[each].any()]
+    tables.append(
+        _table(
+            "All means",
+            outcome.points,
+            {"n": "runs"} | {name: heading(name, scale) for name, scale in scales.items()},
+            [*_telling(outcome), "policy", "n", *counts, *scales],
+            "With 95 % confidence intervals; where only some runs have a number, n tells how many.",
+            scales=scales,
+        )
+    )
+    return tables
+
+
+def _table(
+    heading: str,
+    rows: pd.DataFrame,
+    names: dict[str, str],
+    columns: list[str],
+    note: str,
+    halves: Mapping[str, str] = MappingProxyType({}),
+    scales: Mapping[str, Scale] = MappingProxyType({}),
+) -> Table:
+    """Return rows as they are read.
+
+    `halves` has columns of half-widths of other names, `scales` units of columns that have one.
+    """
+    texts = {name: not pd.api.types.is_numeric_dtype(rows[name]) for name in columns}
+    cells = [
+        [
+            _text(row[name])
+            if texts[name]
+            else _number(
+                row[name],
+                row.get(halves.get(name, f"{name} half_width")),
+                row["unstable"],
+                scales.get(name, PLAIN),
+                of_others(row.get(f"{name} n", 0), row.get("n", 0)),
+            )
+            for name in columns
+        ]
+        for row in rows.to_dict("records")
+    ]
+    heads = [Column(names.get(name, _words(name)), texts[name]) for name in columns]
+    return Table(heading, heads, cells, note, open=heading == "Ranking")
+
+
+def _text(value: Any) -> Cell:
+    return Cell(NONE if value is None or value is pd.NA or value != value else _told(value))
+
+
+def _number(value: Any, half: Any, unstable: int, scale: Scale, of: str) -> Cell:
+    """Return a number with its half-width, if it has one, what it is of, and a mark.
+
+    The mark is that runs are not steady.
+    """
+    if value is None or value is pd.NA or math.isnan(value):
+        return Cell(NONE)
+    mark = MARK if unstable and half is not None else ""
+    width = half or None  # nothing is chance where it is 0
+    return Cell(scale.told(value, width) + mark + of, float(value))

@@ -1,0 +1,213 @@
+"""What a run came to, in plain words, and what its numbers cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from experiments.show.labels import WAITS_OF_RESTARTED, drawn_words, told
+from experiments.show.numbers import counted, duration, listed, number, percent
+from experiments.show.run_data import Ran
+
+STANDS_OUT = 0.05
+"""How much more than the next a cluster must be used to be named the busiest."""
+FEWEST = 10
+"""Jobs of a cluster below which nothing is said of it."""
+NAMED = 5
+"""Links that share the first place and are named at most."""
+
+
+class Sentence(NamedTuple):
+    """A sentence, and whether it warns."""
+
+    text: str
+    warns: bool = False
+
+
+def found(ran: Ran) -> list[Sentence]:
+    """Return what a run came to."""
+    return [*_service(ran), *_clusters(ran), *_links(ran), *_troubles(ran)]
+
+
+def _service(ran: Ran) -> Iterator[Sentence]:
+    metrics, counts = ran.summary["metrics"], ran.summary["jobs"]
+    submitted, completed = counts["submitted"], counts["completed"]
+    size = sum(cluster.size for cluster in ran.platform.clusters)
+    clusters = len(ran.platform.clusters)
+    where = f"{clusters} clusters" if clusters > 1 else "one cluster"
+    yield Sentence(
+        f"{ran.policy} completed {completed:,} of {counted(submitted, 'job')} on {where} with "
+        f"{size:,} processors, in {duration(ran.summary['simulated_s'])} of simulated time."
+    )
+    if not len(ran.waits):
+        return
+    yield Sentence(
+        f"A job waited {duration(metrics['mean_wait'])} on average: half of them at most "
+        f"{duration(float(np.median(ran.waits)))}, 95 % at most {duration(metrics['p95_wait'])}, "
+        f"the longest {duration(metrics['max_wait'])}. {_at_once(ran)}"
+    )
+    yield Sentence(
+        f"The mean bounded slowdown was {number(metrics['mean_bounded_slowdown'])}, and that "
+        f"of 95 % of the jobs at most {number(metrics['p95_bounded_slowdown'])}."
+    )
+    if metrics.get("deadlines_met") is not None:
+        drawn = drawn_words(ran.summary.get("deadlines"))
+        yield Sentence(f"{percent(metrics['deadlines_met'])} of the deadlines were met.")
+        if drawn:
+            yield Sentence(f"{drawn[0].upper()}{drawn[1:]}.", warns=True)
+
+
+def _at_once(ran: Ran) -> str:
+    share = float(np.mean(ran.waits == 0))
+    if share:
+        return f"{percent(share)} of them did not wait."
+    links = ran.summary["platform"]["links"]
+    if ran.summary["parameters"].get("latency") or any(link["latency"] for link in links):
+        return "Waits include the latency of the brokers' messages."
+    return "All had to wait."
+
+
+def _clusters(ran: Ran) -> Iterator[Sentence]:
+    of_all = ran.summary["metrics"].get("utilization")
+    if of_all is not None:
+        lost = ran.summary["metrics"].get("lost_work")
+        what = "did work that was not lost" if lost else "were in use"
+        rest = f"; failures threw away {told('lost_work', lost)} more" if lost else ""
+        away = ", also those of processors that were away," if _goes_away(ran) else ""
+        warm = ran.summary["parameters"].get("warmup")
+        since = "after the warm-up" if warm else "of a job that was completed"
+        yield Sentence(
+            f"Processors {what} {percent(of_all)} of the time: that is the share of all "
+            f"processor-seconds{away} from the first arrival {since} to the last finish{rest}."
+        )
+    if not ran.left_running:  # of those jobs no number tells anything
+        yield from _busiest(ran)
+        yield from _longest_waits(ran)
+
+
+def _goes_away(ran: Ran) -> bool:
+    summary = ran.summary
+    return bool(summary["platform"].get("changes") or summary["parameters"].get("mean_up_time"))
+
+
+def _busiest(ran: Ran) -> Iterator[Sentence]:
+    rows = [row for row in ran.summary["clusters"] if row.get("utilization") is not None]
+    used = sorted(rows, key=lambda row: row["utilization"])
+    if len(used) < 2 or used[-1]["jobs"] < FEWEST:
+        return
+    shares = [percent(row["utilization"]) for row in used]
+    if used[-1]["utilization"] - used[-2]["utilization"] >= STANDS_OUT:
+        yield Sentence(
+            f"{used[-1]['name']} was clearly the busiest cluster ({shares[-1]}; the next is "
+            f"{used[-2]['name']} with {shares[-2]})."
+        )
+    else:
+        yield Sentence(
+            f"No cluster was clearly the busiest: their use is between {shares[0]} "
+            f"({used[0]['name']}) and {shares[-1]} ({used[-1]['name']})."
+        )
+
+
+def _longest_waits(ran: Ran) -> Iterator[Sentence]:
+    """Yield where those jobs ran that waited longest: that need not be the busiest cluster."""
+    rows = [row for row in ran.summary["clusters"] if row["jobs"] >= FEWEST]
+    if len(rows) < 2:
+        return
+    first, second, *_ = sorted(rows, key=lambda row: -(row["mean_wait"] or 0.0))
+    longest, after = (told("mean_wait", row["mean_wait"]) for row in (first, second))
+    if longest != after:
+        yield Sentence(
+            f"Jobs that ran on {first['name']} waited longest ({longest} on average; the next are "
+            f"those of {second['name']} with {after})."
+        )
+
+
+def _links(ran: Ran) -> Iterator[Sentence]:
+    metrics, links = ran.summary["metrics"], ran.summary["links"]
+    if metrics.get("coallocated"):
+        words = f"{percent(metrics['coallocated'])} of the jobs were split across clusters"
+        if (penalty := metrics["mean_penalty"]) is not None:
+            words += f", and took {penalty:.3f} times as long as with links of their own"
+        yield Sentence(f"{words}.")
+    most = max((link["saturated"] for link in links), default=0.0)
+    if most > 0:
+        names = [link["name"] for link in links if percent(link["saturated"]) == percent(most)]
+        if len(names) > NAMED:
+            names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1:,} others"]
+        links_, of = ("links", "each") if len(names) > 1 else ("link", "it")
+        yield Sentence(
+            f"{listed(names)} had the most saturated {links_}: more was asked of {of} than it "
+            f"carries in {percent(most)} of the time."
+        )
+    elif any(link["mean_demand"] > 0 for link in links):
+        yield Sentence("No link was ever asked for more than it carries.")
+
+
+def _troubles(ran: Ran) -> Iterator[Sentence]:
+    summary = ran.summary
+    if rejected := summary["jobs"]["rejected"]:
+        reasons = "; ".join(f"{count:,}: {why}" for why, count in summary["rejections"].items())
+        were = "was" if rejected == 1 else "were"
+        yield Sentence(
+            f"{counted(rejected, 'job')} could never start and {were} rejected ({reasons}).", True
+        )
+    if summary.get("interrupted"):
+        yield Sentence("The run was interrupted, and the numbers are those up to then.", True)
+    if unfinished := summary.get("unfinished"):
+        had = "had not finished by then" if ran.left_running else "never finished"
+        held = (
+            ", and processors that they held count as idle in utilization, idle-times and charts"
+            if ran.left_running and summary["metrics"].get("utilization") is not None
+            else ""
+        )
+        yield Sentence(f"{counted(unfinished, 'job')} {had}; they are in no chart{held}.", True)
+    if summary["metrics"].get("stable") is False:
+        yield Sentence(
+            "The queue grew for as long as jobs arrived: means of waits only tell how long the run "
+            "was, and would be higher in a longer one.",
+            True,
+        )
+    if ran.restarted:
+        yield Sentence(
+            f"Failures threw jobs back {counted(summary['metrics']['restarts'], 'time')}; the "
+            f"schedule shows the last start of each ({WAITS_OF_RESTARTED}).",
+            True,
+        )
+    for rule, count in summary.get("cleaning", {}).get("rules", {}).items():
+        yield Sentence(f"Cleaning of the log: {counted(count, 'record')}: {rule}.")
+
+
+def _more(runs: list[Ran]) -> str:
+    """Return what tells how much of a number is chance."""
+    if all(ran.summary["workload"] is None for ran in runs):
+        return (
+            "Replications do (metasched run ... --replications 10), and give confidence intervals."
+        )
+    return (
+        "Other weeks of a log do, as windows of a study (metasched study); replications of a log "
+        "that is replayed whole differ only in what is random, such as deadlines that are drawn."
+    )
+
+
+def limits(runs: list[Ran]) -> list[Sentence]:
+    """Return what charts and numbers of runs cannot tell."""
+    lines = [
+        "Results count the processors of a job on each cluster and do not name them. The chart "
+        "gives each job the lowest that are free, completions before starts at one instant: when "
+        "and where a job ran is as simulated, on which of the processors is not.",
+        "From afar a pixel of the chart stands for many jobs; it is as dark as its processors were "
+        "in use.",
+        f"These are single runs: how much of a number is chance, they do not tell. {_more(runs)}",
+        "Bounded slowdowns in the curves are over the time that a job ran, and over at least 10 s; "
+        "in the tables, over the time it would have run with links of its own.",
+    ]
+    if any(ran.summary["parameters"].get("warmup") for ran in runs):
+        lines.append(
+            "Jobs that arrived in the warm-up count for no mean and no share; they are in the "
+            "schedule and in the curves over time."
+        )
+    if any(map(_goes_away, runs)):
+        lines.append("Processors that were away are drawn like idle ones.")
+    return [Sentence(line) for line in lines]

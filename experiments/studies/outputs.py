@@ -1,0 +1,41 @@
+"""Files that a study leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.run.files import unwritable
+from experiments.run.replacing import replace_all, scratch
+
+
+@contextmanager
+def new_files(folder: Path) -> Iterator[Path]:
+    """Give a folder for new files, which go to `folder` together, over those of their names.
+
+    Raises
+    ------
+    GridError
+        If they cannot be written.
+    """
+    try:
+        with scratch(folder) as new:
+            yield new
+            replace_all(new, folder)
+    except OSError as error:
+        raise unwritable(folder, "results", "folder", error) from None
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table without its index."""
+    table.to_csv(path, index=False, lineterminator="\n")
+
+
+def plain(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table, ready for JSON: None where nothing defines a number."""
+    rows: list[dict[str, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
+    return rows

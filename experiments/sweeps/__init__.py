@@ -1,0 +1,1 @@
+"""Many runs: on all cores, kept as they end, and the statistics of their results."""

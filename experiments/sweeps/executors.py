@@ -1,0 +1,364 @@
+"""Workers behind Python's standard `Executor`: processes of this machine, or those of Dask."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import resource_tracker
+from multiprocessing.synchronize import Event
+from typing import Any, NamedTuple
+
+from agents.importing import Paths, starting_processes
+from agents.model import GridModel
+from experiments.cli.users_errors import in_words
+from experiments.sweeps.forecast import UnderWay
+from grid.errors import GridError
+
+DEATHS = 3
+"""Workers that are killed one after the other, nothing being done in between, are no accident."""
+PATIENCE = 8
+"""Time in which a Dask scheduler has to answer, s."""
+GUARDED = 'what starts workers stands below `if __name__ == "__main__":` in a script'
+KEPT = "finished runs are kept, and can be gone on with"
+
+
+class Workers(NamedTuple):
+    """Who does the runs.
+
+    Attributes
+    ----------
+    executor : Executor
+        Takes them.
+    number : int
+        How many it does at a time.
+    under_way : callable
+        Tells how far workers have come with what they are at, where that is known.
+    """
+
+    executor: Executor
+    number: int
+    under_way: Callable[[], Iterable[UnderWay]] = tuple
+
+
+def steps(model: GridModel) -> Iterator[None]:
+    """Yield the steps of a model in a worker, to its end or until nobody waits for it any more."""
+    while model.running:
+        if _stopping is not None and _stopping.is_set():
+            raise InterruptedError("the sweep has ended")
+        model.step()
+        if _desk is not None:
+            _desk.tell(model.world.count("completed") + model.world.count("rejected"))
+        yield
+
+
+def at_piece(piece: int, done: float, share: float, jobs: int) -> None:
+    """Note in a worker which run it begins.
+
+    Parameters
+    ----------
+    piece : int
+        The piece of work that the run is of.
+    done, share : float
+        Which share of the piece is done, and which the run is.
+    jobs : int
+        Of the run.
+    """
+    if _desk is not None:
+        _desk.begin(piece, done, share, jobs)
+
+
+class _Desk:
+    """Where a worker of this machine notes, for its parent, how far it has come.
+
+    Parameters
+    ----------
+    places : array of float
+        Of each worker the piece that it is at (-1: none), the share of it that is done, and the
+        time that this took, s.
+    index : int
+        The worker's.
+    """
+
+    def __init__(self, places: Any, index: int) -> None:
+        self._places, self._at = places, 3 * index
+        self._piece, self._done, self._share, self._jobs = -1, 0.0, 0.0, 1
+        self._began = 0.0
+
+    def begin(self, piece: int, done: float, share: float, jobs: int) -> None:
+        """Note which run begins."""
+        if piece != self._piece:
+            self._began = time.monotonic()
+        self._piece, self._done, self._share, self._jobs = piece, done, share, max(1, jobs)
+        self._places[self._at] = -1.0
+        self.tell(0)
+        self._places[self._at] = piece
+
+    def tell(self, through: int) -> None:
+        """Note that so many of the run's jobs are through."""
+        part = min(1.0, through / self._jobs)
+        self._places[self._at + 1] = self._done + self._share * part
+        self._places[self._at + 2] = time.monotonic() - self._began
+
+
+# Processes of this machine ----------------------------------------------------------------------
+
+
+def refuse_to_nest() -> None:
+    """End this process if it is a worker that imports the script it was started for."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(f"metasched: a worker would start workers; accepted: {GUARDED}")
+
+
+@contextmanager
+def local_workers(count: int, begin: Callable[[], object], kept: bool = True) -> Iterator[Workers]:
+    """Give worker processes that end in order, also after Ctrl-C or the death of this process.
+
+    Parameters
+    ----------
+    count : int
+    begin : callable
+        What each does first, so that its code is loaded; others can import it. What it raises,
+        the worker's tasks do.
+    kept : bool
+        Finished runs are on the disk.
+
+    Raises
+    ------
+    GridError
+        If workers are killed time after time.
+    """
+    refuse_to_nest()
+    processes = _Processes(count, begin)
+    try:
+        yield Workers(processes, count, processes.under_way)
+    except BrokenProcessPool:
+        if not processes.begun:
+            raise GridError(f"no worker process could begin; accepted: {GUARDED}") from None
+        raise GridError(
+            f"worker processes were killed, or ended themselves, {DEATHS} times in a row (out of "
+            f"memory?){f'; {KEPT}' if kept else ''}"
+        ) from None
+    finally:
+        processes.shutdown()
+
+
+class _Processes(Executor):
+    """A pool of processes that begins anew when one of them is killed, with what was not done."""
+
+    def __init__(self, count: int, begin: Callable[[], object]) -> None:
+        self._count, self._begin = count, begin
+        self._processes = multiprocessing.get_context("spawn")  # threads and forks do not mix
+        _quiet_tracker()
+        self._stopping = self._processes.Event()
+        self._lock = threading.Lock()
+        self._deaths, self._over, self._begun = 0, False, False
+        self._pool = self._new_pool()
+
+    def submit(self, task: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        """Have a task done by a worker."""
+        future: Future[Any] = Future()
+        self._hand(partial(task, *given, **named), future)
+        return future
+
+    @property
+    def begun(self) -> bool:
+        """Whether any worker got as far as code of ours."""
+        self._begun |= self._next.value > 0
+        return self._begun
+
+    def under_way(self) -> list[UnderWay]:
+        """Return how far workers have come with what they are at."""
+        places = [*zip(*[iter(self._places)] * 3, strict=True)]
+        return [UnderWay(int(piece), done, took) for piece, done, took in places if piece >= 0]
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        """End all workers; what they are doing is lost."""
+        with self._lock:
+            self._over = True
+        self._stopping.set()
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+    def _hand(self, task: Callable[[], Any], future: Future[Any]) -> None:
+        while True:
+            pool = self._pool
+            try:
+                with _starting():
+                    done = pool.submit(_do, task)
+                break
+            except BrokenProcessPool as error:
+                if not self._replaced(pool):
+                    future.set_exception(error)
+                    return
+        done.add_done_callback(partial(self._take, task, future, pool))
+
+    def _take(
+        self,
+        task: Callable[[], Any],
+        future: Future[Any],
+        pool: ProcessPoolExecutor,
+        done: Future[Any],
+    ) -> None:
+        """Pass on what came of a task, or hand it out again if its pool is no more."""
+        error = None if done.cancelled() else done.exception()
+        if isinstance(error, BrokenProcessPool) and self._replaced(pool):
+            self._hand(task, future)
+            return
+        if done.cancelled():
+            future.cancel()
+        if not future.set_running_or_notify_cancel():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            self._deaths = 0
+            future.set_result(done.result())
+
+    def _replaced(self, pool: ProcessPoolExecutor) -> bool:
+        """Have another pool in the place of a broken one, unless that is of no use."""
+        with self._lock:
+            if self._over:
+                return False
+            if pool is self._pool:
+                self._deaths += 1
+                if not self.begun or self._deaths >= DEATHS:
+                    return False
+                self._pool = self._new_pool()
+            return True
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        """Start the first worker; each of the others is started with a task."""
+        self._places = self._processes.RawArray("d", [-1.0, 0.0, 0.0] * self._count)
+        self._next = self._processes.Value("i", 0)
+        given = Paths(), self._stopping, self._begin, self._places, self._next  # unpickled in order
+        pool = ProcessPoolExecutor(self._count, self._processes, _begin, given)
+        with _starting():
+            pool.submit(os.getpid)
+        return pool
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Have workers that are started be deaf to Ctrl-C from their first instruction on.
+
+    It is the parent's: they inherit that it is blocked; here it is not lost, but comes later. They
+    also begin with no module of a user's in the place of another.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with starting_processes():
+            yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _quiet_tracker() -> None:
+    """Start the process that clears up after a killed one, and does not warn that it had to."""
+    sys.warnoptions.append("ignore:resource_tracker")
+    try:
+        with starting_processes():
+            resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.pop()
+
+
+_stopping: Event | None = None
+_desk: _Desk | None = None
+_unfit: Exception | None = None
+"""Why this worker can do nothing."""
+
+
+def _begin(
+    _: object, stopping: Event, begin: Callable[[], object], places: Any, next_: Any
+) -> None:
+    """Begin a worker: it ends with its parent, and has its code loaded."""
+    global _stopping, _desk, _unfit
+    _stopping = stopping
+    with next_.get_lock():
+        _desk = _Desk(places, next_.value)
+        next_.value += 1
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        with in_words("first short run of a worker process"):
+            begin()
+    except Exception as error:  # the pool would print it with all frames, and end
+        _unfit = error
+
+
+def _do(task: Callable[[], Any]) -> Any:
+    if _unfit is not None:
+        raise _unfit
+    return task()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+# Dask -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def dask_workers(address: str, check: Callable[[], str]) -> Iterator[Workers]:
+    """Give the workers of a Dask cluster; Dask itself sees to those that are killed.
+
+    Parameters
+    ----------
+    address : str
+        Of its scheduler.
+    check : callable
+        Is called on every worker that is there, and returns in words what is wrong with it, or "".
+
+    Raises
+    ------
+    GridError
+        If Dask is not installed, the scheduler does not answer, a worker cannot be used, or they
+        are lost under way.
+    """
+    try:
+        from distributed import Client, KilledWorker
+        from distributed.comm import get_address_host_port
+    except ModuleNotFoundError:
+        raise GridError(
+            "dask: Dask is not installed; accepted: metasched with the extra `dask`, as in pip "
+            "install 'metasched[dask]'"
+        ) from None
+    for name in ("distributed", "distributed.client"):  # what they have to say, we say
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        get_address_host_port(address)  # else Dask tries for long what is no address at all
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, ImportError) as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise GridError(
+            f"dask {address}: cannot be reached ({why[:200]}); accepted: the address of a Dask "
+            "scheduler, such as tcp://node1:8786"
+        ) from None
+    try:
+        for worker, wrong in client.run(check, on_error="return").items():
+            if wrong:
+                told = " ".join(str(wrong).split())
+                raise GridError(f"dask {address}: worker {worker}: {told}")
+        executor = client.get_executor(pure=False)
+        try:
+            yield Workers(executor, max(1, sum(client.nthreads().values())))
+        except KilledWorker:
+            raise GridError(f"Dask workers were killed time after time; {KEPT}") from None
+        except CancelledError:
+            raise GridError(f"dask {address}: the connection was lost; {KEPT}") from None
+        finally:
+            executor.shutdown(wait=False)
+    finally:
+        client.close(timeout=PATIENCE)

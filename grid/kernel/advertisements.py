@@ -1,0 +1,155 @@
+"""What brokers tell each other of their clusters: processors, queues, finished work.
+
+A cluster's broker tells the one above it, which passes the news on, up to the global one. Each
+believes what it heard last.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grid.kernel.compile import inlined, part
+from grid.kernel.events import schedule
+from grid.kernel.policies.message_hook import tell
+from grid.kernel.policies.policy_view import change_work
+from grid.kernel.processors import learn_up
+from grid.kernel.state import ADVERTISED, ADVERTISEMENT, NONE, TICK
+from grid.streams import uniform
+
+
+@inlined
+def learn_finished(state: Any, cluster: int, work: float, jobs: int) -> None:
+    """Let the global broker know of work that a cluster is through with."""
+    state.known.unfinished[cluster] -= jobs
+    if state.known.unfinished[cluster] == 0:
+        work = state.known.work[cluster]  # whatever rounding left
+    change_work(state.known, cluster, -work)
+
+
+@inlined
+def _lost(state: Any) -> bool:
+    """Draw whether a message is lost on a hop."""
+    if state.loss > 0.0 and uniform(state.loss_stream) < state.loss:
+        state.lost += 1
+        return True
+    return False
+
+
+@inlined
+def repeated(
+    state: Any, kind: int, job: int, sender: int, receiver: int, after: float = 0.0
+) -> float:
+    """Count a message that is sent again until each hop has carried it; return the time lost, s.
+
+    Sender and receiver are clusters, or NONE for the global broker; it is sent `after` s from now.
+    """
+    time, hops = 0.0, 0
+    if sender != NONE:
+        hops += state.hops[sender]
+    if receiver != NONE:
+        hops += state.hops[receiver]
+    state.messages[kind] += 1
+    tell(state, kind, job, sender, receiver, NONE, after)
+    for hop in range(hops):
+        while _lost(state):
+            tell(state, kind, job, sender, receiver, hop, after + time)
+            state.messages[kind] += 1
+            time += 2.0 * state.hop_latency  # until the acknowledgement is overdue
+    return time
+
+
+@inlined
+def hear(state: Any, beliefs: Any, news: Any, row: int, item: int) -> int:
+    """Have a broker believe what an advertisement says; return the row above it, or NONE."""
+    belief, told = beliefs[row], news[item]
+    belief.at = told.at
+    belief.free = told.free
+    belief.up = told.up
+    belief.waiting = told.waiting
+    belief.left = told.left
+    if belief.above == NONE:
+        cluster = belief.cluster
+        work = told.finished_work - state.told_work[cluster]
+        learn_finished(state, cluster, work, told.finished_jobs - state.told_jobs[cluster])
+        state.told_work[cluster] = told.finished_work
+        state.told_jobs[cluster] = told.finished_jobs
+        state.known.at[cluster] = told.at
+        state.known.free[cluster] = told.free
+        learn_up(state, cluster, told.up)
+        state.known.waiting[cluster] = told.waiting
+    return int(belief.above)
+
+
+@part
+def pass_on(state: Any, events: Any, beliefs: Any, news: Any, row: int, item: int) -> bool:
+    """Carry news to the broker of `row`, and on up; tell whether the global one heard it at once.
+
+    It stops where a hop takes time or loses it.
+    """
+    while row != NONE:
+        state.messages[ADVERTISED] += 1
+        cluster = beliefs[row].cluster
+        if _lost(state):
+            tell(state, ADVERTISED, item, cluster, row, row - state.first_belief[cluster], 0.0)
+            break
+        tell(state, ADVERTISED, item, cluster, row, NONE, 0.0)
+        if beliefs[row].delay > 0.0:
+            state.in_flight += 1
+            state.advertising += 1
+            at = schedule(state, events, state.now + beliefs[row].delay, ADVERTISEMENT, row)
+            events[at].news = item
+            return False
+        row = hear(state, beliefs, news, row, item)
+    news[item].next = state.vacant_news
+    state.vacant_news = item
+    state.news -= 1
+    return row == NONE
+
+
+@part
+def advertise(state: Any, events: Any, beliefs: Any, news: Any, cluster: int) -> bool:
+    """Have a cluster's broker tell what is true now; tell whether the global one heard it."""
+    if state.at_once[cluster] == 1:
+        state.known.at[cluster] = state.now
+        state.known.waiting[cluster] = state.waiting[cluster]
+        if state.truth == 1:
+            return False
+        if state.hops[cluster] == 1:
+            state.messages[ADVERTISED] += 1
+            state.sent[cluster] += 1
+            tell(state, ADVERTISED, NONE, cluster, state.first_belief[cluster], NONE, 0.0)
+            return False
+    state.sent[cluster] += 1
+    if state.running_count[cluster] == 0 and state.waiting[cluster] == 0:
+        state.left[cluster] = 0.0  # whatever rounding left
+    item = state.vacant_news
+    state.vacant_news = news[item].next
+    state.news += 1
+    told = news[item]
+    told.at = state.now
+    told.free = state.free[cluster]
+    told.up = state.remaining[cluster]
+    told.waiting = state.waiting[cluster]
+    told.left = state.left[cluster]
+    told.finished_work = state.finished_work[cluster]
+    told.finished_jobs = state.finished_jobs[cluster]
+    heard = pass_on(state, events, beliefs, news, state.first_belief[cluster], item)
+    return heard and state.at_once[cluster] == 0
+
+
+@inlined
+def tick_again(state: Any, events: Any) -> None:
+    """Have clusters be advertised at the next multiple of the period."""
+    state.ticking = 1
+    ticks = state.now // state.period + 1.0
+    schedule(state, events, max(ticks * state.period, state.now), TICK, 0)
+
+
+@inlined
+def is_news_out(state: Any, beliefs: Any) -> bool:
+    """Tell whether some broker has not heard of the last change of a cluster."""
+    for row in range(len(beliefs)):
+        cluster = beliefs[row].cluster
+        if state.at_once[cluster] == 0 and beliefs[row].at < state.touched_at[cluster]:
+            return True
+    return False

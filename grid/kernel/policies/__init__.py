@@ -1,0 +1,1 @@
+"""What compiled policies read, and what they answer."""

@@ -1,0 +1,1 @@
+"""Queues of waiting jobs: the order of service, backfilling, reservations, fair shares."""

@@ -1,0 +1,307 @@
+"""What is to come, as far as it can be foreseen: a profile of free processors and link demand.
+
+Each row holds from its time until that of the next one. It counts on jobs that run to end as
+predicted, by the links as they are shared now, and on jobs that wait to keep their reservations. A
+policy is asked about a moment of it as about now: `known.free`, `known.demand` and `known.now` are
+those of the row, and what it writes into its memory or draws at random is undone.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.kernel.bandwidth import set_demand
+from grid.kernel.compile import inlined, part, unchecked
+from grid.kernel.execution import reckon, residual
+from grid.kernel.queueing.releases import expected_end, expected_end_of_parts, freed_by
+from grid.kernel.state import COALLOCATED, NONE
+from grid.kernel.statistics import TOLERANCE
+
+RELEASE = np.dtype(
+    [
+        ("time", np.float64),  # s
+        ("job", np.int64),  # slot
+    ],
+    align=True,
+)
+"""When a running job is expected to end."""
+
+
+@functools.cache
+def moment_dtype(capacity: int) -> np.dtype[np.void]:
+    """Return the dtype of a row of the profile."""
+    clusters = (capacity,)
+    return np.dtype(
+        [
+            ("time", np.float64),  # s
+            ("free", np.int64, clusters),  # processors
+            ("demand", np.float64, clusters),  # Mbit/s, on each link
+        ],
+        align=True,
+    )
+
+
+@functools.cache
+def reservation_dtype(capacity: int) -> np.dtype[np.void]:
+    """Return the dtype of what is reserved for a job that waits."""
+    clusters = (capacity,)
+    return np.dtype(
+        [
+            ("job", np.int64),  # slot
+            ("begin", np.float64),  # s
+            ("end", np.float64),  # s, if no link that it uses is saturated
+            ("take", np.int64, clusters),  # processors
+            ("demand", np.float64, clusters),  # Mbit/s, on each link
+        ],
+        align=True,
+    )
+
+
+class Foresight(NamedTuple):
+    """The tables of a run with reservations; the loop takes them as one."""
+
+    profile: npt.NDArray[np.void]
+    """Of `moment_dtype`; `state.moments` rows are in use."""
+
+    reservations: npt.NDArray[np.void]
+    """Of `reservation_dtype`, in the order of the queue; `state.reservations` rows are in use, and
+    the last one is of the job that is being tried."""
+
+    releases: npt.NDArray[np.void]
+    """Scratch of `RELEASE`, a row for each slot."""
+
+    memory: npt.NDArray[np.float64]
+    """The policy's, while it is asked about a moment to come."""
+
+
+@unchecked
+def _sink(releases: Any, at: int, count: int) -> None:
+    """Restore the order of a heap, the soonest first, of which one row is out of it."""
+    time, job = releases[at].time, releases[at].job
+    child = 2 * at + 1
+    while child < count:
+        if child + 1 < count and releases[child + 1].time < releases[child].time:
+            child += 1
+        if releases[child].time >= time:
+            break
+        releases[at].time, releases[at].job = releases[child].time, releases[child].job
+        at, child = child, 2 * child + 1
+    releases[at].time, releases[at].job = time, job
+
+
+@part
+def _gather_releases(state: Any, slots: Any, sliding: Any, releases: Any) -> int:
+    """Make a heap of the ends of all running jobs; return how many there are.
+
+    One that runs for longer than expected is about to end, but holds its processors now.
+    """
+    soon = np.nextafter(state.now, np.inf)
+    count = 0
+    for cluster in range(state.clusters):
+        job = state.running[cluster]
+        while job != NONE:
+            releases[count].time = max(expected_end(state, slots[job]), soon)
+            releases[count].job = job
+            count += 1
+            job = slots[job].next
+    for index in range(state.sliding):
+        job = sliding[index].job
+        releases[count].time = max(expected_end_of_parts(state, slots[job]), soon)
+        releases[count].job = job
+        count += 1
+    for at in range(count // 2 - 1, -1, -1):
+        _sink(releases, at, count)
+    return count
+
+
+@inlined
+def see_now(state: Any, profile: Any) -> None:
+    """Begin the profile with what there is now."""
+    state.moments = 1
+    profile[0].time = state.now
+    for cluster in range(state.clusters):
+        profile[0].free[cluster] = state.free[cluster]
+    for link in range(state.links):
+        profile[0].demand[link] = state.demand[link]
+
+
+@part
+def _expect_running(
+    state: Any, slots: Any, processors: Any, sliding: Any, profile: Any, releases: Any
+) -> None:
+    """Write the profile of the running jobs alone."""
+    see_now(state, profile)
+    count = _gather_releases(state, slots, sliding, releases)
+    state.soonest = releases[0].time if count > 0 else np.inf
+    while count > 0:
+        time, job = releases[0].time, releases[0].job
+        count -= 1
+        releases[0].time, releases[0].job = releases[count].time, releases[count].job
+        _sink(releases, 0, count)
+        if time > profile[state.moments - 1].time:
+            profile[state.moments] = profile[state.moments - 1]
+            profile[state.moments].time = time
+            state.moments += 1
+        row = profile[state.moments - 1]
+        if slots[job].status != COALLOCATED:
+            cluster = slots[job].cluster
+            row.free[cluster] += freed_by(state, slots, processors, cluster, job, slots[job].size)
+            continue
+        ending = sliding[slots[job].sliding]
+        for cluster in range(state.clusters):
+            if ending.take[cluster] > 0:
+                held = ending.take[cluster]
+                row.free[cluster] += freed_by(state, slots, processors, cluster, job, held)
+        if state.penalty == 0.0:
+            for link in range(state.links):
+                row.demand[link] -= ending.demand[link]
+
+
+@part
+def propose(state: Any, slot: Any, reservation: Any, begin: float) -> None:
+    """Write what would be reserved for a job that began at a time (s) as `known.take` says.
+
+    That is cleared.
+    """
+    before = slot.execution_time, slot.predicted_time, slot.staging
+    parts, _, time = reckon(state, slot)
+    reservation.begin = begin
+    reservation.end = begin + slot.predicted_time
+    for cluster in range(state.clusters):
+        reservation.take[cluster] = state.known.take[cluster]
+    for link in range(state.links):
+        reservation.demand[link] = 0.0
+    if parts > 1:
+        computation, communication = residual(state, slot, time)
+        end = begin + slot.staging + computation + communication
+        reservation.end = end + (slot.predicted_time - slot.execution_time)
+        if state.penalty == 0.0:
+            set_demand(state, reservation, slot.size, slot.ppbw)
+    slot.execution_time, slot.predicted_time, slot.staging = before
+    for cluster in range(state.clusters):
+        state.known.take[cluster] = 0
+
+
+@part
+def foresee(state: Any, slots: Any, processors: Any, sliding: Any, foresight: Any) -> None:
+    """Write the profile; forget all reservations if they no longer fit.
+
+    A reservation whose time has come and that could not be had begins now.
+    """
+    profile = foresight.profile
+    _expect_running(state, slots, processors, sliding, profile, foresight.releases)
+    fits = True
+    for index in range(state.reservations):
+        reservation = foresight.reservations[index]
+        if reservation.begin < state.now:
+            for cluster in range(state.clusters):
+                state.known.take[cluster] = reservation.take[cluster]
+            propose(state, slots[reservation.job], reservation, state.now)
+        fits &= reserve(state, profile, reservation, 1)
+    if not fits:
+        state.reservations = 0
+        _expect_running(state, slots, processors, sliding, profile, foresight.releases)
+    state.foreseen = 1
+
+
+@part
+def let_pass(state: Any, profile: Any) -> None:
+    """Have the profile begin now: moments that have passed were as what is now."""
+    past = 0
+    while past + 1 < state.moments and profile[past + 1].time <= state.now:
+        past += 1
+    state.moments -= past
+    if past > 0:
+        for index in range(state.moments):
+            profile[index] = profile[index + past]
+    profile[0].time = state.now
+
+
+@unchecked
+def _moment_at(state: Any, profile: Any, time: float, begin: int) -> int:
+    """Return the row that begins at a time (s), not before row `begin`; it is made if need be."""
+    row = begin
+    while row < state.moments and profile[row].time < time:
+        row += 1
+    if row == state.moments or profile[row].time > time:
+        for below in range(state.moments, row, -1):
+            profile[below] = profile[below - 1]
+        profile[row] = profile[row - 1]
+        profile[row].time = time
+        state.moments += 1
+    return row
+
+
+@part
+def reserve(state: Any, profile: Any, reservation: Any, times: int) -> bool:
+    """Put a reservation into the profile, or (-1 times) take it out; tell whether all of it fits.
+
+    A job that shall take no time claims nothing.
+    """
+    begin = _moment_at(state, profile, reservation.begin, 0)
+    end = _moment_at(state, profile, reservation.end, begin)
+    fits = True
+    for index in range(begin, end):
+        row = profile[index]
+        for cluster in range(state.clusters):
+            row.free[cluster] -= times * reservation.take[cluster]
+            fits &= row.free[cluster] >= 0
+        for link in range(state.links):
+            row.demand[link] += times * reservation.demand[link]
+    return fits
+
+
+@part
+def fits(state: Any, profile: Any, first: int, reservation: Any, slows_nobody: bool) -> bool:
+    """Tell whether a reservation that begins with row `first` fits into the profile.
+
+    If need be only where no link that it uses is asked for more than it has.
+    """
+    index = first
+    while index < state.moments and profile[index].time < reservation.end:
+        row = profile[index]
+        for cluster in range(state.clusters):
+            if reservation.take[cluster] > row.free[cluster]:
+                return False
+        if slows_nobody:
+            for link in range(state.links):
+                demand = row.demand[link] + reservation.demand[link]
+                if reservation.demand[link] > 0.0 and state.capacity[link] < demand * (
+                    1.0 - TOLERANCE
+                ):
+                    return False
+        index += 1
+    return True
+
+
+@inlined
+def could_hold(state: Any, moment: Any, size: int) -> bool:
+    """Tell whether as many processors as a job needs are free at a moment."""
+    free = 0
+    for cluster in range(state.clusters):
+        free += moment.free[cluster]
+    return free >= size
+
+
+@inlined
+def imagine(state: Any, moment: Any) -> None:
+    """Have the scheduler know a moment as if it were now."""
+    state.known.now = moment.time
+    for cluster in range(state.clusters):
+        state.known.free[cluster] = moment.free[cluster]
+    for link in range(state.links):
+        state.known.demand[link] = moment.demand[link]
+
+
+@inlined
+def come_back(state: Any) -> None:
+    """Have the scheduler know what is true now; it knows all at once."""
+    state.known.now = state.now
+    for cluster in range(state.clusters):
+        state.known.free[cluster] = state.free[cluster]
+    for link in range(state.links):
+        state.known.demand[link] = state.demand[link]

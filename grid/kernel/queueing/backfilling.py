@@ -1,0 +1,177 @@
+"""How a cluster serves its queue when it lets jobs go before others: FPFS and EASY.
+
+`grid.kernel.queueing.conservative` is the third way. All work with any order of the queue. What
+they expect of a job's time is its prediction.
+
+Nobody who was refused before can start because a job has joined the queue behind them. So long as
+nothing else changes, only the newcomer is tried.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grid.kernel.compile import inlined, part
+from grid.kernel.execution import start
+from grid.kernel.queueing.conservative import serve_by_reservations
+from grid.kernel.queueing.queues import first, leave, walk, walk_from, walk_on
+from grid.kernel.queueing.releases import expected_end, freed_by, is_overdue, parts_freed
+from grid.kernel.state import EASY, FPFS, NOBODY, NONE
+
+
+@inlined
+def note_newcomer(state: Any, slots: Any, job: int) -> None:
+    """Note a job that has joined the queue of its cluster."""
+    slot = slots[job]
+    slot.jumps = 0
+    slot.reserved = np.inf
+    state.newcomers[slot.cluster] += 1
+    state.newcomer[slot.cluster] = job
+
+
+@part
+def _leave_and_start(
+    state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int, job: int
+) -> None:
+    leave(state, slots, cluster, job)
+    start(state, slots, events, processors, turns, job)
+
+
+@inlined
+def _only_newcomer(state: Any, cluster: int) -> bool:
+    """Tell whether nothing has happened but that one job has joined the queue."""
+    return bool(state.disturbed[cluster] == 0 and state.newcomers[cluster] == 1)
+
+
+@part
+def _serve_all_that_fit(
+    state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int
+) -> None:
+    """FPFS: start each job that fits, in order, unless one was overtaken too often before it."""
+    most = state.may_be_overtaken[cluster]
+    job = walk(state, slots, cluster)
+    if most == NOBODY and _only_newcomer(state, cluster):
+        job = state.newcomer[cluster]
+        if slots[job].size <= state.free[cluster]:
+            _leave_and_start(state, slots, events, processors, turns, cluster, job)
+        return
+    # `jumps` counts from what has started by now, until the walk is over.
+    started, allowed, last = 0, NOBODY, NONE
+    while job != NONE and state.free[cluster] > 0 and started < allowed:
+        if slots[job].size <= state.free[cluster]:
+            _leave_and_start(state, slots, events, processors, turns, cluster, job)
+            started += last != NONE
+            job = walk_from(state, slots, cluster, job)
+        else:
+            if most < NOBODY:
+                slots[job].jumps -= started
+                allowed = min(allowed, most - slots[job].jumps)
+                last = job
+            job = walk_on(state, slots, job)
+    if started > 0:
+        job = walk(state, slots, cluster)
+        slots[last].jumps += started
+        while job != last:
+            slots[job].jumps += started
+            job = walk_on(state, slots, job)
+
+
+@part
+def _find_shadow(
+    state: Any, slots: Any, processors: Any, sliding: Any, cluster: int, head: int
+) -> None:
+    """Find when the head of the queue is expected to start, and what it leaves free then.
+
+    All releases of that instant included. A head larger than what remains has no such time.
+    """
+    need, free = slots[head].size, state.free[cluster]
+    state.shadow[cluster], state.extra[cluster] = np.inf, free
+    job = state.running[cluster]
+    at, freed = parts_freed(state, slots, processors, sliding, cluster, -np.inf)
+    while job != NONE or at < np.inf:
+        end = np.inf if job == NONE else expected_end(state, slots[job])
+        if free >= need and min(end, at) > state.shadow[cluster]:
+            break
+        if at <= end:
+            end = at
+            free += freed
+            at, freed = parts_freed(state, slots, processors, sliding, cluster, at)
+        else:
+            free += freed_by(state, slots, processors, cluster, job, slots[job].size)
+            job = slots[job].next
+        if free >= need:
+            state.shadow[cluster] = end
+            state.extra[cluster] = free - need
+
+
+@inlined
+def _may_go_before(state: Any, cluster: int, slot: Any) -> bool:
+    """Tell whether a job that starts now would not delay the head of the queue."""
+    if slot.size > state.free[cluster]:
+        return False
+    ends_in_time = state.now + slot.predicted_time <= state.shadow[cluster]
+    return bool(ends_in_time or slot.size <= state.extra[cluster])
+
+
+@inlined
+def _go_before(
+    state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int, job: int
+) -> None:
+    slot = slots[job]
+    if state.now + slot.predicted_time > state.shadow[cluster]:
+        state.extra[cluster] -= slot.size
+    _leave_and_start(state, slots, events, processors, turns, cluster, job)
+
+
+@part
+def _serve_easily(
+    state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, cluster: int
+) -> None:
+    """EASY: start jobs from the head while they fit, then others that do not delay the head."""
+    head = first(state, slots, cluster)
+    behind = _only_newcomer(state, cluster) and state.newcomer[cluster] != head
+    if behind and state.sliding == 0 and not is_overdue(state, slots, cluster):
+        job = state.newcomer[cluster]
+        if _may_go_before(state, cluster, slots[job]):
+            _go_before(state, slots, events, processors, turns, cluster, job)
+        return
+    while head != NONE and slots[head].size <= state.free[cluster]:
+        _leave_and_start(state, slots, events, processors, turns, cluster, head)
+        head = first(state, slots, cluster)
+    if head == NONE or state.free[cluster] == 0:
+        return
+    _find_shadow(state, slots, processors, sliding, cluster, head)
+    job = walk_from(state, slots, cluster, head)
+    while job != NONE and state.free[cluster] > 0:
+        if _may_go_before(state, cluster, slots[job]):
+            _go_before(state, slots, events, processors, turns, cluster, job)
+            job = walk_from(state, slots, cluster, job)
+        else:
+            job = walk_on(state, slots, job)
+
+
+@inlined
+def serve(
+    state: Any,
+    slots: Any,
+    events: Any,
+    processors: Any,
+    turns: Any,
+    sliding: Any,
+    profile: Any,
+    cluster: int,
+) -> None:
+    """Start what can start of a cluster's queue, in the cluster's own way."""
+    if state.waiting[cluster] > 0:
+        if state.service[cluster] == FPFS:
+            _serve_all_that_fit(state, slots, events, processors, turns, cluster)
+        elif state.service[cluster] == EASY:
+            _serve_easily(state, slots, events, processors, turns, sliding, cluster)
+        else:
+            serve_by_reservations(
+                state, slots, events, processors, turns, sliding, profile, cluster
+            )
+    state.disturbed[cluster] = 0
+    state.newcomers[cluster] = 0

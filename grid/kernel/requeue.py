@@ -1,0 +1,81 @@
+"""How a cluster gives back jobs that it can no longer hold, since processors went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grid.kernel.advertisements import learn_finished
+from grid.kernel.arrival import announce
+from grid.kernel.compile import inlined, part
+from grid.kernel.processors import forget_plan, left_booking, touch
+from grid.kernel.queueing.queues import after, first, leave
+from grid.kernel.state import NONE
+
+
+@part
+def _hand_back(state: Any, slots: Any, events: Any, job: int) -> None:
+    """Have a cluster that can no longer hold a job give it back to the global scheduler."""
+    slot = slots[job]
+    cluster, work = slot.cluster, slot.predicted_time * slot.size
+    if slot.landed == 1:
+        state.left[cluster] -= work
+    slot.landed = 0
+    slot.cluster = NONE
+    slot.given_back_by = cluster
+    slot.news_at = state.now
+    slot.serial = NONE  # it is known anew, behind all others
+    if state.at_once[cluster] == 1:
+        learn_finished(state, cluster, work, 1)
+    else:
+        state.finished_work[cluster] += work
+        state.finished_jobs[cluster] += 1
+    touch(state, cluster)
+    left_booking(state, cluster)
+    announce(state, slots, events, job, cluster)
+
+
+@part
+def give_back(state: Any, slots: Any, events: Any, processors: Any, turns: Any) -> None:
+    """Have clusters that lose processors give back the jobs that they can no longer hold.
+
+    That is every such job that waits there, or lands there now and was sent as of older news.
+    """
+    job, previous = state.landing_first, NONE
+    while job != NONE:
+        following, cluster = slots[job].next, slots[job].cluster
+        too_late = state.shrunk_at[cluster] > slots[job].news_at
+        if too_late and slots[job].size > state.remaining[cluster]:
+            if previous == NONE:
+                state.landing_first = following
+            else:
+                slots[previous].next = following
+            if following == NONE:
+                state.landing_last = previous
+            _hand_back(state, slots, events, job)
+        else:
+            previous = job
+        job = following
+    for cluster in range(state.clusters):
+        if state.shrunk[cluster] == 1:
+            state.shrunk[cluster] = 0
+            _give_back_waiting(state, slots, events, processors, turns, cluster)
+
+
+@inlined
+def _give_back_waiting(
+    state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int
+) -> None:
+    too_large = False
+    job = first(state, slots, cluster)
+    while job != NONE:
+        too_large |= slots[job].size > state.remaining[cluster]
+        job = after(state, slots, cluster, job)
+    if too_large and state.planned[cluster] == 1:
+        forget_plan(state, slots, processors, turns, cluster)  # its planner is asked anyway
+    job = first(state, slots, cluster)
+    while job != NONE:
+        following = after(state, slots, cluster, job)
+        if slots[job].size > state.remaining[cluster]:
+            leave(state, slots, cluster, job)
+            _hand_back(state, slots, events, job)
+        job = following

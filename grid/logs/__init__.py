@@ -1,0 +1,1 @@
+"""Logs of real systems and tables of jobs: read, cleaned, written, replayed."""

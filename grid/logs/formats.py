@@ -1,0 +1,223 @@
+"""Formats of workload files: how each is told, read and written."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from grid.errors import WorkloadError
+from grid.foreign import quoted
+from grid.logs.batsim import batsim_log, write_batsim
+from grid.logs.fields import FIELDS, PARTITION
+from grid.logs.files import bare_name, opened
+from grid.logs.gwf import gwf_log
+from grid.logs.job_columns import COLUMNS
+from grid.logs.job_csv import csv_log, write_csv
+from grid.logs.log import SAID, Log
+from grid.logs.parquet import parquet_log, write_parquet
+from grid.logs.sacct import sacct_log
+from grid.logs.swf import swf_log, write_swf
+from grid.names import meant
+from grid.workloads.table import Table
+
+HEAD = 65_536
+"""Bytes of a file that tell its format."""
+
+Reader = Callable[[Path, Sequence[str] | None, float | None, int], Log]
+Writer = Callable[[BinaryIO, Table], None]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format.
+
+    Attributes
+    ----------
+    title : str
+        What people call it.
+    suffix : str
+        How names of its files end; empty: in any way.
+    read : callable
+        Reads a file; it is also given the names of the clusters, None for any, the speed of a
+        processor (flop/s), None if nobody says, and the field that names partitions.
+    write : callable or None
+        Writes to a stream of bytes.
+    holds : tuple of str
+        Columns of jobs (`COLUMNS`) that it has a place for.
+    tells : tuple of str
+        What it has a place for of ``processors`` and ``start`` of `grid.workloads.table.Table`.
+    """
+
+    title: str
+    suffix: str
+    read: Reader
+    write: Writer | None = None
+    holds: tuple[str, ...] = ()
+    tells: tuple[str, ...] = ()
+
+
+def _text(write: Callable[[TextIO, Table], None]) -> Writer:
+    def write_bytes(stream: BinaryIO, table: Table) -> None:
+        text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+        write(text, table)
+        text.flush()
+        text.detach()
+
+    return write_bytes
+
+
+_SAID = tuple("job" if name == "number" else name for name in SAID)
+FORMATS = {
+    "swf": Format(
+        "Standard Workload Format",
+        ".swf",
+        lambda path, clusters, speed, partition_field: swf_log(path, partition_field),
+        _text(write_swf),
+        _SAID,
+        ("processors", "start"),
+    ),
+    "gwf": Format(
+        "Grid Workload Format",
+        ".gwf",
+        lambda path, clusters, speed, partition_field: gwf_log(path, partition_field),
+    ),
+    "sacct": Format("Slurm, sacct -P", "", lambda path, *_: sacct_log(path)),
+    "batsim": Format(
+        "Batsim",
+        ".json",
+        lambda path, clusters, speed, _: batsim_log(path, speed),
+        _text(write_batsim),
+        ("job", "arrival", "size", "runtime", "requested_time"),
+        ("processors",),
+    ),
+    "csv": Format(
+        "table of jobs, CSV",
+        ".csv",
+        lambda path, clusters, *_: csv_log(path, clusters),
+        _text(lambda stream, table: write_csv(stream, table.jobs, table.sites)),
+        COLUMNS,
+    ),
+    "parquet": Format(
+        "table of jobs, Parquet",
+        ".parquet",
+        lambda path, clusters, *_: parquet_log(path, clusters),
+        write_parquet,
+        COLUMNS,
+    ),
+}
+"""By their names."""
+
+WITH_FIELDS = ("swf", "gwf")
+"""Those whose fields are told by their numbers."""
+
+
+def read(
+    path: Path,
+    format: str | None = None,
+    clusters: Sequence[str] | None = None,
+    speed: float | None = None,
+    partition_field: int = PARTITION,
+) -> Log:
+    """Read a workload file of any format.
+
+    Parameters
+    ----------
+    path : Path
+        The file, plain or packed.
+    format : str, optional
+        Its format; by default what the end of its name says, else its first lines.
+    clusters : sequence of str, optional
+        Names of the clusters that origins may be; by default any.
+    speed : float, optional
+        Speed of a processor of rate 1, flop/s, for workloads that say what jobs compute.
+    partition_field : int
+        Field that names the partition of a record of SWF and GWF, from 1.
+
+    Raises
+    ------
+    WorkloadError
+        If the format is unknown or the file cannot be used.
+    """
+    name = named(format) if format else format_of(path)
+    if partition_field != PARTITION and name not in WITH_FIELDS:
+        raise WorkloadError(
+            f"partition_field: found {partition_field} for {path}, of format {name}; accepted: "
+            f"with {' and '.join(WITH_FIELDS)} only"
+        )
+    try:
+        return FORMATS[name].read(path, clusters, speed, partition_field)
+    except MemoryError:
+        raise WorkloadError(
+            f"{path}: more than there is memory for; accepted: fewer jobs"
+        ) from None
+
+
+def named(name: str, written: bool = False) -> str:
+    """Return the name of a format, if it is one, and one that can be written if that is asked."""
+    accepted = [each for each, found in FORMATS.items() if found.write or not written]
+    if written and name in FORMATS and name not in accepted:
+        raise WorkloadError(f"format {name}: cannot be written; accepted: {', '.join(accepted)}")
+    if name not in accepted:
+        raise WorkloadError(f"format {quoted(name)}: unknown; {meant(name, accepted)}")
+    return name
+
+
+def by_name(path: Path) -> str | None:
+    """Return the format that the end of a file's name says, whether it is packed or not.
+
+    Examples
+    --------
+    >>> by_name(Path("KTH.swf.gz"))
+    'swf'
+    """
+    suffix = Path(bare_name(path)).suffix
+    return next(
+        (name for name, each in FORMATS.items() if each.suffix and each.suffix == suffix), None
+    )
+
+
+def format_of(path: Path) -> str:
+    """Return the format of a file, by its name or by how it begins.
+
+    Raises
+    ------
+    WorkloadError
+        If neither tells.
+    """
+    name = by_name(path)
+    if name is not None:
+        return name
+    with opened(path) as file:
+        head = file.read(HEAD)
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    lines = [line.strip() for line in head.decode("utf-8-sig", "replace").splitlines()]
+    found = _by_lines([line for line in lines if line])
+    if found is None:
+        suffixes = ", ".join(each.suffix for each in FORMATS.values() if each.suffix)
+        raise WorkloadError(
+            f"{path}: unknown kind of workload; accepted: {suffixes}, packed or not, or another "
+            "name with the content of one of these, or of sacct -P"
+        )
+    return found
+
+
+def _by_lines(lines: list[str]) -> str | None:
+    """Return the format that a file's first lines which are not blank tell, if they do."""
+    first = lines[0] if lines else ""
+    if first.startswith("{"):
+        return "batsim"
+    if {"JobID", "JobIDRaw"} & set(first.split("|")):
+        return "sacct"
+    if "," in first and {cell.strip() for cell in first.split(",")} <= set(COLUMNS):
+        return "csv"
+    if first.startswith(";"):
+        return "swf"
+    fields = next((line for line in lines if not line.startswith("#")), "").split()
+    if len(fields) < FIELDS or not re.fullmatch(r"[-+.\d]+", "".join(fields[:5])):
+        return None
+    return "gwf" if first.startswith("#") else "swf"

@@ -1,0 +1,225 @@
+"""Jobs as columns of text: what a table of jobs may say, whatever file holds it.
+
+The columns come in any order: `arrival`, `size` and `runtime` always, the others of `COLUMNS`
+where wanted. Times are in seconds, bandwidth in Mbit/s, deadlines absolute; origins are names of
+clusters; components are written ``8+3+2``, are unordered unless `request` says otherwise, and make
+a column `size`, their sum, needless; users and applications are whole numbers; an empty cell says
+nothing of the job.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from grid.errors import WorkloadError
+from grid.foreign import plain, quoted
+from grid.jobs import (
+    ANYWHERE,
+    LONGEST,
+    MAX_COMPONENTS,
+    REQUEST_KINDS,
+    TOTAL,
+    UNKNOWN,
+    UNORDERED,
+    WIDEST,
+    JobArray,
+    job_table,
+)
+from grid.logs.files import WHOLE_NUMBER, number, seconds, whole
+from grid.names import meant
+from grid.workloads.communication import COMMUNICATION
+
+COLUMNS = (
+    "job",
+    "arrival",
+    "size",
+    "runtime",
+    "requested_time",
+    "origin",
+    "components",
+    "request",
+    "computation_fraction",
+    "ppbw",
+    "deadline",
+    "user",
+    "application",
+)
+REQUIRED = ("arrival", "size", "runtime")
+
+
+def parsed(
+    columns: Mapping[str, Sequence[str]], place: Callable[[int], str], clusters: Sequence[str]
+) -> JobArray:
+    """Return the jobs that columns of text speak of, before cleaning, in their order.
+
+    Without a column `job` they are numbered from 1 in that order.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence of str
+        By their names, which `check_header` accepts; all of one length.
+    place : callable
+        Where a row comes from, by its index: what begins a message.
+    clusters : sequence of str
+        Names of the clusters, which `origin` uses.
+
+    Raises
+    ------
+    WorkloadError
+        If a cell cannot be used.
+    """
+    rows = len(next(iter(columns.values())))
+    jobs = job_table(rows)
+    for name, cells in columns.items():
+        parse, accepted = _cell(name, clusters)
+        filled = [row for row, cell in enumerate(cells) if cell]
+        wanted = "components" if "size" not in columns else "size"
+        if name in (*REQUIRED, "job", wanted) and len(filled) < rows:
+            empty = next(row for row, cell in enumerate(cells) if not cell)
+            raise WorkloadError(f"{place(empty)}: {name} is empty; accepted: {accepted}")
+        values = []
+        for row in filled:
+            try:
+                values.append(parse(cells[row]))
+            except ValueError:
+                raise WorkloadError(
+                    f"{place(row)}: {name} is {quoted(cells[row])}; accepted: {accepted}"
+                ) from None
+        if values:
+            jobs["number" if name == "job" else name][filled] = values
+    if "size" not in columns:
+        jobs["size"] = jobs["components"].sum(axis=1)
+    unsaid = np.array([not cell for cell in columns.get("request", [""] * rows)], bool)
+    jobs["request"][unsaid & (jobs["components"][:, 0] > 0)] = UNORDERED
+    _check_components(jobs, place)
+    return jobs
+
+
+def origins(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the names that a column `origin` has, as they first come."""
+    return tuple(dict.fromkeys(name for name in columns.get("origin", ()) if name))
+
+
+def communication(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the columns among them that tell what jobs communicate."""
+    return tuple(name for name in COMMUNICATION if name in columns)
+
+
+def cells(jobs: JobArray, clusters: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the columns that `parsed` makes the same jobs of, ``""`` where nothing is said.
+
+    Optional columns in which no job says anything are left out.
+    """
+    components = [[str(n) for n in row if n] for row in jobs["components"].tolist()]
+    kinds = jobs["request"].tolist()
+    found: dict[str, list[Any]] = {
+        "job": jobs["number"].tolist(),
+        "origin": ["" if index == ANYWHERE else clusters[index] for index in jobs["origin"]],
+        "components": ["+".join(row) for row in components],
+        "request": [
+            "" if kind == (UNORDERED if row else TOTAL) else REQUEST_KINDS[kind]
+            for kind, row in zip(kinds, components, strict=True)
+        ],
+    }
+    for name, neutral in (("computation_fraction", 1.0), ("ppbw", 0.0)):
+        found[name] = ["" if value == neutral else value for value in jobs[name].tolist()]
+    for name in ("user", "application"):
+        found[name] = ["" if value == UNKNOWN else value for value in jobs[name].tolist()]
+    for name in ("requested_time", "deadline"):
+        found[name] = ["" if math.isinf(value) else value for value in jobs[name].tolist()]
+    for name in REQUIRED:
+        found[name] = jobs[name].tolist()
+    always = (*REQUIRED, "job")
+    return {
+        name: found[name]
+        for name in COLUMNS
+        if name in always or any(cell != "" for cell in found[name])
+    }
+
+
+def check_header(where: str, header: list[str]) -> None:
+    """Refuse names of columns that are unknown, there twice, or lack one that is required.
+
+    No name begins with a digit: where one does, the header is missing.
+
+    Raises
+    ------
+    WorkloadError
+        After `where`.
+    """
+    if any(name[:1].isdecimal() for name in header):
+        raise WorkloadError(
+            f"{where}: no header: found {quoted(','.join(header))}; accepted: a header with "
+            f"{', '.join(REQUIRED)}"
+        )
+    for name in header:
+        if name not in COLUMNS:
+            raise WorkloadError(f"{where}: unknown column {quoted(name)}; {meant(name, COLUMNS)}")
+        if header.count(name) > 1:
+            raise WorkloadError(
+                f"{where}: column {name} found {header.count(name)} times; accepted: once"
+            )
+    for name in REQUIRED:
+        if name not in header and not (name == "size" and "components" in header):
+            raise WorkloadError(
+                f"{where}: no column {name} among {plain(', '.join(header), 200)}; accepted: a "
+                f"header with {', '.join(REQUIRED)}"
+            )
+
+
+def _check_components(jobs: JobArray, place: Callable[[int], str]) -> None:
+    total = jobs["components"].sum(axis=1)
+    wrong = (total != 0) & (total != jobs["size"])
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise WorkloadError(
+            f"{place(row)}: components sum to {total[row]}; accepted: the size, {jobs['size'][row]}"
+        )
+    nameless = (total == 0) & (jobs["request"] != TOTAL)
+    if nameless.any():
+        row = int(np.argmax(nameless))
+        raise WorkloadError(
+            f"{place(row)}: request is {REQUEST_KINDS[jobs['request'][row]]} and components "
+            "is empty; accepted: components such as 8+3+2"
+        )
+
+
+def _cell(name: str, clusters: Sequence[str]) -> tuple[Callable[[str], Any], str]:
+    """Return what reads a cell of a column, raising ValueError, and what it accepts."""
+    match name:
+        case "job":
+            return whole, WHOLE_NUMBER
+        case "size":
+            return lambda cell: _within(whole(cell), 1, math.inf), f"{WHOLE_NUMBER}, from 1"
+        case "user" | "application":
+            return lambda cell: _within(whole(cell), 0, math.inf), f"{WHOLE_NUMBER}, from 0"
+        case "origin":
+            return list(clusters).index, f"one of {', '.join(clusters)}, or nothing"
+        case "request":
+            return REQUEST_KINDS.index, f"one of {', '.join(REQUEST_KINDS)}"
+        case "components":
+            return _components, f"processors such as 8+3+2, at most {MAX_COMPONENTS} components"
+        case "computation_fraction":
+            return lambda cell: _within(number(cell), 0.0, 1.0), "a number from 0 to 1"
+        case "ppbw":
+            return lambda cell: _within(number(cell), 0.0, WIDEST), f"Mbit/s, from 0 to {WIDEST:g}"
+        case _:
+            return lambda cell: _within(
+                seconds(cell), 0.0, math.inf
+            ), f"seconds, from 0 to {LONGEST:g}"
+
+
+def _within(value: float, least: float, most: float) -> float:
+    if not least <= value <= most:
+        raise ValueError(value)
+    return value
+
+
+def _components(cell: str) -> list[float]:
+    parts = [_within(whole(part), 1, math.inf) for part in cell.split("+")]
+    _within(len(parts), 1, MAX_COMPONENTS)
+    return parts + [0] * (MAX_COMPONENTS - len(parts))

@@ -1,0 +1,142 @@
+"""A log as it was read, before cleaning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.errors import WorkloadError
+from grid.jobs import JOB, JobArray
+from grid.logs.cleaning import CUT_OFF, NO_ROW, Applied, Rows, clean
+from grid.workloads.table import Table
+
+SAID = ("number", "arrival", "size", "runtime", "requested_time", "user", "application")
+RECORD = np.dtype([(name, JOB[name]) for name in SAID])
+"""The columns of `JOB` that a log speaks of."""
+
+LATEST = 2.5e11
+"""The last time that a calendar is asked for, s after 1970: the year 9892."""
+
+SITES_CLOCK = timezone(timedelta(0), "(site's clock)")
+"""Stands for the time zone of a log whose dates are the site's own, where none is named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Records of a workload file, and what the file says of the machine they come from.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    format : str
+        Name of its format, one of `grid.logs.formats.FORMATS`.
+    records : JobArray
+        One row a record, with columns and what is unknown as in `grid.logs.cleaning.clean`.
+    requested_size : int array, optional
+        Processors that each record asked for, likewise.
+    processors : int, optional
+        Of the machine.
+    start : datetime, optional
+        What its clock showed at time 0, with a time zone, which may be `SITES_CLOCK`.
+    sites : tuple of str
+        Names of the clusters that origins are indices of.
+    rules : mapping of str to sequence of int
+        What reading did, in words, and the indices of the records it did that to, or
+        `grid.logs.cleaning.NO_ROW`.
+    cut_off : int
+        Records that the file does not hold in full; they have no row.
+    from_first : bool
+        Jobs are to arrive from 0 on, whenever the first of them came.
+    communication : tuple of str
+        Columns of what jobs communicate (`grid.workloads.communication`) that the file has.
+    partition : int array, optional
+        Of each record its place among the partitions, or `UNKNOWN`.
+    partitions : tuple of str
+        Names of the partitions, or sites, of the machine.
+    header : mapping of str to str
+        What its head says that is used here, by its own keys.
+    remarks : int
+        Other lines of the head.
+    notes : tuple of str
+        In words, what its head says that cannot be used.
+    numbered : tuple of str
+        Columns of the records that stand for names, in the order in which these first come.
+    unused : tuple of str
+        What its records say that has no meaning here, in words.
+    """
+
+    path: Path
+    format: str
+    records: JobArray
+    requested_size: npt.NDArray[np.int64] | None = None
+    processors: int | None = None
+    start: datetime | None = None
+    sites: tuple[str, ...] = ()
+    rules: Mapping[str, Sequence[int] | Rows] = field(default_factory=dict)
+    cut_off: int = 0
+    from_first: bool = True
+    communication: tuple[str, ...] = ()
+    partition: npt.NDArray[np.int64] | None = None
+    partitions: tuple[str, ...] = ()
+    header: Mapping[str, str] = field(default_factory=dict)
+    remarks: int = 0
+    notes: tuple[str, ...] = ()
+    numbered: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Size of each record, that which it asked for where its own is unknown."""
+        size: npt.NDArray[np.int64] = self.records["size"]
+        return (
+            size if self.requested_size is None else np.where(size > 0, size, self.requested_size)
+        )
+
+    def cleaned(self, kills: bool = False) -> Table:
+        """Return the usable records as jobs.
+
+        Parameters
+        ----------
+        kills : bool
+            Jobs are killed at the requested time.
+
+        Raises
+        ------
+        WorkloadError
+            If there is none.
+        """
+        jobs, rules = clean(self.records, self.requested_size, kills)
+        read = len(self.records) + self.cut_off
+        if not len(jobs):
+            raise WorkloadError(
+                f"{self.path}: empty workload: found {read} record{'s' * (read != 1)}, none "
+                "usable; accepted: at least one with a submit time, a size and a run time"
+            )
+        zero = float(jobs["arrival"][0])
+        submit = self.records["arrival"]
+        since = np.concatenate((np.where(submit >= 0, submit, math.nan), [math.nan] * self.cut_off))
+        read_so = {CUT_OFF: [NO_ROW] * self.cut_off, **self.rules}
+        rules = {name: np.array(rows, np.int64) for name, rows in read_so.items()} | rules
+        applied = Applied(since - zero, rules, zero)
+        start = self.start
+        if start is not None and start.timestamp() + jobs["arrival"][-1] > LATEST:
+            start = None  # it is no clock of ours
+        if self.from_first:
+            jobs["arrival"] -= zero
+            start = None if start is None else start + timedelta(seconds=zero)
+        return Table(
+            jobs,
+            applied.cleaning(jobs),
+            self.processors,
+            start,
+            self.sites,
+            self.communication,
+            applied,
+        )

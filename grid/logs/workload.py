@@ -1,0 +1,109 @@
+"""Logs as the jobs of a run, one file or one for each site."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from grid.errors import WorkloadError
+from grid.foreign import quoted
+from grid.logs.cleaning import USER_RAISED, merged
+from grid.logs.fields import PARTITION
+from grid.logs.formats import read
+from grid.logs.partitions import assign_partitions
+from grid.logs.sites import merge_sites, raised
+from grid.workloads.communication import assign_communication
+from grid.workloads.table import Table
+
+
+def read_log(
+    path: str | os.PathLike[str],
+    clusters: Sequence[str],
+    speed: float | None = None,
+    kills: bool = False,
+    computation_fraction: float = 1.0,
+    bisection_bandwidth: float = 0.0,
+    partitions: Mapping[str, str] | None = None,
+    partition_field: int = PARTITION,
+) -> Table:
+    """Read a workload file of any of the formats that `grid.logs.formats` knows.
+
+    Parameters
+    ----------
+    path : path
+        The file, plain or packed.
+    clusters : sequence of str
+        Names of the clusters of the platform.
+    speed : float, optional
+        Speed of a processor of rate 1, flop/s, for workloads that say what jobs compute.
+    kills : bool
+        Jobs are killed at the requested time.
+    computation_fraction, bisection_bandwidth
+        What jobs communicate (`assign_communication`), unless columns of the file tell.
+    partitions : mapping of str to str, optional
+        Cluster of each partition, from which jobs then come (`assign_partitions`).
+    partition_field : int
+        Field that names the partition of a record of SWF and GWF, from 1.
+
+    Raises
+    ------
+    WorkloadError
+        If neither the name nor the content tells a format, or the file cannot be used.
+    """
+    log = read(Path(path), None, clusters, speed, partition_field)
+    if partitions:
+        log = assign_partitions(log, partitions, clusters)
+    table = log.cleaned(kills)
+    if computation_fraction == 1 and bisection_bandwidth == 0:
+        return table
+    jobs = assign_communication(
+        table.jobs, computation_fraction, bisection_bandwidth, table.communication
+    )
+    return replace(table, jobs=jobs)
+
+
+def read_site_logs(
+    paths: Mapping[str, str | os.PathLike[str]],
+    clusters: Sequence[str],
+    speed: float | None = None,
+    kills: bool = False,
+    computation_fraction: float = 1.0,
+    bisection_bandwidth: float = 0.0,
+) -> Table:
+    """Read one log a site and merge them (`merge_sites`).
+
+    Parameters
+    ----------
+    paths : mapping of str to path
+        The file of each cluster by its name.
+    clusters : sequence of str
+        Names of the clusters of the platform, in order.
+    speed, kills, computation_fraction, bisection_bandwidth
+        As for `read_log`.
+
+    Raises
+    ------
+    WorkloadError
+        If a name is not that of a cluster or a file cannot be used.
+    """
+    logs = {}
+    for name, path in paths.items():
+        if name not in clusters:
+            raise WorkloadError(
+                f"log of site {quoted(name)}: unknown cluster; accepted: {', '.join(clusters)}"
+            )
+        logs[list(clusters).index(name)] = read_log(
+            path, clusters, speed, kills, computation_fraction, bisection_bandwidth
+        )
+    of_sites = {index: log.jobs for index, log in logs.items()}
+    jobs = merge_sites(of_sites)
+    users = {
+        site: USER_RAISED.format(site=clusters[site], above=above)
+        for site, above in raised(of_sites, "user").items()
+        if above
+    }
+    applied = merged([log.applied for log in logs.values() if log.applied is not None])
+    applied = replace(applied, raised=users)
+    return Table(jobs, applied.cleaning(jobs), applied=applied)

@@ -1,0 +1,1 @@
+"""What a run came to: metrics of jobs, clusters, users and rounds."""

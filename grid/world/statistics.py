@@ -1,0 +1,154 @@
+"""What a run has come to so far, from sums alone: its jobs need not be kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.kernel.statistics import TOLERANCE
+from grid.metrics.stability import FEWEST, is_settled
+
+if TYPE_CHECKING:
+    from grid.world.storage import Tables
+
+Floats = npt.NDArray[np.float64]
+
+
+class Links(NamedTuple):
+    """How links were used: the mean of demand / capacity, and the share of time with more."""
+
+    demand: Floats
+    saturated: Floats
+
+
+class Responses(NamedTuple):
+    """Mean response times under a policy that visits queues, s; NaN where no job completed.
+
+    A response time is a turnaround, as `queues` calls it.
+    """
+
+    local: float  # of jobs of one component
+    everywhere: float  # of jobs of more
+    queues: Floats  # of each local queue, then of the global one
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Means over the jobs that count: those that arrived after the warm-up, and completed.
+
+    Attributes
+    ----------
+    jobs : int
+        How many they are.
+    mean_wait, mean_turnaround : float or None
+        From arrival to (last) start, and to finish, s; None without jobs.
+    mean_bounded_slowdown : float or None
+        Of max(1, turnaround / max(execution time, 10 s)), with the execution time that the job has
+        where its links are not shared.
+    coallocated : float or None
+        Share of them that ran on several clusters.
+    mean_penalty : float
+        Of the actual over the dedicated execution time of those (`beosim`, 4.2), but for jobs that
+        take no time; 1 if there are none.
+    queue_times : array, shape (intervals + 1,)
+        Bounds of a few dozen intervals with equally many arrivals each, s. The last arrivals of all
+        may be left out, fewer than make an interval; the warm-up is not.
+    mean_queue : array, shape (intervals,)
+        Mean number of jobs that wait, globally or at clusters, in each interval.
+    links, links_over_time : Links
+        How links were used: arrays of shape (links,), since the first arrival that counts; and of
+        shape (intervals, links), in each of the intervals above.
+    responses : Responses or None
+        None unless the global scheduler visits queues.
+    """
+
+    jobs: int
+    mean_wait: float | None
+    mean_turnaround: float | None
+    mean_bounded_slowdown: float | None
+    coallocated: float | None
+    mean_penalty: float
+    queue_times: Floats
+    mean_queue: Floats
+    links: Links
+    links_over_time: Links
+    responses: Responses | None
+
+    @classmethod
+    def of(cls, tables: Tables) -> Statistics:
+        """Return what a world has summed up by now."""
+        sums = tables.sums
+        taken = int(sums["snapshots"])
+        at = np.concatenate([[0.0], sums["snapshot_at"][:taken]])
+        area = np.concatenate([[0.0], sums["snapshot_waiting"][:taken]])
+        return cls(
+            jobs=int(sums["jobs"]),
+            **means(sums),
+            queue_times=at,
+            mean_queue=_over(np.diff(area), np.diff(at)),
+            links=_links(tables),
+            links_over_time=_links_over_time(tables, np.diff(at)),
+            responses=_responses(tables) if tables.count("visits") else None,
+        )
+
+    @property
+    def stable(self) -> bool | None:
+        """Whether the queue stopped growing; None if too few jobs, or all at once, came to tell.
+
+        One that grows as long as jobs come has no steady state, and the means say nothing but how
+        long the run was.
+        """
+        if self.jobs < FEWEST or self.queue_times[1] == self.queue_times[-1]:
+            return None
+        return is_settled(self.mean_queue[-(len(self.mean_queue) // 3 * 3) :])
+
+
+def _responses(tables: Tables) -> Responses:
+    with np.errstate(invalid="ignore"):
+        local, everywhere = tables.sum_of("responses") / tables.sum_of("responded")
+        by_queue = tables.sum_of("queue_responses") / tables.sum_of("queue_responded")
+    return Responses(float(local), float(everywhere), by_queue[: tables.clusters + 1])
+
+
+def means(sums: Any) -> dict[str, Any]:
+    """Return the means that `Statistics` has, by name, of sums over jobs.
+
+    Parameters
+    ----------
+    sums : record
+        With the fields `grid.kernel.statistics.JOB_SUMS`.
+    """
+    jobs, penalised = int(sums["jobs"]), int(sums["penalised"])
+    names = {
+        "mean_wait": "wait",
+        "mean_turnaround": "turnaround",
+        "mean_bounded_slowdown": "bounded_slowdown",
+        "coallocated": "coallocated",
+    }
+    found = {name: float(sums[of]) / jobs if jobs else None for name, of in names.items()}
+    return found | {"mean_penalty": float(sums["penalty"]) / penalised if penalised else 1.0}
+
+
+def _links(tables: Tables) -> Links:
+    """Return how links were used from the first arrival that counts to the last instant."""
+    sums, columns = tables.sums, tables.columns
+    left = float(sums["since"] - sums["links_since"])  # with the demand that there is now
+    carried = columns["carried"] + columns["demand"] * left - columns["carried_before"]
+    full = tables.demand > tables.link_capacity * (1 + TOLERANCE)
+    saturated = columns["saturated"] + full * left - columns["saturated_before"]
+    time = np.array(max(0.0, float(sums["since"] - sums["counted_from"])))
+    return Links(_over(carried, time) / tables.link_capacity, _over(saturated, time))
+
+
+def _links_over_time(tables: Tables, passed: Floats) -> Links:
+    carried, saturated = (np.diff(of, axis=0, prepend=0.0) for of in tables.link_snapshots())
+    time = passed[:, None]
+    return Links(_over(carried, time) / tables.link_capacity, _over(saturated, time))
+
+
+def _over(values: Floats, time: Floats) -> Floats:
+    """Return values over time, 0 where none passes."""
+    return np.divide(values, time, out=np.zeros(values.shape), where=time > 0)

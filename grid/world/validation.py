@@ -1,0 +1,187 @@
+"""What the world refuses of those who decide, and how it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.errors import PlacementError, PlatformError, WorkloadError
+from grid.jobs import ANYWHERE, JOB, JobArray
+from grid.kernel import state as k
+from grid.kernel.compile import compiled
+from grid.world.storage import Tables
+
+Indices = npt.NDArray[np.int64]
+
+TOO_LARGE, IMPOSSIBLE = "larger than can ever run", "impossible for the global scheduler"
+"""Why jobs are rejected."""
+
+
+def why_rejected(world: Tables, job: np.void) -> str:
+    """Return why a job was rejected, a row of those that left."""
+    return TOO_LARGE if job["size"] > world.count("largest") else IMPOSSIBLE
+
+
+def _named(world: Tables, slot: int) -> str:
+    return f"job {world.jobs['number'][slot]} (size {world.jobs['size'][slot]})"
+
+
+def broken_answer(world: Tables, slot: int, answer: float) -> str:
+    """Say what is wrong with a decision about a job."""
+    names = world.platform.names
+    if slot == k.NONE:
+        queued = dict(zip((*names, "the global one"), world.told["queued"].tolist(), strict=False))
+        return f"queue to visit: {answer:g}; accepted: one with jobs, of {queued}, or {k.NONE}"
+    job = _named(world, slot)
+    if world.jobs["status"][slot] == k.LANDING:
+        cluster = names[world.jobs["cluster"][slot]]
+        return f"{cluster}: priority of {job}: {answer}; accepted: a number"
+    if answer == k.START:
+        taken = {
+            names[c] if c < world.clusters else f"cluster {c}": int(count)
+            for c, count in enumerate(world.take)
+            if count
+        }
+        free = dict(zip(names, world.free.tolist(), strict=True))
+        return (
+            f"placement of {job}: {taken}; accepted: {world.jobs['size'][slot]} processors in "
+            f"all, of those free: {free}"
+        )
+    found = f"cluster {answer:g}"
+    if 0 <= answer < world.clusters and answer == int(answer):
+        cluster_size = world.columns["size"][int(answer)]
+        found = f"{names[int(answer)]}, which has {cluster_size} processors"
+    sizes = ", ".join(f"{c.name} ({c.size})" for c in world.platform.clusters)
+    return f"placement of {job}: {found}; accepted: a cluster that can hold it, of {sizes}"
+
+
+@compiled()
+def _are_accepted(jobs: JobArray, clusters: int) -> bool:
+    """Tell whether `check_jobs` has nothing to say of these rows, at a glance."""
+    before = -np.inf
+    for row in range(len(jobs)):
+        job = jobs[row]
+        if not (
+            job.size >= 1
+            and before <= job.arrival
+            and -np.inf < job.arrival < np.inf
+            and 0 <= job.runtime < np.inf
+            and job.deadline > -np.inf
+            and ANYWHERE <= job.origin < clusters
+        ):
+            return False
+        before = job.arrival
+    return True
+
+
+def check_jobs(jobs: JobArray, clusters: int) -> None:
+    """Raise `WorkloadError` unless the kernel can take these rows in."""
+    if jobs.dtype != JOB:
+        raise WorkloadError(f"workload: dtype {jobs.dtype}; accepted: grid.jobs.JOB")
+    if _are_accepted(jobs, clusters):
+        return
+    for name, valid, accepted in (
+        ("size", jobs["size"] >= 1, "1 or more"),
+        ("arrival", np.isfinite(jobs["arrival"]), "a number of seconds"),
+        ("runtime", (jobs["runtime"] >= 0) & (jobs["runtime"] < np.inf), "seconds, 0 or more"),
+        ("deadline", jobs["deadline"] > -np.inf, "a number of seconds, or inf"),
+        (
+            "origin",
+            (jobs["origin"] >= ANYWHERE) & (jobs["origin"] < clusters),
+            f"{ANYWHERE}, or a cluster below {clusters}",
+        ),
+    ):
+        if not valid.all():
+            job = jobs[int(valid.argmin())]
+            raise WorkloadError(
+                f"workload: job {job['number']}: {name} {job[name]}; accepted: {accepted}"
+            )
+    if (np.diff(jobs["arrival"]) < 0).any():
+        raise WorkloadError("workload: accepted: jobs in order of arrival")
+
+
+def check_waits(world: Tables, slot: int) -> None:
+    """Raise `PlacementError` unless a slot holds a job that waits globally."""
+    status = world.jobs["status"]
+    if not (0 <= slot < len(status) and status[slot] == k.GLOBAL):
+        raise PlacementError(f"slot {slot}: accepted: jobs of the global queue, each once")
+
+
+def checked_sending(world: Tables, jobs: Indices, clusters: Indices) -> None:
+    """Raise `PlacementError` unless each job waits globally and fits its cluster."""
+    sizes = world.jobs["size"]
+    for index, (job, cluster) in enumerate(zip(jobs.tolist(), clusters.tolist(), strict=True)):
+        check_waits(world, job)
+        if job in jobs[:index]:
+            raise PlacementError(f"slot {job}: accepted: jobs of the global queue, each once")
+        if not 0 <= cluster < world.clusters or sizes[job] > world.columns["size"][cluster]:
+            raise PlacementError(broken_answer(world, job, cluster))
+
+
+def checked_plan(
+    world: Tables,
+    cluster: int,
+    order: Sequence[int] | Indices,
+    resources: Sequence[Sequence[int]] | None,
+) -> tuple[Indices, Indices]:
+    """Return a plan as arrays: slots, and the processors of one job after the other.
+
+    Raises
+    ------
+    PlacementError
+        If it names a job twice or one that does not wait there, or wrong processors.
+    """
+    place, jobs = f"plan of {world.platform.names[cluster]}", np.asarray(order, np.int64)
+    inside = bool(((jobs >= 0) & (jobs < len(world.slots))).all())
+    waits = inside and bool(
+        ((world.jobs["status"][jobs] == k.LOCAL) & (world.jobs["cluster"][jobs] == cluster)).all()
+    )
+    if not waits or len(np.unique(jobs)) != len(jobs):
+        raise PlacementError(f"{place}: accepted: jobs that wait there, each once")
+    if resources is None or not len(jobs):
+        return jobs, np.empty(0, np.int64)
+    if not world.tracked:
+        raise PlacementError(f"{place}: processors of an untracked world; accepted: a tracked one")
+    if len(resources) != len(jobs):
+        raise PlacementError(f"{place}: {len(resources)} sets of processors for {len(jobs)} jobs")
+    processors = int(world.columns["size"][cluster])
+    for job, chosen in zip(jobs.tolist(), resources, strict=True):
+        size = int(world.jobs["size"][job])
+        if (
+            len(chosen) != size
+            or len(set(chosen)) != size
+            or not all(0 <= each < processors for each in chosen)
+        ):
+            raise PlacementError(
+                f"{place}: {_named(world, job)} on processors {list(chosen)}; accepted: {size} "
+                f"different ones below {processors}"
+            )
+    return jobs, np.concatenate([np.asarray(each, np.int64) for each in resources])
+
+
+def checked_failure(
+    world: Tables, what: str, cluster: int, processor: int, time: float, back: float
+) -> None:
+    """Raise `PlatformError` unless a processor can go, and be back, at these times."""
+    place = f"{what} of processor {processor} of cluster {cluster}"
+    if not world.tracked:
+        raise PlatformError(f"{place}: untracked world; accepted: a tracked one")
+    if not 0 <= cluster < world.clusters or not 0 <= processor < world.columns["size"][cluster]:
+        raise PlatformError(f"{place}: accepted: a processor of the platform")
+    if not (world.now <= time < np.inf and back > time):
+        raise PlatformError(
+            f"{place}: from {time} s to {back} s; accepted: from {world.now} s on, and back later"
+        )
+
+
+def check_memory(memory: Any) -> None:
+    """Raise `PlacementError` unless compiled code can have this as the memory of a policy."""
+    usable = isinstance(memory, np.ndarray) and memory.dtype == np.float64
+    if not (usable and memory.ndim == 1 and memory.flags.c_contiguous):
+        raise PlacementError(
+            f"memory of a policy: found {getattr(memory, 'dtype', type(memory).__name__)}; "
+            "accepted: a contiguous array of float64, of one dimension"
+        )
