@@ -13,7 +13,7 @@ from experiments.events import words
 from experiments.events.happenings import in_time
 from experiments.events.identity import Identity
 from experiments.events.words import Line, Place, Story
-from experiments.run.results import deadlines_from
+from experiments.run.totals import deadlines_from
 from experiments.show.numbers import instant
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LANDING, LOCAL, NONE, RUNNING, TRANSIT

@@ -5,11 +5,10 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 from agents.importing import instead_of, module_of
 from experiments.cli.users_errors import in_a_line, is_whole, told
@@ -18,15 +17,12 @@ from grid.errors import GridError
 from grid.foreign import one_line, quoted
 from grid.names import meant
 
-if TYPE_CHECKING:
-    from experiments.run.results import Result
-
 TAKEN = {*METRICS, "cp_basis", "stable", "messages", "saturated", "response_queues"}
 """Names of metrics that are not a user's own."""
 
-Metric: TypeAlias = "Callable[[Result], float | None]"
+Metric: TypeAlias = Callable[[Any], float | None]
 """Returns a finite number of a finished run, or None (or NaN) where nothing defines one."""
-TAKES_RESULT = "accepted: a function of one argument, an experiments.run.results.Result"
+TAKES_RESULT = "accepted: a function of one argument, a metasched.Result"
 
 FAILED = "failed/"
 """Of a metric of the user's own that failed there is a column that begins so."""
@@ -90,14 +86,14 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def measured(
-    result: Result, names: Sequence[str]
+    result: Callable[[], object], names: Sequence[str]
 ) -> tuple[dict[str, float | None], dict[str, Exception | SystemExit]]:
     """Return what metrics make of a result, and what those raised that failed.
 
     Parameters
     ----------
-    result : Result
-        With its jobs.
+    result : callable
+        Makes the result that a metric gets, which it may change.
     names : sequence of str
         As `check_names` takes them.
 
@@ -113,19 +109,11 @@ def measured(
     for name in names:
         number = math.nan
         try:
-            number = _number(own_metric(name)(_with_own_jobs(result)))
+            number = _number(own_metric(name)(result()))
         except (Exception, SystemExit) as error:
             failures[name] = error
         found[name.partition(":")[2]] = None if math.isnan(number) else number
     return found, failures
-
-
-def _with_own_jobs(result: Result) -> Result:
-    """Return a result whose table of jobs a metric may change without others seeing it."""
-    own = replace(result)
-    if result.records is not None:
-        own.__dict__["jobs"] = result.jobs.copy()
-    return own
 
 
 def _number(value: object) -> float:
@@ -145,9 +133,9 @@ def _number(value: object) -> float:
     return number
 
 
-def tell_failures(result: Result) -> None:
+def tell_failures(failures: Mapping[str, Exception | SystemExit]) -> None:
     """Say on standard error, in a line each, which metrics failed, and of what."""
-    for name, error in result.failed_metrics.items():
+    for name, error in failures.items():
         line = one_line(f"metric {name}: {in_a_line(error)}; it is null")
         print(f"metasched: {line}", file=sys.stderr)
         if is_whole():

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from experiments.run.observed import Observed
 from experiments.run.own_metrics import measured
 from experiments.run.summary import summary_of
+from experiments.run.totals import RunTotals
 from experiments.show.display import Shown
-from grid.errors import GridError
 from grid.kernel.state import VACANT
-from grid.metrics.job_totals import Tally
 from grid.metrics.of_rounds import Rounds, run_performance
-from grid.platform import topology
-from grid.platform.multicluster import Platform
-from grid.workloads.source import Cleaning
-from grid.world.finished import Records
-from grid.world.records import jobs_table
-from grid.world.statistics import Statistics
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,108 +22,10 @@ if TYPE_CHECKING:
     from agents.model import GridModel
     from experiments.scenario.scenario import Scenario
 
-REALISED, WHOLE = "realised rounds", "whole run"
-"""What CP, MCP and PB are of: in mode `batch` the rounds as they went (means over them); in mode
-`open`, where rounds overlap, all of the run as one; nothing if the scheduler has no rounds."""
-
-DRAWN, GIVEN, MIXED = "drawn", "given", "mixed"
-"""Where deadlines are from: the simulator's random numbers, the workload, or some of each."""
-
-
-def deadlines_from(drawn: float | None) -> str | None:
-    """Return where deadlines are from, given the share of them that were drawn, if there are any.
-
-    >>> deadlines_from(1.0), deadlines_from(0.5), deadlines_from(None)
-    ('drawn', 'mixed', None)
-    """
-    if drawn is None or math.isnan(drawn):
-        return None
-    return {0.0: GIVEN, 1.0: DRAWN}.get(drawn, MIXED)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Result(Shown):
-    """A finished or interrupted run.
-
-    Attributes
-    ----------
-    scenario : Scenario
-        What was run.
-    seed : int
-    wall_s : float
-        Time that the run took, s.
-    simulated_s : float
-        Simulated time at its end, s.
-    interrupted : bool
-        It was stopped before its end.
-    submitted : int
-        Jobs that arrived.
-    tally : Tally
-        Sums over the jobs that left.
-    statistics : Statistics
-        Of the queue over time.
-    records : Records or None
-        Of each job that left; None if they were not kept.
-    rounds : Rounds or None
-        The rounds of mode `batch` as they went, for every scheduler; None in mode `open`.
-    planned : Rounds
-        The rounds as the local schedulers planned them; none if the global one has no rounds.
-    overall : Rounds
-        All of the run as one round.
-    cleaning : Cleaning
-        What was done to the records of the log.
-    messages : dict of str to int
-        Messages sent, by kind.
-    rejections : dict of str to int
-        Jobs that can never start, by why.
-    messages_lost : int
-        Lost on a hop between brokers.
-    cluster_messages : list of dict of str to int
-        Messages ``sent`` by each cluster's broker, and ``received``: addressed to it.
-    restarts : int
-        Times that a failure threw a job back.
-    thrown_back : int
-        Unfinished jobs that a failure threw back.
-    cluster_losses : list of dict
-        Of each cluster its ``restarts``, to which a co-allocated job adds one on each of its
-        clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds.
-    extras : mapping
-        What the scenario adds to the summary.
-    own_metrics : mapping of str to float or None
-        What metrics of the user's own came to.
-    in_rounds : bool
-        Jobs were allocated in rounds, which CP, MCP and PB are about.
-    drawn_deadlines : float or None
-        Share of the jobs' deadlines that were drawn; None if no job has one.
-    failed_metrics : mapping of str to exception
-        What those of them raised that failed, by ``module:function``.
-    """
-
-    scenario: Scenario
-    seed: int
-    wall_s: float
-    simulated_s: float
-    interrupted: bool
-    submitted: int
-    tally: Tally
-    statistics: Statistics
-    records: Records | None
-    rounds: Rounds | None
-    planned: Rounds
-    overall: Rounds
-    cleaning: Cleaning
-    rejections: dict[str, int]
-    messages: dict[str, int]
-    messages_lost: int
-    cluster_messages: list[dict[str, int]]
-    restarts: int
-    thrown_back: int
-    cluster_losses: list[dict[str, Any]]
-    extras: Mapping[str, Any] = field(default_factory=dict)
-    own_metrics: Mapping[str, float | None] = field(default_factory=dict)
-    in_rounds: bool = False
-    drawn_deadlines: float | None = None
-    failed_metrics: Mapping[str, Exception | SystemExit] = field(default_factory=dict)
+class Result(RunTotals, Shown):
+    """A finished or interrupted run, with all that `RunTotals` has."""
 
     @classmethod
     def of(
@@ -198,26 +90,19 @@ class Result(Shown):
         )
         if not scenario.own_metrics:
             return result
-        found, failures = measured(result, scenario.own_metrics)
+        found, failures = measured(result._apart, scenario.own_metrics)
         return replace(result, own_metrics=found, failed_metrics=failures)
 
-    @property
-    def platform(self) -> Platform:
-        """Where it ran."""
-        return self.scenario.platform
+    def summary(self) -> dict[str, Any]:
+        """Return the run in numbers, ready for JSON (`experiments.run.summary`)."""
+        return summary_of(self)
 
-    @cached_property
-    def jobs(self) -> pd.DataFrame:
-        """One row for each job that left (`grid.world.records.jobs_table`).
-
-        Raises
-        ------
-        GridError
-            If they were not kept.
-        """
-        if self.records is None:
-            raise GridError("jobs: found none kept; accepted: a run with keep_jobs=True")
-        return jobs_table(self.records, self.platform)
+    def _apart(self) -> Result:
+        """Return this result with a table of jobs that is a metric's own."""
+        apart = replace(self)
+        if self.records is not None:
+            apart.__dict__["jobs"] = self.jobs.copy()
+        return apart
 
     def draw(self, what: str = "gantt") -> Figure:
         """Return a picture of the run, as `metasched plot` draws it; notebooks show it.
@@ -236,123 +121,6 @@ class Result(Shown):
         from experiments.show.run_plots import draw
 
         return draw([Ran.of(self)], what)
-
-    @property
-    def counted(self) -> pd.DataFrame:
-        """The rows of `jobs` that count: completed, and not of the warm-up."""
-        jobs = self.jobs
-        return jobs[jobs["finish"].notna() & (jobs["arrival"] >= self.tally.counted_from)]
-
-    @property
-    def rejected(self) -> list[int]:
-        """Numbers of the jobs that can never start, in order of arrival."""
-        return [number for _, number in sorted(self.tally.rejected)]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Jobs submitted, completed, rejected, and records dropped by cleaning."""
-        tally = self.tally
-        counts = self.submitted, tally.completed, len(tally.rejected), self.cleaning.dropped
-        return dict(zip(("submitted", "completed", "rejected", "dropped"), counts, strict=True))
-
-    @property
-    def unfinished(self) -> int:
-        """Jobs that arrived and neither were completed nor rejected."""
-        return self.submitted - self.tally.completed - len(self.tally.rejected)
-
-    @property
-    def why_unfinished(self) -> str:
-        """Why jobs of a run that was not interrupted are unfinished, in words."""
-        if not self.thrown_back:
-            return "no scheduler started them"
-        back = f"{self.thrown_back:,} thrown back by failures"
-        never = self.unfinished - self.thrown_back
-        return f"{never:,} that no scheduler started, {back}" if never else back
-
-    @property
-    def lost_work(self) -> float:
-        """What jobs had been held for when failures threw them back, processor-seconds."""
-        return math.fsum(losses["lost_work"] for losses in self.cluster_losses)
-
-    @property
-    def stable(self) -> bool | None:
-        """Whether the queue stopped growing; None if that cannot be asked, or too few jobs ended.
-
-        It can be asked of jobs that a process sends for as long as a run is to last. Those of a
-        log, or of a window of it, are finite, as rounds are: they have no steady state to lose.
-        """
-        finite = self.scenario.workload is not None or self.rounds is not None
-        return None if finite or self.unfinished else self.statistics.stable
-
-    @property
-    def basis(self) -> str | None:
-        """What CP, MCP and PB are of: `REALISED` or `WHOLE`; None without rounds."""
-        if not self.in_rounds:
-            return None
-        return WHOLE if self.rounds is None else REALISED
-
-    @property
-    def deadlines(self) -> str | None:
-        """Where the jobs' deadlines are from: `DRAWN`, `GIVEN` or `MIXED`; None without any."""
-        return deadlines_from(self.drawn_deadlines)
-
-    # For programs -------------------------------------------------------------------------------
-
-    def summary(self) -> dict[str, Any]:
-        """Return the run in numbers, ready for JSON (`experiments.run.summary`)."""
-        return summary_of(self)
-
-    @property
-    def _listed(self) -> Rounds:
-        """The rounds one by one: as they went in mode `batch`, in mode `open` as planned."""
-        return self.planned if self.rounds is None else self.rounds
-
-    @property
-    def round_count(self) -> int:
-        """How many rounds there were; 0 in mode `open` if the global scheduler has none."""
-        return len(self._listed.dispatched)
-
-    @property
-    def timeline(self) -> pd.DataFrame:
-        """What there was in a few dozen intervals of the run, one row each.
-
-        Columns: from, to (s), waiting (jobs, mean), and of each link ``demand NAME`` (mean over its
-        capacity) and ``saturated NAME`` (share of the time). A link has the name of the node that
-        it joins to the one nearer to the central switch.
-        """
-        found = self.statistics
-        table = {
-            "from": found.queue_times[:-1],
-            "to": found.queue_times[1:],
-            "waiting": found.mean_queue,
-        }
-        for index, name in enumerate(self.link_names):
-            table[f"demand {name}"] = found.links_over_time.demand[:, index]
-            table[f"saturated {name}"] = found.links_over_time.saturated[:, index]
-        return pd.DataFrame(table)
-
-    @property
-    def link_names(self) -> list[str]:
-        """Of each link the node that it joins to the one nearer to the central switch."""
-        return [node for node, _ in topology.uplinks(self.platform.graph)]
-
-    def rounds_table(self) -> pd.DataFrame:
-        """Return one row for each round: as it went in mode `batch`, in mode `open` as planned.
-
-        Columns: round (from 1), dispatched, mcp, pb (s), and of each cluster ``cp NAME`` (s) and
-        ``jobs NAME``. A CP that no local scheduler told is NaN.
-        """
-        rounds = self._listed
-        table = {
-            "round": np.arange(1, len(rounds.dispatched) + 1),
-            "dispatched": rounds.dispatched,
-            "mcp": rounds.mcp(),
-            "pb": rounds.pb(),
-        }
-        for index, name in enumerate(self.platform.names):
-            table[f"cp {name}"] = rounds.cps[:, index]
-            table[f"jobs {name}"] = rounds.jobs[:, index]
-        return pd.DataFrame(table)
 
 
 def _planned(model: GridModel, counted_from: float) -> Rounds:

@@ -253,7 +253,7 @@ def _result_of(under_way: UnderWay) -> Result:
     result = Result.of(model, under_way.scenario, under_way.wall, extras, observed)
     if new is not None:
         new.finish(result)
-    tell_failures(result)
+    tell_failures(result.failed_metrics)
     return result
 
 

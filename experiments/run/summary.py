@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 from grid.metrics.of_run import cluster_metrics, job_metrics
 
 if TYPE_CHECKING:
-    from experiments.run.results import Result
+    from experiments.run.totals import RunTotals
 
 
 LARGEST = 20
 """Users of whom a summary tells, those who used most."""
 
 
-def summary_of(result: Result) -> dict[str, Any]:
+def summary_of(result: RunTotals) -> dict[str, Any]:
     """Return the run in numbers, ready for JSON: None where nothing defines a number.
 
     Parameters
     ----------
-    result : Result
+    result : RunTotals
 
     Returns
     -------
     dict
-        ``scenario``, ``seed``, ``jobs``, ``deadlines`` (`Result.deadlines`), ``metrics``
+        ``scenario``, ``seed``, ``jobs``, ``deadlines`` (`RunTotals.deadlines`), ``metrics``
         (`grid.metrics.of_run.job_metrics`; mcp and pb, of what cp_basis says; mcp_overall and
         pb_overall, of the run as one round; mcp_planned and pb_planned, means over the rounds as
         planned; rounds, how many there were: all of these and ``cp`` None if jobs were not
@@ -109,7 +109,7 @@ def summary_of(result: Result) -> dict[str, Any]:
     return summary | dict(result.extras)
 
 
-def _responses(result: Result) -> dict[str, Any]:
+def _responses(result: RunTotals) -> dict[str, Any]:
     """Return mean response times as `queues` has them, if queues were visited."""
     found = result.statistics.responses
     if found is None:

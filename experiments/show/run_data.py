@@ -16,6 +16,7 @@ import pandas as pd
 
 from experiments.run.files import JOBS
 from experiments.run.result_files import ResultFiles, Row, read_timeline
+from experiments.run.summary import summary_of
 from experiments.show.gantt_layout import lay
 from experiments.show.labels import schedulers
 from grid.errors import GridError
@@ -25,7 +26,7 @@ from grid.world.records import Parts
 from grid.world.records import parts as parts_of
 
 if TYPE_CHECKING:
-    from experiments.run.results import Result
+    from experiments.run.totals import RunTotals
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -100,7 +101,7 @@ class Ran:
         return ran
 
     @classmethod
-    def of(cls, result: Result) -> Ran:
+    def of(cls, result: RunTotals) -> Ran:
         """Return a run that kept its jobs.
 
         Raises
@@ -113,7 +114,7 @@ class Ran:
         records = result.records
         parts = parts_of(records[np.lexsort((records["number"], records["arrival"]))])
         name = result.scenario.name
-        return cls(name, result.summary(), result.platform, jobs, parts, result.timeline)
+        return cls(name, summary_of(result), result.platform, jobs, parts, result.timeline)
 
     @cached_property
     def chart(self) -> Chart:

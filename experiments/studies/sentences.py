@@ -16,10 +16,10 @@ from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, ver
 from experiments.sweeps.statistics import is_random
 
 if TYPE_CHECKING:
-    from experiments.studies.outcome import StudyOutcome
+    from experiments.studies.tables import StudyTables
 
 
-def sentences(outcome: StudyOutcome) -> Iterator[str]:
+def sentences(outcome: StudyTables) -> Iterator[str]:
     """Yield the sentences of a study."""
     yield from _compared(outcome)
     if outcome.runs.empty:
@@ -34,7 +34,7 @@ def sentences(outcome: StudyOutcome) -> Iterator[str]:
     yield from _ended(outcome)
 
 
-def _compared(outcome: StudyOutcome) -> Iterator[str]:
+def _compared(outcome: StudyTables) -> Iterator[str]:
     study = outcome.study
     policies = counted(len(study.compared), "policy", "policies")
     varied = " x ".join(
@@ -64,7 +64,7 @@ def _compared(outcome: StudyOutcome) -> Iterator[str]:
         )
 
 
-def _effects(outcome: StudyOutcome) -> Iterator[str]:
+def _effects(outcome: StudyTables) -> Iterator[str]:
     """Yield what each parameter that varies does from its first value to its last, by policy."""
     for parameter, values in outcome.study.vary.items():
         if len(values) < 2:
@@ -88,7 +88,7 @@ def _effects(outcome: StudyOutcome) -> Iterator[str]:
             )
 
 
-def _shared(outcome: StudyOutcome, policy: str, pairs: pd.Series) -> str:
+def _shared(outcome: StudyTables, policy: str, pairs: pd.Series) -> str:
     """Return of how many replications differences are, if means of the policy are of more."""
     points = outcome.points[outcome.points["policy"] == policy]
     if pairs.min() == points[f"{outcome.metric} n"].max():
@@ -119,7 +119,7 @@ def _change(rows: pd.DataFrame) -> str:
     return f"changes by {size} in {int(sure.sum())} of {len(rows)} cases"
 
 
-def _lacking(outcome: StudyOutcome) -> Iterator[str]:
+def _lacking(outcome: StudyTables) -> Iterator[str]:
     """Yield what the numbers do not say."""
     points = outcome.points
     unstable, unfinished = (points[points[name] > 0] for name in ("unstable", "unfinished"))
@@ -170,13 +170,13 @@ def _lacking(outcome: StudyOutcome) -> Iterator[str]:
             )
 
 
-def _accepted_none(outcome: StudyOutcome) -> pd.DataFrame:
+def _accepted_none(outcome: StudyTables) -> pd.DataFrame:
     """Return the points whose runs rejected all of their jobs."""
     none = outcome.accepted_none
     return outcome.points[[bool(none[each.index].all()) for each in _runs_of_points(outcome)]]
 
 
-def _not_random(outcome: StudyOutcome) -> pd.DataFrame:
+def _not_random(outcome: StudyTables) -> pd.DataFrame:
     """Return the points that seeds change nothing of: of logs that are replayed whole."""
     return outcome.points[
         [
@@ -186,13 +186,13 @@ def _not_random(outcome: StudyOutcome) -> pd.DataFrame:
     ]
 
 
-def _runs_of_points(outcome: StudyOutcome) -> Iterator[pd.DataFrame]:
+def _runs_of_points(outcome: StudyTables) -> Iterator[pd.DataFrame]:
     """Yield the runs of each point, in the order of points."""
     for _, runs in outcome.runs.groupby([*outcome.where, "policy"], sort=False):
         yield runs
 
 
-def _ended(outcome: StudyOutcome) -> Iterator[str]:
+def _ended(outcome: StudyTables) -> Iterator[str]:
     if outcome.missing:
         yield f"{counted(outcome.missing, 'run')} of {outcome.planned} planned so far are missing."
     if outcome.ended is None:
@@ -201,7 +201,7 @@ def _ended(outcome: StudyOutcome) -> Iterator[str]:
         yield f"{outcome.ended}."
 
 
-def _points(outcome: StudyOutcome, rows: pd.DataFrame) -> str:
+def _points(outcome: StudyTables, rows: pd.DataFrame) -> str:
     """Return points by their names, or how many there are."""
     if len(rows) > NAMED:
         return f"{len(rows)} of {len(outcome.points)} points"

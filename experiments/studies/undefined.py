@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from experiments.run.own_metrics import FAILED
-from experiments.run.results import deadlines_from
+from experiments.run.totals import deadlines_from
 from experiments.scenario.notes import idle, told
 from experiments.show.labels import drawn_words, label, why_none
 from experiments.show.numbers import listed
 from experiments.studies.definition import Definition
-from experiments.studies.outcome import COUNTS, StudyOutcome
+from experiments.studies.tables import COUNTS, StudyTables
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
 
 
-def remarks(outcome: StudyOutcome) -> Iterator[str]:
+def remarks(outcome: StudyTables) -> Iterator[str]:
     """Yield which policies lack a metric of the study, and where deadlines are from."""
     runs = outcome.runs
     yield from failures(outcome)
@@ -43,7 +43,7 @@ def remarks(outcome: StudyOutcome) -> Iterator[str]:
             yield f"{drawn[0].upper()}{drawn[1:]}."
 
 
-def failures(outcome: StudyOutcome) -> Iterator[str]:
+def failures(outcome: StudyTables) -> Iterator[str]:
     """Yield in which runs a metric of the user's own failed."""
     runs = outcome.runs
     for column in [name for name in runs if str(name).startswith(FAILED)]:
@@ -57,7 +57,7 @@ def failures(outcome: StudyOutcome) -> Iterator[str]:
         yield f"Metric {name} failed in {listed(often)}{_others(outcome, name)}."
 
 
-def _others(outcome: StudyOutcome, name: str) -> str:
+def _others(outcome: StudyTables, name: str) -> str:
     """Return what is of the other runs where some lack a metric."""
     metric = name.rpartition(":")[2]
     if metric == outcome.metric:

@@ -14,7 +14,7 @@ from experiments.show.labels import label, told
 from experiments.show.numbers import PERCENT, duration, listed
 
 if TYPE_CHECKING:
-    from experiments.studies.outcome import StudyOutcome
+    from experiments.studies.tables import StudyTables
 
 NAMED = 6
 """Settings, or policies of a setting, that are told one by one at most."""
@@ -26,14 +26,14 @@ class Setting:
 
     Attributes
     ----------
-    outcome : StudyOutcome
+    outcome : StudyTables
     place : str
         The setting in words, "" if there is only one.
     rows : DataFrame
         Its rows of the ranking.
     """
 
-    outcome: StudyOutcome
+    outcome: StudyTables
     place: str
     rows: pd.DataFrame
 
@@ -69,7 +69,7 @@ class Setting:
         return self.leaders if len(beaten) and beaten.all() and not self.rejects_more else []
 
 
-def settings_of(outcome: StudyOutcome) -> list[Setting]:
+def settings_of(outcome: StudyTables) -> list[Setting]:
     """Return the settings of a study, each with its workload."""
     return [
         Setting(outcome, place_of(outcome, place), rows)
@@ -77,7 +77,7 @@ def settings_of(outcome: StudyOutcome) -> list[Setting]:
     ]
 
 
-def verdicts(outcome: StudyOutcome) -> Iterator[str]:
+def verdicts(outcome: StudyTables) -> Iterator[str]:
     """Yield which policies are surely best, in all settings and in each."""
     settings = settings_of(outcome)
     if len(settings) > 1 and len(outcome.study.compared) > 1:
@@ -87,7 +87,7 @@ def verdicts(outcome: StudyOutcome) -> Iterator[str]:
         yield f"The ranking has the other {len(settings) - NAMED} settings."
 
 
-def _of_all(outcome: StudyOutcome, settings: Sequence[Setting]) -> Iterator[str]:
+def _of_all(outcome: StudyTables, settings: Sequence[Setting]) -> Iterator[str]:
     best = _how_often(setting.surely_best for setting in settings)
     total = len(settings)
     everywhere = [policy for policy, often in best.items() if often == total]
@@ -155,7 +155,7 @@ def _how_sure(setting: Setting) -> str:
     return "" if setting.others.empty else ", but is not surely the best"
 
 
-def _against(outcome: StudyOutcome, row: Any, leader: Any) -> str:
+def _against(outcome: StudyTables, row: Any, leader: Any) -> str:
     """Return how far a policy is from the leader, and in how many replications it is worse."""
     difference, half = row["difference"], row["difference half_width"]
     far = distance(outcome.metric, difference, leader["mean"], half)
@@ -168,24 +168,24 @@ def _against(outcome: StudyOutcome, row: Any, leader: Any) -> str:
 # Words ------------------------------------------------------------------------------------------
 
 
-def pieces(outcome: StudyOutcome, number: int = 2) -> str:
+def pieces(outcome: StudyTables, number: int = 2) -> str:
     """Return what the replications of a study are called, so many of them."""
     one = "replication" if outcome.study.replications.window is None else "window"
     return one if number == 1 else f"{one}s"
 
 
-def stretches(outcome: StudyOutcome, number: int = 2) -> str:
+def stretches(outcome: StudyTables, number: int = 2) -> str:
     """Return what they are called, with the length of windows."""
     window = outcome.study.replications.window
     return pieces(outcome, number) + (f" of {duration(window)}" if window is not None else "")
 
 
-def extreme(outcome: StudyOutcome) -> str:
+def extreme(outcome: StudyTables) -> str:
     """Return which end of a metric is good."""
     return "highest" if outcome.study.more_is_better else "lowest"
 
 
-def place_of(outcome: StudyOutcome, values: Any) -> str:
+def place_of(outcome: StudyTables, values: Any) -> str:
     """Return a setting in words: what there is only one of is not told."""
     study = outcome.study
     told = [str(values[0])] if len(study.workloads) > 1 else []

@@ -20,7 +20,8 @@ from agents.model import GridModel
 from experiments.run.files import REPLICATIONS
 from experiments.run.observed import Observed
 from experiments.run.own_metrics import FAILED, tell_failures
-from experiments.run.results import Result, deadlines_from
+from experiments.run.results import Result
+from experiments.run.totals import deadlines_from
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.display import Shown
@@ -314,7 +315,7 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     numbers = dict(_numbers(result.summary()["metrics"]))
     told = math.nan if result.stable is None else float(result.stable)
     if multiprocessing.parent_process() is None:  # workers would say it again and again
-        tell_failures(result)
+        tell_failures(result.failed_metrics)
     failed = {f"{FAILED}{name}": [1.0] for name in result.failed_metrics}
     counts = {name: model.world.count(name) for name in ("completed", "rejected")}
     counts["unfinished"] = result.unfinished

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from experiments.studies.definition import Definition
-from experiments.studies.outcome import mean_of
+from experiments.studies.tables import mean_of
 from experiments.sweeps.statistics import is_random
 
 GROWTH = 2

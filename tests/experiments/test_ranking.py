@@ -8,7 +8,7 @@ import pytest
 
 from experiments.studies import ranking
 from experiments.studies.definition import Definition
-from experiments.studies.outcome import mean_of
+from experiments.studies.tables import mean_of
 from experiments.studies.ranking import common, p_value, paired_difference, surely_better
 from experiments.sweeps.sequential_stopping import next_target
 from experiments.sweeps.statistics import mean_interval

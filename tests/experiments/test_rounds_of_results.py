@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from experiments.run.results import REALISED, WHOLE
+from experiments.run.totals import REALISED, WHOLE
 from grid.metrics.job_totals import Tally
 from grid.metrics.of_rounds import round_performance, run_performance
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.run.results import WHOLE
+from experiments.run.totals import WHOLE
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from grid.jobs import job_table
