@@ -1,0 +1,360 @@
+"""`metasched explain`: the story of a job, as the event log of its run has it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli.app import main
+from experiments.events.explain import explain
+from experiments.events.happenings import processors
+from experiments.events.identity import Identity
+from experiments.events.surroundings import Surroundings
+from experiments.events.teller import Teller
+from experiments.events.words import ordinal
+from experiments.show.numbers import duration, instant
+from grid.errors import GridError
+from tests.agents.a4.test_discovery import tree
+from tests.agents.small_grids import PLATFORM, model_of, table
+from tests.experiments.events.test_events import Places, logged
+from tests.experiments.watched import Splits
+
+
+def call(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def told(model, job, sizes):
+    """Return a job's story in a model's run, line by line."""
+    around = Surroundings(sizes)
+    teller = Teller(Identity(job), around)
+    for event in logged(model):
+        around.hear(event)
+        teller.hear(event)
+    return [(time, ", ".join(parts)) for time, parts in teller.lines]
+
+
+@pytest.fixture(scope="module", params=[0.5, 0])
+def result(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run") / "result"
+    words = "muscle", "--set", "jobs=120", "--set", "local_share=0.5"
+    words += "--set", f"latency={request.param}"
+    got = call("run", *words, "--out", folder, "--events", folder / "events.jsonl")
+    assert got.exit_code == 0, got.output
+    return folder
+
+
+def test_every_job_has_its_story(result):
+    events = [*map(json.loads, (result / "events.jsonl").read_text().splitlines())]
+    for job in range(1, 121):
+        (story,) = explain(result, job)
+        words = [", ".join(parts) for _, parts in story.lines]
+        times = [time for time, _ in story.lines if time is not None]
+        assert times == sorted(times)
+        assert story.heading.startswith(f"Job {job}: ")
+        assert words[0].startswith("submitted")
+        assert words[-1].startswith("finishes")
+        (seed,) = (e for e in events if e.get("kind") == "SeedSchedule" and job in e["jobs"])
+        (space,) = (s for s in seed["spaces"] if job in s["jobs"])
+        text = "\n".join(words)
+        assert f"round {seed['round']}: MUSCLE allocates it to {seed['receiver']}" in text
+        assert f"workload level, {space['level']:.3g} (jobs x times x sizes over" in text
+        assert ("it alone fills" in text) == (len(space["jobs"]) == 1)
+        assert len(re.findall("sends it to|stays at", text)) == 1
+        assert re.search(rf"TITAN {seed['receiver']} plans it \w+ of \d+ waiting", text)
+        (landed,) = (e for e in events if (e["event"], e.get("job")) == ("landed", job))
+        (started,) = (e for e in events if (e["event"], e.get("job")) == ("started", job))
+        waited = started["time"] - landed["time"]
+        assert (f"waited {duration(waited)} there" in text) == (waited > 0)
+
+
+def test_the_command_tells_it(result):
+    got = call("explain", result, 7)
+    assert got.exit_code == 0, got.output
+    assert re.search(r"Job 7: \d+ processors?, drawn deadline at ", got.stdout)
+    assert "MUSCLE allocates it" in got.stdout
+    story = json.loads(call("explain", result, 7, "--json").stdout)
+    assert story["heading"].startswith("Job 7: ")
+    assert story["lines"][-1]["words"].startswith("finishes")
+
+
+def test_who_waits_for_whom():
+    jobs, platform, sizes = table((0, 3, 10), (1, 2, 4), (2, 1, 3)), PLATFORM.star([4]), {"C1": 4}
+    second, third = (
+        told(model_of("ect", "fcfs", jobs=jobs, platform=platform), job, sizes) for job in (2, 3)
+    )
+    assert second == [
+        (1.0, "submitted to ECT"),
+        (1.0, "ECT chooses C1 for it"),
+        (
+            None,
+            "ECT has the last advertisement of C1, as it was at 0 s: 1 processor free, 0 waiting",
+        ),
+        (1.0, "ECT's broker sends it to C1, where it lands at once"),
+        (10.0, "starts on 2 processors of C1, 9 s after its submission"),
+        (
+            None,
+            "waited 9 s there, it needs 2 processors and found 1 of its 4 processors free, "
+            "job 1 running there",
+        ),
+        (None, "job 1 has just ended and makes room"),
+        (14.0, "finishes after 4 s"),
+    ]
+    assert third[-3:-1] == [
+        (None, "waited 8 s there, it needs 1 processor and found 1 of its 4 processors free, "
+               "job 2 waiting before it"),
+        (None, "job 2 started there before it, job 1 has just ended and makes room"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("latency", "way"), [(0, []), (5, [(0.0, "is on its way to C1, where it lands at 5 s")])]
+)
+def test_a_scheduler_with_nothing_to_choose_is_not_told_of(tmp_path, latency, way):
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text("arrival,size,runtime\n0,2,30\n")
+    given = "--workload", jobs, "--set", f"latency={latency}", "--set", "nodes=4"
+    got = call("run", "site", *given, "--out", tmp_path, "--events", tmp_path / "events.jsonl")
+    assert got.exit_code == 0, got.output
+    story = [(time, ", ".join(parts)) for time, parts in explain(tmp_path, 1)[0].lines]
+    started = "at once" if latency == 0 else "5 s after its submission"
+    assert story == [
+        (0.0, "submitted to C1"),
+        *way,
+        (latency, f"starts on 2 processors of C1, {started}"),
+        (latency + 30.0, "finishes after 30 s"),
+    ]
+
+
+def test_split_and_rejected_jobs():
+    jobs = table((0, 8, 5, 6), (1, 6, 5), (2, 99, 5))
+    sizes = {"C1": 4, "C2": 4}
+    stories = [
+        told(model_of(Splits, "fcfs", jobs=jobs, platform=PLATFORM.star([4, 4])), job, sizes)
+        for job in (1, 2, 3)
+    ]
+    assert stories[0][1:] == [
+        (0.0, "starts on C1:4+C2:4, at once"),
+        (5.0, "finishes, 1 s before its deadline"),
+    ]
+    assert stories[1][2] == (None, "waited 4 s to be given processors")
+    assert stories[2][1:] == [(2.0, "is rejected, larger than can ever run")]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "back"),
+    [
+        ("dll", "goes back, for its cluster has become too small for it"),
+        (Places, "PLACES is told of it again"),
+    ],
+)
+def test_a_failure_is_told(scheduler, back):
+    platform = PLATFORM.star([4])
+    model = model_of(scheduler, "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
+    model.world.fail(0, 2, 3.0, repaired=7.0)
+    story = told(model, 1, {"C1": 4})
+    assert (3.0, "one or more of its processors fail, what it has done is lost") in story
+    assert (3.0, back) in story
+    assert (7.0, "starts again on 4 processors of C1, 7 s after its submission") in story
+
+
+def test_the_last_report_and_the_last_advertisement_are_each_told_for_what_they_are():
+    platform, sizes = PLATFORM.star([16, 12]), {"C1": 16, "C2": 12}
+    rows = [(0, 4, 5.0), (0, 4, 6.0), (20, 4, 5.0), (21, 2, 5.0), (40, 4, 5.0), (41, 4, 5.0)]
+
+    def model():
+        made = model_of(
+            "muscle", "titan", jobs=table(*rows), platform=platform, tracked=True, latency=1.0
+        )
+        for processor in range(16):
+            made.world.fail(0, processor, 10.0)
+        return made
+
+    events = logged(model())
+    both = 0
+    for job in range(1, 7):
+        (seed,) = (
+            event
+            for event in events
+            if event.get("kind") == "SeedSchedule" and job in event["jobs"]
+        )
+        cluster, time = seed["receiver"], seed["time"]
+        story = [words for _, words in told(model(), job, sizes)]
+        before = [event for event in events if event.get("sender") == cluster]
+        reports = [e for e in before if e.get("kind") == "ScheduleReport" and e["due"] <= time]
+        heard = [e for e in before if e["event"] == "advertised" and e["time"] <= time]
+        of = f" of {cluster}, as it was at"
+        assert [words for words in story if of in words] == [
+            f"MUSCLE has the last {kind}{of} {instant(event['sent'])}: {rest}"
+            for _, kind, event, rest in sorted(
+                [
+                    (
+                        e["due"],
+                        "report",
+                        e,
+                        f"makespan left {duration(e['makespan'])}, {e['unfinished']} unfinished",
+                    )
+                    for e in reports[-1:]
+                ]
+                + [
+                    (
+                        e["time"],
+                        "advertisement",
+                        e,
+                        f"{processors(e['free'])} free, {e['waiting']} waiting",
+                    )
+                    for e in heard[-1:]
+                ],
+                key=lambda told: told[:2],
+            )
+        ]
+        both += bool(reports) and bool(heard)
+    assert both > 0
+
+
+def test_many_plans_are_summed_up():
+    rows = [(0, 4, 100), (1, 4, 50), *((time, 1, 1, time + 2) for time in range(2, 30))]
+    model = model_of("ect", "titan", jobs=table(*rows), platform=PLATFORM.star([4]))
+    plans = [
+        (event["time"], event["jobs"].index(2) + 1)
+        for event in logged(model)
+        if event["event"] == "planned" and 2 in event["jobs"]
+    ]
+    model = model_of("ect", "titan", jobs=table(*rows), platform=PLATFORM.star([4]))
+    story = [line for line in told(model, 2, {"C1": 4}) if "plans" in line[1]]
+    assert len(plans) > 20
+    (first, one), (between, many), (last, other) = story
+    assert (first, between, last) == (plans[0][0], plans[1][0], plans[-1][0])
+    best, worst = (end(place for _, place in plans[1:-1]) for end in (min, max))
+    assert best < worst
+    assert one == "TITAN C1 plans it 1st of 1 waiting"
+    assert many == (
+        f"by {instant(plans[-2][0])} TITAN C1 plans anew {len(plans) - 2} times, "
+        f"and the job is {ordinal(best)} to {ordinal(worst)} of those waiting"
+    )
+    assert other == f"TITAN C1 plans it {ordinal(plans[-1][1])} of 29 waiting"
+
+
+def test_many_failures_are_summed_up():
+    platform = PLATFORM.star([4])
+    model = model_of("ect", "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
+    for time in range(2, 80, 2):
+        model.world.fail(0, 0, float(time), repaired=time + 1.0)
+    story = told(model, 1, {"C1": 4})
+    assert len(story) < 30
+    assert sum("one or more of its processors fail" in words for _, words in story) == 2
+    assert (
+        4.0,
+        "37 times more it loses its processors or goes back, and is sent or started anew",
+    ) in story
+    assert story[-1] == (84.0, "finishes after 5 s")
+
+
+def test_who_was_asked_and_who_answered():
+    jobs = table((0, 4, 20.0, 20.0, 0), (10, 4, 9.0, 25.0, 0))
+    story = told(model_of("a4", "fcfs", jobs, tree(), latency=0.5), 1, {"C1": 8, "C2": 6, "C3": 4})
+    assert story[:5] == [
+        (0.0, "submitted through C1, whose broker tells A4 at 1.5 s"),
+        (1.5, "C1's broker is asked which clusters can run it, "
+              "and passes the question up to broker west"),
+        (2.5, "broker west answers: C2, where it expects the job to finish at 17.385 s, "
+              "first of 2 offers, after 2 hops of question and answer"),
+        (2.5, "A4 chooses C2 for it, 1 s after it was told of it"),
+        (4.0, "C1's broker sends it to C2, where it lands at 7 s"),
+    ]  # fmt: skip
+
+
+def test_a_job_that_never_ran():
+    class Never(Places):
+        def place(self, job):
+            return None
+
+    story = told(model_of(Never, "fcfs", jobs=table((0, 4, 5))), 1, {"C1": 8, "C2": 6, "C3": 4})
+    assert story[-1][1] == "the run ends, and the job waits for NEVER to say where it goes"
+
+
+def test_jobs_of_one_number_have_a_story_each(tmp_path):
+    rows = ["1,0,1,10", "1,3,1,10", "2,4,1,5"]
+    (tmp_path / "jobs.csv").write_text("\n".join(["job,arrival,size,runtime", *rows]) + "\n")
+    out = tmp_path / "out"
+    words = "--workload", tmp_path / "jobs.csv", "--out", out, "--events", out / "events.jsonl"
+    assert call("run", "site", *words).exit_code == 0
+    first, second = explain(out, 1)
+    assert first.heading == "Job 1 (1st), submitted at 0 s: 1 processor, no deadline"
+    assert second.heading == "Job 1 (2nd), submitted at 3 s: 1 processor, no deadline"
+    assert [time for time, _ in first.lines] == [0, 0, 10]
+    assert "job 1 (1st) running there" in ", ".join(second.lines[2].parts)
+    (third,) = explain(out, 2)
+    assert "job 1 (1st) running there, job 1 (2nd) waiting before it" in ", ".join(
+        third.lines[2].parts
+    )
+    told = call("explain", out, 1).stdout
+    assert told.index("Job 1 (1st)") < told.index("Job 1 (2nd)")
+    stories = json.loads(call("explain", out, 1, "--json").stdout)["stories"]
+    assert [story["heading"] for story in stories] == [first.heading, second.heading]
+    log = (out / "events.jsonl").read_text()
+    (tmp_path / "old").write_text(re.sub(r'"which": \d, ', "", log))
+    with pytest.raises(GridError, match="job 1: found a second one that nothing tells from"):
+        explain(out, 1, tmp_path / "old")
+
+
+def test_jobs_of_one_number_are_told_apart_in_rounds(tmp_path):
+    paths = [tmp_path / "A.csv", tmp_path / "B.csv"]
+    for path, run_time in zip(paths, (10, 20), strict=True):
+        path.write_text(f"job,arrival,size,runtime\n7,0,2,{run_time}\n")
+    (tmp_path / "platform.toml").write_text(
+        '[[clusters]]\nname = "A"\nsize = 4\n[[clusters]]\nname = "B"\nsize = 2\n'
+    )
+    out = tmp_path / "out"
+    words = ["--platform", tmp_path / "platform.toml", "--set", "mode=open", "--out", out]
+    for name, path in zip("AB", paths, strict=True):
+        words += ["--workload", f"{name}={path}"]
+    assert call("run", "muscle", *words, "--events", out / "events.jsonl").exit_code == 0
+    stories = explain(out, 7)
+    for name, story in zip("AB", stories, strict=True):
+        text = "\n".join(", ".join(line.parts) for line in story.lines)
+        assert f"submitted through {name} at 0 s" in story.heading
+        assert text.startswith(f"submitted through {name}, ")
+        assert text.count("MUSCLE allocates it to") == text.count("starts on 2 processors") == 1
+    log = (out / "events.jsonl").read_text()
+    (tmp_path / "short").write_text(re.sub(r'"which": \[[^]]*\]', '"which": []', log))
+    with pytest.raises(GridError, match=r"which: found .*; accepted: one for each of the jobs"):
+        explain(out, 7, tmp_path / "short")
+
+
+def test_what_cannot_be_told_is_said_in_a_line(result, tmp_path):
+    assert call("run", "quickstart", "--set", "jobs=9", "--out", tmp_path).exit_code == 0
+    (tmp_path / "bad").write_text('{"serial": 1}\n')
+    (tmp_path / "other").write_text('{"serial": 1, "time": 0, "event": "landed", "job": 1}\n')
+    for words, named in (
+        ([tmp_path, 1], "events.jsonl"),
+        ([tmp_path, 1, "--events", result / "events.jsonl"], "of muscle, seed 0"),
+        ([tmp_path, 1, "--events", tmp_path / "bad"], "bad:1"),
+        ([tmp_path, 1, "--events", tmp_path / "other"], "other:1"),
+        ([result, 999], "job 999"),
+        ([tmp_path / "none", 1], "none: no such folder"),
+    ):
+        got = call("explain", *words)
+        assert got.exit_code == 2, got.output
+        assert got.stderr.count("\n") == 1
+        assert named in got.stderr
+
+
+def test_a_log_that_was_cut_off_is_refused(result, tmp_path):
+    text = (result / "events.jsonl").read_text()
+    for kept, words in ((text[:-9], "cut off"), (text[: text[:-1].rindex("\n") + 1], "no end")):
+        (tmp_path / "cut").write_text(kept)
+        with pytest.raises(GridError, match=words):
+            explain(result, 1, tmp_path / "cut")
+
+
+def test_a_log_of_the_same_scenario_with_other_parameters_is_refused(result, tmp_path):
+    out, log = tmp_path / "other", tmp_path / "log.jsonl"
+    got = call("run", "muscle", "--set", "jobs=90", "--out", out, "--events", log)
+    assert got.exit_code == 0
+    assert explain(out, 60, log)[0].lines[-1].parts[0].startswith("finishes")
+    with pytest.raises(GridError, match="of a run in which job 60 fared otherwise"):
+        explain(result, 60, log)

@@ -1,0 +1,187 @@
+"""What `inspect` and `convert` tell of a log beside its jobs."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from grid.logs.formats import read
+from tests.experiments.log_files import SACCT, call, record, told
+
+
+def test_what_a_file_says_of_its_machine_and_time_is_kept_or_named(tmp_path):
+    path = tmp_path / "log.swf"
+    head = "; Computer: x\n;\n; MaxProcs: 64\n; UnixStartTime: 843480031\n; TimeZone: -3600\n"
+    path.write_text(head + f"{record(7, 500, 60, 4)}\n{record(8, 530.5, 60, 4)}\n")
+    result = call("convert", path, tmp_path / "new.swf")
+    lines = (tmp_path / "new.swf").read_text().splitlines()
+    assert lines[3:6] == ["; MaxProcs: 64", "; UnixStartTime: 843480031", "; TimeZone: -3600"]
+    assert [line.split()[:2] for line in lines[6:]] == [["7", "500"], ["8", "530.5"]]
+    assert "metasched: 1 other line at the head left out" in result.stderr
+    assert "submit" not in result.stderr
+    old, new = (read(each).cleaned() for each in (path, tmp_path / "new.swf"))
+    assert (old.jobs == new.jobs).all()
+    assert (old.start, old.processors) == (new.start, new.processors)
+    result = call("convert", path, tmp_path / "new.csv")
+    assert "metasched: submit times less 500 s: the first job arrives at 0\n" in result.stderr
+    found = told("inspect", path)
+    assert found["header"]["TimeZone"] == "-3600"
+    assert (found["remarks"], found["first_submit"]) == (1, 500)
+    shown = call("inspect", path).stdout
+    assert "from the head: MaxProcs 64, UnixStartTime 843480031, TimeZone -3600\n" in shown
+    assert "first submit at 500 s, from where times are counted\n" in shown
+
+
+def test_what_of_a_head_cannot_be_read_is_not_told_as_used(tmp_path):
+    path = tmp_path / "log.swf"
+    head = "; MaxProcs: many\n; UnixStartTime: 843480031\n; TimeZoneString: Mars/Olympus\n"
+    path.write_text(head + record(1, 0, 60, 4))
+    found = told("inspect", path)
+    assert found["header"] == {"UnixStartTime": "843480031"}
+    assert [note.split(";")[0] for note in found["notes"]] == [
+        "MaxProcs 'many'",
+        "TimeZoneString 'Mars/Olympus'",
+    ]
+    remark = "not used of the head: MaxProcs 'many'; accepted: a whole number from 1\n"
+    assert remark in call("inspect", path).stdout
+    assert f"metasched: {remark}" in call("convert", path, tmp_path / "new.swf").stderr
+    offset = "; TimeZone: 3600\n"
+    path.write_text(head.replace("843480031", "yesterday") + offset + record(1, 0, 60, 4))
+    found = told("inspect", path)
+    assert (found["header"], found["start"], len(found["notes"])) == ({}, None, 4)
+    path.write_text(head.replace("Mars/Olympus", "Asia/Tokyo") + offset + record(1, 0, 60, 4))
+    found = told("inspect", path)
+    assert found["header"] == {"UnixStartTime": "843480031", "TimeZoneString": "Asia/Tokyo"}
+    assert len(found["notes"]) == 1
+
+
+def test_dates_without_a_zone_are_of_the_sites_clock(tmp_path):
+    path = tmp_path / "dump"
+    path.write_text(SACCT)
+    assert told("inspect", path)["start"] == "2024-03-01T08:00:00"
+    assert "from 2024-03-01 08:00 (site's clock)\n" in call("inspect", path).stdout
+    said = call("convert", path, tmp_path / "new.csv").stderr
+    assert "date of the first job, 2024-03-01 08:00:00 (site's clock), left out" in said
+    said = call("convert", path, tmp_path / "new.swf").stderr
+    assert "UnixStartTime: the site's clock taken as UTC, for its time zone is not known\n" in said
+    assert "; UnixStartTime: 1709280000\n" in (tmp_path / "new.swf").read_text()
+    path.write_text(re.sub(r"2024-03-01T0\d:00:00", "1709280000", SACCT))
+    assert told("inspect", path)["start"] == "2024-03-01T08:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "records", "dropped"),
+    [
+        (
+            "log.swf",
+            "\n".join([record(1, 0, 60, 4), record(2, 1, -1, -1), record(3, 2, 9, -1, 2)]),
+            3,
+            1,
+        ),
+        (
+            "log.gwf",
+            "\n".join([record(1, 0, 60, 4), record(2, -1, -1, -1), record(3, 2, 9, 1)]),
+            3,
+            1,
+        ),
+        ("dump", SACCT + "9|carl|4|2024-0", 3, 2),
+        ("dump", SACCT + "9.0||4|2024-03-01T08:00:00|01:00:00|COMPLETED\n", 2, 1),
+        ("log.csv", "arrival,size,runtime\n0,4,0\n1,4,9\n", 2, 0),
+        (
+            "log.json",
+            json.dumps(
+                {
+                    "jobs": [
+                        {"id": n, "subtime": n, "res": 1, "profile": kind}
+                        for n, kind in enumerate(("delay", "smpi"))
+                    ],
+                    "profiles": {"delay": {"type": "delay", "delay": 5}, "smpi": {"type": "smpi"}},
+                }
+            ),
+            2,
+            1,
+        ),
+    ],
+)
+def test_records_less_those_dropped_are_jobs(tmp_path, name, text, records, dropped):
+    """In `inspect`, `convert` and `run`; steps of jobs are not among the records."""
+    path = tmp_path / name
+    path.write_text(text)
+    found = told("inspect", path)
+    assert (found["jobs"], sum(found["dropped"].values())) == (records, dropped)
+    assert found["usable"] == records - dropped
+    shown = call("convert", path, tmp_path / "new.parquet").stdout
+    jobs = found["usable"]
+    assert f": {jobs} job{'s' * (jobs > 1)}," in shown
+    assert f"Cleaning of {records} records\n" in shown
+    told_of_run = told("run", "quickstart", "--workload", path)
+    assert told_of_run["cleaning"]["records"] == records
+    assert told_of_run["jobs"]["submitted"] == jobs
+    assert ("not among the records" in shown) == (name == "dump")
+
+
+def test_names_that_become_numbers_are_named(tmp_path):
+    path = tmp_path / "dump"
+    path.write_text(SACCT)
+    words = "metasched: names of users: numbered 0, 1, ... as they first come\n"
+    assert words in call("convert", path, tmp_path / "new.csv").stderr
+    assert words not in call("convert", path, tmp_path / "new.json").stderr
+    assert "users: 1, numbered as their names first come\n" in call("inspect", path).stdout
+    path.write_text(SACCT.replace("anna", "1001").replace("bob", "1002"))
+    assert "names of users" not in call("convert", path, tmp_path / "new.csv").stderr
+    grid = tmp_path / "log.gwf"
+    fields = record(1, 0, 60, 4, user="U1").split()
+    grid.write_text(" ".join([*fields[:13], "X1", *fields[14:]]))
+    said = call("convert", grid, tmp_path / "new.csv").stderr
+    assert words in said
+    assert "metasched: names of applications: numbered" in said
+
+
+def test_only_fields_that_say_something_are_named_as_left_out(tmp_path):
+    def left_out(name, *fields):
+        path = tmp_path / name
+        row = ["1", "0", "-1", "60", "4", *["-1"] * 13]
+        for field in fields:
+            row[field - 1] = "7"
+        path.write_text(" ".join(row))
+        lines = call("convert", path, tmp_path / "new.csv").stderr.splitlines()
+        found = [line for line in lines if "no meaning here" in line]
+        return found[0].removeprefix("metasched: ").partition(" left out")[0] if found else ""
+
+    for name in ("log.swf", "log.gwf"):
+        assert left_out(name) == ""
+        assert left_out(name, 3, 15) == "waits, queues"
+        assert left_out(name, 7, 10) == "memory"
+    assert left_out("log.swf", 17, 18) == "preceding jobs, think times"
+    assert left_out("log.gwf", 17, 18) == "sites"
+
+
+def test_times_of_tables_count_from_their_own_beginning(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("arrival,size,runtime,deadline\n7200,1,9,9e3\n7300,1,9,\n7400,1,9,9e3\n")
+    found = told("inspect", path)
+    assert [hour for hour, jobs in enumerate(found["hours"]) if jobs] == [2]
+    assert found["deadlines"] == 2
+    shown = call("inspect", path).stdout
+    assert "3 usable jobs in 3.33 min\n" in shown
+    assert "deadlines: 2 of 3 jobs\n" in shown
+    assert "(hours from time 0 of the log)" in shown
+    log = tmp_path / "log.swf"
+    log.write_text(record(1, 7200, 9, 1))
+    assert told("inspect", log)["hours"][0] == 1
+    shown = call("inspect", log).stdout
+    assert "(hours from the first arrival)" in shown
+    assert "deadlines" not in shown
+
+
+def test_one_is_told_as_one(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("arrival,size,runtime\n0,1,0\n")
+    shown = call("inspect", path).stdout
+    for words in ("1 usable job in", "1 processor, those", "Cleaning of 1 record\n"):
+        assert words in shown, words
+    assert ": 1 job, " in call("convert", path, tmp_path / "new.json").stdout
+    shown = call("run", "quickstart", "--workload", path, "--set", "mode=open").stdout
+    assert "cleaning of 1 record:\n" in shown

@@ -1,0 +1,185 @@
+"""A result in numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments.run.totals import WHOLE
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
+from grid.jobs import job_table
+from grid.platform.multicluster import Platform
+from grid.workloads.source import Cleaning
+from grid.workloads.table import Table
+from tests.agents import small_grids
+from tests.experiments.small_results import PLATFORM, First, Never, plain, printed, result_of, table
+
+
+def test_summary_has_the_contract_and_no_key_without_cause(result):
+    summary = result.summary()
+    assert summary["scenario"] == "three jobs"
+    assert summary["seed"] == 3
+    assert summary["wall_s"] == 0.5
+    assert summary["jobs"] == {"submitted": 3, "completed": 2, "rejected": 1, "dropped": 0}
+    assert summary["rejected_jobs"] == [8]
+    assert [row["name"] for row in summary["clusters"]] == ["C1", "C2", "C3", "C4"]
+    assert summary["simulated_s"] == math.pi
+    assert set(summary) == {
+        *("scenario", "seed", "jobs", "deadlines", "metrics", "clusters", "links", "wall_s"),
+        *("rejected_jobs", "rejections", "simulated_s"),
+        *("global", "local", "workload", "parameters", "platform", "version"),
+    }
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_what_rounds_came_to_is_unknown_without_rounds(result):
+    summary = result.summary()
+    names = ("mcp", "pb", "mcp_overall", "pb_overall", "mcp_planned", "pb_planned", "rounds")
+    assert [summary["metrics"][name] for name in (*names, "cp_basis")] == [None] * 8
+    for row in summary["clusters"]:
+        assert [row[name] for name in ("cp", "cp_overall", "cp_planned")] == [None] * 3
+    assert not {"CP", "MCP", "rounds", "idle"} & {*printed(result).replace(",", " ").split()}
+
+
+def test_whole_run_is_one_round_where_rounds_overlap(result):
+    result = replace(result, in_rounds=True)
+    metrics, first = result.summary()["metrics"], result.summary()["clusters"][0]
+    makespan, work = math.pi, 2 * math.pi + 3 * 0.1
+    cp = (3 * makespan + (20 * makespan - work) / 20) / 8
+    assert result.basis == metrics["cp_basis"] == WHOLE
+    assert metrics["rounds"] == 0
+    assert metrics["mcp"] == metrics["mcp_overall"] == pytest.approx(cp)
+    assert metrics["pb"] == metrics["pb_overall"] == pytest.approx(math.sqrt(3 * cp**2 / 3))
+    assert metrics["mcp_planned"] is metrics["pb_planned"] is None
+    assert first["cp"] == first["cp_overall"] == pytest.approx(cp)
+    assert first["cp_planned"] is None
+    assert metrics["messages"] == {
+        **{
+            "submission": 3,
+            "metadata": 0,
+            "order": 0,
+            "transfer": 2,
+            "scheduling": 0,
+            "discovery": 0,
+        },
+        "advertisement": metrics["messages"]["advertisement"],
+    }
+
+
+def test_summary_says_what_ran(result, monkeypatch):
+    monkeypatch.setattr(metadata, "version", {"metasched": "1.2.3"}.__getitem__)
+    summary = result.summary()
+    assert summary["global"] == f"{First.__module__}:First"
+    assert summary["local"] == f"{First.__module__}:Arrival"
+    assert summary["workload"] is None
+    parameters = Parameters(assign_deadlines=False)  # which is what "auto" came to
+    assert summary["parameters"] == parameters.model_dump(mode="json")
+    assert Platform.from_dict(summary["platform"]).clusters == PLATFORM.clusters
+    assert summary["version"] == "1.2.3"
+    unlimited = replace(result.scenario, platform=Platform.star([20, 16, 12, 10], 1, math.inf))
+    summary = replace(result, scenario=unlimited).summary()
+    assert [link["capacity"] for link in summary["platform"]["links"]] == [None] * 4
+    json.dumps(summary, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("workload", "told"),
+    [
+        ("log.swf", "log.swf"),
+        (Path("a", "log.swf"), str(Path("a", "log.swf"))),
+        (("C1=1.swf", "C2=2.swf"), ["C1=1.swf", "C2=2.swf"]),
+    ],
+)
+def test_summary_says_which_log(result, workload, told):
+    named = replace(
+        result.scenario, workload=workload, global_scheduler="muscle", local_scheduler="m:Mine"
+    )
+    summary = replace(result, scenario=named).summary()
+    assert (summary["global"], summary["local"]) == ("muscle", "m:Mine")
+    assert summary["workload"] == told
+
+
+def test_a_scheduler_of_a_script_is_called_by_its_class(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from agents.schedulers import GlobalScheduler\n"
+        "from experiments.scenario import Scenario\n"
+        "from grid.platform import Platform\n"
+        "class Mine(GlobalScheduler):\n"
+        "    pass\n"
+        "scenario = Scenario('mine', Platform.star([4]), {}, Mine)\n"
+    )
+    assert Scenario.load(str(tmp_path / "mine.py")).to_dict()["global"] == "Mine"
+
+
+def test_version_is_not_known_where_nothing_is_installed(result, monkeypatch):
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    assert result.summary()["version"] is None
+
+
+def test_cleaning_and_extras_are_told():
+    cleaning = Cleaning(9, {"no size: dropped": 6, "run time 0: counted as 1 s": 1}, 6)
+    model = plain(table(cleaning=cleaning))
+    model.run()
+    result = result_of(model, "log", 0.1, {"seed_schedules": [[1, 2]]})
+    summary = result.summary()
+    assert summary["jobs"]["dropped"] == 6
+    assert summary["cleaning"] == {"records": 9, "rules": cleaning.rules}
+    assert summary["seed_schedules"] == [[1, 2]]
+
+
+def test_every_rejected_job_is_listed():
+    jobs = job_table(1500)
+    jobs["arrival"], jobs["size"], jobs["runtime"] = np.arange(1500), 21, 1.0
+    model = plain(Table(jobs))
+    model.run()
+    result = result_of(model, "too large", 0.1)
+    summary = result.summary()
+    assert summary["jobs"] == {"submitted": 1500, "completed": 0, "rejected": 1500, "dropped": 0}
+    assert summary["rejected_jobs"] == list(range(1, 1501))
+    assert summary["metrics"]["rounds"] is None
+    assert summary["metrics"]["mcp"] is summary["metrics"]["mean_wait"] is None
+    assert [row["cp"] for row in summary["clusters"]] == [None] * 4
+    json.dumps(summary, allow_nan=False)
+    assert len(result.rounds_table()) == 0
+    assert "1,500 jobs rejected, larger than can ever run: 1, 2, 3," in printed(result)
+
+
+def test_jobs_that_no_one_starts_are_not_lost_in_silence():
+    model = plain(place=Never)
+    model.run()
+    result = result_of(model, "idle", 0.1)
+    assert result.summary()["unfinished"] == 2
+    assert "interrupted" not in result.summary()
+    assert "2 jobs not finished: no scheduler started them" in printed(result)
+    assert result.why_unfinished == "no scheduler started them"
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (
+            [(0, 4, 5.0), (0, 3, 9.0), (1, 4, 5.0)],
+            "3 jobs not finished: 2 that no scheduler started, 1 thrown back by failures",
+        ),
+        ([(0, 4, 5.0)], "1 job not finished: 1 thrown back by failures"),
+        ([(0, 4, 2.0), (9, 4, 5.0)], "1 job not finished: no scheduler started them"),
+    ],
+)
+def test_jobs_that_failures_threw_back_had_been_started(rows, why):
+    model = small_grids.model_of(
+        "ect", "fcfs", small_grids.table(*rows), Platform.star([4]), tracked=True
+    )
+    for processor in range(4):
+        model.world.fail(0, processor, 3.0)
+    model.run()
+    assert why in printed(result_of(model, "failing", 0.1))

@@ -1,0 +1,242 @@
+"""Scenarios: those that come along, and what is refused of a file."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.scenario.checked import ScenarioError
+from experiments.scenario.files import packaged_names
+from experiments.scenario.scenario import Scenario
+from grid.errors import GridError, PlatformError, WorkloadError
+from grid.platform.multicluster import Platform
+from tests.experiments.scenario_files import SITE, run_of
+
+
+@pytest.mark.parametrize("name", packaged_names())
+def test_packaged_scenarios_run(name):
+    scenario = Scenario.load(name)
+    assert scenario.name == name
+    assert scenario.title
+    assert list(scenario.platform.names) == [
+        f"C{k + 1}" for k in range(len(scenario.platform.names))
+    ]
+    settings = [] if scenario.workload else ["jobs=40", "jobs_per_cluster=10"]
+    model, records = run_of(scenario.changed([*settings, "population=10", "patience=10"]))
+    assert model.world.count("completed") == len(records) == (6 if scenario.workload else 40)
+    assert model.scheduler.name == scenario.global_scheduler.upper()
+
+
+def test_each_packaged_scenario_has_its_own_parameters():
+    quick = Scenario.load("quickstart").parameters
+    assert (quick.mode, quick.jobs, quick.latency, quick.local_share) == ("open", 400, 0.5, 0.4)
+    assert [each.name for each in quick.service_classes] == ["gold", "silver", "bronze"]
+    assert Scenario.load("muscle").parameters.jobs == 20_000
+
+
+# Refused -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("title = ", "mine.toml: Invalid value"),
+        ('titel = "x"\n' + SITE, "mine.toml: titel: unknown key; did you mean title?"),
+        (
+            f'platform = "my.toml"\n{SITE}',
+            "platform: unknown key; accepted: clusters and links themselves, or --p",
+        ),
+        (SITE.replace('"A site"', "3"), "mine.toml: title: found 3; accepted: a string"),
+        ("global = 4\n" + SITE.replace("title", "paper"), "mine.toml: global: found 4"),
+        ('outputs = ["all"]' + SITE, "mine.toml: outputs: found ['all']; accepted: a list of seed"),
+        ('outputs = "seed_schedules"' + SITE, "mine.toml: outputs: found 'seed_schedules'"),
+        ("outputs = [[1]]" + SITE, "mine.toml: outputs: found [[1]]"),
+        ("workload = 3\n" + SITE, "mine.toml: workload: found 3; accepted: a list of SITE=FILE"),
+        ('workload = ["a", 1]\n' + SITE, "mine.toml: workload: found ['a', 1]"),
+        ("parameters = 3\n" + SITE, "mine.toml: parameters: accepted: a table"),
+        (
+            SITE + "[parameters]\njobz = 3",
+            "mine.toml: jobz: unknown parameter; did you mean jobs? `metasched validate",
+        ),
+        (SITE + "[parameters]\njobs = 0", "mine.toml: jobs: found 0; "),
+        (SITE + "[parameters]\njobs = 2.5", "mine.toml: jobs: found 2.5; "),
+        (SITE + "[parameters]\njobs = true", "mine.toml: jobs: found True; "),
+        (SITE + '[parameters]\njobs = "5"', "mine.toml: jobs: found '5'; "),
+        (SITE + "[parameters]\nlatency = true", "mine.toml: latency: found True; "),
+        (SITE + '[parameters]\njobs = "many"', "mine.toml: jobs: found 'many'; "),
+        (SITE + "[parameters]\nload = nan", "mine.toml: load: found nan; "),
+        (SITE + "[parameters]\nlatency = inf", "mine.toml: latency: found inf; "),
+        (SITE + "[parameters]\nlatency = -1", "mine.toml: latency: found -1; "),
+        (SITE + "[parameters]\nstep = 0", "mine.toml: step: found 0; "),
+        (SITE + '[parameters]\nstep = "never"', "mine.toml: step: found 'never'; "),
+        (SITE + '[parameters]\nmode = "closed"', "mine.toml: mode: found 'closed'; "),
+        (SITE + "[parameters]\nlocal_share = 1.5", "mine.toml: local_share: found 1.5; "),
+        (SITE + "[parameters]\nweights = [1, 2]", "mine.toml: weights"),
+        (SITE + "[parameters]\nweights = [1, 2, -1]", "mine.toml: weights"),
+        (SITE + "[parameters]\nthreshold = 1", "mine.toml: threshold: found 1; "),
+        (
+            SITE + '[[parameters.service_classes]]\nname = "a"\nshare = 2\nmin_ratio = 0\n'
+            "max_ratio = 1",
+            "mine.toml: service_classes.0.share: found 2; ",
+        ),
+        (
+            SITE + '[[parameters.service_classes]]\nname = "a"\nshare = 1\nmin_ratio = 0',
+            "missing: max_ratio; ",
+        ),
+        (
+            SITE + '[[parameters.service_classes]]\nname = "a"\nshare = 0.5\nmin_ratio = 0\n'
+            "max_ratio = 1",
+            "mine.toml: service_classes: sum of the shares of service classes: found 0.5; ",
+        ),
+        (
+            SITE + '[[parameters.service_classes]]\nname = "a"\nshare = 1\nmin_ratio = 2\n'
+            "max_ratio = 1",
+            "mine.toml: service_classes: service class a, max_ratio: found 1.0; ",
+        ),
+        (
+            SITE + '[[parameters.service_classes]]\nname = "a"\nshare = 1\nmin_ratio = 0\n'
+            "max_ratio = 1\ncolour = 3",
+            "mine.toml: service_classes.0.colour",
+        ),
+        ('title = "no platform"', "mine.toml: "),
+        ("[[clusters]]\nname = 'C1'\nsize = 0", "mine.toml: "),
+        ("[[clusters]]\nname = 'C1'\nsize = 4\nrate = -1", "mine.toml: "),
+        ("[[clusters]]\nname = 'C1'\nsize = 4\ncolour = 'red'", "mine.toml: "),
+        ("[clusters]\nname = 'C1'\nsize = 4", "mine.toml: "),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_line_naming_file_and_key(written, text, words):
+    path = written(text)
+    with pytest.raises(GridError) as caught:
+        Scenario.load(path)
+    message = str(caught.value)
+    assert words in message
+    assert message.startswith(path)
+    assert "\n" not in message
+
+
+def test_what_is_no_scenario_is_refused(tmp_path, written):
+    with pytest.raises(ScenarioError, match=r"scenario 'muscel': unknown; did you mean muscle"):
+        Scenario.load("muscel")
+    with pytest.raises(ScenarioError, match=r"nowhere\.toml: no such file"):
+        Scenario.load(str(tmp_path / "nowhere.toml"))
+    with pytest.raises(ScenarioError, match="no such file"):
+        Scenario.load(str(tmp_path / "nowhere.py"))
+    with pytest.raises(ScenarioError, match="variable `scenario` is None; accepted: a Scenario"):
+        Scenario.load(written("x = 1", "empty.py"))
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(ScenarioError, match="no such file"):
+        Scenario.load(str(tmp_path / "folder.toml"))
+    (tmp_path / "latin.toml").write_bytes("title = 'café'".encode("latin-1"))
+    with pytest.raises(ScenarioError, match=r"latin\.toml: .*accepted: a TOML file"):
+        Scenario.load(str(tmp_path / "latin.toml"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (["jobs=3", "jobz=3"], "--set: jobz: unknown parameter; did you mean jobs?"),
+        (["jobs"], "--set: found 'jobs'; accepted: name=value"),
+        (["jobs="], "--set: jobs: found ''; "),
+        (["latency=0,5"], "--set: latency: found '0,5'; "),
+        (["=3"], "--set: : unknown parameter"),
+        (["mode=shut"], "--set: mode: found 'shut'; accepted: 'batch', 'open' or 'per-cluster'"),
+        (["step=0"], "--set: step: found 0; accepted: above 0 or 'auto'"),
+        (["weights=5"], "--set: weights: found 5; accepted: (Wo, Wm, Wi) of over-deadline, "),
+        (["weights=[1, 2]"], "--set: weights: found [1, 2]; accepted: (Wo, Wm, Wi) of "),
+        (["service_classes=5"], "--set: service_classes: found 5; accepted: Classes of service "),
+        (["weights=[[1,2,3],[1,2,-4]]"], "--set: weights.1.2: found -4; accepted: from 0"),
+        (["weights=[1,2,3,4]"], "--set: weights: found [1, 2, 3, 4]; accepted: (Wo, Wm, Wi) of "),
+        (["weights=[[1,2,3],[1,2]]"], "--set: weights.1: found [1, 2]; accepted: (Wo, Wm, Wi) "),
+        (["load=abc"], "--set: load: found 'abc'; accepted: a number"),
+        (["jobs=1.5"], "--set: jobs: found 1.5; accepted: a whole number"),
+        (["nodes=x"], "--set: nodes: found 'x'; accepted: a whole number or 'auto' or 'log'"),
+        (["assign_deadlines=3"], "--set: assign_deadlines: found 3; accepted: true or false or 'a"),
+        (
+            ['service_classes=[{name="a"}]'],
+            "service_classes.0: found {'name': 'a'}; missing: share, min_ratio, max_ratio; ",
+        ),
+        (
+            ['service_classes=[{name="a",shares=1,min_ratio=0,max_ratio=1}]'],
+            "service_classes.0.shares: unknown key; did you mean share?",
+        ),
+        (["jobs=[1]"], "--set: jobs: found [1]; "),
+        (["jobs=3\nx=4"], "--set: jobs: found '3\\nx=4'; "),
+        (["min_size=5", "max_size=4"], "--set: max_size: found 4; accepted: from min_size, 5"),
+        (["max_runtime=5"], "--set: max_runtime: found 5.0; accepted: above min_runtime, 5.0"),
+        (["max_runtime=4"], "--set: max_runtime: found 4.0; accepted: from min_runtime, 5.0"),
+        (["max_deadline_ratio=4", "min_deadline_ratio=4.5"], "--set: max_deadline_ratio: found 4"),
+    ],
+)
+def test_bad_settings_are_refused(settings, words):
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.load("muscle").changed(settings, "--set")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_log_runs_in_mode_open(tmp_path):
+    log = tmp_path / "one.csv"
+    log.write_text("arrival,runtime,size\n0,100,4\n")
+    scenario = Scenario.load("muscle")
+    assert scenario.as_run(scenario.changed(["jobs=9"]).model()).parameters.mode == "batch"
+    scenario = scenario.changed(workload=str(log))
+    ran = scenario.as_run(scenario.model())
+    assert ran.parameters.mode == "open"
+    assert ran.as_run(ran.model()) is ran  # as of a run that goes on
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"min_size": 9}, "mine: min_size: found 9; accepted: at most 8, the largest job"),
+        ({"weights": ((4, 3, 1),) * 3}, "weights: found 3 triples"),
+        ({"weights": (0, 0, 0)}, "weights: found"),
+        ({"weights": ((4, 3, 1), (0, 0, 0))}, r"weights of C2: found \(0"),
+        (
+            {"service_classes": [{"name": "a", "share": 0.5, "min_ratio": 0, "max_ratio": 1}]},
+            "share",
+        ),
+    ],
+)
+@pytest.mark.parametrize("mode", ["open", "batch"])
+def test_parameters_that_do_not_go_together_are_refused_when_the_model_is_made(
+    changes, words, mode
+):
+    with pytest.raises(GridError, match=words) as caught:
+        Scenario("mine", Platform.star([8, 4]), {"mode": mode, **changes}).model()
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_policies_are_refused():
+    platform = Platform.star([8])
+    with pytest.raises(GridError, match=r"global scheduler 'mussle': unknown; did you mean muscle"):
+        Scenario("mine", platform, global_scheduler="mussle").model()
+    with pytest.raises(GridError, match=r"local scheduler 'titanic': unknown; did you mean titan"):
+        Scenario("mine", platform, local_scheduler="titanic").model()
+
+
+def test_a_bad_log_is_refused(written):
+    platform = Platform.star([8])
+    for text, name, words in (
+        ("", "empty.swf", "empty"),
+        ("; nothing\n", "comments.swf", "empty"),
+        ("1 2 3\n", "short.swf", r"short\.swf:1"),
+        ("1 x 0 5 2 -1 -1 2 60 -1 -1 -1 -1 -1 -1 -1 -1 -1\n", "word.swf", r"word\.swf:1"),
+        ("arrival,size\n0,1\n", "columns.csv", r"columns\.csv"),
+        ("arrival,size,runtime\n0,0,1\n", "zero.csv", r"zero\.csv:2"),
+        ("arrival,size,runtime\n", "nothing.csv", "empty"),
+        ("x", "log.txt", r"log\.txt: unknown kind"),
+    ):
+        path = written(text, name)
+        with pytest.raises(WorkloadError, match=words) as caught:
+            Scenario("mine", platform, workload=path).model()
+        assert "\n" not in str(caught.value)
+    with pytest.raises(WorkloadError, match=r"gone\.swf"):
+        Scenario("mine", platform, workload="gone.swf").model()
+
+
+def test_a_scenario_names_what_its_platform_lacks():
+    with pytest.raises(PlatformError):
+        Scenario("mine", Platform.star([]))
+    with pytest.raises(ScenarioError, match="mine: jobz: unknown parameter"):
+        Scenario("mine", Platform.star([4]), {"jobz": 3})

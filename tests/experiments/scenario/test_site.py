@@ -1,0 +1,78 @@
+"""`metasched run site`: one cluster, as its log describes it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from experiments.cli.app import main
+from experiments.scenario.scenario import Scenario
+from tests.experiments.scenario_files import run_of
+
+LOG = """; MaxProcs: 8
+1 100 0 10 6 -1 -1 6 {0} -1 1 -1 -1 -1 -1 -1 -1 -1
+2 101 0 5 8 -1 -1 8 {0} -1 1 -1 -1 -1 -1 -1 -1 -1
+3 101 0 9 1 -1 -1 1 {1} -1 1 -1 -1 -1 -1 -1 -1 -1
+"""
+
+
+def call(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def summary(*words):
+    result = call("run", "site", *words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_metrics_of_a_log(written):
+    log = written(LOG.format(10, 9), "log.swf")
+    found = summary("--local", "easy", "--workload", log, "--set", "processors=128")
+    assert found["platform"]["clusters"] == [{"name": "C1", "size": 128, "rate": 1.0}]
+    assert found["metrics"]["mean_wait"] == 0
+    found = summary("--local", "easy", "--workload", log)
+    assert found["platform"]["clusters"][0]["size"] == 8
+    metrics = found["metrics"]
+    assert metrics["mean_wait"] == 3  # only the second waits, for the end of the first
+    assert metrics["mean_turnaround"] == 11
+    assert metrics["makespan"] == 15
+    assert metrics["utilization"] == (60 + 40 + 9) / (8 * 15)
+    assert metrics["mean_bounded_slowdown"] == pytest.approx((1 + 1.4 + 1) / 3)
+    found = summary("--local", "fcfs", "--workload", log)
+    assert found["metrics"]["makespan"] == 24
+
+
+def test_what_a_log_does_not_say(written):
+    log = written(LOG.format(-1, -1).replace("; MaxProcs: 8\n", ""), "log.swf")
+    found = summary("--workload", log)
+    assert (found["platform"]["clusters"][0]["size"], found["local"]) == (8, "easy")
+    assert found["parameters"]["prediction"] == "exact"
+    refused = call("run", "site", "--workload", log, "--set", "prediction=requested", "--json")
+    assert refused.exit_code == 2
+    assert "prediction: found 'requested'; accepted: with a log whose jobs" in refused.stderr
+    refused = call("run", "site", "--set", "processors=0")
+    assert refused.exit_code == 2
+    assert "processors: found 0" in refused.stderr
+
+
+def test_a_result_of_a_log_is_verified(written, tmp_path):
+    log = written(LOG.format(10, 9), "log.swf")
+    assert call("run", "site", "--workload", log, "--out", tmp_path / "out").exit_code == 0
+    verified = call("verify", tmp_path / "out")
+    assert verified.exit_code == 0, verified.output
+
+
+def test_jobs_are_killed_if_wanted(written):
+    log = written(LOG.format(8, 9), "log.swf")
+    scenario = Scenario.load("site").changed(workload=log)
+    _, records = run_of(scenario)
+    assert records["runtime"].tolist() == [10, 5, 9]
+    assert records["predicted_time"].tolist() == [10, 8, 9]
+    assert records["start"].tolist() == [0, 10, 1]
+    model, records = run_of(scenario.changed(["kill_at_request=true"]))
+    assert records["runtime"].tolist() == [8, 5, 9]
+    assert records["start"].tolist() == [0, 8, 13]  # the third no longer ends in time
+    assert model.workload.cleaning.rules == {"run time above the requested time: cut to it": 1}

@@ -1,0 +1,320 @@
+"""Rows of Gantt charts, results that are read to be shown, pictures, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from experiments.cli.app import main
+from experiments.show.gantt_layout import lay
+from experiments.show.packed import embedded, pack
+from experiments.show.page import cluster_table, page_of
+from experiments.show.panels import Point, panel
+from experiments.show.run_data import Ran
+from experiments.show.run_plots import KINDS, draw, means_over
+from experiments.show.words import found
+from grid.errors import GridError
+from tests.experiments.made_up_studies import made_up
+from tests.experiments.small_results import plain, result_of, table, write
+
+
+def call(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+# Rows -------------------------------------------------------------------------------------------
+
+
+@st.composite
+def parts(draw):
+    """Parts of jobs that fit on a cluster: each starts when enough has ended, some in no time."""
+    size = draw(st.integers(1, 12))
+    held, now, found = [], 0, []
+    for _ in range(draw(st.integers(1, 40))):
+        now += draw(st.integers(0, 2))
+        processors = draw(st.integers(1, size))
+        while sum(count for end, count in held if end > now) + processors > size:
+            now = min(end for end, _ in held if end > now)
+        length = draw(st.integers(0, 5))
+        found.append((now, now + length, processors))
+        held.append((now + length, processors))
+    order = draw(st.permutations(range(len(found))))
+    return size, [found[each] for each in order]
+
+
+@settings(deadline=None)  # it may have to be compiled
+@given(parts())
+def test_no_row_shows_two_jobs_at_once(given):
+    size, jobs = given
+    start, finish = (np.array([job[k] for job in jobs], np.float64) for k in (0, 1))
+    processors = np.array([job[2] for job in jobs], np.int64)
+    blocks = lay(start, finish, processors, size)
+    assert np.array_equal(np.bincount(blocks.part, blocks.rows, len(jobs)), processors)
+    assert (blocks.rows > 0).all()
+    busy = {}
+    for part, first, rows in zip(*blocks, strict=True):
+        assert first >= 0
+        assert first + rows <= size
+        for row in range(first, first + rows):
+            for begin, end in busy.setdefault(row, []):
+                assert not (begin < finish[part] and start[part] < end)
+            busy[row].append((start[part], finish[part]))
+
+
+def test_the_lowest_free_rows_are_taken():
+    start, finish = np.array([0.0, 0.0, 5.0]), np.array([5.0, 9.0, 8.0])
+    blocks = lay(start, finish, np.array([2, 1, 3]), 4)
+    assert [tuple(map(int, block)) for block in zip(*blocks, strict=True)] == [
+        (0, 0, 2), (1, 2, 1), (2, 0, 2), (2, 3, 1),
+    ]  # fmt: skip
+
+
+def test_more_than_there_is_cannot_be_laid():
+    with pytest.raises(GridError, match="more than its 3 processors"):
+        lay(np.zeros(2), np.ones(2), np.array([2, 2]), 3)
+
+
+def test_many_small_pieces_have_room():
+    rng = np.random.default_rng(0)
+    start, size = np.sort(rng.uniform(0, 100, 500)), 500
+    wide = np.array([200.0, 200.0]), np.array([250.0, 250.0])
+    blocks = lay(
+        np.append(start, wide[0]),
+        np.append(start + rng.uniform(0, 150, 500), wide[1]),
+        np.append(np.ones(500, np.int64), [100, 100]),
+        size,
+    )
+    assert blocks.rows.sum() == 700
+
+
+# Reading ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, result):
+    write(result, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_a_folder_and_its_run_are_shown_alike(folder, result):
+    read, kept = Ran.read(folder), Ran.of(result)
+    assert read.jobs.equals(kept.jobs)
+    for one, other in zip(read.chart, kept.chart, strict=True):
+        assert np.array_equal(one, other)
+    assert read.waits.tolist() == kept.waits.tolist()
+    assert found(read) == found(kept)
+
+
+def test_what_went_wrong_is_told(folder):
+    sentences = [each.text for each in found(Ran.read(folder)) if each.warns]
+    assert any(each.startswith("1 job could never start") for each in sentences)
+
+
+def test_work_that_was_lost_is_no_use_of_processors(folder):
+    ran = Ran.read(folder)
+    assert any(each.text.startswith("Processors were in use") for each in found(ran))
+    ran.summary["metrics"]["lost_work"] = 7200.0
+    told = next(each.text for each in found(ran) if each.text.startswith("Processors"))
+    assert told.startswith("Processors did work that was not lost")
+    assert told.endswith("the last finish; failures threw away 2 processor-h more.")
+
+
+def test_small_pages_are_told_in_kilobytes(folder, tmp_path):
+    page = tmp_path / "page.html"
+    told = call("report", folder, "-o", page).stdout
+    assert told == f"{page}: {page.stat().st_size / 1000:.0f} kB\n"
+
+
+def test_clusters_have_an_idle_time_of_their_own(folder):
+    table = cluster_table(Ran.read(folder).summary)
+    assert "own idle-time of a processor, s" in [column.name for column in table.columns]
+    assert "own last finish" in table.note
+
+
+def test_a_run_without_a_completed_job_has_a_page():
+    model = plain(table(1, sizes=(99,)))
+    model.run()
+    ran = Ran.of(result_of(model, "none", 0.1))
+    assert "0 of 1 job " in page_of([ran])
+    for what in ("gantt", "utilization"):
+        draw([ran], what)
+    with pytest.raises(GridError, match="waits: no job was completed; accepted: runs with jobs"):
+        draw([ran], "waits")
+    served = plain(table(1, sizes=(1,)))
+    served.run()
+    of_both = draw([ran, Ran.of(result_of(served, "one", 0.1))], "waits")
+    assert [len(each.lines) for each in of_both.axes] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "told"),
+    [
+        ("jobs.csv", "\n9,", "\n", "cells"),
+        ("jobs.csv", "9,0.3333333333333333,3", "9,0.3333333333333333,4", "placement"),
+        ("jobs.csv", "C1:3", "C9:3", "C9:3"),
+        ("jobs.csv", "7,0.0,2,0.0,3.141592653589793,C1:2", "7,0.0,2,5.0,3.1,C1:2", "finishes"),
+        ("jobs.csv", "7,0.0,2,0.0,3.141592653589793,C1:2", "7,0.0,29,0.0,3.1,C1:29", "processors"),
+        ("timeline.csv", "waiting", "idle", "columns"),
+        ("timeline.csv", "0.0", "x", "x"),
+        ("summary.json", "{", "", "JSON"),
+        ("summary.json", '"mean_wait": 0.0', '"mean_wait": "<"', "mean_wait"),
+        ("summary.json", '"global"', '"local2"', "global"),
+    ],
+)
+def test_a_damaged_folder_is_refused(folder, tmp_path, name, before, after, told):
+    text = (folder / name).read_text()
+    assert before in text
+    (folder / name).write_text(text.replace(before, after, 1))
+    got = call("report", folder, "-o", tmp_path / "page.html")
+    assert got.exit_code == 2
+    assert len(got.output.splitlines()) == 1
+    assert f"{folder / name}" in got.output
+    assert told in got.output
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_result_that_was_cut_off_is_refused(folder, tmp_path):
+    lines = (folder / "jobs.csv").read_text().splitlines(keepends=True)
+    (folder / "jobs.csv").write_text("".join(lines[:-1]))
+    got = call("plot", folder, "-o", tmp_path / "picture.png")
+    assert got.exit_code == 2
+    assert "2 jobs; accepted: 3, as the summary has it" in got.output
+
+
+@pytest.mark.parametrize("command", ["report", "plot"])
+@pytest.mark.parametrize("missing", ["", "jobs.csv", "timeline.csv", "summary.json"])
+def test_a_missing_result_is_refused(folder, tmp_path, command, missing):
+    shutil.rmtree(folder) if missing == "" else (folder / missing).unlink()
+    out = tmp_path / ("page.html" if command == "report" else "picture.svg")
+    got = call(command, folder, "-o", out)
+    assert got.exit_code == 2
+    assert str(folder / missing) in got.output
+    assert len(got.output.splitlines()) == 1
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "out"),
+    [("report", "page.txt"), ("report", "."), ("plot", "picture.gif"), ("plot", "no")],
+)
+def test_an_output_of_another_kind_is_refused(folder, tmp_path, command, out):
+    got = call(command, folder, "-o", tmp_path / out)
+    assert got.exit_code == 2
+    assert "accepted" in got.output
+
+
+def test_an_output_that_cannot_be_written_is_refused(folder, tmp_path):
+    (tmp_path / "page.html").mkdir()
+    got = call("report", folder, "-o", tmp_path / "page.html")
+    assert got.exit_code == 2
+    assert "cannot write report" in got.output
+
+
+def test_what_is_no_study_is_refused(folder, tmp_path):
+    (tmp_path / "results.db").write_text("no database")
+    for results in ([tmp_path / "results.db"], [tmp_path / "results.db", folder]):
+        got = call("report", *results, "-o", tmp_path / "page.html")
+        assert got.exit_code == 2
+        assert len(got.output.splitlines()) == 1
+        assert f"{tmp_path / 'results.db'}: " in got.output
+        assert not (tmp_path / "page.html").exists()
+
+
+# Pages and pictures -----------------------------------------------------------------------------
+
+
+def test_arrays_get_few_bytes_and_are_the_same_each_time():
+    assert [pack(np.array(values))["kind"] for values in (
+        [0, 255], [0, 65535], [0, 65536], [-1, 3], [2**40], [0.5], [True], []
+    )] == ["u1", "u2", "i4", "i4", "f8", "f8", "u1", "f8"]  # fmt: skip
+    assert pack(np.arange(9)) == pack(np.arange(9))
+
+
+def test_no_text_ends_the_script_that_holds_it():
+    text = embedded({"name": "</script>&<!--"})
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == {"name": "</script>&<!--"}
+
+
+def test_a_study_without_a_finished_run_has_a_page(tmp_path):
+    study = made_up(tmp_path / "results.db", lambda *at: None)
+    assert call("report", study, "-o", tmp_path / "page.html").exit_code == 0
+    assert "No run is finished yet." in (tmp_path / "page.html").read_text()
+
+
+def test_points_without_a_mean_are_not_drawn():
+    nothing = Point(math.nan, math.nan)
+    drawn = panel("", "load", ["0.5", "0.9"], {"ect": [Point(2.0, 0.5), nothing]}, True)
+    assert [len(each.marks) for each in drawn.series] == [1]
+    assert panel("", "load", ["0.5"], {"ect": [nothing]}, True).series[0].marks == []
+
+
+def test_the_same_run_gives_the_same_page(folder):
+    assert page_of([Ran.read(folder)]) == page_of([Ran.read(folder)])
+
+
+def test_means_between_edges_are_those_of_each_interval():
+    begin, end, weight = np.array([0.0, 1.0, 2.5]), np.array([2.0, 1.5, 9.0]), np.array([1, 4, 2.0])
+    assert means_over(np.arange(5.0), begin, end, weight) == pytest.approx([1, 3, 1, 2])
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_pictures_are_written_and_the_same_each_time(folder, tmp_path, suffix):
+    got = []
+    for name in ("a", "b"):
+        out = tmp_path / f"{name}.{suffix}"
+        assert call("plot", folder, "--what", "gantt", "-o", out).exit_code == 0
+        got.append(out.read_bytes())
+    assert got[0] == got[1]
+
+
+def test_a_schedule_has_a_legend_of_what_it_shows(folder, tmp_path):
+    def legend(ran):
+        return [text.get_text() for text in draw([ran], "gantt").axes[0].get_legend().get_texts()]
+
+    ran = Ran.read(folder)
+    assert not ran.split.any()
+    block, unused = legend(ran)
+    assert "colours only tell jobs apart" in block
+    assert unused == "not in use"
+    assert (
+        call("run", "beosim", "--set", "jobs_per_cluster=40", "--out", tmp_path / "b3").exit_code
+        == 0
+    )
+    ran = Ran.read(tmp_path / "b3")
+    assert ran.split.any()
+    assert "joins a split job" in legend(ran)
+
+
+def test_waiting_jobs_that_ran_in_between_are_those_of_the_timeline(folder):
+    ran = Ran.read(folder)
+    ran.summary["metrics"]["restarts"] = 1
+    ran.timeline["waiting"] = 7.25
+    used, waiting = draw([ran], "utilization").axes
+    (drawn,) = waiting.patches
+    assert set(drawn.get_data().values) == {7.25}
+    assert waiting.get_xlim() == used.get_xlim()
+    assert "last starts" in used.get_title()
+    assert "up to a job's last start" in draw([ran], "waits").axes[0].get_xlabel()
+    assert '"waiting":' in page_of([ran])
+    assert "Where failures threw jobs back" in page_of([ran])
+    assert "Where failures threw jobs back" not in page_of([Ran.read(folder)])
+
+
+@pytest.mark.parametrize("what", [kind for kind in KINDS if kind != "links"])
+def test_each_kind_of_picture_takes_several_runs(folder, what):
+    ran = Ran.read(folder)
+    assert len(draw([ran, ran], what).axes) == 2
+
+
+def test_links_that_carry_nothing_have_no_picture(folder, tmp_path):
+    got = call("plot", folder, "--what", "links", "-o", tmp_path / "links.svg")
+    assert got.exit_code == 2
+    assert "links: nothing was asked of any" in got.output

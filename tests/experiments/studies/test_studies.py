@@ -1,0 +1,255 @@
+"""Studies carried out: on whatever workers, killed and gone on with, the results are the same."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from experiments.studies.outcome import StudyOutcome
+from experiments.studies.study import PACKAGED, Study
+from grid.errors import GridError
+from tests.experiments.small_studies import (
+    RUNS,
+    STUDY,
+    Silent,
+    call,
+    content,
+    cpu_seconds,
+    kept,
+    write_log_study,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("study") / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(file):
+    """Return what an uninterrupted study comes to."""
+    out = file.with_name("whole.db")
+    Study.load(file).run(out, workers=2, watch=Silent())
+    assert kept(out) == RUNS
+    return out
+
+
+# The same whatever happens ----------------------------------------------------------------------
+
+
+def test_one_worker_comes_to_the_same(file, whole, tmp_path):
+    Study.load(file).run(tmp_path / "one.db", workers=1, watch=Silent())
+    assert content(tmp_path / "one.db") == content(whole)
+
+
+def test_workers_that_are_killed_are_replaced(file, whole, tmp_path):
+    watch = Silent(lambda: [each.pid for each in multiprocessing.active_children()])
+    Study.load(file).run(tmp_path / "killed.db", workers=2, watch=watch)
+    assert watch.workers is None
+    assert content(tmp_path / "killed.db") == content(whole)
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_a_study_that_is_ended_goes_on(file, whole, tmp_path, end):
+    out = tmp_path / "study.db"
+    code = "from experiments.cli.app import main; main()"
+    words = ["study", str(file), "--out", str(out), "--workers", "2"]
+    path = os.pathsep.join([str(ROOT), *sys.path])
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *words],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 120
+    while kept(out) < 1 and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    process.send_signal(end)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == (-9 if end == signal.SIGKILL else 130)
+    assert stdout == ""
+    assert "Traceback" not in stderr
+    how = "metasched: interrupted; the same command with --resume goes on from there"
+    assert (how in stderr.splitlines()) == (end == signal.SIGINT)
+    assert len(children) >= 2
+    while any(Path(f"/proc/{child}").exists() for child in children):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    before = cpu_seconds(out)
+    assert 1 <= len(before) < RUNS
+    assert StudyOutcome.read(out).ended is None
+    result = call(file, "--out", out)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        f"metasched: {out}: found a file; accepted: a new one, or --resume to go on with this one\n"
+    )
+    watch = Silent()
+    Study.load(file).run(out, workers=2, resume=True, watch=watch)
+    assert content(out) == content(whole)
+    assert cpu_seconds(out).items() >= before.items()  # none was done again
+    assert watch.begun[0][1] <= len(before)
+    again = Silent()
+    Study.load(file).run(out, workers=2, resume=True, watch=again)
+    assert {runs for runs, _ in again.begun} == {0}
+
+
+def test_more_precision_goes_on_from_what_is_there(file, whole, tmp_path):
+    out, more = tmp_path / "study.db", tmp_path / "study.toml"
+    less = STUDY.replace("most = 5", "most = 3")
+    more.write_text(less)
+    assert len(Study.load(more).run(out, workers=2, watch=Silent()).runs) == 2 * 2 * 2 * 3
+    before = cpu_seconds(out)
+    more.write_text(STUDY)
+    Study.load(more).run(out, workers=2, resume=True, watch=Silent())
+    assert content(out) == content(whole)
+    assert cpu_seconds(out).items() >= before.items()
+
+
+# Dask -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    ) as cluster:
+        yield cluster
+
+
+def test_dask_comes_to_the_same_though_workers_are_killed(file, whole, cluster, tmp_path):
+    def pids():
+        return [nanny.pid for nanny in cluster.workers.values()][:1]
+
+    watch = Silent(pids)
+    address = cluster.scheduler_address
+    Study.load(file).run(tmp_path / "dask.db", dask=address, watch=watch)
+    assert watch.workers is None
+    assert content(tmp_path / "dask.db") == content(whole)
+
+
+def test_logs_that_dask_workers_have_not_are_told(cluster, tmp_path, monkeypatch):
+    study = Study.load(write_log_study(tmp_path))
+    (tmp_path / "mine.swf").write_text("moved away")
+    with pytest.raises(GridError, match=r"worker tcp://.*mine\.swf: found another content"):
+        study.run(tmp_path / "out.db", dask=cluster.scheduler_address, watch=Silent())
+    assert not (tmp_path / "out.db").exists()
+
+
+def test_an_address_without_dask_is_refused_in_one_line(file, tmp_path):
+    pytest.importorskip("distributed")
+    for address, why in (("tcp://127.0.0.1:9", "Timed out"), ("nowhere", "missing port")):
+        result = call(file, "--out", tmp_path / "no.db", "--dask", address)
+        assert (result.exit_code, result.stdout) == (2, "")
+        (line,) = result.stderr.splitlines()
+        assert line.startswith(f"metasched: dask {address}: cannot be reached ({why}")
+        assert "accepted: the address of a Dask scheduler" in line
+    assert not (tmp_path / "no.db").exists()
+
+
+def test_without_dask_its_extra_is_named(file, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    result = call(file, "--out", tmp_path / "no.db", "--dask", "tcp://127.0.0.1:9")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "metasched: dask: Dask is not installed; accepted: metasched with the extra `dask`, as "
+        "in pip install 'metasched[dask]'\n"
+    )
+    assert not (tmp_path / "no.db").exists()
+
+
+# How far it goes --------------------------------------------------------------------------------
+
+
+def test_a_run_is_that_of_the_command(whole, file):
+    from experiments.run.running import run
+    from experiments.scenario.scenario import Scenario
+
+    row = StudyOutcome.read(whole).runs.iloc[-1]
+    scenario = Scenario.load("quickstart").changed(
+        ["jobs=150", f"load={row['load']}"], global_scheduler="ect", local_scheduler="fcfs"
+    )
+    metrics = run(scenario, seed=int(row["seed"])).summary()["metrics"]
+    assert row["policy"] == "ect over fcfs"
+    assert row["mean_turnaround"] == metrics["mean_turnaround"]
+    assert row["messages/transfer"] == metrics["messages"]["transfer"]
+
+
+def test_budgets_end_a_study(tmp_path):
+    study, text = tmp_path / "study.toml", STUDY.replace("muscle", "dll").replace("titan", "easy")
+    study.write_text(text + "runs = 30\n")
+    outcome = Study.load(study).run(tmp_path / "runs.db", 1, watch=Silent())
+    assert len(outcome.runs) == 24
+    assert outcome.ended.startswith("The study ended by its budget of 30 runs: the next round")
+    study.write_text(text + "runs = 23\n")
+    with pytest.raises(GridError, match=r"runs: found 23; accepted: from 24, the runs of the"):
+        Study.load(study).run(tmp_path / "few.db", 1, watch=Silent())
+    assert not (tmp_path / "few.db").exists()
+    study.write_text(text + 'time = "0.001s"\n')
+    outcome = Study.load(study).run(tmp_path / "time.db", 1, watch=Silent())
+    assert len(outcome.runs) < RUNS
+    assert outcome.ended.startswith("The study ended by its time of")
+    assert f"{outcome.ended}." in outcome.sentences()
+
+
+# The command ------------------------------------------------------------------------------------
+
+
+def test_the_packaged_study_from_the_command(tmp_path):
+    out = tmp_path / "results.db"
+    result = call("policies", "--out", out, "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told["ended"] == ""
+    assert told["runs"] == told["planned"] == len(StudyOutcome.read(out).runs)
+    assert told["provenance"]["text"] == (PACKAGED / "policies.toml").read_text()
+    assert {row["rank"] for row in told["ranking"]} >= {1, 2}
+    shown = call("policies", "--out", out, "--resume")
+    assert shown.exit_code == 0
+    assert "load 0.8" in shown.stdout
+    assert all(sentence in shown.stdout for sentence in told["sentences"])
+
+
+def test_two_at_once_are_refused(file, whole):
+    from experiments.studies.database import alone
+
+    before = content(whole)
+    with alone(whole), pytest.raises(GridError, match="another metasched is at work on it"):
+        Study.load(file).run(whole, 1, resume=True, watch=Silent())
+    assert content(whole) == before
+
+
+def test_workers_and_dask_are_one_or_the_other(file, tmp_path):
+    result = call(file, "--out", tmp_path / "no.db", "--workers", 2, "--dask", "tcp://a:1")
+    assert result.exit_code == 2
+    assert result.stderr == "metasched: --workers: found with --dask; accepted: one of them\n"
+
+
+def test_a_script_that_workers_would_run_again_is_told_so(tmp_path):
+    (tmp_path / "small.toml").write_text(
+        'scenario = "quickstart"\nreplications.least = 2\n[policies]\nglobal = ["ect"]\n'
+        'local = ["fcfs"]\n[set]\njobs = 40\n'
+    )
+    script = tmp_path / "unguarded.py"
+    script.write_text('from metasched import Study\nStudy.load("small.toml").run("found.db")\n')
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") == 1
+    assert "a worker would start workers" in done.stderr
+    assert done.stderr.rstrip().endswith('below `if __name__ == "__main__":` in a script')

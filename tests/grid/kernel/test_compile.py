@@ -1,0 +1,150 @@
+"""The cache of compiled code."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from grid.kernel import compile as module
+from grid.kernel.compile import (
+    CACHE_FOLDER,
+    compiled,
+    inlined,
+    made_of,
+    module_digest,
+    part,
+    sources_digest,
+)
+from grid.platform.multicluster import Platform
+from grid.world.world import World
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize(
+    ("changed", "anew"),
+    [
+        ("grid/kernel/state.py", True),
+        ("grid/jobs.py", True),
+        ("grid/kernel/queueing/queues.py", True),
+        ("grid/metrics/of_run.py", False),
+        ("agents/titan/orders.py", False),
+    ],
+)
+def test_a_change_of_what_code_is_made_of_is_another_cache(tmp_path, changed, anew):
+    for package in ("grid", "agents"):
+        shutil.copytree(ROOT / package, tmp_path / package)
+    path = tmp_path / "grid/kernel/advance.py"
+    before = module_digest(path, tmp_path), sources_digest(tmp_path)
+    assert before[0] == module_digest(ROOT / "grid/kernel/advance.py")
+    with (tmp_path / changed).open("a") as file:
+        file.write("# changed\n")
+    assert (module_digest(path, tmp_path) != before[0]) == anew
+    assert sources_digest(tmp_path) != before[1]
+
+
+@pytest.mark.parametrize(
+    "module", ["grid.kernel.advance", "agents.balancers", "agents.titan.genetic"]
+)
+def test_all_that_a_module_imports_counts(module):
+    """Files that importing it loads, but for those of packages that its parents load."""
+    script = (
+        "import sys\n"
+        f"import {module}\n"
+        "print(*(m.__file__ for n, m in sys.modules.items() if n.split('.')[0] in "
+        "('grid', 'agents') and not m.__file__.endswith(('__init__.py', 'lazy.py'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    loaded = {Path(each) for each in done.stdout.split()}
+    assert len(loaded) > 5
+    assert loaded <= made_of(ROOT / f"{module.replace('.', '/')}.py")
+
+
+def test_compiled_code_goes_there():
+    World(Platform.star([1]), place=lambda job: 0).advance(0.0)
+    assert CACHE_FOLDER is None or any(CACHE_FOLDER.rglob("*.nbi"))
+
+
+# Its files ------------------------------------------------------------------------------------
+
+
+def double(x):
+    return 2 * x
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Return the folder of a cache that holds `double`."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(module, "CACHE_FOLDER", tmp_path)
+    assert called() == (2, 0)
+    assert called() == (2, 1)
+    return tmp_path
+
+
+def called():
+    """Return what `double` says of 1, and how often it was found compiled."""
+    function = compiled()(double)
+    return function(1), sum(function.stats.cache_hits.values())
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("left", [0.0, 0.5, 0.99])
+def test_a_damaged_file_is_made_anew(files, suffix, left):
+    (path,) = files.rglob(f"*.{suffix}")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(left * len(content))])
+    assert called() == (2, 0)
+    assert called() == (2, 1)
+    path.write_bytes(b"not a cache" * 100)
+    assert called() == (2, 0)
+    assert called() == (2, 1)
+    path.unlink()
+    assert called() == (2, 0)
+    assert called() == (2, 1)
+
+
+def test_what_cannot_be_kept_is_compiled_each_time(files):
+    resource = pytest.importorskip("resource")
+    for path in files.rglob("*.nb?"):
+        path.write_bytes(b"")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))  # as on a full disk
+    try:
+        told = [called(), called()]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert told == [(2, 0), (2, 0)]
+    assert called() == (2, 0)
+    assert called() == (2, 1)
+
+
+def test_a_folder_that_cannot_be_used_does_not_break_a_run(files):
+    (folder,) = (path for path in files.iterdir() if path.is_dir())
+    shutil.rmtree(folder)
+    folder.write_text("a file")
+    assert called() == (2, 0)
+    assert called() == (2, 0)
+    assert folder.read_text() == "a file"
+
+
+# Helpers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("helper", [inlined, part])
+def test_helpers_are_for_compiled_functions_only(helper):
+    doubled = helper(double)
+
+    @compiled(cache=False)
+    def twice(x):
+        return doubled(doubled(x))
+
+    assert twice(1) == 4
+    with pytest.raises(TypeError):
+        doubled(1)
+    assert twice(1.5) == 6.0
