@@ -55,8 +55,7 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
           count;
         - throughput: jobs per second from the first of their arrivals to the last finish;
         - gini_wait, gini_slowdown: Gini coefficients (`grid.metrics.fairness.gini`) of the mean
-        wait and of
-          the mean bounded slowdown of each user; None if no job names its user.
+          wait and of the mean bounded slowdown of each user; None if no job names its user.
 
         Percentiles are exact up to `grid.metrics.percentiles.EXACT` jobs, and within
         `grid.metrics.percentiles.ERROR` beyond.
