@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.a4.job_messages import announcements, transfers
-from agents.blame import made, raise_as_of
 from agents.cluster import ClusterAgent
+from agents.error_context import made, raise_as_of
 from agents.mail import Mail
 from agents.messages import Discovery, Message, Reminder
 from agents.pace.predictor import PacePredictor

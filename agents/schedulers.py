@@ -29,7 +29,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from agents.a4.broker import A4Broker
-from agents.answers import Answer, queue_of, rank_of, start_of
+from agents.decoded_decisions import Answer, queue_of, rank_of, start_of
 from agents.messages import Message
 from agents.muscle.reports import Reports
 from agents.protocols import Cluster, Grid

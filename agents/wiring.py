@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 import mesa
 
 from agents.a4.broker import A4Broker, hierarchy
-from agents.blame import compiled, made
 from agents.cluster import ClusterAgent
+from agents.error_context import compiled, made
 from agents.protocols import Grid
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.selection import JobSelection

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.coallocation.modules import LSLT, MetaScheduler, allocated_locally, enough, migrated
+from agents.coallocation.bandwidth_estimator import LENGTH, expected_bandwidth, learn, look_out
 from agents.coallocation.narrow import bound
-from agents.coallocation.observed import LENGTH, expected_bandwidth, learn, look_out
+from agents.coallocation.primitives import LSLT, MetaScheduler, allocated_locally, enough, migrated
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE, START, WAIT
 

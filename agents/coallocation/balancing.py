@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.coallocation.modules import (
+from agents.coallocation.primitives import (
     LSLT,
     MetaScheduler,
     allocated_locally,

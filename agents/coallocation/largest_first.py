@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.coallocation.modules import (
+from agents.coallocation.primitives import (
     CHUNK,
     LSLT,
     MetaScheduler,

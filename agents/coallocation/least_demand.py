@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.coallocation.modules import LSLT, all_free, allocated_locally, migrated
 from agents.coallocation.narrow import bound
+from agents.coallocation.primitives import LSLT, all_free, allocated_locally, migrated
 from grid.kernel.compile import compiled
 from grid.kernel.state import NONE, START, WAIT
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.coallocation.modules import (
+from agents.coallocation.primitives import (
     LSLT,
     MetaScheduler,
     allocated_locally,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from agents.coallocation.modules import limit
+from agents.coallocation.primitives import limit
 from grid.kernel.compile import inlined
 
 

@@ -19,7 +19,8 @@ import numpy.typing as npt
 from numba.core.dispatcher import Dispatcher
 
 from agents.coallocation.least_demand import place_least_demand
-from agents.coallocation.modules import (
+from agents.coallocation.narrow import bound, most_within
+from agents.coallocation.primitives import (
     LSLT,
     MetaScheduler,
     all_free,
@@ -28,7 +29,6 @@ from agents.coallocation.modules import (
     limit,
     migrated,
 )
-from agents.coallocation.narrow import bound, most_within
 from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.state import NONE, REJECT, START, WAIT
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from agents.oas.cp_sat import cp_sat
-from agents.oas.heuristics import HEURISTICS, heuristic
 from agents.oas.instance import Cluster, Instance, Job
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
 from agents.oas.settings import OasSettings
+from agents.oas.solvers.cp_sat import cp_sat
+from agents.oas.solvers.heuristics import HEURISTICS, heuristic
 
 FINENESS = 10_000
 """Units in the longest time of a round: predictions are no finer."""

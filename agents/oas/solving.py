@@ -9,12 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from agents.numbers import is_real
-from agents.oas.certificate import no_sum_between
-from agents.oas.cp_sat import cp_sat
-from agents.oas.found import Found
-from agents.oas.heuristics import HEURISTICS, heuristic
 from agents.oas.instance import LARGEST, SMALLEST, Instance, exact, told
-from agents.oas.milp import milp
 from agents.oas.model import execution_time, obstacles, powers
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import (
@@ -27,6 +22,11 @@ from agents.oas.schedule import (
     printed,
     timetable,
 )
+from agents.oas.solvers.certificate import no_sum_between
+from agents.oas.solvers.cp_sat import cp_sat
+from agents.oas.solvers.heuristics import HEURISTICS, heuristic
+from agents.oas.solvers.milp import milp
+from agents.oas.solvers.solver_result import Found
 from agents.oas.verify import ScheduleError, verify
 from grid.errors import GridError
 

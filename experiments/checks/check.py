@@ -19,7 +19,7 @@ from agents.model import GridModel
 from agents.registry import any_scheduler
 from agents.schedulers import GlobalScheduler, Scheduler
 from agents.view import Job, KnownCluster
-from experiments.checks import rehashed
+from experiments.checks import hash_seed
 from experiments.checks.seeding import seedings
 from experiments.checks.trials import GRIDS, OTHER_SEED, WIDE, Grid, NoAnswerError, Trial, run_in
 from experiments.checks.verdicts import Verdict
@@ -204,13 +204,13 @@ class _Examination:
         self._tell("trying other hashes of texts, in a process of its own")
         try:
             with self._timed():
-                elsewhere = rehashed.digests(self._name, grids)
-        except rehashed.CrashedError as error:
+                elsewhere = hash_seed.digests(self._name, grids)
+        except hash_seed.CrashedError as error:
             found = f"not known: the process in which texts have other hashes {error}"
             return Verdict(CHECKS["rehashed"][0], False, found, CRASHED)
         findings = []
         for grid, there in zip(grids, elsewhere, strict=True):
-            if there.digest != rehashed.digest(self._first[grid]):
+            if there.digest != hash_seed.digest(self._first[grid]):
                 what = there.error or "another result"
                 findings.append(f"{grid.name}: {what} when texts have other hashes")
         return _verdict("rehashed", findings, grids)

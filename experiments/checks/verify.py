@@ -17,7 +17,7 @@ from typing import Any
 
 from experiments.checks.distance import Distances
 from experiments.checks.failures import used_while_away, wrong_losses
-from experiments.checks.given import Given, Pair, jobs_given, matched
+from experiments.checks.input_jobs import Given, Pair, jobs_given, matched
 from experiments.checks.intervals import intervals_verdict
 from experiments.checks.recomputed import Done, metrics_of
 from experiments.checks.unchecked import unchecked

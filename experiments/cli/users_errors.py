@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeGuard
 
-from agents.blame import blame_of
+from agents.error_context import blame_of
 from agents.importing import CODE, OURS
 from grid.errors import GridError
 

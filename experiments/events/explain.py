@@ -14,12 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.events import log, words
-from experiments.events.carried import Event
+from experiments.events.grid_state import Surroundings
 from experiments.events.identity import Identity
 from experiments.events.job_events import SUBMITTED
+from experiments.events.job_story import Teller
+from experiments.events.message_events import Event
 from experiments.events.reading import events_of, fared_otherwise, submitted
-from experiments.events.surroundings import Surroundings
-from experiments.events.teller import Teller
 from experiments.events.words import Story
 from experiments.run.result_files import ResultFiles
 from experiments.show.labels import has_a_say

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from agents.model import GridModel
-from experiments.events.carried import CarriedMessages, Event
 from experiments.events.happenings import parts_of
 from experiments.events.identity import Identities, Identity
+from experiments.events.message_events import CarriedMessages, Event
 from grid.jobs import ANYWHERE
 from grid.kernel.policies.change_detection import SEEN, moved
 from grid.kernel.state import (

@@ -23,8 +23,8 @@ from agents.messages import (
     SeedSchedule,
 )
 from agents.model import GridModel
-from experiments.events.carried import MESSAGE, Event
 from experiments.events.job_events import JobEvents
+from experiments.events.message_events import MESSAGE, Event
 from experiments.run.append_file import Growing
 from experiments.run.files import unwritable
 from experiments.run.replacing import is_kept, scratch_in, sync

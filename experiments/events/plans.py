@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from experiments.events import words
-from experiments.events.carried import Event
 from experiments.events.identity import Identity, identities
+from experiments.events.message_events import Event
 from experiments.events.words import Line, Place
 from experiments.show.numbers import duration
 

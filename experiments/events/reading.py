@@ -7,9 +7,9 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from experiments.events.carried import Event
 from experiments.events.identity import Identity, identity
 from experiments.events.log import BEGUN, ENDED
+from experiments.events.message_events import Event
 from experiments.events.shapes import check_event
 from grid.errors import GridError
 from grid.strict import json_of

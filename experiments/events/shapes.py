@@ -6,7 +6,6 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from experiments.events.carried import MESSAGE, TRANSFER, Event
 from experiments.events.job_events import (
     ADVERTISED,
     FINISHED,
@@ -20,6 +19,7 @@ from experiments.events.job_events import (
     SUBMITTED,
 )
 from experiments.events.log import BEGUN, ENDED, PLANNED
+from experiments.events.message_events import MESSAGE, TRANSFER, Event
 from experiments.run.shapes import Count, Known, NonNegative, Several, Shape, Whole, check_shape
 
 Processors = Annotated[dict[str, Several], Field(min_length=1)]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from agents.oas.yardstick import Went
+from agents.oas.optimality_gap import Went
 from experiments.run.result_files import ResultFiles, Row
 from grid.jobs import LONGEST
 from grid.platform.changes import JOIN, Change

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.table import Table
 
-from agents.oas.yardstick import Yardstick, measure
+from agents.oas.optimality_gap import Yardstick, measure
 from experiments.oas.rounds import Round
 from experiments.show.numbers import counted, time_scale
 from experiments.sweeps.forecast import Forecast

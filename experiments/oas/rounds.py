@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.oas.yardstick import Went
-from experiments.checks.given import Pair, jobs_given, matched
-from experiments.events.carried import kind_of
+from agents.oas.optimality_gap import Went
+from experiments.checks.input_jobs import Pair, jobs_given, matched
 from experiments.events.identity import Identity, identities, identity
 from experiments.events.job_events import FINISHED, REJECTED, STARTED, SUBMITTED
 from experiments.events.log import EVENTS
+from experiments.events.message_events import kind_of
 from experiments.events.reading import events_of, fared_otherwise, submitted
 from experiments.oas.away import away
 from experiments.run.files import SUMMARY

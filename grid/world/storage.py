@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from grid.errors import PlatformError
 from grid.jobs import JOB
-from grid.kernel import dtypes as rows
+from grid.kernel import dtypes
 from grid.kernel import state as k
 from grid.kernel.policies.fields import CLUSTERS, COMPILED, LINKS, of_tier
 from grid.kernel.queueing.availability_profile import (
@@ -93,14 +93,16 @@ class Tables:
             raise PlatformError(f"platform: {self.links} links; accepted: {k.CAPACITIES[-1]}")
         self.capacity = rooms[0]
         self._box = np.zeros(1, k.state_dtype(self.capacity))
-        self.slots = np.zeros(0, rows.SLOT)
+        self.slots = np.zeros(0, dtypes.SLOT)
         self.jobs: dict[str, npt.NDArray[Any]] = {}
-        self._events = np.zeros(0, rows.EVENT)
-        self._finished = np.zeros(0, rows.FINISHED)
+        self._events = np.zeros(0, dtypes.EVENT)
+        self._finished = np.zeros(0, dtypes.FINISHED)
         self._splits = np.zeros((0, self.clusters), np.int32)
-        self._processors: Any = np.zeros(platform.sizes.sum(), rows.PROCESSOR) if tracked else None
-        self._turns = np.zeros(0, rows.TURN)
-        self._sliding = np.zeros(8, rows.sliding_dtype(self.capacity))
+        self._processors: Any = (
+            np.zeros(platform.sizes.sum(), dtypes.PROCESSOR) if tracked else None
+        )
+        self._turns = np.zeros(0, dtypes.TURN)
+        self._sliding = np.zeros(8, dtypes.sliding_dtype(self.capacity))
         self._usage: Any = None  # wanted where the order depends on what users have used
         self._profile: Any = None  # wanted where a job may start before the head of its queue
         self._foresight: Any = None  # wanted where jobs that wait globally have reservations
@@ -109,7 +111,7 @@ class Tables:
         self._arguments: tuple[Any, ...] | None = None
         self._offering = True  # the global scheduler is offered jobs, and may start them itself
         self._name_columns()
-        self.news = np.zeros(0, rows.NEWS)
+        self.news = np.zeros(0, dtypes.NEWS)
         self._set_clusters()
         self._set_brokers(latency, advertising)
         self._set_links(links)
@@ -204,7 +206,7 @@ class Tables:
         columns["at_once"][:] = immediate | advertising.truth
         # Of each cluster one row after the other, from the lowest broker to the global one.
         columns["first_belief"][:] = np.cumsum(hops) - hops
-        self.beliefs = beliefs = np.zeros(int(hops.sum()), rows.BELIEF)
+        self.beliefs = beliefs = np.zeros(int(hops.sum()), dtypes.BELIEF)
         beliefs["cluster"] = np.repeat(np.arange(self.clusters), hops)
         beliefs["broker"] = [broker for chain in platform.chains for broker in (*chain, k.NONE)]
         beliefs["above"] = np.arange(1, len(beliefs) + 1)
@@ -252,11 +254,11 @@ class Tables:
         old = len(self.slots)
         if old == 0 or self._box["vacant"][0] == k.NONE:
             size = max(64, 2 * old)
-            self.slots = np.concatenate([self.slots, np.zeros(size - old, rows.SLOT)])
+            self.slots = np.concatenate([self.slots, np.zeros(size - old, dtypes.SLOT)])
             self.slots["next"][old:] = np.arange(old + 1, size + 1)
             self.slots["next"][-1] = self._box["vacant"][0]
             self._box["vacant"] = old
-            self.jobs.update({name: self.slots[name] for name in rows.SLOT.names or ()})
+            self.jobs.update({name: self.slots[name] for name in dtypes.SLOT.names or ()})
             finished = self._finished
             self._finished = np.zeros(max(CHUNK, 2 * size), finished.dtype)
             self._finished[: len(finished)] = finished
@@ -269,12 +271,12 @@ class Tables:
         room = 2 * (int(self._box["events"][0]) + len(self.slots) + 2 * self.capacity)
         if len(self._events) < room:
             # Twice at least, else each event that is planned would have all of them copied.
-            more = np.zeros(max(room - len(self._events), len(self._events)), rows.EVENT)
+            more = np.zeros(max(room - len(self._events), len(self._events)), dtypes.EVENT)
             self._events = np.concatenate([self._events, more])
         old = len(self.news)
         if self.count("news") + self.clusters > old:
             size = max(2 * old, 2 * self.clusters)
-            self.news = np.concatenate([self.news, np.zeros(size - old, rows.NEWS)])
+            self.news = np.concatenate([self.news, np.zeros(size - old, dtypes.NEWS)])
             self.news["next"][old:] = np.arange(old + 1, size + 1)
             self.news["next"][-1] = self._box["vacant_news"][0]
             self._box["vacant_news"] = old
@@ -288,7 +290,7 @@ class Tables:
 
     def _make_profile(self) -> None:
         """Make room for the ends of running jobs, and three times a job for what is reserved."""
-        self._profile = np.zeros(4 * len(self.slots), rows.PROFILE)
+        self._profile = np.zeros(4 * len(self.slots), dtypes.PROFILE)
 
     def _make_room_for_user(self) -> None:
         """Make room for one more user on every cluster, and half the table vacant."""
@@ -317,7 +319,7 @@ class Tables:
         size = max(2 * old, self.count("turns") + wanted)
         if self.count("turns") + wanted > old:
             self._arguments = None
-            self._turns = np.concatenate([self._turns, np.zeros(size - old, rows.TURN)])
+            self._turns = np.concatenate([self._turns, np.zeros(size - old, dtypes.TURN)])
             self._turns["next"][old:] = np.arange(old + 1, size + 1)
             self._turns["next"][-1] = self._box["vacant_turn"][0]
             self._box["vacant_turn"] = old

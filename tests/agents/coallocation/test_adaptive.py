@@ -7,7 +7,7 @@ import pytest
 from numba import types
 
 from agents.coallocation.adaptive import AdaptiveScheduler
-from agents.coallocation.observed import expected_bandwidth
+from agents.coallocation.bandwidth_estimator import expected_bandwidth
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from grid.jobs import job_table

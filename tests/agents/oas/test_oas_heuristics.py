@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agents.oas import HEURISTICS, Instance, approximate, verify
-from agents.oas.packing import Tables, fastest_levels
 from agents.oas.scaled import Scaled
+from agents.oas.solvers.packing import Tables, fastest_levels
 from grid.errors import GridError
 from tests.agents import plain_oas
 from tests.agents.small_oas import QUEUES, as_printed, instances, some

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.oas import HEURISTICS, Instance, approximate, solve, verify
-from agents.oas.certificate import no_sum_between
 from agents.oas.instance import exact
 from agents.oas.scaled import Scaled
+from agents.oas.solvers.certificate import no_sum_between
 from grid.errors import GridError
 from tests.agents import plain_oas
 from tests.agents.small_oas import SWIG, as_printed, possible, some

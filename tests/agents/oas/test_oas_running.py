@@ -8,14 +8,14 @@ from fractions import Fraction
 import pytest
 
 from agents.oas import HEURISTICS, Instance
-from agents.oas.cp_sat import cp_sat
-from agents.oas.heuristics import heuristic
 from agents.oas.instance import Cluster
 from agents.oas.model import link_demand
 from agents.oas.rounds import Running, Waiting, plan_round
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
 from agents.oas.settings import OasSettings
+from agents.oas.solvers.cp_sat import cp_sat
+from agents.oas.solvers.heuristics import heuristic
 from grid.errors import GridError
 from tests.agents import plain_oas
 from tests.agents.small_oas import SWIG, possible

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from agents.importing import CODE
 from agents.registry import GLOBAL, LOCAL
-from experiments.checks import rehashed, trials
+from experiments.checks import hash_seed, trials
 from experiments.checks.check import check
 from experiments.cli.app import main
 from tests.experiments.checked_schedulers import AGENTS, CRASHING
@@ -70,7 +70,9 @@ def _process(request, monkeypatch):
     called = getattr(request.node, "callspec", None)
     if called is None or called.params.get("name") not in ELSEWHERE:
         monkeypatch.setattr(
-            rehashed, "digests", lambda name, grids: rehashed.answer(name, *(g.name for g in grids))
+            hash_seed,
+            "digests",
+            lambda name, grids: hash_seed.answer(name, *(g.name for g in grids)),
         )
 
 

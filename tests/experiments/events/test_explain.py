@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from experiments.cli.app import main
 from experiments.events.explain import explain
+from experiments.events.grid_state import Surroundings
 from experiments.events.happenings import processors
 from experiments.events.identity import Identity
-from experiments.events.surroundings import Surroundings
-from experiments.events.teller import Teller
+from experiments.events.job_story import Teller
 from experiments.events.words import ordinal
 from experiments.show.numbers import duration, instant
 from grid.errors import GridError

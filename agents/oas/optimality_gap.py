@@ -22,10 +22,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from agents.oas.cp_sat import cp_sat
 from agents.oas.instance import Cluster, Instance, Job
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
+from agents.oas.solvers.cp_sat import cp_sat
 
 UNITS = 10**9
 """Units in a round, of which its times are whole ones, rounded down."""

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.oas.packing import Tables, copy, duration, fit, hold
 from agents.oas.schedule import Decision
+from agents.oas.solvers.packing import Tables, copy, duration, fit, hold
 from agents.titan.orders import insert, swap
 from grid.kernel.compile import compiled, part
 from grid.streams import below

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.oas.found import Found
 from agents.oas.instance import Instance
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
+from agents.oas.solvers.solver_result import Found
 
 BOUND_ERROR = 1e-6
 """By which a bound may be wrong; makespans are whole slots."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.coallocation.modules import MetaScheduler, allocated_locally, largest_whole, migrated
+from agents.coallocation.primitives import MetaScheduler, allocated_locally, largest_whole, migrated
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import compiled
 from grid.kernel.state import REJECT, START, WAIT

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from agents.oas.insertion import ANY, Plan, Profile, search
 from agents.oas.instance import Instance, Job
-from agents.oas.listing import list_jobs
-from agents.oas.packing import Tables, fastest_levels
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
+from agents.oas.solvers.insertion import ANY, Plan, Profile, search
+from agents.oas.solvers.list_scheduling import list_jobs
+from agents.oas.solvers.packing import Tables, fastest_levels
 from grid.streams import Stream, stream
 
 QUEUES: dict[str, tuple[str, Callable[[Job], Any], bool]] = {

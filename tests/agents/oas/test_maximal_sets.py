@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.oas import Instance, together
+from agents.oas import Instance
 from agents.oas.scaled import Scaled
-from agents.oas.sharing import shared_time
-from agents.oas.together import largest_sets
+from agents.oas.solvers import maximal_sets
+from agents.oas.solvers.maximal_sets import largest_sets
+from agents.oas.solvers.time_sharing_bound import shared_time
 from tests.agents import plain_oas
 from tests.agents.small_oas import SWIG, possible
 
@@ -50,7 +51,7 @@ def test_what_can_run_together_lies_in_some_largest_set_and_no_more(tasks, nodes
 
 
 def test_too_many_sets_are_none(monkeypatch):
-    monkeypatch.setattr(together, "MOST_SETS", 2)
+    monkeypatch.setattr(maximal_sets, "MOST_SETS", 2)
     assert len(largest_sets([1, 1], [1])) == 2
     assert largest_sets([1, 1, 1], [1]) == []
 

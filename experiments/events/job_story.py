@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping
 
 from agents.messages import name_jobs
-from experiments.events import carried, job_events, words
-from experiments.events.asking import Asking
-from experiments.events.carried import Event
+from experiments.events import job_events, message_events, words
+from experiments.events.discovery_trace import Asking
+from experiments.events.grid_state import Surroundings
 from experiments.events.happenings import in_time, processors
 from experiments.events.identity import Identity, identities, identity
 from experiments.events.log import ENDED, PLANNED
+from experiments.events.message_events import Event
 from experiments.events.plans import Plans
-from experiments.events.surroundings import Surroundings
 from experiments.events.words import Line, Place
 from experiments.show.numbers import duration, instant
 
@@ -94,7 +94,7 @@ class Teller:
 
     def hear(self, event: Event) -> None:
         """Take the next event."""
-        time, kind = event["time"], carried.kind_of(event)
+        time, kind = event["time"], message_events.kind_of(event)
         if kind == ENDED and self._lines and not self.over:
             self._catch_up()
             how = "is interrupted" if event["interrupted"] else "ends"
@@ -117,7 +117,7 @@ class Teller:
     def _hear_own(self, kind: str, event: Event, time: float) -> None:
         """Tell an event of the job itself."""
         match kind:
-            case carried.LOST:
+            case message_events.LOST:
                 self._lost += 1
             case job_events.SUBMITTED:
                 self._submitted(event, time)
@@ -132,7 +132,7 @@ class Teller:
                 self._sent, self._transfer = event, None
                 self._decision = self._around.news(event["receiver"], time)
                 self._stands = f"is on its way to {event['receiver']}"
-            case carried.TRANSFER:
+            case message_events.TRANSFER:
                 self._transfer = event
             case job_events.LANDED:
                 self._arrived(event, time)

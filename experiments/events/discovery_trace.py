@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from experiments.events.carried import Event
+from experiments.events.message_events import Event
 from experiments.events.words import Line
 from experiments.show.numbers import instant
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from agents.oas.instance import Instance
 from agents.oas.scaled import Scaled
-from agents.oas.together import largest_sets
+from agents.oas.solvers.maximal_sets import largest_sets
 
 WORKERS = 8
 """CP-SAT's own portfolio, of which some prove what others do not; whatever the machine has."""

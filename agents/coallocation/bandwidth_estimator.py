@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from agents.coallocation.modules import LSLT
+from agents.coallocation.primitives import LSLT
 from grid.kernel.compile import inlined
 
 SIZE, FREE, DEMAND, SHARE = range(LSLT + 1, LSLT + 5)

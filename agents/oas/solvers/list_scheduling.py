@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.oas.packing import Tables, copy, duration, fit, hold
+from agents.oas.solvers.packing import Tables, copy, duration, fit, hold
 from grid.kernel.compile import compiled
 
 

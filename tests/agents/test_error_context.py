@@ -10,8 +10,8 @@ import pytest
 
 from agents.a4 import A4Broker
 from agents.balancers import DynamicLeastLoadScheduler
-from agents.blame import blame_of
 from agents.disciplines import FcfsScheduler
+from agents.error_context import blame_of
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from agents.view import KnownCluster
 from grid.errors import PlacementError, PlatformError, WorkloadError

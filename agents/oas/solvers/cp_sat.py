@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from agents.oas.found import Found
 from agents.oas.instance import Instance
 from agents.oas.scaled import LARGEST_SUM, Scaled
 from agents.oas.schedule import Decision
-from agents.oas.sharing import set_limit, shared_time
+from agents.oas.solvers.solver_result import Found
+from agents.oas.solvers.time_sharing_bound import set_limit, shared_time
 
 MOST_GROUPS = 3000
 """Pairs of jobs, and groups of three, that are looked at; more would take longer than they help."""

@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Mapping
 
 from experiments.events import job_events
-from experiments.events.carried import Event, kind_of
 from experiments.events.happenings import processors
 from experiments.events.identity import Identity, identity
+from experiments.events.message_events import Event, kind_of
 from experiments.show.numbers import duration, instant
 
 _REPORTS = 10_000

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.oas.yardstick import Went, measure
+from agents.oas.optimality_gap import Went, measure
 from tests.agents import plain_oas
 from tests.agents.small_oas import SWIG
 

@@ -1,0 +1,1 @@
+"""Solvers of the ordering and allocation problem: exact ones, heuristics, and bounds."""
