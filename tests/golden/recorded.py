@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,11 @@ def digest(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()[:16]
 
 
+def rounded(text: str) -> bytes:
+    """Return a text with fractions of nine digits: further ones are the BLAS's."""
+    return re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda found: f"{float(found[0]):.9g}", text).encode()
+
+
 def policies(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield each pair of global and local scheduler, and the digest of its ``jobs.csv``.
 
@@ -62,9 +68,9 @@ def papers(folder: Path) -> Iterator[tuple[str, str]]:
     for paper, words in PAPERS.items():
         out = folder / paper
         found = _told("reproduce", paper, *words, "--workers", "1", "--out", str(out))
-        yield f"{paper}: claims", digest(json.dumps(found["claims"], sort_keys=True).encode())
+        yield f"{paper}: claims", digest(rounded(json.dumps(found["claims"], sort_keys=True)))
         for table in sorted(out.glob("*.csv")):
-            yield f"{paper}: {table.name}", digest(table.read_bytes())
+            yield f"{paper}: {table.name}", digest(rounded(table.read_text(encoding="utf-8")))
 
 
 def keys(folder: Path) -> Iterator[tuple[str, list[str]]]:
