@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agents.oas.solvers.search import search
 from agents.titan import optimise
 from agents.titan.decoding import Problem
 from experiments.bench.measurement import Measurement
@@ -17,8 +18,6 @@ PROCESSORS = 20
 LARGEST = 10
 WEIGHTS = (4, 3, 1)
 MEAN = "gap to the optimum, mean"
-SOLVERS = 8
-"""CP-SAT's own portfolio, of which some prove what others do not; whatever the machine has."""
 
 
 def random_problem(jobs: int, seed: int) -> Problem:
@@ -84,10 +83,7 @@ def cp_sat(problem: Problem, weights: Sequence[int] = WEIGHTS, limit: float = 10
         model.add(last >= start + time_of)
     model.add_cumulative(runs, sizes, processors)
     model.minimize(over_deadline * sum(lates) + (makespan + idle * processors) * last - idle * work)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = SOLVERS
-    solver.parameters.max_time_in_seconds = limit
-    status = solver.solve(model)
+    solver, status = search(model, limit)
     return Optimum(solver.objective_value / sum(weights), status == cp_model.OPTIMAL)
 
 

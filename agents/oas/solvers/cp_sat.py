@@ -17,8 +17,9 @@ from typing import Any
 from agents.oas.instance import Instance
 from agents.oas.scaled import LARGEST_SUM, Scaled
 from agents.oas.schedule import Decision
+from agents.oas.solvers.search import search
 from agents.oas.solvers.solver_result import Found
-from agents.oas.solvers.time_sharing_bound import set_limit, shared_time
+from agents.oas.solvers.time_sharing_bound import shared_time
 
 MOST_GROUPS = 3000
 """Pairs of jobs, and groups of three, that are looked at; more would take longer than they help."""
@@ -53,13 +54,11 @@ def cp_sat(
     from ortools.sat.python import cp_model
 
     model = _Model(instance, scaled, start, pinned, whole)
-    solver = cp_model.CpSolver()
-    set_limit(solver.parameters, time_limit, deterministic)
     if not pinned:
         model.begin_with(shared_time(instance, scaled, model.horizon, time_limit, deterministic))
         if model.shortest >= model.horizon:
             return Found(start, model.shortest)
-    status = solver.solve(model.cp)
+    solver, status = search(model.cp, time_limit, deterministic)
     if status in (cp_model.INFEASIBLE, cp_model.MODEL_INVALID):  # but `start` is feasible
         return Found(start, model.shortest)
     # The bound of `best_objective_bound` was seen to be above the optimum by what floats round.

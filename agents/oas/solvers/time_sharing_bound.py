@@ -7,27 +7,13 @@ many optima of wide jobs.
 
 from __future__ import annotations
 
-from typing import Any
-
 from agents.oas.instance import Instance
 from agents.oas.scaled import Scaled
 from agents.oas.solvers.maximal_sets import largest_sets
-
-WORKERS = 8
-"""CP-SAT's own portfolio, of which some prove what others do not; whatever the machine has."""
+from agents.oas.solvers.search import search
 
 SHARE = 0.1
 """Of the time for a schedule, that its bound may take."""
-
-
-def set_limit(parameters: Any, time_limit: float, deterministic: bool) -> None:
-    """Set how long CP-SAT may take: seconds, wall-clock ones or of its deterministic time."""
-    if deterministic:
-        parameters.num_workers = 1
-        parameters.max_deterministic_time = time_limit
-    else:
-        parameters.num_workers = WORKERS
-        parameters.max_time_in_seconds = time_limit
 
 
 def shared_time(
@@ -74,9 +60,7 @@ def shared_time(
             cp.add(sum(given) >= needed)
     cp.add(sum(times) <= horizon)  # a schedule is known
     cp.minimize(sum(times))
-    solver = cp_model.CpSolver()
-    set_limit(solver.parameters, SHARE * time_limit, deterministic)
-    status = solver.solve(cp)
+    solver, status = search(cp, SHARE * time_limit, deterministic)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.UNKNOWN):
         return int(solver.response_proto.inner_objective_lower_bound)
     return 0
