@@ -50,13 +50,14 @@ def metrics_of(
     parameters: Parameters,
     whole: set[int],
     counted_from: float,
+    due_rejected: int,
 ) -> Numbers:
-    """Return the numbers of a summary that follow from its completed jobs.
+    """Return the numbers of a summary that follow from the jobs that left.
 
     Parameters
     ----------
     ran : sequence of Done
-        All of them.
+        All that were completed.
     platform : Platform
     parameters : Parameters
         Weights and the reading of idle-time are among them.
@@ -64,6 +65,8 @@ def metrics_of(
         In mode `batch` the rounds that are complete.
     counted_from : float
         Jobs that arrived before belong to the warm-up, s; minus infinity: there is none.
+    due_rejected : int
+        Jobs after the warm-up that had a deadline and were rejected.
     """
     numbers: Numbers = {}
     done = [job for job in ran if job.arrival >= counted_from]
@@ -74,6 +77,9 @@ def metrics_of(
     processors = sum(cluster.size for cluster in platform.clusters)
     _put(numbers, "metrics/", _service(done) | _usage(done, None, processors))
     numbers["metrics/utilization"] = _utilization(ran, None, processors, period), 0.0
+    due = [job for job in done if job.deadline < math.inf]
+    met = [float(job.late == 0) for job in due] + [0.0] * due_rejected
+    numbers["metrics/deadlines_met"] = _mean(met), 0.0
     split = [job for job in done if len(job.placement) > 1]
     timed = [job for job in split if job.dedicated > 0]
     penalties = [max(1.0, (job.finish - job.start - job.staging) / job.dedicated) for job in timed]

@@ -253,7 +253,14 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
     whole = {batch for batch in there if batch is not None and there[batch] == wanted[batch]}
     counted_from = _counted_from(pairs, jobs, result.parameters.warmup)
     summary = result.summary
-    numbers = metrics_of(done, result.platform, result.parameters, whole, counted_from)
+    due_rejected = sum(
+        job.deadline < math.inf and row.start is None and row.arrival >= counted_from
+        for row, job in pairs
+        if job is not None
+    )
+    numbers = metrics_of(
+        done, result.platform, result.parameters, whole, counted_from, due_rejected
+    )
     if not wanted.keys() - {None} and summary["metrics"].get("cp_basis") is None:
         numbers |= {path: (None, 0.0) for path in numbers if OF_ROUNDS.search(path)}
     problems = [*wrong_losses(result)]

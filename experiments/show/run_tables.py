@@ -195,9 +195,10 @@ def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
 
 def _remarks(result: Result) -> Iterator[str]:
     """Yield in words what the tables do not say."""
-    if result.tally.grid["due"][0] and (drawn := drawn_words(result.deadlines)):
+    sums = result.tally.grid[0]
+    if sums["due"] + sums["due_rejected"] and (drawn := drawn_words(result.deadlines)):
         yield drawn
-    if warm := result.tally.completed - int(result.tally.grid["jobs"][0]):
+    if warm := result.tally.completed - int(sums["jobs"]):
         yield f"means and clusters: without {counted(warm, 'completed job')} of the warm-up"
     if nobody := _shares_of_nobody(result):
         yield f"shares: found users {nobody}; no job that counts is theirs"

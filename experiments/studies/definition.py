@@ -22,6 +22,8 @@ from grid.foreign import quoted
 from grid.names import meant
 from grid.strict import toml_of
 
+OF_ALL_JOBS = ("deadlines_met",)
+"""Metrics that rejected jobs are part of: who rejects more gains nothing by it."""
 MORE_IS_BETTER = ("utilization", "throughput", "deadlines_met", "prediction_accuracy")
 """Metrics of which high numbers are good ones."""
 SYNTHETIC = "synthetic"

@@ -10,7 +10,7 @@ import pandas as pd
 from experiments.cli.listing import shown
 from experiments.show.labels import label
 from experiments.show.numbers import PERCENT, counted, listed
-from experiments.studies.definition import cell
+from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
 from experiments.sweeps.statistics import is_random
@@ -145,12 +145,13 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
         yield f"{all_points - len(points)} of {all_points} points have no finished run yet."
     empty = _accepted_none(outcome)
     if len(empty):
-        yield f"{_points(outcome, empty)} rejected all jobs of all runs: there is no mean of them."
+        lack = ": there is no mean of them" if empty[outcome.metric].isna().all() else ""
+        yield f"{_points(outcome, empty)} rejected all jobs of all runs{lack}."
     rejecting = points[points["rejected"] > 0].drop(empty.index)
     if len(rejecting):
         yield (
             f"{_points(outcome, rejecting)} rejected jobs ({int(rejecting['rejected'].sum()):,} in "
-            "all runs together): their means are of the jobs that they accepted."
+            f"all runs together): their means are of the jobs that they accepted{_but(outcome)}."
         )
     constant = _not_random(outcome).drop(empty.index, errors="ignore")
     if len(constant):
@@ -168,6 +169,12 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
                 f"{_points(outcome, loose)} did not reach the precision of {precision:.3g}: at "
                 f"worst {(half / mean)[loose.index].max():.2g}."
             )
+
+
+def _but(outcome: StudyTables) -> str:
+    """Return which means are of rejected jobs too."""
+    of_all = [label(name) for name in outcome.study.reported if name in OF_ALL_JOBS]
+    return f", but for {listed(of_all)}: they missed those of the others" if of_all else ""
 
 
 def _accepted_none(outcome: StudyTables) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from experiments.show.labels import label, told
 from experiments.show.numbers import PERCENT, duration, listed
+from experiments.studies.definition import OF_ALL_JOBS
 
 if TYPE_CHECKING:
     from experiments.studies.tables import StudyTables
@@ -56,6 +57,8 @@ class Setting:
     @property
     def rejects_more(self) -> bool:
         """Whether the leaders' means are of fewer jobs than those of others."""
+        if self.outcome.metric in OF_ALL_JOBS:
+            return False
         rejected = self.ranked.set_index("policy")["rejected"]
         return bool((rejected < rejected[self.leaders].max()).any()) if self.leaders else False
 

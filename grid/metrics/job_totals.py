@@ -30,6 +30,7 @@ SUMS = np.dtype(
         ("over_deadline", np.float64),  # s
         ("due", np.int64),  # jobs with a deadline
         ("met", np.int64),  # of those, finished by it
+        ("due_rejected", np.int64),  # jobs with a deadline that were rejected; of no cluster
         ("timed", np.int64),  # jobs that take time
         ("prediction_error", np.float64),  # of those, |predicted - actual| / actual
         ("prediction_accuracy", np.float64),  # of those, the smaller over the larger of the two
@@ -43,7 +44,8 @@ SUMS = np.dtype(
     ],
     align=True,
 )
-"""Sums over the jobs that count and completed, of the grid or of one cluster."""
+"""Sums over the jobs that count and completed, of the grid or of one cluster, and what of those
+rejected counts."""
 
 
 class Tally:
@@ -186,6 +188,8 @@ def _add_all(
     for index in range(len(rows)):
         row = rows[index]
         if np.isnan(row.start):
+            if row.arrival >= counted_from and row.deadline < np.inf:
+                grid[group[index]].due_rejected += 1
             continue
         _add(grid[group[index]], row, row.size, counted_from)
         if row.split == NONE:

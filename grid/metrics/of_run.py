@@ -1,7 +1,8 @@
 """What a run came to: the numbers by which schedules are judged.
 
 Everything is worked out from sums over the jobs that left (`grid.metrics.job_totals`). Rejected
-jobs count nowhere, nor do those of a warm-up. A co-allocated job counts for each cluster that it
+jobs count nowhere but in the run's `deadlines_met`: who rejects a job does not meet its deadline.
+Those of a warm-up do not count at all. A co-allocated job counts for each cluster that it
 used, with its processors there. A number that nothing defines, such as the mean wait of no jobs,
 is None.
 """
@@ -34,7 +35,8 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
           10 s)), with the execution time that the job has where its links are not shared and its
           data are there;
         - over_deadline: time after the deadline, s, summed over the jobs; None if none has one;
-        - deadlines_met: share of the jobs with a deadline that finished by it;
+        - deadlines_met: share of the jobs with a deadline, rejected ones among them, that finished
+          by it;
         - mean_prediction_error: of abs(predicted - actual) / actual execution time, where links are
           not shared; a job that takes no time counts for nothing;
         - prediction_accuracy: mean of the smaller over the larger of the two, 1 if all are exact;
@@ -63,6 +65,7 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
     sums = tally.grid[0]
     processors = int(tally.platform.sizes.sum())
     numbers = _service(sums) | _usage(sums, processors, _period(tally))
+    numbers["deadlines_met"] = _ratio(sums["met"], sums["due"] + sums["due_rejected"])
     of_all = means(sums)
     return numbers | {
         "coallocated": of_all["coallocated"],

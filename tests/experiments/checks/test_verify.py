@@ -151,6 +151,19 @@ def test_a_result_without_jobs_holds(tmp_path, results):
     assert call("verify", tmp_path / "r").exit_code == 0
 
 
+@pytest.mark.parametrize(("warmup", "met"), [(0, 1 / 3), (1, 1 / 2)])
+def test_a_rejected_job_misses_its_deadline(tmp_path, warmup, met):
+    jobs = "arrival,size,runtime,deadline\n0,99,5,50\n1,99,5,50\n2,99,5,\n3,2,5,90\n"
+    (tmp_path / "jobs.csv").write_text(jobs)
+    words = ["quickstart", "--workload", tmp_path / "jobs.csv", "--out", tmp_path / "r"]
+    words += ["--set", "assign_deadlines=false", "--set", f"warmup={warmup}"]
+    assert call("run", *words).exit_code == 0
+    summary = json.loads((tmp_path / "r" / "summary.json").read_text())
+    assert summary["metrics"]["deadlines_met"] == met
+    assert {row["deadlines_met"] for row in summary["clusters"]} <= {1.0, None}
+    assert call("verify", tmp_path / "r").exit_code == 0
+
+
 # Tampering: which result, what is done to its rows (by job) or its summary, the check that tells.
 
 

@@ -159,6 +159,24 @@ def test_a_policy_that_rejects_more_is_not_called_best(tmp_path):
     assert "of the jobs that it accepted: it rejected more than others did" in told
 
 
+def test_rejecting_wins_no_deadlines(tmp_path):
+    """Rejected jobs are part of the share, so a policy that rejects more may be the best of it."""
+
+    def result(policy, workload, setting, replication):
+        if policy.startswith("ect"):
+            return {"deadlines_met": 0.8 + 0.001 * replication, "rejected": 2.0, "mean_wait": 1.0}
+        if setting["link_mbps"] == 1000:
+            return {"deadlines_met": 0.0, "rejected": 9.0, "mean_wait": math.nan}
+        return {"deadlines_met": 0.6, "mean_wait": 1.0}
+
+    text = STUDY.replace("mean_turnaround", "deadlines_met")
+    outcome = read(tmp_path, result, text=text)
+    told = " ".join(outcome.sentences())
+    assert "ect over fcfs is surely the best in all 2 settings." in told
+    assert "accepted, but for deadlines met: they missed those of the others." in told
+    assert "dll over fcfs (link_mbps 1000) rejected all jobs of all runs. " in told
+
+
 def test_equal_policies_are_named_together(tmp_path):
     told = read(tmp_path, lambda *at: {"mean_turnaround": 100.0 + at[-1]}).sentences()
     assert any("ect over fcfs and dll over fcfs have the lowest" in line for line in told)

@@ -74,6 +74,20 @@ def test_a_warmup_counts_for_nothing_but_processors_that_it_holds():
     assert metrics["utilization"] == pytest.approx(held / (span * CLUSTERS * PROCESSORS))
 
 
+def test_who_rejects_a_job_does_not_meet_its_deadline():
+    gone = [rejected(1, 1.0), rejected(2, 4.0), rejected(3, 5.0)]
+    for each in gone[:2]:
+        each["deadline"][:] = 9.0
+    tally = Tally(Platform.star([4, 2, 3]))
+    tally.add(together(*gone), 4.0)
+    metrics = job_metrics(tally)
+    assert (metrics["deadlines_met"], metrics["over_deadline"]) == (0.0, None)
+    tally.add(together(record(4, 6.0, 6.0, 8.0, (1, 0, 0), deadline=9.0)), 4.0)
+    metrics = job_metrics(tally)
+    assert (metrics["deadlines_met"], metrics["over_deadline"]) == (1 / 2, 0.0)
+    assert cluster_metrics(tally)[0]["deadlines_met"] == 1.0
+
+
 def test_a_warmup_by_hand():
     tally = Tally(Platform.star([4, 2, 3]))
     tally.add(
