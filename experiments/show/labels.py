@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from agents.registry import GLOBAL, global_scheduler
-from experiments.show.numbers import PERCENT, PLAIN, Scale, largest, percent, time_scale
+from experiments.show.numbers import PERCENT, PLAIN, POINTS, Scale, largest, percent, time_scale
 
 
 class Metric(NamedTuple):
@@ -158,6 +158,15 @@ def scale_of(name: str, values: Iterable[float | None]) -> Scale:
     scale = time_scale(most) if kind in ("time", "work") else PLAIN
     unit = {"time": scale.unit, "work": f"processor-{scale.unit}"}.get(kind, UNITS[kind])
     return Scale(scale.size, unit)
+
+
+def scale_of_difference(name: str, scale: Scale) -> Scale:
+    """Return the unit of differences of a metric, whose own values are told in a scale.
+
+    >>> scale_of_difference("utilization", PERCENT).unit
+    'percentage points'
+    """
+    return POINTS if metric(name).kind == "share" else scale
 
 
 def heading(name: str, scale: Scale | None = None) -> str:

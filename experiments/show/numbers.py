@@ -47,6 +47,8 @@ class Scale(NamedTuple):
 
 
 PLAIN, PERCENT = Scale(1.0, ""), Scale(0.01, "%")
+POINTS = Scale(0.01, "percentage points")
+"""Of differences of shares, which are none themselves."""
 _TIMES = (Scale(86_400.0, "d"), Scale(3600.0, "h"), Scale(60.0, "min"))
 SECONDS = Scale(1.0, "s")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.cli.listing import shown
-from experiments.show.labels import heading, label, scale_of
+from experiments.show.labels import heading, label, scale_of, scale_of_difference
 from experiments.show.numbers import NONE, PLAIN, Scale
 from experiments.show.packed import embedded
 from experiments.show.page import Cell, Column, Table, templates
@@ -134,7 +134,8 @@ def _scale(outcome: StudyOutcome) -> Scale:
 def ranking_table(outcome: StudyOutcome) -> Table:
     """Return the policies of each setting, the best first."""
     scale = _scale(outcome)
-    unit = f", {scale.unit}" if scale.unit else ""
+    apart = scale_of_difference(outcome.metric, scale)
+    unit = f", {apart.unit}" if apart.unit else ""
     names = {
         "n": "runs",
         "mean": heading(outcome.metric, scale),
@@ -150,7 +151,7 @@ def ranking_table(outcome: StudyOutcome) -> Table:
         "those that cannot be told apart share one. Differences are paired: of runs with the same "
         "jobs, and in so many of them the policy is worse than that of the best mean.",
         {"mean": "half_width"},
-        {"mean": scale, "difference": scale},
+        {"mean": scale, "difference": apart},
     )
 
 
@@ -163,9 +164,10 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
     scale = _scale(outcome)
     tables = [ranking_table(outcome)]
     if len(outcome.effects):
-        unit = f", {scale.unit}" if scale.unit else ""
+        apart = scale_of_difference(outcome.metric, scale)
+        unit, by = (f", {each.unit}" if each.unit else "" for each in (scale, apart))
         before = f"{label(outcome.metric)} before{unit}"
-        effects = {"n": "pairs", "mean": before, "difference": f"change{unit}"}
+        effects = {"n": "pairs", "mean": before, "difference": f"change{by}"}
         others = [name for name in _telling(outcome) if outcome.effects[name].notna().any()]
         columns = ["parameter", "from", "to", *others, "policy", "n", "mean", "difference"]
         tables.append(
@@ -177,7 +179,7 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
                 "The change from one value to the other, all else equal, of the replications that "
                 "both have, with its 95 % confidence interval.",
                 {"difference": "half_width"},
-                {"mean": scale, "difference": scale},
+                {"mean": scale, "difference": apart},
             )
         )
     scales = {name: scale_of(name, outcome.points[name]) for name in outcome.study.reported}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from experiments.cli.listing import shown
-from experiments.show.labels import label
-from experiments.show.numbers import PERCENT, counted, listed
+from experiments.show.labels import label, scale_of_difference
+from experiments.show.numbers import PERCENT, POINTS, counted, listed
 from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
@@ -79,7 +79,7 @@ def _effects(outcome: StudyTables) -> Iterator[str]:
         ]
         alike: dict[str, list[str]] = {}
         for policy, rows in ends.groupby("policy", sort=False):
-            what = _change(rows) + _shared(outcome, str(policy), rows["n"])
+            what = _change(outcome.metric, rows) + _shared(outcome, str(policy), rows["n"])
             alike.setdefault(what, []).append(str(policy))
         for what, policies in alike.items():
             yield (
@@ -101,7 +101,7 @@ def _from_to(counts: pd.Series) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _change(rows: pd.DataFrame) -> str:
+def _change(metric: str, rows: pd.DataFrame) -> str:
     """Return what a parameter does to a policy in words; a row for each setting of the others."""
     if not rows["difference"].any():
         return "stays the same"
@@ -109,13 +109,15 @@ def _change(rows: pd.DataFrame) -> str:
     if not sure.any():
         where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
         return f"does not change as far as can be told{where}"
-    changes = (rows["difference"] / rows["mean"])[sure]
+    scale = scale_of_difference(metric, PERCENT)
+    whole = 1.0 if scale is POINTS else rows["mean"]
+    changes = (rows["difference"] / whole)[sure]
     low, high = changes.min(), changes.max()
     if len(rows) == 1:
-        half = abs(rows["half_width"] / rows["mean"]).iloc[0]
-        sign = "+" if low > 0 else ""
-        return f"changes by {sign}{PERCENT.with_unit(low, half)}"
-    size = _signed(low) if _signed(low) == _signed(high) else f"{_signed(low)} to {_signed(high)}"
+        half = abs(rows["half_width"] / whole).iloc[0]
+        return f"changes by {'+' if low > 0 else ''}{scale.with_unit(low, half)}"
+    ends = [_signed(low), _signed(high)]
+    size = f"{ends[0] if ends[0] == ends[1] else ' to '.join(ends)} {scale.unit}"
     return f"changes by {size} in {int(sure.sum())} of {len(rows)} cases"
 
 
@@ -220,4 +222,4 @@ def _points(outcome: StudyTables, rows: pd.DataFrame) -> str:
 
 
 def _signed(share: float) -> str:
-    return f"{100 * share:+.1f} %"
+    return f"{100 * share:+.1f}"

@@ -10,7 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from experiments.show.labels import heading, scale_of
+from experiments.show.labels import heading, scale_of, scale_of_difference
 from experiments.show.numbers import NONE, Scale
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.verdicts import place_of
@@ -50,7 +50,8 @@ def _table(outcome: StudyOutcome, place: Any, rows: Any) -> Table:
     reported = {name: scale_of(name, here[name]) for name in outcome.study.reported}
     scale = reported.pop(outcome.metric)
     table.add_column(_lines(heading(outcome.metric, scale)), no_wrap=True, **numbers)
-    unit = f",\n{scale.unit}" if scale.unit else ""
+    apart = scale_of_difference(outcome.metric, scale)
+    unit = f",\n{_lines(apart.unit)}" if apart.unit else ""
     table.add_column(f"to the\nbest{unit}", no_wrap=True, **numbers)
     table.add_column("worse\nin", no_wrap=True, **numbers)
     for name, its in reported.items():

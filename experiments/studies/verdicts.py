@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from experiments.show.labels import label, told
-from experiments.show.numbers import PERCENT, duration, listed
+from experiments.show.labels import label, scale_of_difference, told
+from experiments.show.numbers import PERCENT, PLAIN, POINTS, duration, listed
 from experiments.studies.definition import OF_ALL_JOBS
 
 if TYPE_CHECKING:
@@ -198,12 +198,18 @@ def place_of(outcome: StudyTables, values: Any) -> str:
 
 
 def distance(metric: str, difference: float, mean: float, half: float) -> str:
-    """Return a difference in words, as a share of a mean if that is not 0.
+    """Return a difference in words: of shares in percentage points, else as a share of a mean.
+
+    If that is 0, in the metric's own unit.
 
     >>> distance("mean_wait", -3.0, 10.0, 0.5), distance("mean_wait", 300.0, 0.0, math.nan)
     ('30.0 ± 5.0 % below it', '5 min above it')
+    >>> distance("utilization", -0.2, 0.8, math.nan)
+    '20 percentage points below it'
     """
     side = "above it" if difference > 0 else "below it"
+    if scale_of_difference(metric, PLAIN) is POINTS:
+        return f"{POINTS.with_unit(abs(difference), _half(half))} {side}"
     if not mean:
         return f"{told(metric, abs(difference))} {side}"
     share, width = abs(difference / mean), _half(abs(half / mean))

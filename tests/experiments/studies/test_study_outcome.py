@@ -159,6 +159,32 @@ def test_a_policy_that_rejects_more_is_not_called_best(tmp_path):
     assert "of the jobs that it accepted: it rejected more than others did" in told
 
 
+def test_differences_of_shares_are_percentage_points(tmp_path):
+    def result(policy, workload, setting, replication):
+        share = 0.5 + 0.001 * NOISE[replication] + setting["link_mbps"] / 10_000
+        return {"utilization": share - (0.1 if policy.startswith("dll") else 0.0)}
+
+    text = STUDY.replace("mean_turnaround", "utilization").replace('["utilization"]', "[]")
+    outcome = read(tmp_path, result, text=text)
+    told = outcome.sentences()
+    first = next(line for line in told if line.startswith("link_mbps 100: "))
+    assert (
+        "surely worse: dll over fcfs (10.00 ± 0 percentage points below it, worse in 5 of 5"
+        in first
+    )
+    changes = (
+        "From link_mbps 100 to 1000, utilization of ect over fcfs and dll over fcfs changes by"
+    )
+    assert any(line.startswith(f"{changes} +9") and "percentage points" in line for line in told)
+    console = Console(width=100, file=io.StringIO())
+    print_outcome(outcome, console)
+    heads = console.file.getvalue().split("dll over fcfs")[0].split()
+    assert {"percentage", "points"} <= {*heads}
+    page = study_page(outcome)
+    assert "difference to the best mean, percentage points" in page
+    assert "change, percentage points" in page
+
+
 def test_rejecting_wins_no_deadlines(tmp_path):
     """Rejected jobs are part of the share, so a policy that rejects more may be the best of it."""
 
