@@ -268,18 +268,19 @@ def saturation(
         from experiments.sweeps.sweep import cores
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        console = Console(stderr=True, markup=False, highlight=False)
-        with users_code(), SweepProgress(console, quiet=True) as watch:
+        told = Console(stderr=True, markup=False, highlight=False)
+        with users_code(), SweepProgress(told, quiet=True) as watch:
             chosen = chosen_scenario(scenario, **options)
-            found = find_saturation(
-                chosen, seed, console.print, replications, cores(), width, watch
-            )
+            found = find_saturation(chosen, seed, told.print, replications, cores(), width, watch)
         if as_json:
-            for line in found.remarks:
+            for line in () if found.all_rejected else found.remarks:
                 click.echo(f"metasched: {line}", err=True)
             click.echo(json.dumps(found.summary(), allow_nan=False), file=stdout)
-        else:
+        elif not found.all_rejected:
             print_saturation(found, Console())
+    if found.all_rejected:
+        click.echo("metasched: all jobs of all runs were rejected", err=True)
+        sys.exit(UNFINISHED)
 
 
 @main.command()

@@ -116,9 +116,7 @@ def print_saturation(found: Saturation, console: Console) -> None:
     print_whole(table, console)
     console.print("growth: mean queue in the last third of runs over that in the first; 2.37 where")
     console.print("queues are just borne, and 95 % confidence intervals")
-    low, high = found.bracket.low, found.bracket.high
-    console.print(f"maximal utilization: between {low:.4f} and {high:.4f}", **_LITERALLY)
-    for line in found.remarks:
+    for line in (found.found, *found.remarks):
         console.print(line, **_LITERALLY)
 
 

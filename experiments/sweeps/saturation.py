@@ -10,13 +10,12 @@ are: then loads on either side are tried.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,11 +23,13 @@ from agents.model import GridModel
 from experiments.cli.compiling import saying_when_compiling
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
+from experiments.show.numbers import percent
+from experiments.sweeps.bracket import WIDTH, Bracket
 from experiments.sweeps.executors import local_workers
 from experiments.sweeps.forecast import Forecast
 from experiments.sweeps.no_steady_state import is_far_lost
 from experiments.sweeps.run_store import Kept
-from experiments.sweeps.statistics import Interval, ratio_interval
+from experiments.sweeps.statistics import ratio_interval
 from experiments.sweeps.sweep import (
     ENOUGH,
     Observation,
@@ -42,88 +43,27 @@ from experiments.sweeps.sweep import (
 )
 from grid.errors import GridError
 from grid.metrics.stability import FEWEST
+from grid.world.finished import Records
 
-WIDTH = 0.005
-"""How narrow the search goes unless told otherwise."""
 REPLICATIONS = 8
 """Runs at each load unless told otherwise."""
 ONE = [((), 1.0)]
 """A run, which is expected to take as long as any other."""
-JUST_BORNE = 3**1.5 - 2**1.5
-"""Mean of the square root of time over the last third, divided by that over the first."""
 
 
-@dataclass
-class Bracket:
-    """What is known of a maximal utilization, and which load to try next.
+class Rejected(NamedTuple):
+    """What runs rejected of the jobs that left: shares of their number and of their work."""
 
-    Attributes
-    ----------
-    width : float
-        A gap between two loads that is not searched any further.
-    low, high : float
-        The highest load known to be borne, and the lowest known not to be; 0 and 1 until one is
-        tried, for at 1 clusters are busy all the time.
-    growth : dict of float to Interval
-        Of each load that was tried, by what factor queues were longer in the last third of runs
-        than in the first.
-
-    Examples
-    --------
-    >>> bracket = Bracket(0.3)
-    >>> bracket.next_load()
-    0.5
-    >>> bracket.learn(0.5, Interval(1.1, 0.2))
-    >>> bracket.next_load()
-    0.75
-    >>> bracket.learn(0.75, Interval(4.9, 0.3))
-    >>> bracket.low, bracket.high, bracket.next_load()
-    (0.5, 0.75, None)
-    """
-
-    width: float = WIDTH
-    low: float = 0.0
-    high: float = 1.0
-    growth: dict[float, Interval] = field(default_factory=dict)
-
-    def learn(self, load: float, growth: Interval) -> None:
-        """Take note of how queues grow at a load."""
-        self.growth[load] = growth
-        if growth.high < JUST_BORNE:
-            self.low = max(self.low, load)
-        elif growth.low > JUST_BORNE:
-            self.high = min(self.high, load)
-
-    def next_load(self) -> float | None:
-        """Return the load to try next; None once the bracket is as narrow as it gets."""
-        untold = self.untold
-        gaps = [(self.low, min(untold)), (max(untold), self.high)] if untold else []
-        for below, above in gaps or [(self.low, self.high)]:
-            if above - below > self.width * (1 + 1e-9):
-                return (below + above) / 2
-        return None
-
-    @property
-    def untold(self) -> list[float]:
-        """Loads that were tried, of which runs did not tell whether they are borne."""
-        return sorted(load for load in self.growth if self.low < load < self.high)
-
-    @property
-    def loads_left(self) -> int:
-        """Loads that there are to try yet, if no doubt remains about any of them."""
-        gap = (self.high - self.low) / self.width
-        return max(1, math.ceil(math.log2(gap))) if self.next_load() is not None else 0
-
-    def verdict(self, load: float) -> str:
-        """Return in a word what became of a load that was tried."""
-        if load <= self.low:
-            return "borne"
-        return "not borne" if load >= self.high else "open"
+    jobs: float
+    work: float
 
 
 @dataclass(frozen=True)
 class Saturation:
     """The maximal utilization of a scenario's policy.
+
+    A policy that rejects jobs bears a load without doing all of its work: then what is found is
+    the maximal load offered, which is no utilization.
 
     Attributes
     ----------
@@ -132,20 +72,59 @@ class Saturation:
         Of which those of the runs are spawned.
     replications : int
     bracket : Bracket
+    of_loads : dict of float to Rejected
+        What was rejected at each load that was tried.
     """
 
     scenario: Scenario
     seed: int
     replications: int
     bracket: Bracket
+    of_loads: dict[float, Rejected] = field(default_factory=dict)
+
+    @property
+    def all_rejected(self) -> bool:
+        """Whether runs of a load rejected all jobs: then no load tells anything."""
+        return any(each.jobs == 1 for each in self.of_loads.values())
+
+    @property
+    def rejects(self) -> bool:
+        """Whether any job was rejected."""
+        return any(each.jobs > 0 for each in self.of_loads.values())
+
+    @property
+    def high(self) -> float | None:
+        """The lowest load known not to be borne, None if nothing tells.
+
+        At load 1 clusters would be busy all the time, but not where part of the work is rejected.
+        """
+        return (
+            None if self.rejects and self.bracket.high not in self.of_loads else self.bracket.high
+        )
+
+    @property
+    def found(self) -> str:
+        """What was found, for people: a line."""
+        low, high = self.bracket.low, self.high
+        if not self.rejects:
+            return f"maximal utilization: between {low:.4f} and {high:.4f}"
+        where = f"between {low:.4f} and {high:.4f}" if high else f"above {low:.4f}"
+        return f"maximal load offered, with what was rejected of it: {where}"
 
     @property
     def remarks(self) -> list[str]:
         """What the bracket does not say, for people: a line each.
 
-        Why it is wider than asked for, if it is, and what planned changes of the platform mean.
+        What was rejected, why it is wider than asked for, if it is, and what planned changes of the
+        platform mean.
         """
         bracket, lines = self.bracket, []
+        if self.rejects:
+            load, most = max(self.of_loads.items(), key=lambda each: each[1].work)
+            lines.append(
+                f"rejected: up to {percent(most.jobs)} of the jobs, {percent(most.work)} of the "
+                f"work (at load {load:.5g}); this is no utilization, which is of work that was done"
+            )
         if bracket.untold and bracket.high - bracket.low > bracket.width:
             lines.append(
                 f"wider than the width asked for, {bracket.width:g}: of loads from "
@@ -159,6 +138,20 @@ class Saturation:
             )
         return lines
 
+    def next_load(self) -> float | None:
+        """Return the load to try next; None if the search is over."""
+        return None if self.all_rejected else self.bracket.next_load()
+
+    def learn(self, load: float, runs: Sequence[Observation]) -> None:
+        """Take note of what runs at a load came to."""
+        gone = np.sum([each["rejected"] for each in runs], axis=0)
+        left = np.sum([each["left"] for each in runs], axis=0)
+        self.of_loads[load] = Rejected(*(gone / np.maximum(left, 1e-300)).tolist())
+        if self.all_rejected:
+            return
+        lengths = np.array([each["lengths"] for each in runs])
+        self.bracket.learn(load, ratio_interval(lengths[:, 1], lengths[:, 0]))
+
     def at(self, load: float) -> Scenario:
         """Return the scenario at a load."""
         return self.scenario.changed([f"load={load!r}"])
@@ -171,15 +164,20 @@ class Saturation:
         dict
             ``scenario``, ``seed``, ``replications``; ``low`` and ``high``, between which it lies;
             ``loads`` that were tried, from the lowest, each with its ``growth``, the half-width
-            ``ci95`` of its 95 % confidence interval, and the ``verdict``: borne, not borne, open;
-            `Scenario.to_dict`.
+            ``ci95`` of its 95 % confidence interval, and the ``verdict`` of its own runs: borne,
+            not borne, open; `Scenario.to_dict`. If jobs were rejected, ``low`` and ``high`` (null
+            if no load was found not to be borne) are of the load offered, and ``rejected`` has the
+            shares of ``jobs`` and ``work`` of each ``load``.
         """
+        rejected = [
+            {"load": load, **each._asdict()} for load, each in sorted(self.of_loads.items())
+        ]
         return {
             "scenario": self.scenario.name,
             "seed": self.seed,
             "replications": self.replications,
             "low": self.bracket.low,
-            "high": self.bracket.high,
+            "high": self.high,
             "loads": [
                 {
                     "load": load,
@@ -189,6 +187,7 @@ class Saturation:
                 }
                 for load, growth in sorted(self.bracket.growth.items())
             ],
+            **({"rejected": rejected} if self.rejects else {}),
             **self.scenario.to_dict(),
         }
 
@@ -260,7 +259,7 @@ def find_saturations(
         forecast = Forecast([ONE] * expected, workers, known=False, open_ended=True)
         watch.begin(0, forecast, crew.under_way)
         begun = count()
-        while loads := [(each, load) for each in found if (load := each.bracket.next_load())]:
+        while loads := [(each, load) for each in found if (load := each.next_load())]:
             runs = [
                 [Run(each.at(load), seed, (), first, f"load {load:.5g}") for seed in seeds]
                 for each, load in loads
@@ -279,10 +278,9 @@ def find_saturations(
                 if kept is not None:
                     kept.add({key: ended.observed})
             for (each, load), of_load in zip(loads, runs, strict=True):
-                lengths = np.array([done[run.key]["lengths"] for run in of_load])
-                growth = ratio_interval(lengths[:, 1], lengths[:, 0])
-                each.bracket.learn(load, growth)
-                tell(f"load {load:.5g}: {each.bracket.verdict(load)}")
+                each.learn(load, [done[run.key] for run in of_load])
+                if not each.all_rejected:
+                    tell(f"load {load:.5g}: {each.bracket.verdict(load)}")
     return found
 
 
@@ -307,11 +305,23 @@ def _check(scenario: Scenario, width: float) -> None:
 
 def _observe(model: GridModel, steps: Iterable[None]) -> Observation:
     """Return the mean queue in the first and the last third of a run; it ends once it is lost."""
-    model.world.stream_records(None)
+    rejected, left = np.zeros(2), np.zeros(2)  # jobs, and their work
+
+    def add(records: Records) -> None:
+        work, gone = records["size"] * records["runtime"], np.isnan(records["start"])
+        np.add(left, (len(work), work.sum()), out=left)
+        np.add(rejected, (gone.sum(), work[gone].sum()), out=rejected)
+
+    model.world.stream_records(add)
     for _ in steps:
         if is_far_lost(model):
             break
+    model.world.flush()
     lengths = model.world.statistics.mean_queue
     thirds = lengths[len(lengths) % 3 :].reshape(3, -1).mean(1)
     # One job more in both: a queue of less than a job has nothing to tell of growth.
-    return {"lengths": [float(thirds[0]) + 1, float(thirds[2]) + 1]}
+    return {
+        "lengths": [float(thirds[0]) + 1, float(thirds[2]) + 1],
+        "rejected": rejected.tolist(),
+        "left": left.tolist(),
+    }

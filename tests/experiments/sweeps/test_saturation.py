@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from experiments.cli.app import main
 from experiments.scenario.scenario import Scenario
-from experiments.sweeps.saturation import JUST_BORNE, Bracket, Saturation, find_saturation
+from experiments.sweeps.bracket import JUST_BORNE, Bracket
+from experiments.sweeps.saturation import Saturation, find_saturation
 from experiments.sweeps.statistics import Interval
 from grid.capacity import ordered_capacity
 from grid.errors import GridError
@@ -84,6 +85,57 @@ def test_planned_changes_of_a_platform_are_told_to_count_in_part():
     found = Saturation(Scenario("mine", platform, {}, "dll", "fcfs"), 0, 2, Bracket())
     (remark,) = found.remarks
     assert remark.startswith("planned changes of the platform count as far as the runs reach")
+
+
+def test_each_load_has_the_verdict_of_its_own_runs():
+    """What other loads tell of one narrows the bracket, and changes no verdict that was told."""
+    bracket, told = Bracket(0.2), {}
+    growths = {0.5: Interval(2.0, 1.0), 0.25: Interval(1.0, 0.1), 0.75: Interval(1.0, 0.1)}
+    for load, growth in growths.items():
+        bracket.learn(load, growth)
+        told[load] = bracket.verdict(load)
+    assert told == {0.5: "open", 0.25: "borne", 0.75: "borne"}
+    assert {load: bracket.verdict(load) for load in growths} == told
+    assert (bracket.low, bracket.untold) == (0.75, [])
+
+
+REJECTING = """
+global = "dll"
+local = "fcfs"
+parameters = {mode = "open", jobs = 2000, max_size = 10, assign_deadlines = false}
+[[clusters]]
+name = "A"
+size = 8
+"""
+
+
+def test_a_load_of_which_part_is_rejected_is_no_utilization(tmp_path):
+    """Sizes from 1 to 10 are as likely: those of 9 and 10 are 20 % of the jobs, 35 % of work."""
+    (tmp_path / "wide.toml").write_text(REJECTING)
+    words = ["saturation", str(tmp_path / "wide.toml"), "--width", "0.3", "--replications", "2"]
+    shown = CliRunner().invoke(main, words)
+    assert shown.exit_code == 0
+    assert "maximal utilization" not in shown.stdout
+    assert "rejected: up to " in shown.stdout
+    told = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
+    assert told["high"] is None
+    line = f"maximal load offered, with what was rejected of it: above {told['low']:.4f}\n"
+    assert line in shown.stdout
+    for each in told["rejected"]:
+        assert (each["jobs"], each["work"]) == pytest.approx((0.2, 0.35), abs=0.04)
+
+
+def test_a_policy_that_rejects_all_bears_nothing(tmp_path, monkeypatch):
+    (tmp_path / "refusing.py").write_text(
+        "from agents.schedulers import REJECT, GlobalScheduler\n"
+        "class All(GlobalScheduler):\n    def place(self, job):\n        return REJECT\n"
+    )
+    (tmp_path / "wide.toml").write_text(REJECTING)
+    monkeypatch.chdir(tmp_path)
+    got = CliRunner().invoke(main, ["saturation", "wide.toml", "--global", "refusing:All"])
+    assert (got.exit_code, got.stdout) == (1, "")
+    assert got.stderr.splitlines()[-1] == "metasched: all jobs of all runs were rejected"
+    assert "borne" not in got.stderr
 
 
 def test_the_command_tells_what_it_finds():
