@@ -22,6 +22,9 @@ from grid.foreign import quoted
 from grid.kernel.state import NONE
 from grid.streams import uniform
 
+ROUNDED = 1e-3
+"""Sums of work may be so much less than none by rounding, processor-seconds."""
+
 
 class Belief(NamedTuple):
     """What a broker believes of a cluster.
@@ -53,8 +56,8 @@ class Belief(NamedTuple):
         return (
             all(isinstance(count, Integral) and count >= 0 for count in counts)
             and self.cluster < clusters
-            # Rounding makes work a little less than none.
             and all(isinstance(each, Real) and math.isfinite(each) for each in self[4:])
+            and self.left >= -ROUNDED
         )
 
 
@@ -222,7 +225,7 @@ def beliefs_of(broker: A4Broker) -> list[Belief]:
             raise GridError(
                 f"{type(broker).__name__} of {broker.name}: believes: found {quoted(found)}; "
                 f"accepted: a list of Belief, of clusters 0 to {clusters - 1}, with whole numbers "
-                "from 0, and finite work and time"
+                "from 0, finite work from 0, and a finite time"
             )
     return beliefs
 

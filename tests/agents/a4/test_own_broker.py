@@ -95,6 +95,7 @@ def test_what_is_no_broker_is_refused_by_name(kind):
         [Belief(0, 8, -8, 0, 0.0, 0.0)],
         [Belief(0, 8, 8.5, 0, 0.0, 0.0)],
         [Belief(0, 8, 8, 0, math.nan, 0.0)],
+        [Belief(0, 8, 8, 0, -1.0, 0.0)],
         [Belief(0, 8, 8, 0, 0.0, math.inf)],
         [Belief(0, 8, 8, 0, "0", 0.0)],
     ],
@@ -110,6 +111,10 @@ def test_what_cannot_be_true_is_not_believed(told):
     said = r"Wrong of A4: believes: found .*; accepted: a list of Belief, of clusters 0 to 1, "
     with pytest.raises(GridError, match=said):
         run(Asking, "fcfs")
+
+
+def test_what_rounding_makes_of_no_work_is_believed():
+    assert Belief(0, 8, 8, 0, -1e-6, 0.0).possible(1)
 
 
 def test_a_broker_that_forgot_super_is_told_by_name():
