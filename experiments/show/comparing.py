@@ -105,7 +105,20 @@ def _ranked(runs: list[Ran]) -> Iterator[Sentence]:
         )
         superlative = "highest" if high else "lowest"
         best_of = f"{label(name)} is that of {listed(leaders)}, {told(name, best)}"
-        yield Sentence(f"The {superlative} {best_of}; {rest}.")
+        hedge = _hedge(runs, leaders)
+        yield Sentence(f"The {superlative} {best_of}{hedge}; {rest}.", warns=bool(hedge))
+
+
+def _hedge(runs: list[Ran], leaders: list[str]) -> str:
+    """Return what makes numbers of the best no better: they are of fewer jobs than others'."""
+    rejected = {ran.name: ran.summary["jobs"]["rejected"] for ran in runs}
+    fewest = min(rejected.values())
+    more = [name for name in leaders if rejected[name] > fewest]
+    if not more:
+        return ""
+    of_it = "it accepted: it" if len(more) == 1 else "they accepted: they"
+    whose = "" if more == leaders else f" of {listed(more)}"
+    return f", but{whose} of the jobs that {of_it} rejected more than others did"
 
 
 def _more(value: float, best: float) -> str:

@@ -151,6 +151,21 @@ def test_how_far_runs_are_apart_is_told_where_it_says_something(whole, wait, tol
     assert f"The lowest mean wait is that of a, 10 s; {told}" in compared_words(*runs)
 
 
+def test_a_run_that_rejected_more_is_the_best_only_of_what_it_accepted(whole):
+    def run(name, wait, rejected):
+        ran = changed(whole, name, mean_wait=wait)
+        counts = ran.summary["jobs"] | {"rejected": rejected}
+        ran.summary["jobs"], ran.summary["rejections"] = counts, {"larger": rejected}
+        return ran
+
+    told = compared_words(run("a", 10.0, 2), run("b", 20.0, 0))
+    hedge = ", but of the jobs that it accepted: it rejected more than others did"
+    assert f"The lowest mean wait is that of a, 10 s{hedge}; b 20 s (+100.0 %)." in told
+    told = compared_words(run("a", 20.0, 2), run("b", 10.0, 0), run("c", 10.0, 1))
+    assert "of b and c, 10 s, but of c of the jobs that it accepted: it rejected more" in told
+    assert "but of" not in compared_words(run("a", 10.0, 1), run("b", 20.0, 1))
+
+
 def test_runs_with_unfinished_jobs_had_the_same_but_are_not_ranked(whole):
     a, b = changed(whole, "a"), changed(whole, "b", rows=range(3, 60))
     assert "The runs had different jobs" in compared_words(a, b)
