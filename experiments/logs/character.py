@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from grid.jobs import SHORTEST_RUN, UNKNOWN
+from grid.logs.cleaning import requested_times
 from grid.logs.log import SITES_CLOCK, Log
 from grid.logs.partitions import partitions_of
 from grid.workloads.table import Table
@@ -112,8 +113,8 @@ class Character:
     @cached_property
     def estimates(self) -> npt.NDArray[np.float64]:
         """Requested times, s, where there are any."""
-        requested: npt.NDArray[np.float64] = self.log.records["requested_time"]
-        return requested[np.isfinite(requested) & (requested > 0)]
+        requested = requested_times(self.log.records)
+        return requested[np.isfinite(requested)]
 
     @cached_property
     def overestimates(self) -> npt.NDArray[np.float64]:
@@ -121,8 +122,8 @@ class Character:
 
         Run times that are cleaned as 0 do not count.
         """
-        requested, runtime = self.log.records["requested_time"], self.log.records["runtime"]
-        both = np.isfinite(requested) & (requested > 0) & (runtime >= SHORTEST_RUN)
+        requested, runtime = requested_times(self.log.records), self.log.records["runtime"]
+        both = np.isfinite(requested) & (runtime >= SHORTEST_RUN)
         return requested[both] / runtime[both]
 
     @cached_property
@@ -133,7 +134,7 @@ class Character:
             "submit time": records["arrival"] >= 0,
             "size": self.log.sizes > 0,
             "run time": records["runtime"] >= 0,
-            "estimate": np.isfinite(records["requested_time"]) & (records["requested_time"] > 0),
+            "estimate": np.isfinite(requested_times(records)),
             "user": records["user"] != UNKNOWN,
             "application": records["application"] != UNKNOWN,
         }

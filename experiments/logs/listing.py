@@ -100,7 +100,7 @@ def print_cleaning(cleaning: Cleaning, console: Console) -> None:
     """Print what each rule did to the records of a log."""
     _title(console, f"\nCleaning of {counted(cleaning.records, 'record')}")
     if not cleaning.rules:
-        _say(console, "nothing missing, fixed or dropped")
+        _say(console, "nothing fixed or dropped")
         return
     rules = _table("records", "rule", left=("rule",))
     for rule, count in cleaning.rules.items():

@@ -115,6 +115,15 @@ def _numbered_again(jobs: JobArray, sites: bool) -> dict[str, int]:
     }
 
 
+def requested_times(records: JobArray) -> npt.NDArray[np.float64]:
+    """Return the time that each record requested, inf where that is 0 or less: it is not said.
+
+    As of run times, all below a microsecond is 0.
+    """
+    time: npt.NDArray[np.float64] = records["requested_time"]
+    return np.where(time >= SHORTEST_RUN, time, np.inf)
+
+
 def clean(
     records: JobArray,
     requested_size: npt.NDArray[np.int64] | None = None,
@@ -130,8 +139,9 @@ def clean(
     Parameters
     ----------
     records : JobArray
-        Records in which a negative arrival or run time, or a size of 0 or less, means unknown. A
-        requested time is inf where unknown. Columns of jobs that are not there stay neutral.
+        Records in which a negative arrival or run time, a size of 0 or less, or a requested time
+        of which `requested_times` says so means unknown. Columns of jobs that are not there stay
+        neutral.
     requested_size : int array, optional
         Size of a record whose own is unknown, likewise; shape of `records`.
     kills : bool
@@ -160,13 +170,14 @@ def clean(
     jobs = job_table(len(kept))
     for name in records.dtype.names or ():
         jobs[name] = records[name][kept]
+    jobs["requested_time"] = requested_times(jobs)
     count(REQUESTED_SIZE, kept[jobs["size"] <= 0])
     jobs["size"] = size[kept]
     zero = jobs["runtime"] < SHORTEST_RUN
     count(ZERO_RUNTIME, kept[zero])
     jobs["runtime"][zero] = 1.0
     if kills:
-        late = (jobs["requested_time"] >= SHORTEST_RUN) & (jobs["requested_time"] < jobs["runtime"])
+        late = jobs["requested_time"] < jobs["runtime"]
         count(KILLED, kept[late])
         jobs["runtime"][late] = jobs["requested_time"][late]
     low = jobs["requested_time"] < jobs["runtime"]

@@ -57,6 +57,17 @@ def test_run_times_that_no_clock_tells(tmp_path):
     assert told("inspect", path)["overestimate"]["known"] == 1
 
 
+def test_a_requested_time_of_0_is_told_as_none(tmp_path):
+    log, other = tmp_path / "log.swf", tmp_path / "other.swf"
+    log.write_text(record(1, 0, 100, 4, time=0) + "\n" + record(2, 0, 100, 4, time=200))
+    found = told("inspect", log)
+    assert (found["missing"]["estimate"], found["estimate"]["known"]) == (1, 1)
+    assert found["rules"] == {}
+    assert call("convert", log, other).exit_code == 0
+    fields = [line.split() for line in other.read_text().splitlines() if line[0] != ";"]
+    assert [row[8] for row in fields] == ["-1", "200"]
+
+
 def test_the_rest_of_the_character(log):
     found = told("inspect", log)
     assert found["format"] == "swf"

@@ -45,8 +45,9 @@ def test_metrics_of_a_log(written):
     assert found["metrics"]["makespan"] == 24
 
 
-def test_what_a_log_does_not_say(written):
-    log = written(LOG.format(-1, -1).replace("; MaxProcs: 8\n", ""), "log.swf")
+@pytest.mark.parametrize("unsaid", [-1, 0])
+def test_what_a_log_does_not_say(unsaid, written):
+    log = written(LOG.format(unsaid, unsaid).replace("; MaxProcs: 8\n", ""), "log.swf")
     found = summary("--workload", log)
     assert (found["platform"]["clusters"][0]["size"], found["local"]) == (8, "easy")
     assert found["parameters"]["prediction"] == "exact"

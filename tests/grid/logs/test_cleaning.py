@@ -7,6 +7,7 @@ import pytest
 
 from grid.jobs import job_table
 from grid.logs.cleaning import (
+    KILLED,
     LOW_REQUEST,
     NO_RUNTIME,
     NO_SIZE,
@@ -55,17 +56,23 @@ def test_drops_are_counted_once_and_changes_on_kept_records_only():
 
 
 @pytest.mark.parametrize("kills", [False, True])
-def test_run_times_below_a_microsecond_are_none(kills):
-    records = job_table(3)
-    records["size"], records["runtime"] = 1, [5e-324, 1e-6, 2.0]
-    records["requested_time"] = [100.0, 100.0, 1e-308]
+def test_times_below_a_microsecond_are_none(kills):
+    records = job_table(5)
+    records["size"], records["runtime"] = 1, [5e-324, 1e-6, 2.0, 2.0, 2.0]
+    records["requested_time"] = [100.0, 100.0, 1e-308, 0.0, -1.0]
     jobs, rules = clean(records, kills=kills)
-    assert jobs["runtime"].tolist() == [1.0, 1e-6, 2.0]
-    assert jobs["requested_time"].tolist() == [100.0, 100.0, 2.0]
-    assert {rule: rows.tolist() for rule, rows in rules.items()} == {
-        ZERO_RUNTIME: [0],
-        LOW_REQUEST: [2],
-    }
+    assert jobs["runtime"].tolist() == [1.0, 1e-6, 2.0, 2.0, 2.0]
+    assert jobs["requested_time"].tolist() == [100.0, 100.0, np.inf, np.inf, np.inf]
+    assert {rule: rows.tolist() for rule, rows in rules.items()} == {ZERO_RUNTIME: [0]}
+
+
+def test_a_job_is_killed_or_its_request_raised():
+    records = job_table(2)
+    records["size"], records["runtime"], records["requested_time"] = 1, 9.0, [4.0, 9.0]
+    for kills, rule, time in ((False, LOW_REQUEST, 9.0), (True, KILLED, 4.0)):
+        jobs, rules = clean(records, kills=kills)
+        assert jobs["runtime"].tolist() == jobs["requested_time"].tolist() == [time, 9.0]
+        assert {rule: rows.tolist() for rule, rows in rules.items()} == {rule: [0]}
 
 
 def test_numbers_used_before_are_kept_and_told():

@@ -42,6 +42,26 @@ def test_what_a_format_holds_reads_back_exactly(format, rows, tmp_path_factory):
             assert np.array_equal(table.jobs[name], rows[name]), name
 
 
+@pytest.mark.parametrize(
+    ("format", "content"),
+    [
+        ("swf", "1 0 -1 10 4 -1 -1 4 0 " + "-1 " * 9),
+        ("gwf", "1 0 -1 10 4 -1 -1 4 0 " + "-1 " * 9),
+        ("sacct", "JobID|Submit|AllocCPUS|ElapsedRaw|Timelimit\n1|0|4|10|00:00:00\n"),
+        ("batsim", '{"jobs": [{"id": 1, "subtime": 0, "res": 4, "profile": "p", "walltime": 0}], '
+                   '"profiles": {"p": {"type": "delay", "delay": 10}}}'),
+        ("csv", "arrival,size,runtime,requested_time\n0,4,10,0\n"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kills", [False, True])
+def test_a_requested_time_of_0_is_none(format, content, kills, tmp_path):
+    (tmp_path / "log").write_text(content)
+    table = read(tmp_path / "log", format).cleaned(kills)
+    assert table.jobs["requested_time"].tolist() == [np.inf]
+    assert table.jobs["runtime"].tolist() == [10]
+    assert table.cleaning.rules == {}
+
+
 @pytest.mark.parametrize("format", ["swf", "batsim"])
 def test_what_is_said_of_the_machine_reads_back(tmp_path, format):
     rows = job_table(1)

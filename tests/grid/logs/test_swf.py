@@ -67,7 +67,7 @@ def test_rules(tmp_path):
         record(1, 0, -1, -1),  # no size, and no run time either: counts once
         record(2, 1, -1359980917, 4),
         record(3, -1, 5, 4),
-        record(4, 10, 0, -1, 3, 0),  # three changes
+        record(4, 10, 0, -1, 3, 0.5),  # three changes
         record(5, 11, 70, 0, 2, 60),
         record(6, 12, 70, 5, 2, 70),
     )
