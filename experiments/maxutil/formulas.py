@@ -194,14 +194,17 @@ class Question:
             largest = (sum(sizes) // self.draws,)
         left_out: dict[str, LeftOut] = {}
         laws = {}
-        # The narrowest cluster comes last: it is the one that leaves out most.
-        for text, most in sorted(set(zip(texts, largest, strict=True)), reverse=True):
+        # A law is one wherever it is drawn from: the narrowest cluster limits it, as if simulated.
+        narrowest: dict[str, int] = {}
+        for text, most in zip(texts, largest, strict=True):
+            narrowest[text] = min(most, narrowest.get(text, most))
+        for text, most in narrowest.items():
             law = parse_sizes(text, most)
-            laws[text, most] = with_zero(law.density(), self.zero)
+            laws[text] = with_zero(law.density(), self.zero)
             if isinstance(law, TabulatedSizes) and text.startswith("swf:"):
                 parts = self.draws is None and (self.dependent or self.request == "total")
                 left_out[text.removeprefix("swf:")] = LeftOut(law.left_out, most, parts)
-        found = [laws[each] for each in zip(texts, largest, strict=True)]
+        found = [laws[text] for text in texts]
         return found * (1 if self.draws is None else self.draws), left_out
 
     def _capacity(self, laws: list[npt.NDArray[np.float64]], sizes: tuple[int, ...]) -> Capacity:

@@ -141,6 +141,20 @@ def test_a_log_and_how_many_of_its_jobs_are_left_out(log):
     assert all_counted.stderr == ""
 
 
+@pytest.mark.parametrize("request_", ["ordered", "total"])
+def test_a_log_is_one_law_on_clusters_of_any_size(request_, log, tmp_path):
+    """That of the jobs which the narrowest cluster can hold."""
+    few = tmp_path / "few.swf"
+    few.write_text("\n".join(log.read_text().splitlines()[:2]))
+    found = answered(request_, "--dist", f"swf:{log}", "--size", "32,3")
+    assert found.pop("left_out") == {str(log): 2}
+    for laws in ([few], [few, few]):
+        words = [word for each in laws for word in ("--dist", f"swf:{each}")]
+        other = answered(request_, *words, "--size", "32,3")
+        assert other.pop("left_out") == {str(few): 0}
+        assert other == found
+
+
 def test_what_people_see():
     result = CliRunner().invoke(main, ["maxutil", "unordered", "--dist", "U[1,14]"])
     assert result.exit_code == 0
