@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from rich import box
 from rich.table import Table
 
 from agents.titan.pareto import Compromise, pareto_front
+from experiments.logs.converting import said
 from experiments.show.labels import scale_of, why_none
 from experiments.show.numbers import Scale, counted, instants, largest, time_scale
 from experiments.show.plots import save
 from grid.errors import GridError, WorkloadError
 from grid.jobs import JobArray
-from grid.logs.workload import read_log
+from grid.logs.formats import read
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +29,9 @@ AXES = {
     "idle_time_total": "idle-time",
 }
 """The metrics among which the administrator weighs, and their names for one cluster."""
+
+OF_SEVERAL = ("origin", "components", "computation_fraction", "ppbw")
+"""What jobs may say that means something on several clusters only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +61,7 @@ class Front:
         GridError
             If the file cannot be read, or a job needs more processors than there are.
         """
-        jobs = read_log(path, ()).jobs
+        jobs = read(Path(path)).cleaned().jobs
         wide = jobs[jobs["size"] > processors]
         if len(wide):
             raise WorkloadError(
@@ -66,6 +71,16 @@ class Front:
         deadlines = jobs["deadline"] - jobs["arrival"].max()
         points = pareto_front(jobs["size"], jobs["runtime"], deadlines, processors, rng=seed)
         return cls(jobs, processors, points)
+
+    @property
+    def unused(self) -> list[str]:
+        """In words, what the jobs say that one cluster has no use for."""
+        counts = said(self.jobs)
+        return [
+            f"{name} of {counted(counts[name], 'job')} not used: there is one cluster"
+            for name in OF_SEVERAL
+            if name in counts
+        ]
 
     def check_pick(self, pick: int) -> None:
         """Raise `GridError` unless there is a point of this number, counted from 1."""

@@ -387,6 +387,8 @@ def pareto(
         check_picture(plot)
     with telling(f"searching for schedules of {jobs}"):
         front = Front.of(jobs, processors, seed)
+    for words in front.unused:
+        click.echo(f"metasched: {words}", err=True)
     if pick is not None:
         front.check_pick(pick)
     if plot is not None:

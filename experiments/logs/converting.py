@@ -17,7 +17,7 @@ import numpy as np
 from experiments.run.files import check_file, new_file
 from experiments.show.numbers import counted
 from grid.errors import WorkloadError
-from grid.jobs import JOB, UNKNOWN, job_table
+from grid.jobs import JOB, UNKNOWN, JobArray, job_table
 from grid.logs.formats import FORMATS, by_name, named
 from grid.logs.log import SITES_CLOCK, Log
 from grid.workloads.table import Table
@@ -88,6 +88,17 @@ def table_for(log: Log, format: str) -> Table:
     return (log if format != "swf" or clock else replace(log, from_first=False)).cleaned()
 
 
+def said(jobs: JobArray) -> dict[str, int]:
+    """Return, by column, how many jobs say something there, if any does."""
+    neutral = job_table(1)[0]
+    found = {}
+    for name in JOB.names or ():
+        other = np.asarray(jobs[name] != neutral[name])
+        if count := int((other.any(axis=1) if other.ndim > 1 else other).sum()):
+            found["job" if name == "number" else name] = count
+    return found
+
+
 def lost(log: Log, table: Table, format: str) -> Iterator[str]:
     """Yield, in words, what a log says that is not in the file it was written to.
 
@@ -102,13 +113,8 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
     ['user of 2 jobs left out: no place for it']
     """
     no_place = "left out: no place for it"
-    neutral = job_table(1)[0]
-    for name in JOB.names or ():
-        column = "job" if name == "number" else name
-        if column in FORMATS[format].holds:
-            continue
-        said = np.asarray(table.jobs[name] != neutral[name])
-        if count := int((said.any(axis=1) if said.ndim > 1 else said).sum()):
+    for column, count in said(table.jobs).items():
+        if column not in FORMATS[format].holds:
             yield f"{column} of {count:,} jobs {no_place}"
     if log.partition is not None and log.partitions:
         named = int((log.partition != UNKNOWN).sum())

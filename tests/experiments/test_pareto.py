@@ -41,6 +41,18 @@ def test_the_front_as_json(jobs):
     }
 
 
+def test_what_one_cluster_has_no_use_for_is_told(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("arrival,components,runtime,origin,user\n0,1+1,2,A,7\n0,1,3,,7\n")
+    done = run(path, "--processors", 2, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["jobs"] == 2
+    assert done.stderr.splitlines() == [
+        "metasched: origin of 1 job not used: there is one cluster",
+        "metasched: components of 2 jobs not used: there is one cluster",
+    ]
+
+
 def test_the_schedule_of_a_point(jobs):
     found = json.loads(run(jobs, "--processors", 2, "--json", "--pick", 1).stdout)
     assert found["pick"] == 1
