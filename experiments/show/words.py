@@ -176,7 +176,7 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
             True,
         )
     for rule, count in summary.get("cleaning", {}).get("rules", {}).items():
-        yield Sentence(f"Cleaning of the log: {counted(count, 'record')}: {rule}.")
+        yield Sentence(f"Cleaning of the log, {counted(count, 'time')}: {rule}.")
 
 
 def _more(runs: list[Ran]) -> str:

@@ -12,6 +12,8 @@ from experiments.scenario.scenario import Scenario
 from experiments.show.comparing import compared
 from experiments.show.run_data import Ran
 from experiments.show.words import found, limits
+from grid.logs.cleaning import NO_SIZE
+from grid.logs.sacct import STEP
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +127,14 @@ def test_what_waits_are_after_failures_is_told(ran):
 
 
 # Several runs -----------------------------------------------------------------------------------
+
+
+def test_a_rule_of_cleaning_need_not_be_one_of_records(ran):
+    """Steps are none."""
+    ran.summary["cleaning"] = {"rules": {STEP: 1, NO_SIZE: 3}}
+    told = words(ran)
+    assert f"Cleaning of the log, 1 time: {STEP}." in told
+    assert f"Cleaning of the log, 3 times: {NO_SIZE}." in told
 
 
 def test_a_tie_is_told_as_one(whole):
