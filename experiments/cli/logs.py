@@ -141,7 +141,7 @@ def convert(given: str, out: str, from_: str | None, to: str | None, speed: floa
     """Write the usable jobs of IN to OUT in another format.
 
     Formats are swf, batsim, csv and parquet, and of IN also gwf and sacct. The names of packed
-    files end in .gz, .bz2 or .xz. A file that is there is replaced.
+    files end in .gz, .bz2 or .xz. A file that is there is replaced, unless it is IN.
     """
     from rich.console import Console
 
@@ -152,7 +152,7 @@ def convert(given: str, out: str, from_: str | None, to: str | None, speed: floa
     from grid.foreign import plain
     from grid.logs.formats import FORMATS, read
 
-    format_ = format_to_write(Path(out), to)
+    format_ = format_to_write(Path(out), to, Path(given))
     with telling(f"converting {given}"):
         log = read(Path(given), from_, speed=speed)
         table = table_for(log, format_)

@@ -23,14 +23,17 @@ from grid.logs.log import SITES_CLOCK, Log
 from grid.workloads.table import Table
 
 
-def format_to_write(path: Path, given: str | None) -> str:
+def format_to_write(path: Path, given: str | None, source: Path) -> str:
     """Return the format in which to write a file, before any work is done.
 
     Raises
     ------
     GridError
-        If it is not known, cannot be written, or the file cannot be.
+        If it is not known, cannot be written, or the file cannot be or is that which is read.
     """
+    # `Path.exists` raises where a name is too long
+    if os.path.exists(path) and os.path.exists(source) and path.samefile(source):
+        raise WorkloadError(f"{path}: found the file that is read; accepted: another file")
     name = given if given is not None else by_name(path)
     if name is None:
         suffixes = ", ".join(each.suffix for each in FORMATS.values() if each.write)

@@ -246,6 +246,17 @@ def test_formats_by_option(log, tmp_path):
     assert (tmp_path / "x.csv").read_bytes() == plain.read_bytes()
 
 
+@pytest.mark.parametrize("link", [None, "symlink_to", "hardlink_to"])
+def test_a_log_is_not_converted_onto_itself(link, log, tmp_path):
+    before, other = log.read_bytes(), log
+    if link:
+        other = tmp_path / "other.swf"
+        getattr(other, link)(log)
+    for words in ((log, other), (other, log)):
+        assert "found the file that is read; accepted: another" in refusal("convert", *words)
+    assert log.read_bytes() == before
+
+
 def test_bad_conversions_write_nothing(log, tmp_path):
     before = sorted(tmp_path.iterdir())
     out = tmp_path / "out.csv"
