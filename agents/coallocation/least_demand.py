@@ -14,7 +14,7 @@ from grid.kernel.state import NONE, START, WAIT
 IMPOSSIBLE = 1e300
 
 
-@compiled(_nrt=True)  # it needs tables as large as the job
+@compiled(allocates=True)  # it needs tables as large as the job
 def place_least_demand(known: Any, job: Any, memory: Any) -> int:
     """Start the job at home or elsewhere or on several clusters, or let it wait.
 

@@ -173,7 +173,7 @@ def place_first(known: Any, job: Any, memory: Any) -> int:
     return START if found else _refusal(known, job, memory)
 
 
-@compiled(_nrt=True)
+@compiled(allocates=True)
 def place_best(known: Any, job: Any, memory: Any) -> int:
     """Start the job by the solution of least demand, let it wait, or reject it."""
     answer = place_least_demand(known, job, memory)

@@ -92,7 +92,7 @@ def _next_cluster(
     return int(tied[below(random, n)] if n > 1 else tied[0])
 
 
-@compiled(_nrt=True)
+@compiled(allocates=True)
 def _allocate(
     sizes: Ints,
     execution_times: Floats,

@@ -95,7 +95,7 @@ def _fill(
                 _join(row, job, rest, k, table)
 
 
-@compiled(_nrt=True)
+@compiled(allocates=True)
 def build_table(sizes: Ints, largest: int) -> CompositionTable:
     """Construct the composition table (`muscle`, Algorithm 1), compiled.
 

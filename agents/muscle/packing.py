@@ -94,7 +94,7 @@ class Packing(NamedTuple):
     end: Ints
 
 
-@compiled(_nrt=True)
+@compiled(allocates=True)
 def new_packing(jobs: int, largest: int) -> Packing:
     """Return the memory of a search in which no job is allocated yet."""
     rows = largest + 1

@@ -34,7 +34,7 @@ from experiments.run.summary import version
 from experiments.run.writing import NewResult
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
-from grid.kernel.compile import sources_digest
+from grid.sources import sources_digest
 from grid.strict import json_of
 from grid.world.finished import Records
 from grid.world.pickling import Pickler

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grid.errors import GridError
-from grid.kernel.compile import sources_digest
+from grid.sources import sources_digest
 
 RUNS = "runs.sqlite"
 """The file in the folder of a sweep."""

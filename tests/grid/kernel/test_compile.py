@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -11,16 +12,9 @@ import numba
 import pytest
 
 from grid.kernel import compile as module
-from grid.kernel.compile import (
-    CACHE_FOLDER,
-    compiled,
-    inlined,
-    made_of,
-    module_digest,
-    part,
-    sources_digest,
-)
+from grid.kernel.compile import CACHE_FOLDER, PLAIN, compiled, inlined, part
 from grid.platform.multicluster import Platform
+from grid.sources import made_of, module_digest, sources_digest
 from grid.world.world import World
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -148,3 +142,19 @@ def test_helpers_are_for_compiled_functions_only(helper):
     with pytest.raises(TypeError):
         doubled(1)
     assert twice(1.5) == 6.0
+
+
+def test_with_another_numba_inside_it_only_takes_longer(tmp_path):
+    words = ["run", "site", "--local", "fcfs", "--set", "jobs=50", "--seed", "3", "--out"]
+    command = [sys.executable, "-c", "from experiments.cli import main; main()", *words]
+    for how in ({}, {PLAIN: "1"}):
+        done = subprocess.run(
+            [*command, str(tmp_path / f"out{len(how)}")],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            env=os.environ | how,
+        )
+        assert done.returncode == 0, done.stderr
+    one, other = (tmp_path / out / "jobs.csv" for out in ("out0", "out1"))
+    assert one.read_bytes() == other.read_bytes()
