@@ -154,7 +154,7 @@ def run(
                 chosen = chosen_scenario(scenario, **options)
                 if out is not None:
                     check_folder(out)
-                check_files(files, out)
+                check_files(files, out, chosen.logs)
                 saving = None if checkpoint is None else Saving(checkpoint, every or Saving.every)
                 result = run_scenario(
                     chosen, seed, shown, pace, follow, events, out, False, saving, watch
@@ -387,8 +387,7 @@ def pareto(
         check_picture(plot)
     with telling(f"searching for schedules of {jobs}"):
         front = Front.of(jobs, processors, seed)
-    for words in front.unused:
-        click.echo(f"metasched: {words}", err=True)
+    click.echo("".join(f"metasched: {words}\n" for words in front.unused), nl=False, err=True)
     if pick is not None:
         front.check_pick(pick)
     if plot is not None:

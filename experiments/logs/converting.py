@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
-from experiments.run.files import check_file, new_file
+from experiments.run.files import check_file, check_not_read, new_file
 from experiments.show.numbers import counted
 from grid.errors import WorkloadError
 from grid.jobs import JOB, UNKNOWN, JobArray, job_table
@@ -31,9 +31,7 @@ def format_to_write(path: Path, given: str | None, source: Path) -> str:
     GridError
         If it is not known, cannot be written, or the file cannot be or is that which is read.
     """
-    # `Path.exists` raises where a name is too long
-    if os.path.exists(path) and os.path.exists(source) and path.samefile(source):
-        raise WorkloadError(f"{path}: found the file that is read; accepted: another file")
+    check_not_read(path, [str(source)])
     name = given if given is not None else by_name(path)
     if name is None:
         suffixes = ", ".join(each.suffix for each in FORMATS.values() if each.write)

@@ -44,12 +44,27 @@ def check_file(
         raise unwritable(given, what, "file", error) from None
 
 
-def check_files(files: Iterable[tuple[str | None, str]], folder: str | None) -> None:
-    """Raise `GridError` as `check_file` does, or if two files are one; None: not to be written."""
+def check_not_read(path: str | os.PathLike[str], sources: Iterable[str]) -> None:
+    """Raise `GridError` if a file to write is one of those that are read, also by a link."""
+    for source in sources:  # `Path.exists` raises where a name is too long
+        if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
+            raise GridError(f"{path}: found a file that is read; accepted: another file")
+
+
+def check_files(
+    files: Iterable[tuple[str | None, str]], folder: str | None, sources: Sequence[str] = ()
+) -> None:
+    """Raise `GridError` as `check_file` does, or if two files are one; None: not to be written.
+
+    Nor may one, or a result in the folder, be a source, which is read.
+    """
+    for name in () if folder is None else RESULT:
+        check_not_read(Path(folder or "", name), sources)
     there: dict[Path, str] = {}
     for path, what in files:
         if path is not None:
             check_file(path, what, folder, make=what != "events")
+            check_not_read(path, sources)
             other = there.setdefault(Path(path).resolve(), what)
             if other != what:
                 raise GridError(f"{path}: found for {other} and {what}; accepted: a file for each")

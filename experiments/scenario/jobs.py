@@ -64,6 +64,11 @@ def read_source(source: Source, platform: Platform, parameters: Parameters) -> T
     return read_site_logs(site_paths(source), platform.names, platform.speed, *how)
 
 
+def paths_of(source: Source) -> list[str]:
+    """Return the files of a workload."""
+    return [str(source)] if isinstance(source, (str, Path)) else [*site_paths(source).values()]
+
+
 def site_paths(source: Sequence[str]) -> dict[str, str]:
     """Return the log of each site by its name.
 

@@ -27,7 +27,7 @@ from experiments.run.own_metrics import check_names
 from experiments.scenario.checked import ScenarioError, checked
 from experiments.scenario.fields import check_fields, whole_seed
 from experiments.scenario.files import is_packaged, scenario_file
-from experiments.scenario.jobs import Duration, Source, build_workload, read_source
+from experiments.scenario.jobs import Duration, Source, build_workload, paths_of, read_source
 from experiments.scenario.parameters import ALIASES, Parameters
 from experiments.scenario.platform import sized
 from experiments.scenario.settings import read_settings
@@ -204,6 +204,11 @@ class Scenario(Shown):
         parameters = before if packaged == self.packaged and not given else checked(values, where)
         packaged -= {ALIASES.get(key, key) for key in given}
         return dataclasses.replace(self, parameters=parameters, packaged=packaged, **changes)
+
+    @property
+    def logs(self) -> list[str]:
+        """The files of its workload."""
+        return paths_of(self.workload or ())
 
     @property
     def policy(self) -> type[GlobalScheduler]:

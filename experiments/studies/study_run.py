@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from agents.model import GridModel
+from experiments.scenario.jobs import paths_of
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.executors import steps
-from experiments.sweeps.inputs import paths_of, read_once
+from experiments.sweeps.inputs import read_once
 from experiments.sweeps.replications import observe_run
 from experiments.sweeps.sweep import Observation, Runnable
 

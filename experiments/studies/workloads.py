@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.cli.options import chosen_workload
-from experiments.scenario.jobs import Source
+from experiments.scenario.jobs import Source, paths_of
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import countdown
 from experiments.studies.definition import SYNTHETIC, Definition, Replications
 from experiments.studies.study_run import StudyRun
-from experiments.sweeps.inputs import digest, paths_of, read_once
+from experiments.sweeps.inputs import digest, read_once
 from grid.errors import GridError
 from grid.logs.files import LARGEST_WHOLE
 

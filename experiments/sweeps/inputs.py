@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping
-from pathlib import Path
 
-from experiments.scenario.jobs import READ, Source, read_source, site_paths
+from experiments.scenario.jobs import READ, Source, paths_of, read_source
 from experiments.scenario.parameters import Parameters
 from experiments.sweeps.run_store import code_digest
 from grid.errors import GridError
@@ -16,11 +15,6 @@ from grid.workloads.table import Table
 
 _tables: dict[tuple[object, ...], Table] = {}
 _lock = threading.Lock()
-
-
-def paths_of(source: Source) -> list[str]:
-    """Return the files of a workload."""
-    return [str(source)] if isinstance(source, (str, Path)) else [*site_paths(source).values()]
 
 
 def digest(path: str) -> str:

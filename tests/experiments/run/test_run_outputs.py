@@ -24,6 +24,23 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("--out", "."), ("--rounds", "jobs.csv"), ("--events", "link"), ("--checkpoint", "link")],
+)
+def test_a_workload_is_not_written_over(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log, text = tmp_path / "jobs.csv", "arrival,size,runtime\n0,1,5\n"
+    log.write_text(text)
+    (tmp_path / "link").symlink_to(log)
+    for workload in ("jobs.csv", "C2=jobs.csv"):
+        got = call("run", "quickstart", "--workload", workload, *words)
+        assert got.exit_code == 2, got.output
+        path = "jobs.csv" if words[1] == "." else words[1]
+        assert f"metasched: {path}: found a file that is read; accepted: another" in got.stderr
+        assert log.read_text() == text
+
+
 # Clusters -----------------------------------------------------------------------------------------
 
 
