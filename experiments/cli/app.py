@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 import sys
 from contextlib import nullcontext
@@ -34,11 +35,11 @@ def main() -> None:
     """Schedule parallel jobs in multiclusters on two levels, with agents."""
 
 
-def _tell_notes(scenario: Scenario) -> None:
+def _tell_notes(scenario: Scenario, all_left_at: float = math.inf) -> None:
     """Tell on stderr what is no error; once a run is done, so that an error stays one line."""
     from experiments.scenario.notes import notes
 
-    for note in notes(scenario):
+    for note in notes(scenario, all_left_at):
         click.echo(f"metasched: {note}", err=True)
 
 
@@ -163,7 +164,7 @@ def run(
             write_rounds(result, rounds)
             if not result.round_count:
                 click.echo(f"metasched: no rounds; {rounds} has the header only", err=True)
-        _tell_notes(chosen)
+        _tell_notes(chosen, result.all_left_at)
         if as_json:
             if result.stable is False:
                 from experiments.show.run_tables import UNSTABLE

@@ -169,6 +169,12 @@ class RunTotals:
         return self.submitted - self.tally.completed - len(self.tally.rejected)
 
     @property
+    def all_left_at(self) -> float:
+        """When the last job ended, s; infinity if jobs are left, or none was completed."""
+        some = self.interrupted or self.unfinished or not self.tally.completed
+        return math.inf if some else float(self.tally.grid["ended"].max())
+
+    @property
     def why_unfinished(self) -> str:
         """Why jobs of a run that was not interrupted are unfinished, in words."""
         if not self.thrown_back:

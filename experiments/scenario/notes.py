@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from agents.registry import GLOBAL, LOCAL
 from agents.schedulers import GlobalScheduler
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
+from experiments.show.numbers import counted, instant
 
 SIZES = ("sizes", "min_size", "max_size")
 PARETO = ("min_runtime", "max_runtime", "pareto_exponent")
@@ -158,8 +161,44 @@ def told(named: Mapping[str, str]) -> list[str]:
     return [f"parameters without effect: {'; '.join(reasons)}"] if reasons else []
 
 
-def notes(scenario: Scenario) -> list[str]:
+def clock_of_changes(given: Mapping[str, Any]) -> str:
+    """Return on which clock planned changes are, "" if on that of the log or of its jobs.
+
+    Parameters
+    ----------
+    given : mapping
+        Of a run: its ``platform``, ``workload`` and ``parameters``, as `Scenario.to_dict` has them.
+    """
+    parameters = given["parameters"]
+    if not given["platform"].get("changes") or given["workload"] is None:
+        return ""
+    clocks = []
+    if parameters["window_start"] > 0 or parameters["window_end"] is not None:
+        clocks.append("count from the start of the window, not of the log")
+    if parameters["load_factor"] != 1:
+        clocks.append("are not scaled by load_factor")
+    return f"changes of the platform: at and until {', and '.join(clocks)}" if clocks else ""
+
+
+def not_reached(changes: Sequence[Mapping[str, Any]], all_left_at: float) -> str:
+    """Return in words which planned changes found no jobs, which all left by then (s); "" if none.
+
+    >>> not_reached([{"at": 5.0}, {"at": 9000.0}], 60.0)
+    '1 of 2 changes of the platform never took effect: planned after the last job ended, at 60 s'
+    """
+    late = sum(change["at"] > all_left_at for change in changes)
+    never = f"{late:,} of {counted(len(changes), 'change')} of the platform never took effect"
+    return f"{never}: planned after the last job ended, at {instant(all_left_at)}" if late else ""
+
+
+def notes(scenario: Scenario, all_left_at: float = math.inf) -> list[str]:
     """Return what the user of a scenario may want to know before trusting its results, a line each.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    all_left_at : float
+        When the last job of its run ended, s, if there was one and no job is left.
 
     Examples
     --------
@@ -172,6 +211,9 @@ def notes(scenario: Scenario) -> list[str]:
     assert isinstance(parameters, Parameters)
     lines = told({parameters.called(name): why for name, why in idle(scenario).items()})
     lines += [f"platform: {note}" for note in scenario.platform.notes]
+    given = scenario.to_dict()
+    late = not_reached(given["platform"].get("changes", ()), all_left_at)
+    lines += [line for line in (clock_of_changes(given), late) if line]
     if scenario.workload is None and parameters.max_size > scenario.largest_job:
         lines.append(
             f"{parameters.called('max_size')}: {parameters.max_size} processors; jobs larger than "

@@ -290,9 +290,10 @@ class Parameters(BaseModel):
     partition_field: Whole = PARTITION
     """Logs in SWF and GWF: the field that names the partition, counted from 1."""
     load_factor: Factor = 1.0
-    """Logs: arrivals come this many times as fast."""
+    """Logs: arrivals come this many times as fast; planned changes of the platform do not."""
     window_start: NonNegative = 0.0
-    """Logs: leave out what was submitted before, s after the first submission."""
+    """Logs: leave out what was submitted before, s after the first submission; from then on time
+    counts, that of planned changes of the platform too."""
     window_end: Positive | None = None
     """Logs: leave out what was submitted from then on, s after the first submission."""
     kill_at_request: bool = False

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from experiments.scenario.notes import clock_of_changes, not_reached
 from experiments.show.labels import WAITS_OF_RESTARTED, drawn_words, told
 from experiments.show.numbers import counted, duration, listed, number, percent
 from experiments.show.run_data import Ran
@@ -175,6 +177,12 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
             f"schedule shows the last start of each ({WAITS_OF_RESTARTED}).",
             True,
         )
+    some = summary.get("interrupted") or summary.get("unfinished") or not len(ran.waits)
+    all_left_at = math.inf if some else float(ran.jobs["finish"].max())
+    if clock := clock_of_changes(summary):
+        yield Sentence(f"{clock[0].upper()}{clock[1:]}.", True)
+    if late := not_reached(summary["platform"].get("changes", ()), all_left_at):
+        yield Sentence(f"{late}.", True)
     for rule, count in summary.get("cleaning", {}).get("rules", {}).items():
         yield Sentence(f"Cleaning of the log, {counted(count, 'time')}: {rule}.")
 

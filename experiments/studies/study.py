@@ -33,7 +33,7 @@ from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import numbers_of
-from experiments.studies.undefined import check_metrics, undefined, without_effect
+from experiments.studies.undefined import check_metrics, notes_of, undefined
 from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
@@ -230,8 +230,8 @@ class Study:
 
     @property
     def notes(self) -> list[str]:
-        """Which parameters of the study mean nothing: a line for each table that has some."""
-        return without_effect(self.definition, self._scenarios)
+        """Which parameters of the study mean nothing, and on which clock changes are, in lines."""
+        return notes_of(self.definition, self._scenarios)
 
     # What is run --------------------------------------------------------------------------------
 

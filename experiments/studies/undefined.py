@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
-from experiments.scenario.notes import idle, told
+from experiments.scenario.notes import clock_of_changes, idle, told
 from experiments.show.labels import drawn_words, label, why_none
-from experiments.show.numbers import listed
+from experiments.show.numbers import counted, listed
 from experiments.studies.definition import Definition
 from experiments.studies.tables import COUNTS, StudyTables
 from grid.errors import GridError
@@ -119,6 +119,28 @@ def without_effect(study: Definition, scenarios: Mapping[tuple[str, Any], Scenar
         found = [each for (policy, _), each in idle_in.items() if of in (None, policy)]
         nowhere = {name: found[0][name] for name in names if all(name in each for each in found)}
         lines += [f"{table}: {line}" for line in told(nowhere)]
+    return lines
+
+
+def notes_of(study: Definition, scenarios: Mapping[tuple[str, Any], Scenario]) -> list[str]:
+    """Return what the user of a study may want to know of what is run, in lines."""
+    return without_effect(study, scenarios) + changes_in_windows(study, scenarios.values())
+
+
+def changes_in_windows(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
+    """Return in lines what planned changes mean in windows of logs."""
+    window, several = study.replications.window, [*scenarios]
+    changes = several[0].platform.changes
+    if window is None or not changes:
+        return [line for line in [clock_of_changes(several[0].to_dict())] if line]
+    ends = window / min(getattr(each.parameters, "load_factor", 1.0) for each in several)
+    late = sum(change.at >= ends for change in changes)
+    lines = [
+        "changes of the platform: at and until count from the start of each window, not of the log"
+    ]
+    if late:
+        of_all = f"{late:,} of {counted(len(changes), 'change')}"
+        lines.append(f"{of_all} of the platform: planned after the last arrival of a window")
     return lines
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
+from click.testing import CliRunner
 
 from agents.disciplines import FairShareScheduler
 from agents.registry import GLOBAL, LOCAL
+from experiments.cli.app import main
 from experiments.scenario.notes import READ_BY, WITHOUT_EFFECT, notes
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
@@ -16,6 +20,53 @@ PLATFORM = Platform.star([20, 4])
 
 def told(parameters, workload=None, **options):
     return notes(Scenario("mine", PLATFORM, parameters, workload=workload, **options))
+
+
+CHANGING = """
+clusters = [{name = "A", size = 24}, {name = "B", size = 8}]
+[[changes]]
+cluster = "A"
+what = "fail"
+at = 5
+[[changes]]
+cluster = "B"
+what = "drain"
+at = 9000
+until = 9500
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "clocks"),
+    [
+        ({}, []),
+        ({"window_start": 500}, ["count from the start of the window, not of the log"]),
+        ({"window_end": 500}, ["count from the start of the window, not of the log"]),
+        ({"load_factor": 2}, ["are not scaled by load_factor"]),
+    ],
+)
+def test_it_is_said_on_which_clock_changes_are(parameters, clocks):
+    changing = Platform.from_dict(tomllib.loads(CHANGING))
+    told = notes(Scenario("mine", changing, parameters, workload="my.swf"))
+    assert told == [f"changes of the platform: at and until {clock}" for clock in clocks]
+    assert notes(Scenario("mine", PLATFORM, parameters, workload="my.swf")) == []
+
+
+def test_changes_after_the_last_job_never_took_effect(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    jobs = "arrival,size,runtime\n0,1,5\n8000,1,5\n"
+    (tmp_path / "jobs.csv").write_text(jobs)
+    (tmp_path / "changing.toml").write_text(CHANGING)
+    words = ["run", "quickstart", "--platform", "changing.toml", "--workload", "jobs.csv"]
+    got = CliRunner().invoke(main, [*words, "--set", "window_start=7000", "--out", "r", "--json"])
+    never = "1 of 2 changes of the platform never took effect: planned after the last job ended"
+    assert f"metasched: {never}, at 1,00" in got.stderr
+    assert CliRunner().invoke(main, ["report", "r", "-o", "page.html"]).exit_code == 0
+    page = (tmp_path / "page.html").read_text()
+    assert never in page
+    assert "Changes of the platform: at and until count from the start of the window" in page
+    (tmp_path / "jobs.csv").write_text(jobs.replace("8000", "9800"))
+    assert "never took effect" not in CliRunner().invoke(main, words).stderr
 
 
 @pytest.mark.parametrize(

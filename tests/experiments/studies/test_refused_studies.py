@@ -101,6 +101,30 @@ def test_parameters_without_effect_are_told(tmp_path):
     ]
 
 
+def test_changes_of_a_platform_in_windows_are_told(tmp_path):
+    jobs = "".join(f"{300 * i},4,100\n" for i in range(60))
+    (tmp_path / "jobs.csv").write_text(f"arrival,size,runtime\n{jobs}")
+    change = '[[changes]]\ncluster = "A"\nwhat = "drain"\n'
+    (tmp_path / "changing.toml").write_text(
+        'clusters = [{name = "A", size = 8}]\n'
+        f"{change}at = 300\nuntil = 600\n{change}at = 2600\nuntil = 9000\n"
+    )
+    study = (
+        'scenario = "site"\nplatform = "changing.toml"\nmetric = "mean_wait"\n'
+        'policies = [{global = "dll", local = "fcfs"}, {global = "dll", local = "easy"}]\n'
+        'workloads = {mine = "jobs.csv"}\nset = {load_factor = 2.0}\n'
+    )
+    (tmp_path / "study.toml").write_text(f"{study}replications = {{window = 5000, least = 2}}\n")
+    assert Study.load(tmp_path / "study.toml").notes == [
+        "changes of the platform: at and until count from the start of each window, not of the log",
+        "1 of 2 changes of the platform: planned after the last arrival of a window",
+    ]
+    (tmp_path / "study.toml").write_text(study)
+    assert Study.load(tmp_path / "study.toml").notes == [
+        "changes of the platform: at and until are not scaled by load_factor"
+    ]
+
+
 def test_too_few_stretches_of_a_log_are_refused(tmp_path):
     with pytest.raises(GridError, match=r"window: found 34 h 0 min, of which mine has 2 with jobs"):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "34h"')]))
