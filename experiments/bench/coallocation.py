@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 from functools import partial
 
@@ -86,6 +85,8 @@ def bench_coallocation(jobs: int = 400_000, ended: Ended = unwatched) -> list[Me
                 f"fastest of {ROUNDS}",
             )
         )
+    import resource  # which not every system has
+
     unit = 1e6 if sys.platform == "darwin" else 1e3  # of bytes or of kilobytes
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
     return [*measurements, Measurement("peak memory", peak, "MB", "of the process, until here")]

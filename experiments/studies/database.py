@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import os
@@ -10,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import IO, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -104,12 +103,21 @@ def alone(path: Path) -> Iterator[None]:
         raise unwritable(path, "results", "file", error) from None
     with opened as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(file)
         except BlockingIOError:
             raise GridError(
                 f"{path}: another metasched is at work on it; accepted: one at a time"
             ) from None
         yield
+
+
+def _lock(file: IO[bytes]) -> None:
+    """Lock a file for this process, where the system has such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class _Told(BaseModel):

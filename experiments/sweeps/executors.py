@@ -253,12 +253,14 @@ def _starting() -> Iterator[None]:
     It is the parent's: they inherit that it is blocked; here it is not lost, but comes later. They
     also begin with no module of a user's in the place of another.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
+    before = mask(signal.SIG_BLOCK, {signal.SIGINT}) if mask else None
     try:
         with starting_processes():
             yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if mask:
+            mask(signal.SIG_SETMASK, before)
 
 
 def _quiet_tracker() -> None:

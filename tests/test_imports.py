@@ -1,0 +1,25 @@
+"""Modules can be imported on every system."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+EVERYTHING = """
+import importlib, pkgutil, sys
+
+for name in ("fcntl", "resource", "termios", "tty", "pwd", "grp"):
+    sys.modules[name] = None  # as on Windows
+for package in map(importlib.import_module, ("grid", "agents", "experiments", "metasched")):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if not module.name.startswith("experiments.scenarios"):  # scripts that make a scenario
+            importlib.import_module(module.name)
+"""
+
+
+def test_no_import_needs_what_windows_lacks():
+    command = [sys.executable, "-W", "ignore", "-c", EVERYTHING]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
