@@ -137,6 +137,12 @@ def test_a_rule_of_cleaning_need_not_be_one_of_records(ran):
     assert f"Cleaning of the log, 3 times: {NO_SIZE}." in told
 
 
+def test_a_penalty_is_over_the_time_without_limits_of_links(ran):
+    """A job that asks a link for more than its capacity has one though it is alone."""
+    told = words(changed(ran, coallocated=0.5, mean_penalty=1.5))
+    assert "and took 1.500 times as long as if links had no limits and no latency." in told
+
+
 def test_a_tie_is_told_as_one(whole):
     a, b, c = (
         changed(whole, name, utilization=share, mean_wait=20.0, mean_bounded_slowdown=slowdown)
