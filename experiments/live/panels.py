@@ -115,17 +115,18 @@ def links_panel(
         return []
     world = model.world
     demand, capacity = world.demand, world.link_capacity
-    used = demand / capacity
+    share = demand / capacity
     if not demand.any():
         return [rule("Links: no demand", width, glyphs)]
-    heading = f"Links: {demand.sum():,.1f} Mbit/s demanded, at most {100 * used.max():,.0f} % used"
+    most = f"demand at most {100 * share.max():,.0f} % of capacity"
+    heading = f"Links: {most}, {demand.sum():,.1f} Mbit/s summed over links"
     lines = [rule(heading, width, glyphs)]
     if height < 3:
         return lines
     shown = _shown(world.links, height - 2)
     # Where not all have room, the busiest are shown.
-    busiest = np.sort(np.argsort(-used, kind="stable")[:shown])
-    demand, capacity, used_there = demand[busiest], capacity[busiest], used[busiest]
+    busiest = np.sort(np.argsort(-share, kind="stable")[:shown])
+    demand, capacity, shares = demand[busiest], capacity[busiest], share[busiest]
 
     def load(row: int, width: int) -> Text:
         return bar(demand[row], capacity[row], width, glyphs)
@@ -135,11 +136,11 @@ def links_panel(
         Column("demand", load, 6, 40, rank=3),
         numbers("Mbit/s", [f"{each:,.1f}" for each in demand], 1),
         numbers("of capacity", [_capacity(each) for each in capacity], 1),
-        numbers("used", [f"{100 * each:,.0f} %" for each in used_there], 2, least=5),
+        numbers("share", [f"{100 * each:,.0f} %" for each in shares], 2, least=5),
     ]
     lines += table(columns, shown, width)
     if shown < world.links:
-        rest = f"at most {100 * np.delete(used, busiest).max():,.0f} % used"
+        rest = f"demand at most {100 * np.delete(share, busiest).max():,.0f} % of capacity"
         lines.append(Text(fit([f"... {world.links - shown:,} more links", rest], width, ", ")))
     return lines
 

@@ -80,10 +80,11 @@ def test_more_links_than_lines_are_summed_up():
     model = grid_of(100)
     model.world.demand[:] = 250.0
     model.world.link_capacity[:] = 1000.0
-    assert "Links: 25,000.0 Mbit/s demanded, at most 25 % used" in "\n".join(plain(model, 80, 24))
+    told = "Links: demand at most 25 % of capacity, 25,000.0 Mbit/s summed over links"
+    assert told in "\n".join(plain(model, 80, 24))
     text = "\n".join(plain(model, 80, 120))
     assert "C3 - switch" in text
-    assert re.search(r"\n\.\.\. \d+ more links, at most 25 % used", text)
+    assert re.search(r"\n\.\.\. \d+ more links, demand at most 25 % of capacity", text)
 
 
 def test_clusters_come_before_the_story_and_that_before_links_and_messages(midway):
@@ -169,7 +170,7 @@ def test_every_number_of_a_known_state_appears():
     age = [duration(world.now - at) for at in world.known["at"]]
     assert re.search(rf"C1 +▇+·+ +1,100/1,200 +1 +1 +{age[0]}", text)
     assert re.search(rf"C2 +·+ +0/900 +0 +0 +{age[1]}", text)
-    assert "Links: 262.5 Mbit/s demanded" in text
+    assert "Links: demand at most 25 % of capacity, 262.5 Mbit/s summed over links" in text
     assert re.search(r"C1 - switch +▇+·+ +250.0 +1,000 +25 %", text)
     assert re.search(r"C2 - switch +▇·+ +12.5 +unlimited +0 %", text)
     assert f"Messages: {model.in_flight} in flight, {model.messages} sent" in text
