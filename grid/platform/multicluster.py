@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import PlatformError
-from grid.foreign import quoted
+from grid.foreign import plain, quoted
 from grid.names import meant
 from grid.platform.brokers import Broker, chains
 from grid.platform.changes import Change, check_changes
@@ -312,6 +312,13 @@ def _parts(
         tables = list(_tables(mapping, "links", {"between"}, _LINK_KEYS))
         links = [Link(*_ends(table["between"]), **_chosen(table, _LINK_KEYS)) for table in tables]
     else:
+        names = [CENTRE, *(table["name"] for table in nodes["clusters"] + nodes["switches"])]
+        for table in nodes["clusters"] + nodes["switches"]:
+            if table.get("switch", CENTRE) not in names:
+                raise PlatformError(
+                    f"link of {quoted(table['name'])}: switch is {quoted(table['switch'])}; "
+                    f"accepted: {plain(', '.join(map(str, names)), 200)}"
+                )
         links = [
             Link(table["name"], table.get("switch", CENTRE), **_chosen(table, _LINK_KEYS))
             for table in nodes["clusters"] + nodes["switches"]
