@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.papers.claims import Measured, Verdict
+from experiments.papers.judging import Measured, Verdict
 from experiments.sweeps.statistics import Interval
 
 
@@ -22,54 +23,55 @@ class Claim:
 
     Attributes
     ----------
-    figures : tuple of int
-        All of which it is about.
+    parts : tuple
+        Figures, or other parts of the paper, all of which it is about.
     text : str
         In our words.
-    paper : str
-        The number that the paper prints, if any; "ours": it claims nothing of the kind.
     judge : callable
         Judges it by what all runs came to.
+    paper : str
+        The number that the paper prints, if any; "ours": it claims nothing of the kind.
+    where : str
+        What it is about, in words, if that is not figures.
     """
 
-    figures: tuple[int, ...]
+    parts: tuple[Any, ...]
     text: str
-    paper: str
-    judge: Callable[[Any], Verdict]
+    judge: Callable[..., Verdict]
+    paper: str = ""
+    where: str = ""
 
     @property
     def about(self) -> str:
         """What it is about, in words."""
-        return spans(self.figures)
+        return self.where or spans(self.parts)
 
     @property
     def place(self) -> dict[str, Any]:
         """What it is about, for programs."""
-        return {"figures": list(self.figures)}
+        return {"about": self.where} if self.where else {"figures": list(self.parts)}
 
 
-class Said(Protocol):
-    """What any claim has, whatever it is about."""
-
-    @property
-    def about(self) -> str:
-        """What it is about, in words."""
-
-    @property
-    def place(self) -> dict[str, Any]:
-        """What it is about, for programs."""
-
-    @property
-    def text(self) -> str:
-        """What is claimed, in our words."""
-
-    @property
-    def paper(self) -> str:
-        """The number that the paper prints, if any."""
+def claim(
+    parts: tuple[Any, ...],
+    text: str,
+    judge: Callable[..., Verdict],
+    paper: str = "",
+    where: str = "",
+    **what: Any,
+) -> Claim:
+    """Return a claim that is judged with keywords of its own."""
+    return Claim(parts, text, partial(judge, **what) if what else judge, paper, where)
 
 
-Judged = Sequence[tuple[Said, Verdict]]
+Judged = Sequence[tuple[Claim, Verdict]]
 Tell = Callable[[Measured], str]
+
+
+def judged(claims: Iterable[Claim], outcome: Any, parts: Iterable[Any]) -> Judged:
+    """Judge the claims that are about parts alone that were run."""
+    run = set(parts)
+    return [(claim, claim.judge(outcome)) for claim in claims if set(claim.parts) <= run]
 
 
 def plain_claims(claims: Judged) -> list[dict[str, Any]]:
@@ -127,9 +129,7 @@ def print_claims(
     head: str = "fig.",
 ) -> None:
     """Print each claim, its verdict and its numbers; then where the rest is: the path of a page."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for column in (head, "the paper says", "verdict", "ours"):
-        table.add_column(column)
+    table = bare_table(head, "the paper says", "verdict", "ours")
     for claim, verdict in claims:
         number = f" [{claim.paper}]" if claim.paper else ""
         table.add_row(
@@ -142,6 +142,14 @@ def print_claims(
     console.print(
         f"numbers, tables and pictures: {page}", markup=False, highlight=False, soft_wrap=True
     )
+
+
+def bare_table(*columns: str, no_wrap: bool = False) -> Table:
+    """Return a table without lines, for a terminal; `no_wrap`: its cells are not broken."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for column in columns:
+        table.add_column(column, no_wrap=no_wrap)
+    return table
 
 
 def spans(figures: Sequence[int]) -> str:

@@ -2,127 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from experiments.papers.beosim import adaptive
-from experiments.papers.beosim.claims import ANCHORS, judged
-from experiments.papers.beosim.decision_times import decision_times
-from experiments.papers.beosim.outcome import Observations, Outcome
-from experiments.papers.beosim.points import FIGURES, FIXED, Point, observe, points_of
-from experiments.papers.beosim.report import Report, anchors
-from experiments.papers.checks import check_amounts
-from experiments.papers.report import check_figures, command_of, figures_option
-from experiments.sweeps.run_store import kept_of_paper
-from experiments.sweeps.sweep import Run, Watch, sweep
-
-__all__ = [
-    "FIGURES",
-    "REPLICATIONS",
-    "Report",
-    "compare_adaptive",
-    "decision_times",
-    "reproduce",
-    "reproduce_anchors",
-]
-
-REPLICATIONS = 5
-"""Runs of a point unless told otherwise."""
+from experiments.papers import engine
+from experiments.papers.beosim import adaptive, decision_times
+from experiments.papers.beosim.claims import ANCHORS, CLAIMS
+from experiments.papers.beosim.pictures import draw_pictures, pictures
+from experiments.papers.beosim.points import (
+    FIGURES,
+    JOBS,
+    STEPS,
+    WARM_UP,
+    Point,
+    jobs_per_cluster,
+    observe,
+    points_of,
+)
+from experiments.papers.beosim.turnarounds import Outcome
+from experiments.papers.claims_report import bare_table
+from experiments.papers.engine import Listing, Picture
+from experiments.sweeps.statistics import mean_interval
+from experiments.sweeps.sweep import Watch
 
 
-def reproduce(
-    folder: Path,
-    watch: Watch,
-    figures: Sequence[int] = FIGURES,
-    scale: float = 1.0,
-    replications: int = REPLICATIONS,
-    workers: int = 1,
-) -> Report:
-    """Run the experiments of figures, and judge the paper's claims of them.
+class Paper(engine.PaperOfPoints):
+    """Figs. 9 to 11 and 13 to 27 of `beosim`."""
 
-    Parameters
-    ----------
-    folder : path
-        Where finished runs are kept, and taken up again.
-    watch : Watch
-        Is told how it goes on.
-    figures : sequence of int
-        Of 9 to 11 and 13 to 27.
-    scale : float
-        Jobs of a run, in units of the paper's; above 0.
-    replications : int
-        Runs of each point.
-    workers : int
-        Processes; they change nothing but the time.
+    key, title = "beosim", "The experiments of the Beosim paper, run again"
+    known, stated = FIGURES, CLAIMS
+    usual, outcomes, observe = 5, Outcome, observe
+    bars = " Bars: 95 % confidence intervals; arrows: no steady state."
 
-    Raises
-    ------
-    GridError
-        For a parameter that is not accepted, or a folder that holds other runs.
+    def points(self, part: int) -> list[Point]:
+        """Return all points that a figure shows."""
+        return points_of(part)
+
+    def pictures(self) -> Iterator[Picture]:
+        """Yield the pictures of what was run."""
+        for name, _, caption in pictures(self.parts):
+            yield Picture(name, caption)
+
+    def draw(self, folder: Path) -> None:
+        """Draw them into a folder."""
+        draw_pictures(self.outcome, self.parts, folder)
+
+    def method(self) -> Iterator[str]:
+        """Yield paragraphs on how the page was made."""
+        sections = {point.section for part in self.parts for point in self.points(part)}
+        lengths = " and ".join(
+            f"{jobs_per_cluster(section, self.scale):,} for section {section}'s workload "
+            f"(the paper: {JOBS[section]:,})"
+            for section in sorted(sections)
+        )
+        yield (
+            f"made this page. Each run has jobs of each cluster: {lengths}; the first "
+            f"{100 * WARM_UP:g} % of them do not count, because clusters begin empty. Runs of each "
+            f"point: {self.replications}, of different seeds. Intervals are 95 % confidence "
+            "intervals (Student's t) over them. With one seed all meta-schedulers get the same "
+            "jobs, and differences are taken seed by seed.\n"
+        )
+        yield (
+            "Where the queue of a run grows as long as jobs come, there is **no steady state**, "
+            "and a mean would only tell how long the run was: such points are arrows at the upper "
+            "edge of a picture, and ∞ in numbers; a comparison with them counts as won by the "
+            "other. Such runs end early.\n"
+        )
+        yield (
+            "The paper prints neither the bandwidths of Figs. 9 to 11 nor the steps of the others; "
+            "LSLT in Fig. 13 is taken as 100 %, and which of Figs. 26 and 27 has the low bandwidth "
+            "is a guess. `adaptive` is a policy of this product, not of the paper: like those of "
+            "class B it is not told what bandwidth jobs need. No parameter was tuned to meet a "
+            "figure.\n"
+        )
+
+    def rules(self) -> str:
+        """Return the paragraph on how claims are judged."""
+        return (
+            "A comparison *holds* if the interval of every difference (s) is on the right side, "
+            "*fails* if one is on the wrong side, and is *open* else; of many the lowest and the "
+            "highest are shown. *Much* and *soon* are tested by the sign alone. *Fixed* is fed, "
+            "seed by seed, the mean penalty that First-Fit's jobs had, and the two are compared "
+            "where that is at least 1.01. The paper shows them up to about the turnaround of No "
+            "Share. An acceptable penalty is First-Fit's where a curve gets above the level, "
+            "interpolated seed by seed; if it does so in some seeds only, the number is their "
+            "mean, and decides nothing. The paper's are read off its figures, so that ±0.01 is "
+            "allowed. Its two anchors are single runs: they *hold* if they lie where one more run "
+            "of ours would, with 95 %, and that is within ±5 %. Links are looked at "
+            f"{STEPS} times a run.\n"
+        )
+
+
+def _anchors(folder: Path, watch: Watch, **amounts: Any) -> Listing:
+    """Return the mean turnaround of section 6's bounds beside the paper's, s.
+
+    The paper's are single runs: ``run95`` is how far from the mean one more run of ours would lie
+    at most, with 95 %.
     """
-    check_figures(figures, FIGURES)
-    points = {figure: points_of(figure) for figure in figures}
-    outcome = _run(
-        [point for of_figure in points.values() for point in of_figure],
-        folder,
-        watch,
-        scale,
-        replications,
-        workers,
-    )
-    command = command_of("beosim", figures_option(figures, FIGURES), scale, replications)
-    return Report(outcome, points, judged(outcome, figures), command)
+    paper = Paper(**amounts)
+    outcome = paper.run([point for point, _ in ANCHORS.values()], folder, watch)
+    found = {}
+    table = bare_table("mean turnaround, s", "ours", "95 %", "one run, 95 %", "paper (one run)")
+    for name, (point, printed) in ANCHORS.items():
+        mean, half = mean_interval(outcome.values(point))
+        run = None if half is None else half * math.sqrt(paper.replications + 1)
+        found[name] = {"mean": mean, "ci95": half, "run95": run, "paper": printed}
+        halves = ["-" if each is None else f"± {each:.1f}" for each in (half, run)]
+        table.add_row(name, f"{mean:.1f}", *halves, f"{printed:g}")
+    return Listing(found, table)
 
 
-def reproduce_anchors(
-    folder: Path,
-    watch: Watch,
-    scale: float = 1.0,
-    replications: int = REPLICATIONS,
-    workers: int = 1,
-) -> dict[str, dict[str, float | None]]:
-    """Return the mean turnaround of section 6's bounds, s: ``mean``, ``ci95``, ``paper`` of each.
-
-    Parameters are those of `reproduce`; ``ci95`` is the half-width of the 95 % confidence interval,
-    ``run95`` that of where one more run would lie.
-    """
-    points = [point for point, _ in ANCHORS.values()]
-    return anchors(_run(points, folder, watch, scale, replications, workers))
-
-
-def compare_adaptive(
-    folder: Path,
-    watch: Watch,
-    scale: float = 1.0,
-    replications: int = REPLICATIONS,
-    workers: int = 1,
-) -> list[dict[str, Any]]:
-    """Return how `adaptive` compares with B3 under both sections' workloads (`adaptive.rows`).
-
-    Parameters are those of `reproduce`.
-    """
+def _adaptive(folder: Path, watch: Watch, **amounts: Any) -> Listing:
+    """Return how `adaptive` compares with B3 under both sections' workloads."""
     points = [point for pair in adaptive.pairs() for point in pair]
-    return adaptive.rows(_run(points, folder, watch, scale, replications, workers))
+    return adaptive.listing(Paper(**amounts).run(points, folder, watch))
 
 
-def _run(
-    points: Sequence[Point],
-    folder: Path,
-    watch: Watch,
-    scale: float,
-    replications: int,
-    workers: int,
-) -> Outcome:
-    check_amounts(scale, replications, workers)
-    kept = kept_of_paper(folder, "beosim", scale=scale)
-
-    def carry_out(runs: list[Run]) -> Observations:
-        return sweep(runs, observe, kept, workers, watch)
-
-    outcome = Outcome(scale, replications)
-    outcome.run([point for point in points if point.policy != FIXED], carry_out)
-    fixed = [point for point in points if point.policy == FIXED]
-    if fixed:
-        outcome.run(fixed, carry_out)
-    return outcome
+TABLES = {"anchors": _anchors, "decisions": decision_times.listing, "adaptive": _adaptive}
+"""What can be asked for instead of figures."""

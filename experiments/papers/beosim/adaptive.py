@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from experiments.papers.beosim.outcome import Outcome
 from experiments.papers.beosim.points import ADAPTIVE, B3, BSBW, CLUSTERS, Point
+from experiments.papers.beosim.turnarounds import Outcome
+from experiments.papers.claims_report import bare_table
+from experiments.papers.engine import Listing
 
 SECTIONS = (6, 4)
 
@@ -22,18 +24,18 @@ def pairs() -> list[tuple[Point, Point]]:
     return [(point, replace(point, policy=ADAPTIVE)) for point in theirs]
 
 
-def rows(outcome: Outcome) -> list[dict[str, Any]]:
+def listing(outcome: Outcome) -> Listing:
     """Return how the two compare at each pair of points.
 
-    Returns
-    -------
-    list of dict
-        ``section``, ``clusters`` and ``bsbw``; mean turnarounds ``b3`` and ``adaptive``, s, None
-        without a steady state; ``saved``, the mean of what ours saves of each replication's, and
-        ``ci95``, the half-width of its 95 % confidence interval, None if one is not stable;
-        ``verdict``: better, worse, or no difference that could be told; or no steady state.
+    Its rows have ``section``, ``clusters`` and ``bsbw``; mean turnarounds ``b3`` and ``adaptive``,
+    s, None without a steady state; ``saved``, the mean of what ours saves of each replication's,
+    and ``ci95``, the half-width of its 95 % confidence interval, None if one is not stable;
+    ``verdict``: better, worse, or no difference that could be told; or no steady state.
     """
     found = []
+    table = bare_table(
+        "section", "clusters", "BSBW", "B3 85 %, s", "adaptive, s", "saved, s", "verdict"
+    )
     for theirs, ours in pairs():
         row: dict[str, Any] = {
             "section": theirs.section,
@@ -54,4 +56,9 @@ def rows(outcome: Outcome) -> list[dict[str, Any]]:
         if row["b3"] is not None and row["adaptive"] is not None and saved is not None:
             row["saved"], row["ci95"] = saved
         found.append(row | {"verdict": verdict})
-    return found
+        times = ["-" if row[name] is None else f"{row[name]:.1f}" for name in ("b3", "adaptive")]
+        half = "" if row["ci95"] is None else f" ± {row['ci95']:.1f}"
+        gain = "-" if row["saved"] is None else f"{row['saved']:.1f}{half}"
+        where = str(theirs.section), str(theirs.clusters), f"{theirs.bsbw:g}"
+        table.add_row(*where, *times, gain, verdict)
+    return Listing(found, table)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
-from experiments.papers import claims as judge
-from experiments.papers.beosim.outcome import Floats, Outcome
+from experiments.papers import judging as judge
 from experiments.papers.beosim.points import (
     A1,
     B1,
@@ -33,8 +31,10 @@ from experiments.papers.beosim.points import (
     over_bandwidth,
     over_chunks,
 )
-from experiments.papers.claims import FAILS, HOLDS, OPEN, Measured, Verdict
-from experiments.papers.claims_report import Claim
+from experiments.papers.beosim.turnarounds import Outcome
+from experiments.papers.claims_report import claim
+from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers.outcome import Floats
 from experiments.sweeps.statistics import Interval, mean_interval
 
 READ_OFF = 0.01
@@ -80,7 +80,7 @@ def _migration_gains(outcome: Outcome) -> Verdict:
         alone, together = (Point(4, clusters, policy) for policy in (NO_SHARE, MIGRATION))
         more = mean_interval(outcome.values(alone) - outcome.values(together))
         measured.append(Measured(f"s less than No Share, {clusters} clusters", more))
-    return judge.both(judge.all_above_zero(measured), judge.rises(measured))
+    return judge.all_of(judge.all_above_zero(measured), judge.rises(measured))
 
 
 def _crossing(where: str, at: Floats) -> Measured:
@@ -119,7 +119,7 @@ def _shrinks(outcome: Outcome, against: str) -> Verdict:
             for each in course
         ]
         found.append(Verdict(judge.rises(falling).word, tuple(course)))
-    return judge.both(*found)
+    return judge.all_of(*found)
 
 
 # Figure 13 --------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ def _approaches(outcome: Outcome) -> Verdict:
         last = [replace(whole, chunk=chunk) for chunk in (85, 90, 95)]
         if all(map(outcome.stable, last)):
             nearer = _above(outcome, [*last[1:], whole], last)
-            word = judge.both(Verdict(word), nearer).word
+            word = judge.all_of(Verdict(word), nearer).word
             evidence += nearer.evidence
     return Verdict(word, tuple(evidence))
 
@@ -264,30 +264,34 @@ _OTHER_CHUNKS = [replace(_CHUNK_85, chunk=chunk) for chunk in CHUNKS if chunk !=
 _NOT_B4 = [of for figure, of in SURFACES.items() if figure != 17]
 
 CLAIMS = (
-    Claim(
+    claim(
         (9, 10, 11),
         "The dynamic model is less generous than a fixed penalty of the same mean, in every case",
-        "",
-        partial(_generous, beyond=False),
+        _generous,
+        beyond=False,
     ),
-    Claim(
+    claim(
         (9, 10, 11),
         "The same beyond what the paper shows, where First-Fit is slower than No Share",
+        _generous,
         "ours",
-        partial(_generous, beyond=True),
+        beyond=True,
     ),
-    Claim(
+    claim(
         (9, 10, 11),
         "Migration alone gains much over No Share, the more the more clusters there are",
-        "",
         _migration_gains,
     ),
     *(
-        Claim(
+        claim(
             (figure,),
             f"Mean penalty that is acceptable against {name}, {clusters} clusters",
+            _range,
             f"{low:g} to {high:g}",
-            partial(_range, clusters=clusters, against=against, low=low, high=high),
+            clusters=clusters,
+            against=against,
+            low=low,
+            high=high,
         )
         for against, name, ranges in (
             (MIGRATION, "Migration Only", ((9, 2, 1.2, 1.25), (11, 8, 1.13, 1.2))),
@@ -296,78 +300,58 @@ CLAIMS = (
         for figure, clusters, low, high in ranges
     ),
     *(
-        Claim(
+        claim(
             (9, 10, 11),
             f"That penalty decreases as the number of clusters increases, against {name}",
-            "",
-            partial(_shrinks, against=against),
+            _shrinks,
+            against=against,
         )
         for against, name in ((MIGRATION, "Migration Only"), (NO_SHARE, "No Share"))
     ),
-    Claim(
-        (13,),
-        "First-Fit soon becomes worse than Migration Only",
-        "",
-        _soon_worse,
-    ),
+    claim((13,), "First-Fit soon becomes worse than Migration Only", _soon_worse),
     *(
-        Claim(
+        claim(
             (13,),
             f"{policy.upper()} is better than First-Fit over the whole range",
-            "",
-            partial(_beats_first_fit, policy=policy),
+            _beats_first_fit,
+            policy=policy,
         )
         for policy in (A1, B1)
     ),
-    Claim((22,), "Migration Only", "1087 s", partial(_anchor, name="migration_only")),
-    Claim((22,), "Ideal", "735 s", partial(_anchor, name="ideal")),
-    Claim((14,), "A1 never gets a link beyond its threshold", "", _within_threshold),
-    Claim((14,), "A1 is stable", "", _a1_stable),
-    Claim(
+    claim((22,), "Migration Only", _anchor, "1087 s", name="migration_only"),
+    claim((22,), "Ideal", _anchor, "735 s", name="ideal"),
+    claim((14,), "A1 never gets a link beyond its threshold", _within_threshold),
+    claim((14,), "A1 is stable", _a1_stable),
+    claim(
         (15, 16, 17, 20),
         "B3 is the steadiest of class B over BSBW (turnaround, highest over lowest - 1, LSLT 100)",
-        "",
         _steadiest,
     ),
-    Claim(
+    claim(
         (18, 19, 20, 21),
         "B3 is best with a chunk of 85 %",
-        "",
-        partial(_best, best=_CHUNK_85, others=_OTHER_CHUNKS),
+        _best,
+        best=_CHUNK_85,
+        others=_OTHER_CHUNKS,
     ),
-    Claim(
-        (14, 20),
-        "B3 is better than A1 on the whole",
-        "",
-        partial(_best, best=_CHUNK_85, others=[SURFACES[14]]),
+    claim(
+        (14, 20), "B3 is better than A1 on the whole", _best, best=_CHUNK_85, others=[SURFACES[14]]
     ),
-    Claim(
+    claim(
         (23,),
         "Even at LSLT 100 B3 (85 %) is better than A1, at every BSBW",
-        "",
         lambda outcome: _above(outcome, over_bandwidth(SURFACES[14]), over_bandwidth(_CHUNK_85)),
     ),
-    Claim(
-        _GRID,
-        "B4 is worst on the whole",
-        "",
-        partial(_best, best=SURFACES[17], others=_NOT_B4, worst=True),
-    ),
-    Claim(
+    claim(_GRID, "B4 is worst on the whole", _best, best=SURFACES[17], others=_NOT_B4, worst=True),
+    claim(
         (26, 27),
         "B3 approaches Migration Only with chunks of 100 %, B1 with small ones",
-        "",
         _approaches,
     ),
-    Claim(
+    claim(
         (23,),
         "adaptive is better than B3 (85 %) at LSLT 100, at every BSBW",
-        "ours",
         lambda outcome: _above(outcome, over_bandwidth(_CHUNK_85), over_bandwidth(OURS)),
+        "ours",
     ),
 )
-
-
-def judged(outcome: Outcome, figures: Sequence[int]) -> list[tuple[Claim, Verdict]]:
-    """Judge the claims that are about figures alone that were run."""
-    return [(claim, claim.judge(outcome)) for claim in CLAIMS if set(claim.figures) <= set(figures)]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from experiments.papers.beosim.points import A1, ADAPTIVE, B1, B2, B3, B4, Point, scenario
+from experiments.papers.claims_report import bare_table
+from experiments.papers.engine import Listing
+from experiments.sweeps.progress import telling
+from experiments.sweeps.sweep import Watch
 from grid.kernel.compile import compiled
 from grid.kernel.dtypes import SLOT
 from grid.kernel.policies.decisions import call_place, place_address
@@ -30,22 +35,22 @@ SECONDS = 0.2
 """CPU time of a measurement, at least."""
 
 
-class Decision(NamedTuple):
-    """The mean CPU time of a module's decision, microseconds, beside the paper's."""
-
-    module: str
-    microseconds: float
-    paper: float | None
-
-
-def decision_times() -> list[Decision]:
+def listing(folder: Path, watch: Watch, **amounts: Any) -> Listing:
     """Measure how long each module takes to decide about a job that fits together only.
 
     The states of the grid are those of a run of section 6 under the module itself (BSBW 500 Mbit/s,
     LSLT 100 %, chunk 85 %), at which a size of its workload fits nowhere whole, but in the free
-    nodes of all clusters. The time includes that it takes to see so.
+    nodes of all clusters. The time includes that it takes to see so. No runs are kept, whatever
+    their amounts.
     """
-    return [Decision(policy, _microseconds(policy), paper) for policy, paper in PAPER.items()]
+    found = {}
+    table = bare_table("module", "µs a decision", "paper")
+    with telling("measuring how long decisions take"):
+        for policy, paper in PAPER.items():
+            found[policy] = {"us": _microseconds(policy), "paper": paper}
+            printed = "-" if paper is None else f"{paper:g}"
+            table.add_row(policy, f"{found[policy]['us']:.3f}", printed)
+    return Listing(found, table)
 
 
 def _microseconds(policy: str) -> float:

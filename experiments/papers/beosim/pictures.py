@@ -7,7 +7,6 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
-from experiments.papers.beosim.outcome import Outcome
 from experiments.papers.beosim.points import (
     A1,
     ADAPTIVE,
@@ -34,6 +33,7 @@ from experiments.papers.beosim.points import (
     lines,
     lines_of_chunks,
 )
+from experiments.papers.beosim.turnarounds import Outcome
 from experiments.papers.claims_report import spans
 from experiments.show.numbers import listed
 from experiments.show.plots import Curve, HeatMap, Panel, Style, draw, draw_heat_maps

@@ -2,75 +2,329 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
 
 from experiments.maxutil.heavy_traffic import observe
-from experiments.papers.checks import check_amounts
-from experiments.papers.maxutil.claims import judged
+from experiments.papers import engine
+from experiments.papers.engine import Picture
+from experiments.papers.judging import Measured
 from experiments.papers.maxutil.logs import Log
-from experiments.papers.maxutil.outcome import Outcome
-from experiments.papers.maxutil.points import PARTS, log_points, points_of
-from experiments.papers.maxutil.report import Report
-from experiments.papers.report import command_of
-from experiments.sweeps.run_store import kept_of_paper
-from experiments.sweeps.sweep import Run, Watch, sweep
+from experiments.papers.maxutil.loss_bars import draw_pictures, pictures
+from experiments.papers.maxutil.loss_claims import CLAIMS, claim_of_logs
+from experiments.papers.maxutil.losses import Outcome, formula, truth
+from experiments.papers.maxutil.systems import (
+    DEPENDENT,
+    ENDS,
+    FIRST_FIT,
+    FPFS,
+    FPFS_SHARE,
+    JOBS,
+    PARTS,
+    ROWS,
+    SERVICE,
+    TINY,
+    UNORDERED,
+    Point,
+    log_points,
+    of_row,
+    point,
+    points_of,
+)
+from experiments.papers.maxutil.tables import SIZE, TABLE_5, Row
+from experiments.sweeps.statistics import Interval
+from grid.errors import GridError
+from grid.workloads.component_sizes import parse_sizes
 
-__all__ = ["PARTS", "REPLICATIONS", "Report", "reproduce"]
 
-REPLICATIONS = 5
-"""Runs of a system unless told otherwise."""
-
-
-def reproduce(
-    folder: Path,
-    watch: Watch,
-    parts: Sequence[str] = PARTS,
-    scale: float = 1.0,
-    replications: int = REPLICATIONS,
-    workers: int = 1,
-    ctc: Path | None = None,
-    das: Path | None = None,
-) -> Report:
-    """Run the experiments of parts of the paper, and judge what it claims of them.
+class Paper(engine.PaperOfPoints):
+    """Tables 1 to 4 and Figs. 1 to 8 of `maxutil`.
 
     Parameters
     ----------
-    folder : path
-        Where finished runs are kept, and taken up again.
-    watch : Watch
-        Is told how it goes on.
-    parts : sequence of str
+    parts : sequence of str, optional
         Of `PARTS`.
-    scale : float
-        Jobs of a run, in units of 4,000,000; above 0.
-    replications : int
-        Runs of each system.
-    workers : int
-        Processes; they change nothing but the time.
     ctc, das : path, optional
         Logs for Tables 1 and 2 and Figs. 1, 2 and 7; without them these are left out.
-
-    Raises
-    ------
-    GridError
-        For a parameter that is not accepted, a log that cannot be read, or a folder that holds
-        other runs.
+    **amounts
+        As of any `PaperOfPoints`.
     """
-    check_amounts(scale, replications, workers)
-    given = {"CTC": ctc, "DAS": das} if "logs" in parts else {}
-    logs = [Log.read(name, path) for name, path in given.items() if path is not None]
-    kept = kept_of_paper(folder, "maxutil", scale=scale)
 
-    def carry_out(runs: list[Run]) -> dict[str, dict[str, list[float]]]:
-        return sweep(runs, observe, kept, workers, watch)
+    key = "maxutil"
+    title = "The maximal utilization of co-allocation, computed and simulated again"
+    known, part, about = PARTS, "part", ""
+    usual, outcomes, observe = 5, Outcome, observe
+    rows_name = "systems"
 
-    outcome = Outcome(scale, replications)
-    points = [point for part in parts for point in points_of(part)]
-    of_logs = {log.name: log.path for log in logs}
-    points += log_points(of_logs.get("CTC"), of_logs.get("DAS")).values()
-    outcome.run(points, carry_out)
-    options = [f"--part {part}" for part in parts] if len(parts) < len(PARTS) else []
-    command = command_of("maxutil", options, scale, replications)
-    command += "".join(f" --{log.name.lower()} {log.path.name}" for log in logs)
-    return Report(outcome, tuple(parts), logs, judged(outcome, parts, logs), command)
+    def __init__(
+        self,
+        parts: Sequence[str] = (),
+        ctc: str | Path | None = None,
+        das: str | Path | None = None,
+        **amounts: Any,
+    ) -> None:
+        given = {name: path for name, path in (("CTC", ctc), ("DAS", das)) if path is not None}
+        for name in given:
+            if parts and "logs" not in parts:
+                raise GridError(
+                    f"--{name.lower()}: found with --part {parts[0]}; accepted: with --part logs "
+                    "or all parts"
+                )
+        super().__init__(parts, **amounts)
+        self.logs = [Log.read(name, Path(path)) for name, path in given.items()]
+        paths = {log.name: log.path for log in self.logs}
+        self.of_logs = log_points(paths.get("CTC"), paths.get("DAS"))
+        self.stated = (*CLAIMS, claim_of_logs(self.logs)) if len(self.logs) == 2 else CLAIMS
+
+    def points(self, part: str) -> list[Point]:
+        """Return the systems that a part of the paper needs."""
+        return [*self.of_logs.values()] if part == "logs" else points_of(part)
+
+    def options(self) -> list[str]:
+        """Return the options of the command that say how much is run, and of which logs."""
+        logs = [f"--{log.name.lower()} {log.path.name}" for log in self.logs]
+        return [*super().options(), *logs]
+
+    def tell(self, measured: Measured) -> str:
+        """Return a number that decides on a claim, in words."""
+        return f"{_shown(measured.value)} ({measured.where})"
+
+    def show(self, folder: str, console: Console) -> None:
+        """Print the claims, and in which folder the rest is."""
+        super().show(folder, console)
+        if "logs" in self.parts and not self.logs:
+            console.print("no logs given (--ctc, --das): Tables 1 and 2, Figs. 1, 2 and 7 left out")
+
+    def files(self) -> dict[str, pd.DataFrame]:
+        """Return one row for each table, figure and system: its losses, and the paper's."""
+        columns = ["about", "system", "waiting", "loss", "loss_ci", "formula", "paper"]
+        rows = [
+            {
+                "about": about,
+                "system": each.system.title,
+                "waiting": each.waiting,
+                "loss": self.outcome.loss(each).mean,
+                "loss_ci": self.outcome.loss(each).half_width,
+                "formula": exact,
+                "paper": paper,
+            }
+            for about, each, exact, paper in self._systems()
+        ]
+        return {"systems": pd.DataFrame(rows, columns=columns)}
+
+    def _systems(self) -> Iterator[tuple[str, Point, float | None, float | None]]:
+        if "tables" in self.parts:
+            for clusters, row in ROWS:
+                for _, name, each, paper, _ in _cells(clusters, row):
+                    yield f"Table {3 if clusters == 4 else 4}, {name}", each, formula(each), paper
+        if "figures" in self.parts:
+            for about, group in (
+                ("Fig. 3", UNORDERED),
+                ("Fig. 4", DEPENDENT),
+                ("Section 7.1", SERVICE),
+                ("Fig. 5", FPFS),
+                ("Fig. 6", FIRST_FIT),
+            ):
+                for each in group.values():
+                    yield about, each, None, None
+        if "chain" in self.parts:
+            for tiny in TINY:
+                yield "Markov chain", tiny.point, truth(tiny)[0], None
+        for each in self.of_logs.values():
+            yield "Fig. 7", each, None, None
+
+    def pictures(self) -> Iterator[Picture]:
+        """Yield the pictures of what was run."""
+        for name, caption in pictures(self.parts, self.logs):
+            source = f": {self._sources()}" if name in ("figures1-2", "figure7") else ""
+            yield Picture(name, caption + source)
+
+    def draw(self, folder: Path) -> None:
+        """Draw them into a folder."""
+        draw_pictures(self.outcome, self.parts, self.logs, folder)
+
+    # The page -----------------------------------------------------------------------------------
+
+    def method(self) -> Iterator[str]:
+        """Yield paragraphs on how the page was made."""
+        jobs = JOBS * self.scale
+        yield (
+            f"made this page. Each run has {jobs:,.0f} jobs in heavy traffic, that is with another "
+            f"one always waiting ({FPFS_SHARE * jobs:,.0f} under FPFS), of which the first 5 % of "
+            f"the time do not count; runs of each system: {self.replications}, of different "
+            "seeds. Intervals are 95 % confidence intervals (Student's t) over them. All losses "
+            "are capacity losses, the share of the processors that is idle though jobs wait. "
+            "Components are placed Worst Fit, service is exponential and jobs go first come, first "
+            f"served on four clusters of {SIZE}, unless another is named.\n"
+        )
+        yield (
+            "The paper found some of its columns by simulating the full queue with Poisson "
+            "arrivals; `metasched maxutil simulate --method poisson` does that for any system. "
+            "Of the paper's text some digits are lost. Under FPFS a result means nothing without "
+            "the length of the queue, which is one of them: K jobs always wait here, for several "
+            "K. All departures of one instant precede any start, which matters for deterministic "
+            "service. No parameter was tuned to meet a figure.\n"
+        )
+
+    def rules(self) -> str:
+        """Return the paragraph on how claims are judged."""
+        return (
+            "A comparison *holds* if the interval of every difference is on the right side, "
+            "*fails* if one is on the wrong side, and is *open* else; of many the lowest and the "
+            "highest are shown. Where a tolerance or a range is named, a claim holds if all "
+            "intervals are inside, fails if one is outside as a whole, and is open else; of "
+            "differences the largest of those that decide is shown. Of claims about FPFS the "
+            "verdict is *open* if it depends on K.\n"
+        )
+
+    def tables(self) -> Iterator[str]:
+        """Yield what stands between claims and pictures."""
+        if "tables" in self.parts:
+            yield from self._columns()
+        if "figures" in self.parts:
+            yield from _laws()
+            yield from self._service_times()
+        if "chain" in self.parts:
+            yield from self._chain()
+        if self.logs:
+            yield from self._log_statistics()
+        elif "logs" in self.parts:
+            yield "No logs were given: Tables 1 and 2 and Figs. 1, 2 and 7 are left out.\n"
+
+    def _columns(self) -> Iterator[str]:
+        for number, clusters in ((3, 4), (4, 2)):
+            yield f"## Table {number}: {clusters} clusters of {SIZE}\n"
+            yield (
+                "For each column the paper's number, ours and the difference; simulations of ours "
+                "with their intervals.\n"
+            )
+            rows = [row for count, row in ROWS if count == clusters]
+            heads = [f"{name}, {kind}" for kind, name, *_ in _cells(clusters, rows[0])]
+            yield from _table(
+                ("sizes", *heads),
+                ((row.law, *self._cells_of(clusters, row)) for row in rows),
+            )
+
+    def _cells_of(self, clusters: int, row: Row) -> Iterator[str]:
+        for _, _, each, paper, simulated in _cells(clusters, row):
+            ours = self.outcome.loss(each) if simulated else Interval(formula(each), 0.0)
+            if paper is None:
+                yield f"{_shown(ours)}"
+            else:
+                apart = round(ours.mean - paper, 4) + 0.0  # no negative zero
+                yield f"{paper:.3f} / {_shown(ours)} / {apart:+.4f}"
+
+    def _service_times(self) -> Iterator[str]:
+        yield "## Service times (section 7.1)\n"
+        cells = []
+        for law in TABLE_5:
+            for request in ("ordered", "unordered"):
+                losses = (self.outcome.loss(SERVICE[law, request, each]) for each in ENDS)
+                cells.append((law, request, *map(_shown, losses)))
+        heads = (f"{service}, cv {cv:g}" for service, cv in ENDS)
+        yield from _table(("sizes", "requests", *heads), cells)
+
+    def _chain(self) -> Iterator[str]:
+        yield "## The exact chain of tiny systems\n"
+        yield (
+            "The Markov chain of jobs in service and in a closed queue, solved in full; eq. 5 "
+            "knows first come, first served alone.\n"
+        )
+        rows = []
+        for tiny in TINY:
+            loss, states = truth(tiny)
+            fcfs = tiny.waiting == 1
+            rows.append(
+                (
+                    f"{tiny.law}, {tiny.clusters} x {tiny.size}",
+                    tiny.policy,
+                    f"{states:,}",
+                    f"{loss:.4f}",
+                    _shown(self.outcome.loss(tiny.point)),
+                    f"{formula(tiny.point):.4f}" if fcfs else "-",
+                )
+            )
+        heads = ("system", "policy", "states", "true loss", "simulated", "approximated (eq. 5)")
+        yield from _table(heads, rows)
+
+    def _sources(self) -> str:
+        named = " and ".join(f"{log.path.name} for the {log.name}" for log in self.logs)
+        return f"not the paper's very logs, but {named}"
+
+    def _log_statistics(self) -> Iterator[str]:
+        yield "## Tables 1 and 2: the logs at hand\n"
+        yield (
+            f"These are {self._sources()}. The paper's DAS is the largest cluster of DAS1, of 128 "
+            "processors. Jobs of more than 128 processors are left out of Fig. 7.\n"
+        )
+        yield from _table(
+            ("", "jobs", "number", "mean", "cv"),
+            (
+                (table, jobs, f"{count:,}", f"{mean:,.2f}", f"{cv:.2f}")
+                for log in self.logs
+                for table, jobs, count, mean, cv in log.statistics()
+            ),
+        )
+        yield from _table(
+            ("Fig. 7", "unordered", "total"),
+            (
+                (
+                    log.name,
+                    *(
+                        _shown(self.outcome.loss(self.of_logs[log.name, request]))
+                        for request in ("unordered", "total")
+                    ),
+                )
+                for log in self.logs
+            ),
+        )
+
+
+def _cells(clusters: int, row: Row) -> Iterator[tuple[str, str, Point, float | None, bool]]:
+    """Yield the columns of a row: kind, of what, the system, the paper's, whether simulated."""
+    points = of_row(clusters, row)
+    of = (
+        ("one cluster", "single", row.single_exact, row.single_simulation),
+        ("ordered", "ordered", row.ordered_exact, row.ordered_simulation),
+        ("unordered", "unordered", row.unordered_approximation, row.unordered_simulation),
+        ("total", "total", row.total_exact, None),
+    )
+    for name, key, exact, simulated in of:
+        kind = "approximated" if name == "unordered" else "exact"
+        yield kind, name, points[key], exact, False
+        yield "simulated", name, points[key], simulated, True
+
+
+def _laws() -> Iterator[str]:
+    yield "## Table 5, and eq. 2 for Fig. 3\n"
+    yield "The paper's means and coefficients of variation are among the digits that are lost.\n"
+    rows = []
+    for text in TABLE_5:
+        law = parse_sizes(text, SIZE)
+        exact = (f"{formula(point(text, request)):.4f}" for request in ("ordered", "total"))
+        rows.append((text, f"{law.mean:.3f}", f"{law.cv:.3f}", *exact))
+    yield from _table(("sizes", "mean", "cv", "loss, ordered", "loss, total"), rows)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def _shown(value: Interval) -> str:
+    if math.isnan(value.mean):
+        return "none"
+    if float(value.mean).is_integer() and not value.half_width:
+        return f"{value.mean:.0f}"
+    shown = f"{value.mean:.4f}"
+    if not value.half_width:
+        return shown
+    return f"{shown} ± {math.ceil(value.half_width * 1e4) / 1e4:.4f}"

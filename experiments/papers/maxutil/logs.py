@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from experiments.papers.maxutil.points import CLUSTERS
+from experiments.papers.maxutil.systems import CLUSTERS
 from experiments.papers.maxutil.tables import SIZE
 from grid.logs.swf import read_swf
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from experiments.papers import claims as judge
-from experiments.papers.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers import judging as judge
+from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
 from experiments.papers.maxutil.examples import ORDERS, PAIR, extreme_loss, started_at_once
 from experiments.papers.maxutil.logs import Log
-from experiments.papers.maxutil.outcome import Outcome, farthest, formula, truth
-from experiments.papers.maxutil.pictures import short
-from experiments.papers.maxutil.points import (
+from experiments.papers.maxutil.loss_bars import short
+from experiments.papers.maxutil.losses import Outcome, farthest, formula, truth
+from experiments.papers.maxutil.systems import (
     DEPENDENT,
     ENDS,
     FIRST_FIT,
@@ -179,13 +179,13 @@ def halved(outcome: Outcome) -> Verdict:
 def poorer(outcome: Outcome, request: str) -> Verdict:
     """Judge that losses rise with the spread among laws of one mean, and with the mean."""
     of = {law: Measured(short(law), _of_law(outcome, law, request)) for law in TABLE_5}
-    verdict = judge.both(
+    verdict = judge.all_of(
         judge.rises([of[law] for law in TABLE_5[:3]]), judge.rises([of[law] for law in TABLE_5[3:]])
     )
-    of_means = judge.both(
+    of_means = judge.all_of(
         judge.rises([of[TABLE_5[0]], of[TABLE_5[3]]]), judge.rises([of[TABLE_5[2]], of[TABLE_5[4]]])
     )
-    return Verdict(judge.both(verdict, of_means).word, tuple(of.values()))
+    return Verdict(judge.all_of(verdict, of_means).word, tuple(of.values()))
 
 
 def dependent(outcome: Outcome, laws: Sequence[str], poorer: bool) -> Verdict:

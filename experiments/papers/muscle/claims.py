@@ -8,10 +8,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from experiments.papers import claims as judge
-from experiments.papers.claims import Measured, Verdict
-from experiments.papers.muscle.outcome import NAMES, Outcome, where
-from experiments.papers.muscle.points import DLL, LIST, MUSCLE, STARTS, TITANS, WRAND, Point, Series
+from experiments.papers import judging as judge
+from experiments.papers.claims_report import Claim, claim
+from experiments.papers.judging import Measured, Verdict
+from experiments.papers.muscle.points import (
+    DLL,
+    FIGURES,
+    LIST,
+    MUSCLE,
+    STARTS,
+    TITANS,
+    WRAND,
+    Point,
+    Series,
+)
+from experiments.papers.muscle.savings import NAMES, Outcome, where
 from experiments.sweeps.statistics import Interval
 
 
@@ -23,36 +34,6 @@ class Reading(NamedTuple):
 
 
 READINGS = tuple(Reading(titan, start) for titan in TITANS for start in STARTS)
-
-Judge = Callable[[Outcome, Reading], Verdict]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim of the paper.
-
-    Attributes
-    ----------
-    figure : int
-        That it is about.
-    text : str
-        In our words.
-    paper : str
-        The number that the paper prints, if any.
-    judge : callable
-        Judges it under one reading of the experiments.
-    """
-
-    figure: int
-    text: str
-    paper: str
-    judge: Judge
-
-    def verdict(self, outcome: Outcome, reading: Reading) -> Verdict:
-        """Return its verdict under a reading; open if rounds of its figure are cut short."""
-        found = self.judge(outcome, reading)
-        return Verdict(judge.OPEN, found.evidence) if outcome.cut(self.figure) else found
-
 
 Where = Callable[[Point], bool]
 
@@ -113,42 +94,38 @@ def _course(
 ) -> Verdict:
     """Judge the course of what MUSCLE saves along a figure."""
     points = _of(outcome, figure, at)[:: -1 if backwards else 1]
-    verdicts = [law(outcome.savings(points, *reading, policy)) for policy in policies]
-    first, *rest = verdicts
-    for verdict in rest:
-        first = judge.both(first, verdict)
-    return first
+    return judge.all_of(*(law(outcome.savings(points, *reading, each)) for each in policies))
 
 
-def _loose_gains_least(outcome: Outcome, reading: Reading) -> Verdict:
+def _loose_gains_least(outcome: Outcome, reading: Reading, *, figure: int) -> Verdict:
     """Judge that at N=40 the loosest deadlines leave MUSCLE the least advantage but one."""
-    points = _of(outcome, 5, lambda point: point.queue == 40)
+    points = _of(outcome, figure, lambda point: point.queue == 40)
     verdicts = []
     for policy in (DLL, WRAND):
         savings = outcome.savings(points, *reading, policy)
         best = max(savings[:-1], key=lambda each: each.value.mean)
         verdicts.append(judge.rises((savings[-1], best)))
-    return judge.both(*verdicts)
+    return judge.all_of(*verdicts)
 
 
-def _wrand_beats_dll(outcome: Outcome, reading: Reading) -> Verdict:
+def _wrand_beats_dll(outcome: Outcome, reading: Reading, *, figure: int) -> Verdict:
     """Judge that MUSCLE saves less over WRAND than over DLL at N=40 and N=100."""
-    points = _of(outcome, 4, lambda point: point.queue in (40, 100))
+    points = _of(outcome, figure, lambda point: point.queue in (40, 100))
     verdicts = [
         judge.rises(
             outcome.savings([point], *reading, WRAND) + outcome.savings([point], *reading, DLL)
         )
         for point in points
     ]
-    return judge.both(*verdicts)
+    return judge.all_of(*verdicts)
 
 
-def _few_late(outcome: Outcome, reading: Reading) -> Verdict:
+def _few_late(outcome: Outcome, reading: Reading, *, figure: int) -> Verdict:
     """Judge that at N=40 over-deadline is the lesser part of MCP, and that lateness grows with N.
 
     The share of jobs that are late must rise from the lowest to the highest level.
     """
-    points = _of(outcome, 4, _everywhere)
+    points = _of(outcome, figure, _everywhere)
     titan, start = reading
     verdicts = []
     for policy in (MUSCLE, DLL):
@@ -165,20 +142,19 @@ def _few_late(outcome: Outcome, reading: Reading) -> Verdict:
                 for point in (points[0], points[-1])
             ]
         )
-        verdicts.append(judge.both(Verdict(lesser.word, (Measured(at, part),)), late))
-    return judge.both(*verdicts)
+        verdicts.append(judge.all_of(Verdict(lesser.word, (Measured(at, part),)), late))
+    return judge.all_of(*verdicts)
 
 
-def _similar(outcome: Outcome, reading: Reading, *, sizes: str) -> Verdict:
+def _similar(outcome: Outcome, reading: Reading, *, figure: int, sizes: str) -> Verdict:
     """Judge that MUSCLE's MCP is best at every level, as under uniform sizes, and gains with N."""
-    verdict = _saves(outcome, reading, figure=4, sizes=sizes)
-    points = _of(outcome, 4, lambda point: point.queue in (40, 100), sizes)
-    for policy in (DLL, WRAND):
-        verdict = judge.both(verdict, judge.rises(outcome.savings(points, *reading, policy)))
-    return verdict
+    better = _saves(outcome, reading, figure=figure, sizes=sizes)
+    points = _of(outcome, figure, lambda point: point.queue in (40, 100), sizes)
+    gains = (judge.rises(outcome.savings(points, *reading, each)) for each in (DLL, WRAND))
+    return judge.all_of(better, *gains)
 
 
-def _not_run(outcome: Outcome, reading: Reading) -> Verdict:
+def _not_run(outcome: Outcome, reading: Reading, *, figure: int) -> Verdict:
     return Verdict(judge.OPEN)
 
 
@@ -190,27 +166,24 @@ def _high(point: Point) -> bool:
     return point.queue >= 60
 
 
-def _low_and_loose(point: Point) -> bool:
-    return point.queue == 40 and point.max_ratio >= 5
-
-
 def _tight_or_high(point: Point) -> bool:
-    return not _low_and_loose(point)
+    return point.queue != 40 or point.max_ratio < 5
 
+
+_figure_4, _figure_5, _figure_6, _figure_7 = (
+    partial(claim, (figure,), figure=figure) for figure in FIGURES
+)
 
 CLAIMS = (
-    Claim(
-        4,
-        "MCP of MUSCLE is better than that of DLL and WRAND at every workload level",
-        "",
-        partial(_saves, figure=4),
-    ),
+    _figure_4("MCP of MUSCLE is better than that of DLL and WRAND at every workload level", _saves),
     *(
-        Claim(
-            4,
+        _figure_4(
             f"It saves this much of the MCP of {NAMES[policy]} at N={queue}",
+            _saves_that,
             f"{100 * number:.1f} %",
-            partial(_saves_that, figure=4, queue=queue, policy=policy, number=number),
+            queue=queue,
+            policy=policy,
+            number=number,
         )
         for queue, policy, number in (
             (40, DLL, 0.121),
@@ -219,145 +192,123 @@ CLAIMS = (
             (100, WRAND, 0.489),
         )
     ),
-    Claim(
-        4,
+    _figure_4(
         "The advantage grows with the workload level",
+        _course,
         "12.1 to 56.7 %",
-        partial(_course, figure=4, law=judge.rises, policies=(DLL, WRAND)),
+        law=judge.rises,
+        policies=(DLL, WRAND),
     ),
-    Claim(
-        4,
+    _figure_4(
         "DLL is the weaker rival: MUSCLE saves more of its MCP than of WRAND's (N=40, 100)",
-        "12.1 > 8.4, 56.7 > 48.9 %",
         _wrand_beats_dll,
+        "12.1 > 8.4, 56.7 > 48.9 %",
     ),
-    Claim(
-        4,
+    _figure_4(
         "PB of MUSCLE is slightly worse than that of DLL below N=60",
-        "",
-        partial(_saves, figure=4, metric="pb", policies=(DLL,), at=_low, less=True),
+        _saves,
+        metric="pb",
+        policies=(DLL,),
+        at=_low,
+        less=True,
     ),
-    Claim(
-        4,
+    _figure_4(
         "PB of MUSCLE is much better than that of DLL from N=60 on",
-        "",
-        partial(_saves, figure=4, metric="pb", policies=(DLL,), at=_high),
+        _saves,
+        metric="pb",
+        policies=(DLL,),
+        at=_high,
     ),
-    Claim(
-        4,
+    _figure_4(
         "At low load few jobs are late and MCP is mostly makespan and idle-time; more are late as "
         "the load grows",
-        "",
         _few_late,
     ),
     *(
-        Claim(
-            4,
+        _figure_4(
             f"Similar patterns under {law} sizes: MCP better at every level, advantage larger at "
             "N=100 than at N=40",
-            "",
-            partial(_similar, sizes=law),
+            _similar,
+            sizes=law,
         )
         for law in ("normal", "log-uniform")
     ),
-    Claim(
-        5,
-        "MCP of MUSCLE is better than that of DLL and WRAND in every deadline range",
-        "",
-        partial(_saves, figure=5),
-    ),
-    Claim(
-        5,
-        "At low load (N=40) loose deadlines leave little advantage",
-        "",
-        _loose_gains_least,
-    ),
+    _figure_5("MCP of MUSCLE is better than that of DLL and WRAND in every deadline range", _saves),
+    _figure_5("At low load (N=40) loose deadlines leave little advantage", _loose_gains_least),
     *(
-        Claim(
-            5,
+        _figure_5(
             f"As deadlines get shorter the advantage grows, and then diminishes (N={queue})",
-            "",
-            partial(
-                _course,
-                figure=5,
-                law=judge.rises_then_falls,
-                policies=(DLL, WRAND),
-                at=lambda point, queue=queue: point.queue == queue,  # type: ignore[misc]
-                backwards=True,
-            ),
+            _course,
+            law=judge.rises_then_falls,
+            policies=(DLL, WRAND),
+            at=lambda point, queue=queue: point.queue == queue,
+            backwards=True,
         )
         for queue in (40, 100)
     ),
-    Claim(
-        5,
+    _figure_5(
         "PB of MUSCLE is better than that of DLL and WRAND, but at low load with loose deadlines "
         "(N=40, dr to 5 and more)",
-        "",
-        partial(_saves, figure=5, metric="pb", at=_tight_or_high),
+        _saves,
+        metric="pb",
+        at=_tight_or_high,
     ),
-    Claim(
-        6,
-        "With weights of its own in each cluster, MCP of MUSCLE is better in all cases",
-        "",
-        partial(_saves, figure=6),
+    _figure_6(
+        "With weights of its own in each cluster, MCP of MUSCLE is better in all cases", _saves
     ),
     *(
-        Claim(
-            6,
+        _figure_6(
             f"It saves this much of the MCP of DLL at N={queue}",
+            _saves_that,
             f"{100 * number:.1f} %",
-            partial(_saves_that, figure=6, queue=queue, policy=DLL, number=number),
+            queue=queue,
+            policy=DLL,
+            number=number,
         )
         for queue, number in ((40, 0.156), (100, 0.575), (160, 0.137))
     ),
-    Claim(
-        6,
+    _figure_6(
         "The advantage over DLL grows and then diminishes with the workload level",
+        _course,
         "15.6, 57.5, 13.7 %",
-        partial(_course, figure=6, law=judge.rises_then_falls, policies=(DLL,)),
+        law=judge.rises_then_falls,
+        policies=(DLL,),
     ),
-    Claim(
-        6,
+    _figure_6(
         "PB of MUSCLE is worse than that of DLL at N=40",
-        "",
-        partial(_saves, figure=6, metric="pb", policies=(DLL,), at=_low, less=True),
+        _saves,
+        metric="pb",
+        policies=(DLL,),
+        at=_low,
+        less=True,
     ),
-    Claim(
-        6,
+    _figure_6(
         "PB of MUSCLE is better than that of DLL and WRAND at N=100 and N=160",
-        "",
-        partial(_saves, figure=6, metric="pb", at=_high),
+        _saves,
+        metric="pb",
+        at=_high,
     ),
-    Claim(
-        7,
-        "MCP of MUSCLE is better than that of DLL and WRAND for every number of clusters",
-        "",
-        partial(_saves, figure=7),
+    _figure_7(
+        "MCP of MUSCLE is better than that of DLL and WRAND for every number of clusters", _saves
     ),
-    Claim(
-        7,
+    _figure_7(
         "PB of MUSCLE is better than that of DLL and WRAND for every number of clusters",
-        "",
-        partial(_saves, figure=7, metric="pb"),
+        _saves,
+        metric="pb",
     ),
-    Claim(
-        7,
+    _figure_7(
         "The advantage over WRAND grows with the number of clusters",
-        "",
-        partial(_course, figure=7, law=judge.rises, policies=(WRAND,)),
+        _course,
+        law=judge.rises,
+        policies=(WRAND,),
     ),
-    Claim(
-        7,
+    _figure_7(
         "The advantage over DLL has no clear trend in the number of clusters",
-        "",
-        partial(_course, figure=7, law=judge.no_trend, policies=(DLL,)),
+        _course,
+        law=judge.no_trend,
+        policies=(DLL,),
     ),
-    Claim(
-        7,
-        "Other initial workload levels than N=80 show similar patterns (not run)",
-        "",
-        _not_run,
-    ),
+    _figure_7("Other initial workload levels than N=80 show similar patterns (not run)", _not_run),
 )
 
 
@@ -386,7 +337,13 @@ class Judged:
 def judged(outcome: Outcome, figures: Sequence[int]) -> list[Judged]:
     """Judge the claims of figures; those of one some rounds of which are not whole are open."""
     return [
-        Judged(claim, {reading: claim.verdict(outcome, reading) for reading in READINGS})
+        Judged(claim, {reading: _verdict(claim, outcome, reading) for reading in READINGS})
         for claim in CLAIMS
-        if claim.figure in figures
+        if claim.parts[0] in figures
     ]
+
+
+def _verdict(claim: Claim, outcome: Outcome, reading: Reading) -> Verdict:
+    """Return the verdict under a reading; open if rounds of its figure are cut short."""
+    found = claim.judge(outcome, reading)
+    return Verdict(judge.OPEN, found.evidence) if outcome.cut(claim.parts[0]) else found

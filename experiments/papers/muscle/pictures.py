@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from experiments.papers.muscle.outcome import NAMES, Outcome
 from experiments.papers.muscle.points import (
     DLL,
     LIST,
@@ -18,6 +17,7 @@ from experiments.papers.muscle.points import (
     Point,
     Series,
 )
+from experiments.papers.muscle.savings import NAMES, Outcome
 from experiments.show.plots import Curve, Panel, Style, draw
 from experiments.sweeps.statistics import Interval
 
@@ -82,7 +82,7 @@ def draw_figure(outcome: Outcome, figure: int, folder: Path) -> None:
                 for titan, level, of in columns
             ]
         )
-        draw(rows, folder / name)
+        draw(rows, folder / f"muscle-{name}")
 
 
 _Y = Callable[[Outcome, Point, Series], Interval]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from experiments.papers.claims import FAILS, HOLDS, OPEN, Measured, Verdict
-from experiments.papers.claims_report import Claim
-from experiments.papers.oas.outcome import Outcome
-from experiments.papers.oas.points import (
+from experiments.papers.claims_report import claim
+from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers.oas.schedules import (
     MILP,
     OAS,
     OF_FIGURE_4,
@@ -19,6 +18,7 @@ from experiments.papers.oas.points import (
     WORKLOADS,
     Point,
 )
+from experiments.papers.oas.solved import Outcome
 from experiments.sweeps.statistics import Interval
 
 SIMILAR = 5.0
@@ -26,16 +26,6 @@ SIMILAR = 5.0
 
 GROWTH = 10.0
 """How many times as long the smallest slots take to solve as the largest, if that is far longer."""
-
-
-def judged(outcome: Outcome, parts: Sequence[str]) -> list[tuple[Claim, Verdict]]:
-    """Return the claims of parts of the paper, each with its verdict."""
-    return [
-        (claim, claim.judge(outcome))
-        for part, claims in CLAIMS.items()
-        if part in parts
-        for claim in claims
-    ]
 
 
 def above(outcome: Outcome, one: Point, other: Point) -> Measured:
@@ -93,7 +83,7 @@ def _small_slots_are_compact(outcome: Outcome) -> Verdict:
     return Verdict(HOLDS if shares[SHARES[0]] > shares[SHARES[-1]] else FAILS, found)
 
 
-def _beats_queues(share: int | None, of_queues: int | None, outcome: Outcome) -> Verdict:
+def _beats_queues(outcome: Outcome, share: int | None, of_queues: int | None) -> Verdict:
     """Judge that OAS is at least as good as all queues, in slots or not."""
     gaps = [
         above(outcome, Point(workload, OAS, share), best)
@@ -122,7 +112,7 @@ def _no_queue_is_always_good(outcome: Outcome) -> Verdict:
     return Verdict(HOLDS if holds else FAILS, (worst[0], worst[-1]))
 
 
-def _suits(workload: str, queues: Sequence[str], outcome: Outcome) -> Verdict:
+def _suits(outcome: Outcome, workload: str, queues: Sequence[str]) -> Verdict:
     optimum = Point(workload, OAS)
     gaps = [above(outcome, Point(workload, queue), optimum) for queue in queues]
     least = min(gaps, key=lambda each: each.value.mean)
@@ -148,58 +138,54 @@ def _savings(outcome: Outcome) -> Iterator[Measured]:
 
 _OURS = "ours"
 
-CLAIMS = {
-    "slots": (
-        Claim((3,), "the makespan increases with the slot size", "", _larger_slots_are_worse),
-        Claim((3,), "the shortest slots give the best makespan", "", _the_shortest_is_best),
-        Claim(
-            (3,),
-            "below 50 % makespans are similar to the minimum",
-            "",
-            _small_slots_are_alike,
-        ),
-        Claim((3,), "solving takes far longer as slots get small", "", _small_slots_take_long),
-        Claim((3,), "small slots are more compact than large ones", "", _small_slots_are_compact),
+CLAIMS = (
+    claim((3,), "the makespan increases with the slot size", _larger_slots_are_worse),
+    claim((3,), "the shortest slots give the best makespan", _the_shortest_is_best),
+    claim((3,), "below 50 % makespans are similar to the minimum", _small_slots_are_alike),
+    claim((3,), "solving takes far longer as slots get small", _small_slots_take_long),
+    claim((3,), "small slots are more compact than large ones", _small_slots_are_compact),
+    claim(
+        (4,),
+        "OAS is good in all cases: no queue in the same slots is better",
+        _beats_queues,
+        share=OF_FIGURE_4,
+        of_queues=OF_FIGURE_4,
     ),
-    "workloads": (
-        Claim(
-            (4,),
-            "OAS is good in all cases: no queue in the same slots is better",
-            "",
-            lambda outcome: _beats_queues(OF_FIGURE_4, OF_FIGURE_4, outcome),
-        ),
-        Claim(
-            (4,),
-            "... nor is a queue without slots (OAS in slots)",
-            "",
-            lambda outcome: _beats_queues(OF_FIGURE_4, None, outcome),
-        ),
-        Claim(
-            (4,),
-            "... nor is a queue without slots (OAS without slots)",
-            _OURS,
-            lambda outcome: _beats_queues(None, None, outcome),
-        ),
-        Claim(
-            (4,),
-            "each queue that does well in one workload does badly in another",
-            "",
-            _no_queue_is_always_good,
-        ),
-        Claim(
-            (4,),
-            "WL-1 suits queues that match free nodes: FPFS",
-            "",
-            lambda outcome: _suits("wl-1", ("fpfs",), outcome),
-        ),
-        Claim(
-            (4,),
-            "WL-2 suits queues that prefer small jobs: SJF, SPT",
-            "",
-            lambda outcome: _suits("wl-2", ("sjf", "spt"), outcome),
-        ),
-        Claim((4,), "the insertion is close to the optimum", _OURS, _insertion_is_close),
-        Claim((4,), "avoiding saturation never costs makespan", _OURS, _replays),
+    claim(
+        (4,),
+        "... nor is a queue without slots (OAS in slots)",
+        _beats_queues,
+        share=OF_FIGURE_4,
+        of_queues=None,
     ),
-}
-"""By part. Verdicts are of one schedule each: there is no chance in them."""
+    claim(
+        (4,),
+        "... nor is a queue without slots (OAS without slots)",
+        _beats_queues,
+        _OURS,
+        share=None,
+        of_queues=None,
+    ),
+    claim(
+        (4,),
+        "each queue that does well in one workload does badly in another",
+        _no_queue_is_always_good,
+    ),
+    claim(
+        (4,),
+        "WL-1 suits queues that match free nodes: FPFS",
+        _suits,
+        workload="wl-1",
+        queues=("fpfs",),
+    ),
+    claim(
+        (4,),
+        "WL-2 suits queues that prefer small jobs: SJF, SPT",
+        _suits,
+        workload="wl-2",
+        queues=("sjf", "spt"),
+    ),
+    claim((4,), "the insertion is close to the optimum", _insertion_is_close, _OURS),
+    claim((4,), "avoiding saturation never costs makespan", _replays, _OURS),
+)
+"""Verdicts are of one schedule each: there is no chance in them."""

@@ -2,63 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from experiments.papers.checks import check_amounts
-from experiments.papers.queues.claims import judged
-from experiments.papers.queues.outcome import Outcome
-from experiments.papers.queues.points import FIGURES, observe, points
-from experiments.papers.queues.report import Report
-from experiments.papers.report import check_figures, command_of, figures_option
-from experiments.sweeps.run_store import kept_of_paper
-from experiments.sweeps.sweep import Observation, Run, Watch, sweep
+from experiments.papers import engine
+from experiments.papers.claims_report import told
+from experiments.papers.engine import Picture
+from experiments.papers.judging import Measured
+from experiments.papers.queues import search
+from experiments.papers.queues.judges import LITTLE
+from experiments.papers.queues.points import (
+    CASES,
+    CLOSE,
+    CLOSER,
+    COMMON,
+    FIGURES,
+    FOUR,
+    GS,
+    LS_DO,
+    OF_FIGURE,
+    SINGLE,
+    WARM_UP,
+    Point,
+    jobs_of,
+    observe,
+    panels,
+    points,
+)
+from experiments.papers.queues.policy_claims import OF_POLICIES, OF_QUEUES
+from experiments.papers.queues.responses import KINDS, Outcome
+from experiments.papers.queues.saturation import POLICIES, SATURATION
+from experiments.papers.queues.version_claims import OF_LP_AND_EQ, OF_LS
+from experiments.show.plots import Chart, draw_bars
 
-__all__ = ["FIGURES", "REPLICATIONS", "Report", "reproduce"]
+CLAIMS = OF_LS + OF_LP_AND_EQ + OF_POLICIES + OF_QUEUES
 
-REPLICATIONS = 10
-"""Runs of a point unless told otherwise."""
+_IN_A_ROW = 3
+"""Charts."""
+_TITLES = {
+    3: "the four versions of LS, balanced queues",
+    4: "the four versions of LS, unbalanced queues",
+    5: "the three versions of LP, balanced queues",
+    6: "the three versions of LP, unbalanced queues",
+    7: "the three versions of EQ, balanced queues",
+    8: "the three versions of EQ, unbalanced queues",
+}
 
 
-def reproduce(
-    folder: Path,
-    watch: Watch,
-    figures: Sequence[int] = FIGURES,
-    scale: float = 1.0,
-    replications: int = REPLICATIONS,
-    workers: int = 1,
-) -> Report:
-    """Run the experiments of figures, and judge the paper's claims of them.
+class Paper(engine.PaperOfPoints):
+    """Figs. 3 to 18 of `queues`."""
 
-    Parameters
-    ----------
-    folder : path
-        Where finished runs are kept, and taken up again.
-    watch : Watch
-        Is told how it goes on.
-    figures : sequence of int
-        Of 3 to 18.
-    scale : float
-        Jobs of a run, in millions; above 0.
-    replications : int
-        Runs of each point.
-    workers : int
-        Processes; they change nothing but the time.
+    key, title = "queues", "Priorities among multiple queues, run again"
+    known, stated = FIGURES, CLAIMS
+    usual, outcomes, observe = 10, Outcome, observe
+    bars = " Bars: 95 % confidence intervals; SAT: saturated."
 
-    Raises
-    ------
-    GridError
-        For a parameter that is not accepted, or a folder that holds other runs.
-    """
-    check_figures(figures, FIGURES)
-    check_amounts(scale, replications, workers)
-    kept = kept_of_paper(folder, "queues", scale=scale)
+    def points(self, part: int) -> list[Point]:
+        """Return all points of a figure."""
+        return points(part)
 
-    def carry_out(runs: list[Run]) -> Mapping[str, Observation]:
-        return sweep(runs, observe, kept, workers, watch)
+    def tell(self, measured: Measured) -> str:
+        """Return a number that decides on a claim, in words."""
+        return told(measured, " %")
 
-    of_figures = {figure: points(figure) for figure in figures}
-    outcome = Outcome(scale, replications)
-    outcome.run([point for of_figure in of_figures.values() for point in of_figure], carry_out)
-    command = command_of("queues", figures_option(figures, FIGURES), scale, replications)
-    return Report(outcome, of_figures, judged(outcome, figures), command)
+    def pictures(self) -> Iterator[Picture]:
+        """Yield the picture of each figure; the caption tells the loads."""
+        for figure in self.parts:
+            what = _TITLES.get(figure) or f"the policies, {OF_FIGURE[figure]}"
+            at = ", ".join(f"{charted[0].load:g}" for charted in panels(figure))
+            caption = f"Fig. {figure}: {what}; at utilization {at}"
+            yield Picture(f"figure{figure}", caption, f"Figure {figure}")
+
+    def draw(self, folder: Path) -> None:
+        """Draw them into a folder."""
+        for figure in self.parts:
+            charted = panels(figure)
+            charts = [
+                self._chart(points, f"{'abcdefgh'[at]} " if len(charted) > 1 else "")
+                for at, points in enumerate(charted)
+            ]
+            stem = folder / f"queues-figure{figure}"
+            draw_bars(charts, "mean response time", _IN_A_ROW, stem)
+
+    def _chart(self, points: Sequence[Point], letter: str) -> Chart:
+        return Chart(
+            f"{letter}{points[0].case} at {points[0].load:g}",
+            [point.name for point in points],
+            {kind: [self.outcome.mean(point, kind) for point in points] for kind in KINDS},
+        )
+
+    def method(self) -> Iterator[str]:
+        """Yield paragraphs on how the page was made, and at which loads."""
+        jobs = jobs_of(self.scale)
+        yield (
+            f"made this page. Each run has {jobs:,} jobs that count, after "
+            f"{round(WARM_UP * jobs):,} that do not, because clusters begin empty; runs of each "
+            f"point: {self.replications}, of different seeds. Intervals are 95 % confidence "
+            "intervals (Student's t) over them. With one seed all policies get the same jobs, and "
+            "policies are compared seed by seed. Times are in units of the mean service time. "
+            "*Local* jobs have one component, *global* ones several, also where one kind of queue "
+            "holds both (the paper then shows the total alone).\n"
+        )
+        yield (
+            "**SAT**: in half of the runs or more the queues grew as long as jobs came, and a mean "
+            "would only tell how long runs were. In numbers that is ∞; a comparison with a "
+            "saturated policy counts as won by the other, and one of two such policies is left "
+            "out. Runs whose queues are long and grow end early, and count as far as they went.\n"
+        )
+        yield "## Utilizations\n"
+        yield (
+            "The paper prints none; it says that at each some policy is close to its maximal one. "
+            "Here they follow from the maximal utilizations below. Figs. 3 to 8, 15 to 18 and the "
+            f"first charts of Figs. 9 to 14: {CLOSE:g} of the least among the policies shown (in "
+            "Figs. 5 to 8 of LP and EQ together). The second charts of Figs. 9 to 14: "
+            f"{CLOSER:g} of the greatest. Claims that compare job-stream compositions are "
+            f"judged at a common load of {COMMON:g}. No parameter was tuned to meet a claim.\n"
+        )
+        yield f"| composition | {' | '.join(policy.upper() for policy in POLICIES)} |"
+        yield f"|---|{'---|' * len(POLICIES)}"
+        formulas = search.by_formula()
+        for case in CASES:
+            cells = [
+                f"{SATURATION[case][policy][0]:.3f}-{SATURATION[case][policy][1]:.3f}"
+                if policy in SATURATION[case]
+                else "-"
+                for policy in POLICIES
+            ]
+            yield f"| {case} | {' | '.join(cells)} |"
+        yield (
+            "\n`metasched reproduce queues --table saturation` finds these brackets, by 8 runs of "
+            "150,000 jobs at each load. -: not run, because the policy is the same as LS or GS "
+            "there, or the paper does not show it. Formulas of `maxutil` tell two of them: "
+            f"{formulas[SINGLE, LS_DO]:.4f} (eq. 2, exact) for LS and {SINGLE}, where clusters "
+            f"serve their own jobs alone, and {formulas[FOUR, GS]:.4f} (eq. 5, approximate) for "
+            f"GS and {FOUR}.\n"
+        )
+
+    def rules(self) -> str:
+        """Return the paragraph on how claims are judged."""
+        return (
+            "Numbers are by how much the first response time is above the second, percent, unless "
+            "they say otherwise; of many the lowest and the highest are shown. A comparison "
+            "*holds* if the intervals of all of them are on the right side, *fails* if one is on "
+            f"the wrong side, and is *open* else. *A little* and *close* are up to {LITTLE:g} %, "
+            "*much* is more. What holds *mostly* holds in more than half of the cases.\n"
+        )
+
+    def tables(self) -> Iterator[str]:
+        """Yield what stands between claims and pictures."""
+        yield (
+            "Not judged: why policies differ (backfilling over several queues, how well components "
+            "fit, how fair an order of queues is), how even the lengths of queues are at an "
+            "instant, how much jobs of one kind feel those of the other, and which policy owners "
+            "of clusters would choose.\n"
+        )
+
+
+TABLES = {"saturation": search.search}
+"""What can be asked for instead of figures."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any
 
 import numpy as np
 
-from experiments.papers import claims as judge
-from experiments.papers.claims import FAILS, HOLDS, OPEN, Measured, Verdict
-from experiments.papers.claims_report import Claim
-from experiments.papers.queues.outcome import Outcome
+from experiments.papers import judging as judge
+from experiments.papers.claims_report import Claim, claim
+from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
 from experiments.papers.queues.points import At, Point
+from experiments.papers.queues.responses import Outcome
 from experiments.sweeps.statistics import Interval, mean_interval
 
 LITTLE = 10.0
@@ -68,11 +66,7 @@ def is_mostly(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
 
 def are_all(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
     """Judge that all of some verdicts hold."""
-    found = [each(outcome) for each in verdicts]
-    joint = found[0]
-    for each in found[1:]:
-        joint = judge.both(joint, each)
-    return joint
+    return judge.all_of(*(each(outcome) for each in verdicts))
 
 
 def is_any(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
@@ -116,11 +110,7 @@ def is_rising(
     outcome: Outcome, courses: Sequence[Sequence[tuple[Point, Point]]], column: str
 ) -> Verdict:
     """Judge that excesses rise from the first pair to the last, in each course."""
-    found = [judge.rises(outcome.excesses(course, column)) for course in courses]
-    joint = found[0]
-    for each in found[1:]:
-        joint = judge.both(joint, each)
-    return joint
+    return judge.all_of(*(judge.rises(outcome.excesses(course, column)) for course in courses))
 
 
 def is_above_other_kind(
@@ -189,19 +179,19 @@ def is_wider(
 
 
 def above(
-    figures: Sequence[int], text: str, pairs: Pairs, column: str = "total", least: float = 0.0
+    figures: tuple[int, ...], text: str, pairs: Pairs, column: str = "total", least: float = 0.0
 ) -> Claim:
     """Claim that the first of each pair is above the second."""
     return claim(figures, text, is_above, pairs=pairs, column=column, least=least)
 
 
-def much_above(figures: Sequence[int], text: str, pairs: Pairs, column: str) -> Claim:
+def much_above(figures: tuple[int, ...], text: str, pairs: Pairs, column: str) -> Claim:
     """Claim that it is above it by more than `LITTLE` percent."""
     return above(figures, text, pairs, column, LITTLE)
 
 
 def within(
-    figures: Sequence[int],
+    figures: tuple[int, ...],
     text: str,
     pairs: Pairs,
     column: str = "total",
@@ -212,29 +202,22 @@ def within(
 
 
 def other_kind(
-    figures: Sequence[int], text: str, points: Sequence[Point], one: str, other: str
+    figures: tuple[int, ...], text: str, points: Sequence[Point], one: str, other: str
 ) -> Claim:
     """Claim that one response time of a policy is above another of it."""
     return claim(figures, text, is_above_other_kind, points=points, one=one, other=other)
 
 
-def mostly(figures: Sequence[int], text: str, verdicts: Sequence[Judge]) -> Claim:
+def mostly(figures: tuple[int, ...], text: str, verdicts: Sequence[Judge]) -> Claim:
     """Claim what more than half of some verdicts say."""
     return claim(figures, text, is_mostly, verdicts=verdicts)
 
 
-def nearer(figures: Sequence[int], text: str, triples: Triples) -> Claim:
+def nearer(figures: tuple[int, ...], text: str, triples: Triples) -> Claim:
     """Claim that a policy is nearer to good ones than to the worst of some."""
     return claim(figures, text, is_nearer, triples=triples)
 
 
-def same(figures: Sequence[int], text: str, pairs: Pairs) -> Claim:
+def same(figures: tuple[int, ...], text: str, pairs: Pairs) -> Claim:
     """Claim that response times are the same."""
     return claim(figures, text, is_same, pairs=pairs)
-
-
-def claim(
-    figures: Sequence[int], text: str, judged_by: Callable[..., Verdict], **what: Any
-) -> Claim:
-    """Return a claim that a judge decides."""
-    return Claim(tuple(figures), text, "", partial(judged_by, **what))

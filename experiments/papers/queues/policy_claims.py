@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from experiments.papers.claims_report import claim
 from experiments.papers.queues import judges
 from experiments.papers.queues.judges import (
     Judge,
     Pairs,
     above,
     against,
-    claim,
     mostly,
     much_above,
     nearer,

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from experiments.papers.checks import check_amounts
+from experiments.papers.claims_report import bare_table
+from experiments.papers.engine import Listing, check_amounts
 from experiments.papers.queues.points import FOUR, GS, LS_DO, SINGLE, jobs_of, of_case
 from experiments.papers.queues.saturation import SATURATION, Case
 from experiments.sweeps.run_store import kept_of_paper
@@ -24,42 +19,6 @@ JOBS = 0.15
 REPLICATIONS = 8
 """Runs at each load unless told otherwise."""
 WIDTH = 0.01
-
-
-@dataclass(frozen=True)
-class Found:
-    """Where the maximal utilization of a policy lies.
-
-    Attributes
-    ----------
-    case : Case
-    policy : str
-    low, high : float
-        The highest load found to be borne, and the lowest found not to be.
-    """
-
-    case: Case
-    policy: str
-    low: float
-    high: float
-
-    @property
-    def used(self) -> tuple[float, float]:
-        """The same two, as the loads of the figures follow from them."""
-        return SATURATION[self.case][self.policy]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it in numbers, ready for JSON; `formula` is None where there is none."""
-        return {
-            "composition": list(self.case.composition),
-            "balanced": self.case.balanced,
-            "policy": self.policy,
-            "low": self.low,
-            "high": self.high,
-            "used_low": self.used[0],
-            "used_high": self.used[1],
-            "formula": by_formula().get((self.case, self.policy)),
-        }
 
 
 def by_formula() -> dict[tuple[Case, str], float]:
@@ -81,10 +40,13 @@ def search(
     scale: float = 1.0,
     replications: int = REPLICATIONS,
     workers: int = 1,
-) -> list[Found]:
+) -> Listing:
     """Search for the maximal utilization of each policy in each case of Table 1.
 
-    Parameters are those of `experiments.papers.queues.reproduce`; at least 2 replications.
+    Parameters are those of `experiments.papers.engine.PaperOfPoints`, of which there are at least 2
+    replications. Its rows have ``low``, the highest load found to be borne, ``high``, the lowest
+    found not to be, ``used_low`` and ``used_high``, the two that the loads of the figures follow
+    from, and ``formula``, None where there is none.
 
     Raises
     ------
@@ -94,34 +56,34 @@ def search(
     check_amounts(scale, replications, workers, fewest=2)
     kept = kept_of_paper(folder, "queues", scale=scale)
     jobs = f"jobs={jobs_of(JOBS * scale)}"
-    found = []
+    found, formulas = [], by_formula()
+    table = bare_table("composition", "policy", "found", "used", "by formula", no_wrap=True)
     for case, policies in SATURATION.items():
         watch.prepare(f"searching for the maximal utilizations of {case}")
         scenarios = [of_case(case).changed([jobs], global_scheduler=each) for each in policies]
         brackets = find_saturations(
             scenarios, 0, lambda words: None, replications, workers, WIDTH, kept, watch
         )
-        found += [
-            Found(case, policy, each.bracket.low, each.bracket.high)
-            for policy, each in zip(policies, brackets, strict=True)
-        ]
-    return found
-
-
-def print_found(found: Sequence[Found], console: Console) -> None:
-    """Print what was found, and what the loads of the figures follow from."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for column in ("composition", "policy", "found", "used", "by formula"):
-        table.add_column(column, no_wrap=True)
-    formulas = by_formula()
-    for each in found:
-        formula = formulas.get((each.case, each.policy))
-        table.add_row(
-            str(each.case),
-            each.policy.upper(),
-            f"{each.low:.4f}-{each.high:.4f}",
-            f"{each.used[0]:.4f}-{each.used[1]:.4f}",
-            "-" if formula is None else f"{formula:.4f}",
-        )
-    console.print(table)
-    console.print("found by this search; used for the figures' loads; the paper prints none")
+        for policy, used, each in zip(policies, policies.values(), brackets, strict=True):
+            bracket, formula = each.bracket, formulas.get((case, policy))
+            found.append(
+                {
+                    "composition": list(case.composition),
+                    "balanced": case.balanced,
+                    "policy": policy,
+                    "low": bracket.low,
+                    "high": bracket.high,
+                    "used_low": used[0],
+                    "used_high": used[1],
+                    "formula": formula,
+                }
+            )
+            table.add_row(
+                str(case),
+                policy.upper(),
+                f"{bracket.low:.4f}-{bracket.high:.4f}",
+                f"{used[0]:.4f}-{used[1]:.4f}",
+                "-" if formula is None else f"{formula:.4f}",
+            )
+    note = "found by this search; used for the figures' loads; the paper prints none"
+    return Listing(found, table, note)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from experiments.papers.claims_report import Claim
+from experiments.papers.claims_report import Claim, claim
 from experiments.papers.queues import judges
 from experiments.papers.queues.judges import (
     above,
     against,
-    claim,
     mostly,
     much_above,
     nearer,

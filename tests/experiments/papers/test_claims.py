@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.papers import claims
-from experiments.papers.claims import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers import judging
+from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
 from experiments.sweeps.statistics import Interval
 
 
@@ -17,7 +17,7 @@ def measured(*values, half=1.0):
     ("values", "word"), [((2, 3), HOLDS), ((2, 0.5), OPEN), ((2, -0.5), OPEN), ((5, -2), FAILS)]
 )
 def test_all_above_zero(values, word):
-    verdict = claims.all_above_zero(measured(*values))
+    verdict = judging.all_above_zero(measured(*values))
     assert verdict.word == word
     assert [each.value.mean for each in verdict.evidence] == sorted(values)
 
@@ -33,7 +33,7 @@ def test_all_above_zero(values, word):
     ],
 )
 def test_is_number(mean, half, word):
-    assert claims.is_number(Measured("", Interval(mean, half)), 0.121).word == word
+    assert judging.is_number(Measured("", Interval(mean, half)), 0.121).word == word
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_is_number(mean, half, word):
     ],
 )
 def test_inside(mean, half, word):
-    assert claims.inside(Interval(mean, half), -1.0, 1.0) == word
+    assert judging.inside(Interval(mean, half), -1.0, 1.0) == word
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_inside(mean, half, word):
     [((0, 3, 6), HOLDS), ((0, 6, 5), HOLDS), ((0, 1, 1.5), OPEN), ((0, 9, 5), FAILS)],
 )
 def test_rises(values, word):
-    assert claims.rises(measured(*values)).word == word
+    assert judging.rises(measured(*values)).word == word
 
 
 @pytest.mark.parametrize(
@@ -65,21 +65,21 @@ def test_rises(values, word):
     [((0, 5, 1), HOLDS), ((0, 2, 1), OPEN), ((0, 2, 9), FAILS), ((9, 2, 0), FAILS)],
 )
 def test_rises_then_falls(values, word):
-    assert claims.rises_then_falls(measured(*values)).word == word
+    assert judging.rises_then_falls(measured(*values)).word == word
 
 
 def test_no_trend():
-    assert claims.no_trend(measured(0, 7, 1)).word == HOLDS
-    assert claims.no_trend(measured(0, 1, 7)).word == FAILS
-    assert claims.no_trend(measured(0, 1, 7, half=None)).word == OPEN
+    assert judging.no_trend(measured(0, 7, 1)).word == HOLDS
+    assert judging.no_trend(measured(0, 1, 7)).word == FAILS
+    assert judging.no_trend(measured(0, 1, 7, half=None)).word == OPEN
 
 
 def test_without_intervals_nothing_is_decided():
     for judge in (
-        claims.all_above_zero,
-        claims.rises,
-        claims.rises_then_falls,
-        claims.no_trend,
+        judging.all_above_zero,
+        judging.rises,
+        judging.rises_then_falls,
+        judging.no_trend,
     ):
         assert judge(measured(1, 5, 2, half=None)).word == OPEN
 
@@ -88,20 +88,20 @@ def test_without_intervals_nothing_is_decided():
     ("words", "word"),
     [((HOLDS, HOLDS), HOLDS), ((HOLDS, OPEN), OPEN), ((OPEN, FAILS), FAILS)],
 )
-def test_both(words, word):
+def test_all_of(words, word):
     one, other = (
         Verdict(each, tuple(measured(1, index))) for index, each in enumerate(words, start=2)
     )
-    assert claims.both(one, other).word == word
-    assert [each.value.mean for each in claims.both(one, other).evidence] == [1, 2, 3]
+    assert judging.all_of(one, other).word == word
+    assert [each.value.mean for each in judging.all_of(one, other).evidence] == [1, 2, 3]
 
 
 def test_the_evidence_of_a_course_is_its_ends_and_its_peak():
-    for judge in (claims.rises, claims.rises_then_falls, claims.no_trend):
+    for judge in (judging.rises, judging.rises_then_falls, judging.no_trend):
         assert [each.value.mean for each in judge(measured(0, 2, 9, 4, 1)).evidence] == [0, 9, 1]
         assert [each.value.mean for each in judge(measured(0, 2, 9)).evidence] == [0, 9]
 
 
 def test_joint_is_open_where_readings_differ():
-    assert claims.joint([HOLDS, HOLDS]) == HOLDS
-    assert claims.joint([HOLDS, FAILS]) == OPEN
+    assert judging.joint([HOLDS, HOLDS]) == HOLDS
+    assert judging.joint([HOLDS, FAILS]) == OPEN

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from experiments.papers.muscle.claims import CLAIMS, READINGS, judged
-from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.pictures import _style
 from experiments.papers.muscle.points import DLL, FIGURES, MUSCLE, SERIES, WRAND, points
+from experiments.papers.muscle.savings import Outcome
 
 ROUNDS = 30
 
@@ -100,7 +100,7 @@ def test_readings_that_differ_leave_a_claim_open():
 
 def test_only_claims_of_the_figures_that_were_run_are_judged():
     outcome = Outcome(points([6]), 100, 1)
-    assert {claim.figure for claim in CLAIMS} == set(FIGURES)
+    assert {claim.parts[0] for claim in CLAIMS} == set(FIGURES)
     with pytest.raises(KeyError):
         judged(outcome, [6])  # nothing was filled in
 

@@ -16,10 +16,10 @@ from click.testing import CliRunner
 
 from experiments.cli.app import main
 from experiments.cli.users_errors import UsersError
-from experiments.papers.muscle import reproduce
+from experiments.papers.muscle import Paper
 from experiments.papers.muscle.claims import CLAIMS
-from experiments.papers.muscle.outcome import Outcome
 from experiments.papers.muscle.points import FIGURES, SERIES, Point, observe, points, run, scenario
+from experiments.papers.muscle.savings import Outcome
 from experiments.run.results import Result
 from experiments.sweeps.run_store import RUNS, Kept
 from experiments.sweeps.sweep import sweep
@@ -79,7 +79,7 @@ def test_whole_path(tiny):
     assert (told["paper"], told["figures"], told["jobs"]) == ("muscle", [6], 40)
     assert len(told["points"]) == 3 * len(SERIES)
     assert {each["verdict"] for each in told["claims"]} <= {"holds", "fails", "open"}
-    assert [each["claim"] for each in told["claims"]] == [c.text for c in CLAIMS if c.figure == 6]
+    assert [each["claim"] for each in told["claims"]] == [c.text for c in CLAIMS if c.parts == (6,)]
     lines = [line for line in result.stderr.splitlines() if not line.endswith("so far")]
     compiling, measuring, runs, *rest = lines
     assert compiling.startswith("trying a short run of each kind")
@@ -140,7 +140,7 @@ def test_killed_and_taken_up_again(start, tiny, tmp_path):
     before = kept(tmp_path)
     assert 3 <= before < 60
     watch = Silent()
-    again = reproduce(tmp_path, watch, [6], scale=0.002, replications=2, workers=2)
+    again = Paper([6], scale=0.002, replications=2, workers=2).reproduce(tmp_path, watch)
     assert (watch.runs, watch.kept) == (60 - before, before)
     assert again.summary() == json.loads(uninterrupted.stdout)
 

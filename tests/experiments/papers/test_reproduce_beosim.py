@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli.app import main
-from experiments.papers.beosim.claims import CLAIMS, judged
-from experiments.papers.beosim.outcome import Outcome
+from experiments.papers.beosim.claims import CLAIMS
 from experiments.papers.beosim.pictures import pictures
 from experiments.papers.beosim.points import (
     FIGURES,
@@ -31,7 +30,8 @@ from experiments.papers.beosim.points import (
     run,
     scenario,
 )
-from experiments.papers.claims_report import spans, told
+from experiments.papers.beosim.turnarounds import Outcome
+from experiments.papers.claims_report import judged, spans, told
 from experiments.run.running import run as run_scenario
 from experiments.sweeps.run_store import RUNS
 
@@ -74,7 +74,7 @@ def test_whole_path(tiny):
     assert len(told["points"]) == len(points)
     assert {each["verdict"] for each in told["claims"]} <= {"holds", "fails", "open"}
     assert [each["claim"] for each in told["claims"]] == [
-        claim.text for claim in CLAIMS if claim.figures == (9,)
+        claim.text for claim in CLAIMS if claim.parts == (9,)
     ]
     table = pd.read_csv(folder / "beosim-figures.csv")
     assert len(table) == len(points)
@@ -239,7 +239,7 @@ def test_b3_is_b1_without_a_chunk_and_migration_with_a_whole_one():
     outcome = Outcome(0.002, 2)
     points = [point for figure in (26, 27) for point in points_of(figure)]
     outcome.run(points, carried_out)
-    ((_, verdict),) = judged(outcome, (26, 27))
+    ((_, verdict),) = judged(CLAIMS, outcome, (26, 27))
     assert [each.value.mean for each in verdict.evidence if "apart" in each.where] == [0.0] * 4
     first, *_, last = over_chunks(300)
     assert (outcome.values(first) != outcome.values(last)).all()

@@ -12,12 +12,12 @@ from click.testing import CliRunner
 
 from experiments.cli.app import main
 from experiments.maxutil.heavy_traffic import observe, stepped
-from experiments.papers.maxutil import verdicts
-from experiments.papers.maxutil.claims import CLAIMS
+from experiments.papers.maxutil import Paper, verdicts
 from experiments.papers.maxutil.examples import extreme_loss
 from experiments.papers.maxutil.logs import Log
-from experiments.papers.maxutil.outcome import Outcome, formula, truth
-from experiments.papers.maxutil.points import (
+from experiments.papers.maxutil.loss_claims import CLAIMS
+from experiments.papers.maxutil.losses import Outcome, formula, truth
+from experiments.papers.maxutil.systems import (
     DEPENDENT,
     FPFS,
     JOBS,
@@ -34,6 +34,7 @@ from experiments.papers.maxutil.points import (
 )
 from experiments.papers.maxutil.tables import TABLE_5
 from experiments.sweeps.run_store import RUNS
+from grid.errors import GridError
 
 TINIEST = ["--scale", "0.0003", "--replications", "1", "--workers", "1"]
 
@@ -126,6 +127,11 @@ def test_bad_input(words, says, tmp_path):
     assert result.exit_code == 2
     assert says in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_part_that_is_unknown_is_refused_in_python_too():
+    with pytest.raises(GridError, match="part: found 'x'; accepted: tables, figures, chain, logs"):
+        Paper(["x"])
 
 
 # Points -----------------------------------------------------------------------------------------

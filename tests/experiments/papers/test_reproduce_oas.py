@@ -12,7 +12,8 @@ from agents.oas import Instance, Run, verify
 from experiments.cli.app import main
 from experiments.papers.oas.claims import CLAIMS
 from experiments.papers.oas.gantt import rows
-from experiments.papers.oas.points import (
+from experiments.papers.oas.schedules import (
+    FIGURE,
     METHODS,
     OF_SLOTS,
     WORKLOADS,
@@ -33,19 +34,20 @@ def call(*words):
 
 
 def whole_path(folder, part):
+    claims = [claim for claim in CLAIMS if claim.parts == (FIGURE[part],)]
     words = ["--part", part, "--time-limit", 1, "--out", folder, "--json"]
     result = call(*words)
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert (told["paper"], told["parts"], told["time_limit"]) == ("oas", [part], 1)
-    assert [each["claim"] for each in told["claims"]] == [claim.text for claim in CLAIMS[part]]
+    assert [each["claim"] for each in told["claims"]] == [claim.text for claim in claims]
     table = pd.read_csv(folder / "oas-points.csv")
     assert len(table) == len(told["points"]) == len(points(part))
     for schedule in json.loads((folder / "oas-schedules.json").read_text()):
         verify(instance(schedule["workload"]), schedule)
     page = (folder / "oas.md").read_text()
     assert f"metasched reproduce oas --part {part} --time-limit 1" in page
-    for claim in CLAIMS[part]:
+    for claim in claims:
         assert claim.text in page
     pictures = {path.name for path in folder.glob("*.svg")}
     assert pictures == {word.split("(")[-1] for word in page.split(")") if word.endswith(".svg")}

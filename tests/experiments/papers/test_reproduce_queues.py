@@ -12,9 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli.app import main
-from experiments.papers.queues import judges, search
-from experiments.papers.queues.claims import CLAIMS, judged
-from experiments.papers.queues.outcome import Outcome
+from experiments.papers.claims_report import judged
+from experiments.papers.queues import CLAIMS, judges, search
 from experiments.papers.queues.points import (
     CASES,
     EQ_GF,
@@ -31,6 +30,7 @@ from experiments.papers.queues.points import (
     points,
     run,
 )
+from experiments.papers.queues.responses import Outcome
 from experiments.papers.queues.saturation import POLICIES, SATURATION
 from experiments.sweeps.no_steady_state import is_far_lost, is_lost
 
@@ -53,7 +53,7 @@ def test_whole_path(tiny):
     folder, told = tiny
     assert (told["paper"], told["figures"], told["replications"]) == ("queues", [15, 18], 2)
     assert len(told["points"]) == len(points(15)) + len(points(18))
-    claims = [claim for claim in CLAIMS if set(claim.figures) <= {15, 18}]
+    claims = [claim for claim in CLAIMS if set(claim.parts) <= {15, 18}]
     assert [each["claim"] for each in told["claims"]] == [claim.text for claim in claims]
     table = pd.read_csv(folder / "queues-figures.csv")
     gs = table[(table.figure == 15) & (table.policy == "gs")]
@@ -145,7 +145,7 @@ def outcome_of(response, saturated=(), replications=4):
 
 def test_every_claim_can_be_judged_by_the_points_of_its_figures():
     outcome = outcome_of(lambda policy, column: 2.0 if policy == LS_DO else 3.0)
-    verdicts = {claim.text: verdict.word for claim, verdict in judged(outcome, FIGURES)}
+    verdicts = {claim.text: verdict.word for claim, verdict in judged(CLAIMS, outcome, FIGURES)}
     assert len(verdicts) > 80
     assert verdicts["LS is best"] == "holds"
     assert verdicts["LS-DO is best of LS, queues balanced"] == "holds"
@@ -163,9 +163,8 @@ def test_saturated_policies_lose():
     assert judges.is_above(outcome, pairs, "total").word == "holds"
     assert judges.is_above(outcome, [(at[LS_DO], at[GP])], "total").word == "fails"
     assert judges.is_above(outcome, [(at[GS], at[GP])], "total").word == "open"
-    row = outcome.table({9: [at[GS]]}).iloc[0]
-    assert row.saturated == 4
-    assert row.total is None
+    row = outcome.row(at[GS])
+    assert (row["saturated"], row["total"], row["total_ci"]) == (4, None, None)
 
 
 def test_saturated_policies_are_not_compared_with_one_another():
@@ -181,7 +180,7 @@ def test_saturated_policies_are_not_compared_with_one_another():
         outcome = outcome_of(lambda policy, column: 2.0, saturated)
         assert judges.is_nearer(outcome, of).word == word, saturated
     everything = outcome_of(lambda policy, column: 2.0, saturated=POLICIES)
-    words = {claim.text: verdict.word for claim, verdict in judged(everything, FIGURES)}
+    words = {claim.text: verdict.word for claim, verdict in judged(CLAIMS, everything, FIGURES)}
     assert {text for text, word in words.items() if word != "open"} == {
         "With single-component jobs only the four versions of LS are the same",
         "With single-component jobs only GP, LP, EQ and LQ are LS",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from experiments.papers.bars import BarPanel, draw_bars
 from experiments.papers.maxutil.logs import Log
-from experiments.papers.maxutil.outcome import Outcome, formula
-from experiments.papers.maxutil.points import (
+from experiments.papers.maxutil.losses import Outcome, formula
+from experiments.papers.maxutil.systems import (
     DEPENDENT,
     FEW_JUMPS,
     FIRST_FIT,

@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
-import numpy as np
-import numpy.typing as npt
-
 from experiments.maxutil.formulas import Question
-from experiments.papers.claims import Measured
-from experiments.papers.maxutil.points import Point, Tiny, run
+from experiments.papers import outcome
+from experiments.papers.judging import Measured
+from experiments.papers.maxutil.systems import Point, Tiny, run
+from experiments.papers.outcome import Floats
 from experiments.sweeps.statistics import Interval, mean_interval
-from experiments.sweeps.sweep import Observation, Run
+from experiments.sweeps.sweep import Run
 from grid.capacity import Requests, true_capacity
 from grid.workloads.component_sizes import parse_sizes
 
 
-class Outcome:
-    """The capacity losses of all systems, of several independent runs each.
+class Outcome(outcome.Outcome):
+    """The replications of all systems: their capacity losses."""
 
-    Parameters
-    ----------
-    scale : float
-        Jobs of a run, in units of `points.JOBS`.
-    replications : int
-        Runs of each system, of seeds 0, 1, ...
-    """
+    columns = ("utilization",)
 
-    def __init__(self, scale: float, replications: int) -> None:
-        self.scale, self.replications = scale, replications
-        self._of: dict[Point, npt.NDArray[np.float64]] = {}
+    def run_of(self, point: Point, seed: int) -> Run:
+        """Return a run of a system."""
+        return run(point, self.scale, seed)
 
-    def run(
-        self, points: Iterable[Point], carry_out: Callable[[list[Run]], dict[str, Observation]]
-    ) -> None:
-        """Have the runs of systems carried out."""
-        runs = {
-            point: [run(point, self.scale, seed) for seed in range(self.replications)]
-            for point in dict.fromkeys(points)
-        }
-        found = carry_out([each for of_point in runs.values() for each in of_point])
-        for point, of_point in runs.items():
-            rows = [found[each.key]["utilization"][0] for each in of_point]
-            self._of[point] = 1.0 - np.array(rows)
-
-    def losses(self, point: Point) -> npt.NDArray[np.float64]:
+    def losses(self, point: Point) -> Floats:
         """Return the capacity loss in each run."""
-        return self._of[point]
+        return 1.0 - self.values(point)
 
     def loss(self, point: Point) -> Interval:
         """Return the mean capacity loss."""

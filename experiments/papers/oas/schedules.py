@@ -21,7 +21,8 @@ OF_SLOTS = "slots"
 WORKLOADS = tuple(f"wl-{number}" for number in range(1, 7))
 """Those of Fig. 4."""
 
-PARTS = ("slots", "workloads")
+FIGURE = {"slots": 3, "workloads": 4}
+PARTS = tuple(FIGURE)
 SHARES = (15, 25, 35, 50, 75, 100, 150, 200, 250)
 """Sizes of slots, percent of the mean base time; the paper has them from 15 to 250."""
 

@@ -13,7 +13,7 @@ import pandas as pd
 from agents.oas import Answer, approximate, solve, verify
 from agents.oas.schedule import Run
 from experiments.oas.replaying import compare
-from experiments.papers.oas.points import MILP, OAS, OF_SLOTS, Point, instance
+from experiments.papers.oas.schedules import MILP, OAS, OF_SLOTS, Point, instance
 from experiments.sweeps.forecast import Forecast
 from experiments.sweeps.run_store import Kept
 from experiments.sweeps.sweep import Watch

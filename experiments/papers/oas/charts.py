@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from experiments.papers.engine import Picture
 from experiments.papers.oas.gantt import DAY, Gantt, draw_gantts
-from experiments.papers.oas.outcome import Outcome
-from experiments.papers.oas.points import (
+from experiments.papers.oas.schedules import (
     METHODS,
     MILP,
     OAS,
@@ -20,6 +20,7 @@ from experiments.papers.oas.points import (
     Point,
     instance,
 )
+from experiments.papers.oas.solved import Outcome
 from experiments.show.plots import Chart, Curve, Panel, Style, draw, draw_bars
 from experiments.sweeps.statistics import Interval
 
@@ -29,37 +30,37 @@ NUMBERED = "jobs and clusters (with their power) are numbered from 0, as in `oas
 PRINTED = Style("#d55e00", "s", ":", filled=False)
 
 
-def pictures(parts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the name, the heading and the caption of each picture."""
+def pictures(parts: Sequence[str]) -> Iterator[Picture]:
+    """Yield each picture of parts."""
     if "slots" in parts:
-        yield (
+        yield Picture(
             "slots",
-            "Figure 3: the size of time slots",
             "Makespan, compaction and solve time against the size of slots; OAS without slots "
             "beside them, and the solve time of the mixed-integer model as printed",
+            "Figure 3: the size of time slots",
         )
-        yield (
+        yield Picture(
             "slots-gantt",
-            "Schedules of Fig. 3's workload",
             "Optimal schedules without slots and in slots of 50 and 250 %; a job holds its nodes "
             f"to the end of its last slot; {NUMBERED}",
+            "Schedules of Fig. 3's workload",
         )
     if "workloads" in parts:
-        yield (
+        yield Picture(
             "makespan",
-            "Figure 4 (a): makespan",
             "Makespan of each method, in slots of 50 % of the mean base time and without slots",
+            "Figure 4 (a): makespan",
         )
-        yield (
+        yield Picture(
             "compaction",
-            "Figure 4 (b): compaction degree",
             "Compaction degree of each method, in slots of 50 % and without slots",
+            "Figure 4 (b): compaction degree",
         )
-        yield (
+        yield Picture(
             "gantt",
-            "Figure 1: the schedules of each workload",
             "As the paper's Fig. 1: FCFS, the best of the six queues, and OAS, without slots; "
             + NUMBERED,
+            "Figure 1: the schedules of each workload",
         )
 
 

@@ -130,10 +130,11 @@ def no_trend(measured: Sequence[Measured]) -> Verdict:
     return Verdict(FAILS if apart else HOLDS, _course(measured))
 
 
-def both(one: Verdict, other: Verdict) -> Verdict:
-    """Judge that two claims hold together; one that fails makes both fail."""
-    word = together((one.word, other.word))
-    return Verdict(word, tuple(dict.fromkeys(one.evidence + other.evidence)))
+def all_of(*verdicts: Verdict) -> Verdict:
+    """Judge that claims hold together; one that fails makes all fail."""
+    word = together(each.word for each in verdicts)
+    evidence = (measured for each in verdicts for measured in each.evidence)
+    return Verdict(word, tuple(dict.fromkeys(evidence)))
 
 
 def extremes(measured: Sequence[Measured]) -> tuple[Measured, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from experiments.papers.claims import Measured
+from experiments.papers.judging import Measured
 from experiments.papers.muscle.points import (
     DLL,
     LIST,
