@@ -99,6 +99,8 @@ def _refuse_misuse(error: click.UsageError, words: list[str]) -> NoReturn:
         words = _path(error.ctx)
     command = " ".join(["metasched", *words])
     message = error.format_message().removesuffix(".")
+    if isinstance(error, click.NoSuchOption) and error.option_name[1:2].isdigit():
+        message = f"no such option {error.option_name}, which after -- is an argument"
     where = f"{' '.join(words)}: " if words else ""
     _say(f"{where}{message[0].lower()}{message[1:]}; `{command} --help` says what it takes")
     sys.exit(BAD_INPUT)

@@ -222,7 +222,9 @@ class RunTotals:
 
     @property
     def timeline(self) -> pd.DataFrame:
-        """What there was in a few dozen intervals of the run, one row each.
+        """What there was in at most a few dozen intervals of the run, one row each.
+
+        Each ends with an arrival; of those at one instant only the last one ends one.
 
         Columns: from, to (s), waiting (jobs, mean), and of each link ``demand NAME`` (mean over its
         capacity) and ``saturated NAME`` (share of the time). A link has the name of the node that
@@ -237,7 +239,8 @@ class RunTotals:
         for index, name in enumerate(self.link_names):
             table[f"demand {name}"] = found.links_over_time.demand[:, index]
             table[f"saturated {name}"] = found.links_over_time.saturated[:, index]
-        return pd.DataFrame(table)
+        rows = pd.DataFrame(table)
+        return rows[rows["to"] > rows["from"]].reset_index(drop=True)
 
     @property
     def link_names(self) -> list[str]:

@@ -37,7 +37,7 @@ from grid.foreign import plain, quoted
 from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
 from grid.platform.distance import DistanceCosts
-from grid.platform.multicluster import Platform
+from grid.platform.multicluster import MAX_SIZE, Platform
 from grid.workloads.table import Table
 
 SETTINGS = {
@@ -324,6 +324,11 @@ class Scenario(Shown):
         asked = parameters.nodes == "log" and self.workload is not None
         if asked and isinstance(workload, Table):
             nodes = workload.processors or workload.jobs["size"].max().item()
+            if nodes > MAX_SIZE:
+                raise ScenarioError(
+                    f"{self.name}: nodes: the workload's largest job has {nodes} processors; "
+                    f"accepted: at most {MAX_SIZE}"
+                )
             platform = sized(platform, parameters.model_copy(update={"nodes": nodes}))
         if "prediction" in self.packaged and not is_told(workload, prediction):
             prediction = "exact"

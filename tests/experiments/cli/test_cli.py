@@ -281,6 +281,7 @@ def test_bad_input_is_one_line_and_writes_nothing(words, named, folder):
             "--processors: found '0'; accepted: a whole number from 1",
         ),
         ("pareto ok.csv --processors few", "--processors: found 'few'"),
+        ("explain out -4", "explain: no such option -4, which after -- is an argument"),
         ("pareto ok.csv --processors 4 --pick 0", "--pick: found '0'"),
         ("pareto ok.csv --processors 4 --seed -1", "--seed: found '-1'; accepted: a whole number"),
         ("run quickstart --seed 1.5", "--seed: found '1.5'"),

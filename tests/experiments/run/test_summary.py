@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.run import run
 from experiments.run.totals import WHOLE
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
@@ -183,3 +184,14 @@ def test_jobs_that_failures_threw_back_had_been_started(rows, why):
         model.world.fail(0, processor, 3.0)
     model.run()
     assert why in printed(result_of(model, "failing", 0.1))
+
+
+@pytest.mark.parametrize("arrivals", [[0.0, 0.0], [0.0, 2.0, 2.0], [1.0, 2.0, 2.0, 5.0]])
+def test_no_interval_of_the_timeline_is_empty(arrivals, tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text(
+        "job,arrival,size,runtime\n" + "".join(f"{n},{at},1,3\n" for n, at in enumerate(arrivals))
+    )
+    timeline = run(Scenario("few", Platform.star([4]), {}, "dll", "fcfs", path)).timeline
+    assert timeline["to"].tolist() == sorted({*arrivals} - {0.0})
+    assert timeline["from"].tolist() == [0.0, *timeline["to"]][:-1]
