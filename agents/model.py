@@ -136,13 +136,11 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         ):
             if not valid:
                 raise GridError(f"{name}: found {value!r}; accepted: {accepted}")
-        self.seed = seed
-        self.interval = interval
+        self.seed, self.interval = seed, interval
         self.workload: Workload | BatchWorkload = workload
-        self.idle = idle
         self.weights = weights_per_cluster(weights, platform.names)
         self._settings = {type(each): each for each in settings}
-        self.round_threshold = round_threshold
+        self.idle, self.round_threshold = idle, round_threshold
         self.rounds: list[Round] = []
         self.messages_posted = self.discovery_messages = self.lost_between = 0
         self._mail = Mail()
@@ -204,8 +202,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     @property
     def busy(self) -> list[int]:
         """Processors of each cluster that run jobs."""
-        busy: list[int] = (self.world.up - self.world.free).tolist()
-        return busy
+        return [int(held) for held in self.world.up - self.world.free]
 
     @property
     def waiting(self) -> list[int]:
@@ -280,30 +277,35 @@ class GridModel(mesa.Model):  # type: ignore[misc]
                     self.told_by(scheduler, scheduler.reports.renew)
             elif reason == LANDED:
                 self._deliver([self.clusters[i].scheduler for i in world.wanting_plans()])
+            elif reason == OVER and self._next_batch(due):
+                continue
             elif due <= end:
                 world.wait(due)
                 self._deliver()
-            elif reason == OVER and due == np.inf and not self._next_batch():
+            elif reason == OVER and due == np.inf:
                 self.running = False
                 return
-            elif reason != OVER or due < np.inf:
+            else:
                 world.wait(end)
                 return
 
     def _advance(self, until: float) -> int:
+        rounds = isinstance(self.workload, BatchWorkload) and self.workload.left > 0
+        between, awaited = rounds and not self._mail.in_flight, self._mail.next_due() < np.inf
         try:
-            return self.world.advance(until, awaited=self._mail.next_due() < np.inf)
+            return self.world.advance(until, awaited, between)
         except (Exception, SystemExit) as error:
             # Of a decision, compiled or not, or the kernel's own if it cannot be carried out.
             if (scheduler := self._deciding()) is None:
                 raise
             raise_as_of(scheduler, self.now, error)
 
-    def _next_batch(self) -> bool:
-        if not isinstance(self.workload, BatchWorkload):
+    def _next_batch(self, due: float = np.inf) -> bool:
+        """Dispatch the next round, if nothing is left of the one before but reminders of later."""
+        jobs, left = self.workload, self._mail.in_flight + self.world.count("live")
+        if not isinstance(jobs, BatchWorkload) or (due < np.inf and (due <= self.now or left)):
             return False
-        batch = self.workload.next_batch(self.now)
-        self.world.submit(batch)
+        self.world.submit(batch := jobs.next_batch(self.now))
         return len(batch) > 0
 
     # Messages -----------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ from grid.kernel.state import (
     TIME,
 )
 from grid.kernel.statistics import let_time_pass
-from grid.kernel.termination import count_in_vain, only_failures_left
+from grid.kernel.termination import count_in_vain, nothing_awaited
 
 
 @inlined
@@ -321,7 +321,7 @@ def advance(
         if state.mid_instant == 1 and time > state.now:
             state.mid_instant = 0
             continue
-        if not arriving and only_failures_left(state):
+        if not arriving and nothing_awaited(state):
             time = np.inf
         reserved = np.inf
         if foresight is not None:

@@ -97,6 +97,7 @@ def state_dtype(capacity: int) -> np.dtype[np.void]:
             ("in_vain", np.int64),  # its failures and repairs since a job arrived or ran
             ("steps", np.int64),  # of jobs so far, as of the last of these
             ("awaited", np.int64),  # 1: somebody outside acts later, whatever happens here
+            ("between", np.int64),  # 1: over once all jobs have left, whatever else happens
             ("mean_up", np.float64),  # s, of its exponential times; 0: there is none
             ("mean_down", np.float64),  # s
             ("failure_stream", np.uint64, (4,)),

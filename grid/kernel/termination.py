@@ -1,4 +1,4 @@
-"""When a run is over although processors go on failing: nobody waits for what they change."""
+"""When a run or a round is over although more will happen: nobody waits for what it changes."""
 
 from __future__ import annotations
 
@@ -32,14 +32,17 @@ def _all_back(state: Any) -> bool:
 
 
 @inlined
-def only_failures_left(state: Any) -> bool:
-    """Tell whether, if no job arrives, failures and repairs are all that is left to wait for.
+def nothing_awaited(state: Any) -> bool:
+    """Tell whether, if no job arrives, nobody waits for anything that is still to happen.
 
-    So it is once all jobs have left, or if they wait though nothing is down: no repair will make
+    So it is between rounds, whatever that is; else if failures and repairs by chance are all that
+    is left, once all jobs have left, or if they wait though nothing is down: no repair will make
     one start. On large grids that may never be seen, so that very many in vain are enough.
     """
     if state.sliding > 0:
         return False
+    if state.between == 1 and state.live == 0:
+        return True
     if state.in_vain >= IN_VAIN:  # what is told of them goes on as they do
         return bool(state.events <= state.background + state.ticking + state.in_flight)
     if state.events > state.background or state.awaited == 1:

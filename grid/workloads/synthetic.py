@@ -288,6 +288,11 @@ class BatchWorkload(JobMix):
         object.__setattr__(self, "_draws", JobDraws(self))
         object.__setattr__(self, "_batches", stream(self.seed, "batches"))
 
+    @property
+    def left(self) -> int:
+        """Jobs that are still to be given."""
+        return self.count - self._draws.given
+
     def next_batch(self, now: float) -> JobArray:
         """Return the jobs of the next round; none once `count` have been given.
 
@@ -296,7 +301,7 @@ class BatchWorkload(JobMix):
         now : float
             The instant of dispatch, s, which is their arrival and from which deadlines count.
         """
-        left = self.count - self._draws.given
+        left = self.left
         size = _batch_size(float(self.mean_batch), left, self._batches) if left else 0
         jobs = self._draws.following(size)
         jobs["arrival"] = now

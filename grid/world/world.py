@@ -168,7 +168,7 @@ class World(Deciders):
             self._foresight is not None,
         )
 
-    def advance(self, until: float, awaited: bool = False) -> int:
+    def advance(self, until: float, awaited: bool = False, between: bool = False) -> int:
         """Let everything happen up to and including `until`.
 
         Parameters
@@ -177,11 +177,13 @@ class World(Deciders):
             Simulated time, s.
         awaited : bool
             Somebody outside acts later, so that failures matter even if nothing else is left.
+        between : bool
+            Stop between rounds: once all jobs have left, whatever else is still to happen.
 
         Returns
         -------
         int
-            Why it stopped (`grid.kernel.state`): ``TIME``, ``OVER`` (nothing is left to happen),
+            Why it stopped (`grid.kernel.state`): ``TIME``, ``OVER`` (nothing is left to wait for),
             ``COLLECTED`` (jobs wait for a round), ``LANDED`` (planners are wanted) or
             ``MISPREDICTED`` (jobs ended unexpectedly).
 
@@ -191,7 +193,7 @@ class World(Deciders):
             If a decision cannot be carried out.
         """
         self._end = until
-        self._box["awaited"] = int(awaited)
+        self._box["awaited"], self._box["between"] = int(awaited), int(between)
         self._until = until if self.watcher is None else min(until, self.now)
         box, k_place, k_rank = self._box, k.PLACE, k.RANK
         job, answer, answered = box["job"], box["answer"], box["answered"]
@@ -236,7 +238,7 @@ class World(Deciders):
 
     def hasten(self, time: float) -> None:
         """Have `advance`, if it is on its way, stop at `time` (s) already, to act then."""
-        self._box["awaited"] = 1
+        self._box["awaited"], self._box["between"] = 1, 0
         self._until = min(self._until, time)
         self._end = min(self._end, time)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from agents.disciplines import FcfsScheduler
@@ -13,7 +15,7 @@ from grid.platform.brokers import Advertising
 from grid.platform.changes import Change, Failures
 from grid.platform.multicluster import Platform
 
-from .small_grids import FAR, PLATFORM, done, heard, model_of, table, workload
+from .small_grids import FAR, LINKS, PLATFORM, done, heard, model_of, table, workload
 
 CHANGES = (
     Change("C1", "drain", 20.0, 90.0),
@@ -45,6 +47,40 @@ def test_no_job_is_lost_while_resources_change(global_, local, mode, loss):
         outcomes.append((jobs["start"].tolist(), jobs["restarts"].tolist(), model.messages))
     assert outcomes[0] == outcomes[1]
     assert sum(outcomes[0][1]) > 0
+
+
+@PAIRS
+@pytest.mark.parametrize(
+    ("changes", "advertising"),
+    [
+        ((Change("C1", "drain", 20.0, 1e6), Change("C2", "join", 40.0)), Advertising("change")),
+        ((Change("C2", "fail", 30.0, processors=2),), Advertising("change")),
+        ((Change("C3", "join", 1e6),), Advertising("periodic", 1e4)),
+    ],
+)
+@pytest.mark.parametrize("interval", [7.0, 1e9])
+def test_no_round_waits_for_what_is_planned_or_told(global_, local, changes, advertising, interval):
+    """Only what schedulers tell of the round before does; changes happen in their time."""
+    model = model_of(
+        global_, local, workload("batch", share=0.5), replace(FAR, changes=changes), latency=0.2,
+        advertising=advertising, interval=interval,
+    )  # fmt: skip
+    model.run()
+    jobs = done(model)
+    rounds = np.unique(jobs["arrival"])
+    assert len(jobs) == 60
+    assert len(rounds) > 2
+    for before, after in itertools.pairwise(rounds):
+        told = 0.2 + max(LINKS) if global_ == "muscle" else 0.0
+        ended = jobs["finish"][jobs["arrival"] == before].max()
+        assert ended <= after <= ended + told + 1e-9
+    for change in changes:
+        there = jobs[jobs["cluster"] == PLATFORM.names.index(change.cluster)]
+        if change.what == "join":
+            assert (there["start"] >= change.at).all()
+        elif change.what == "drain":
+            assert (there["start"] < change.at).all()
+    assert model.now >= max(each.at if each.what != "drain" else each.until for each in changes)
 
 
 def test_muscle_learns_of_a_drained_cluster_from_reports_only():
