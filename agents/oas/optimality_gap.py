@@ -28,7 +28,10 @@ from agents.oas.schedule import Decision
 from agents.oas.solvers.cp_sat import cp_sat
 
 UNITS = 10**9
-"""Units in a round, of which its times are whole ones, rounded down."""
+"""Units in a round at most: its times are whole ones, rounded down if they are not."""
+
+EXACT = 2**53
+"""Units up to which clocks count without rounding."""
 
 
 @dataclass(frozen=True)
@@ -112,15 +115,14 @@ def measure(
     """
     last = max(job.finish for job in jobs)
     makespan = last - dispatched
-    unit = Fraction(makespan) / UNITS
-    if not unit:
+    if not makespan:
         return Yardstick(makespan, makespan, makespan, True)
     held = [job for job in earlier if dispatched < job.finish and job.start < last]
     rising = sorted(set(rates), reverse=True)
     levels = [rising.index(rate) for rate in rates]
-    rounding = 4 * math.ulp(
-        last
-    )  # of clocks, by which one job may seem to begin before another ends
+    unit, exact = _unit(dispatched, last, held, jobs, rates)
+    # Of clocks, by which one job may seem to begin before another ends.
+    rounding = 0.0 if exact else 4 * math.ulp(last)
 
     def units(seconds: Fraction) -> int:
         return max(0, math.floor(seconds / unit))
@@ -145,7 +147,7 @@ def measure(
         [0] * len(sizes),
         unit,
         raised=0,
-        exact_times=False,
+        exact_times=exact,
         exact_loads=True,
     )
     instance = Instance(
@@ -154,7 +156,25 @@ def measure(
     )
     found = cp_sat(instance, scaled, start, time_limit, pinned=len(held), whole=whole)
     shortest = max(each.end for each in found.decisions[len(held) :])
-    if found.bound >= UNITS - 2 * len(jobs):
+    left = 0 if exact else 2 * len(jobs)
+    if found.bound >= Fraction(makespan) / unit - left:
         return Yardstick(makespan, makespan, makespan, True)  # all that rounding left
     best, bound = (min(makespan, float(each * unit)) for each in (shortest, found.bound))
     return Yardstick(makespan, best, bound, found.bound >= shortest)
+
+
+def _unit(
+    dispatched: float,
+    last: float,
+    held: Sequence[Went],
+    jobs: Sequence[Went],
+    rates: Sequence[float],
+) -> tuple[Fraction, bool]:
+    """Return the unit of a round's times, s, and whether they are whole ones, not rounded."""
+    ends = [time for job in (*held, *jobs) for time in (job.start, job.finish)]
+    inside = [min(max(dispatched, time), last) for time in ends]
+    lengths = [job.runtime / rate for job in jobs for rate in set(rates)]
+    times = map(Fraction, (dispatched, last, *inside, *lengths))
+    unit = Fraction(1, math.lcm(*(each.denominator for each in times)))
+    exact = last <= EXACT * unit and last - dispatched <= UNITS * unit
+    return (unit, True) if exact else (Fraction(last - dispatched) / UNITS, False)

@@ -84,6 +84,14 @@ def test_a_wide_job_may_be_split_where_others_are_whole():
     assert (found.proven, found.bound) == (True, pytest.approx(3.0))  # the second on the first
 
 
+def test_whole_times_have_an_exact_optimum():
+    """Also beside a job that began at an odd time before the round."""
+    beside = [Went(20.7, 0.3, 21.0, (0, 2))]
+    jobs = [Went(170.0, 7.0, 177.0, (3, 0)), Went(340.0, 187.0, 527.0, (3, 0))]
+    found = measure(SIZES, [1.0, 1.0], 7.0, jobs, beside)
+    assert (found.proven, found.bound, found.best) == (True, 510.0, 510.0)
+
+
 def test_a_job_that_was_slowed_down_counts_as_long_as_it_takes_alone():
     found = measure(SIZES, RATES, 10.0, [Went(1.0, 10.0, 14.0, (3, 0))])
     assert (found.proven, found.bound) == (True, pytest.approx(1.0))
