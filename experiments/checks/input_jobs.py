@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -115,3 +116,16 @@ def _ran(row: Row, rates: Mapping[str, float]) -> float:
     if row.start is None or row.finish is None:
         return 0.0
     return (row.finish - row.start) * min(rates.get(name, 1.0) for name in row.placement)
+
+
+def counted_from(pairs: Sequence[Pair], jobs: Sequence[Given], warmup: int) -> float:
+    """Return the arrival of the first job that counts, s: minus infinity if all of them do."""
+    if warmup == 0:
+        return -math.inf
+    if warmup >= len(jobs):
+        return math.inf
+    first = jobs[warmup]
+    if first.batch is None:
+        return first.arrival
+    arrivals = [row.arrival for row, job in pairs if job is not None and job.batch == first.batch]
+    return min(arrivals, default=math.inf)

@@ -17,7 +17,7 @@ from typing import Any
 
 from experiments.checks.distance import Distances
 from experiments.checks.failures import used_while_away, wrong_losses
-from experiments.checks.input_jobs import Given, Pair, jobs_given, matched
+from experiments.checks.input_jobs import Given, Pair, counted_from, jobs_given, matched
 from experiments.checks.intervals import intervals_verdict
 from experiments.checks.recomputed import Done, metrics_of
 from experiments.checks.unchecked import unchecked
@@ -251,16 +251,14 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
     there = Counter(job.batch for _, job in pairs if job is not None)
     wanted = Counter(job.batch for job in jobs)
     whole = {batch for batch in there if batch is not None and there[batch] == wanted[batch]}
-    counted_from = _counted_from(pairs, jobs, result.parameters.warmup)
+    since = counted_from(pairs, jobs, result.parameters.warmup)
     summary = result.summary
     due_rejected = sum(
-        job.deadline < math.inf and row.start is None and row.arrival >= counted_from
+        job.deadline < math.inf and row.start is None and row.arrival >= since
         for row, job in pairs
         if job is not None
     )
-    numbers = metrics_of(
-        done, result.platform, result.parameters, whole, counted_from, due_rejected
-    )
+    numbers = metrics_of(done, result.platform, result.parameters, whole, since, due_rejected)
     if not wanted.keys() - {None} and summary["metrics"].get("cp_basis") is None:
         numbers |= {path: (None, 0.0) for path in numbers if OF_ROUNDS.search(path)}
     problems = [*wrong_losses(result)]
@@ -273,19 +271,6 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
     of_what = f"{len(numbers):,} numbers, worked out again"
     left = unchecked(summary, numbers)
     return Verdict.of("numbers of the summary are right", problems, of_what, left)
-
-
-def _counted_from(pairs: Sequence[Pair], jobs: Sequence[Given], warmup: int) -> float:
-    """Return the arrival of the first job that counts, s: minus infinity if all of them do."""
-    if warmup == 0:
-        return -math.inf
-    if warmup >= len(jobs):
-        return math.inf
-    first = jobs[warmup]
-    if first.batch is None:
-        return first.arrival
-    arrivals = [row.arrival for row, job in pairs if job is not None and job.batch == first.batch]
-    return min(arrivals, default=math.inf)
 
 
 def _compared(

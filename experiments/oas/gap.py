@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.table import Table
 
 from agents.oas.optimality_gap import Yardstick, measure
-from experiments.oas.rounds import Round
+from experiments.oas.rounds import LeftOut, Round
 from experiments.show.numbers import counted, time_scale
 from experiments.sweeps.forecast import Forecast
 
@@ -70,14 +70,16 @@ def _measured(round_: Round, time_limit: float) -> Yardstick:
     )
 
 
-def summary(found: Sequence[Gap], left_out: int) -> dict[str, Any]:
+def summary(found: Sequence[Gap], left_out: LeftOut) -> dict[str, Any]:
     """Return all gaps and what they come to, ready for JSON."""
     proven = [each.measured.gap for each in found if each.measured.proven]
     every = [each.measured.gap for each in found]
     return {
         "jobs_whole": found[0].round.whole,
         "rounds": [each.to_dict() for each in found],
-        "left_out": left_out,
+        "left_out": left_out.unfinished,
+        "given_back": left_out.given_back,
+        "warmup": left_out.warmup,
         "proven": len(proven),
         "mean_gap": statistics.fmean(every),
         "max_gap": max(every),
@@ -85,7 +87,7 @@ def summary(found: Sequence[Gap], left_out: int) -> dict[str, Any]:
     }
 
 
-def print_gaps(found: Sequence[Gap], left_out: int, console: Console) -> None:
+def print_gaps(found: Sequence[Gap], left_out: LeftOut, console: Console) -> None:
     """Print a row for each round, and what all of them come to."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     scale = time_scale(max(each.measured.makespan for each in found[:ROUNDS_SHOWN]))
@@ -120,5 +122,10 @@ def print_gaps(found: Sequence[Gap], left_out: int, console: Console) -> None:
     )
     if any(each.round.away for each in found):
         console.print("what the platform plans to be away at a time is away in the optimum too")
-    if left_out:
-        console.print(f"left out: {counted(left_out, 'round')} with jobs that never ended")
+    for count, why in (
+        (left_out.unfinished, "with jobs that never ended"),
+        (left_out.given_back, "whose jobs were all given back: each counts in its last round"),
+        (left_out.warmup, "of the warm-up"),
+    ):
+        if count:
+            console.print(f"left out: {counted(count, 'round')} {why}")

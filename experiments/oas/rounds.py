@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.oas.optimality_gap import Went
-from experiments.checks.input_jobs import Pair, jobs_given, matched
+from experiments.checks.input_jobs import Pair, counted_from, jobs_given, matched
 from experiments.events.identity import Identity, identities, identity
 from experiments.events.job_events import FINISHED, REJECTED, STARTED, SUBMITTED
 from experiments.events.log import EVENTS
@@ -28,7 +28,7 @@ class Round:
     Attributes
     ----------
     number : int
-        From 1.
+        From 1, after the warm-up.
     dispatched : float
         Seconds.
     jobs, earlier : list of Went
@@ -51,13 +51,32 @@ class Round:
     whole: bool
 
 
+@dataclass
+class LeftOut:
+    """How many rounds of a run are compared with no optimum.
+
+    Attributes
+    ----------
+    unfinished : int
+        Some of their jobs never ended.
+    given_back : int
+        All their jobs were given back, and belong to the later rounds that dispatched them again.
+    warmup : int
+        Those of the warm-up.
+    """
+
+    unfinished: int = 0
+    given_back: int = 0
+    warmup: int = 0
+
+
 def rounds_of(
     folder: str | os.PathLike[str],
     events: str | None = None,
     workload: str | Sequence[str] | None = None,
     first: int | None = None,
-) -> tuple[list[Round], int]:
-    """Return rounds of a result, and how many are left out because some of their jobs never ended.
+) -> tuple[list[Round], LeftOut]:
+    """Return rounds of a result, and how many are left out.
 
     Parameters
     ----------
@@ -68,7 +87,7 @@ def rounds_of(
     workload : path, or sequence of ``name=path``, optional
         Where the logs are now.
     first : int, optional
-        Only so many; by default all.
+        Only so many, after the warm-up; by default all.
 
     Raises
     ------
@@ -98,16 +117,23 @@ def rounds_of(
     gone = away(result)
     rounds: list[Round] = []
     before: list[Went] = []
-    left_out = 0
-    for number, (dispatched, members) in sorted(of_round.items())[:first]:
+    since = counted_from(pairs, given, result.parameters.warmup)
+    warmup = sum(at < since for at, _ in of_round.values())
+    left_out = LeftOut(warmup=warmup)
+    for number, (dispatched, members) in sorted(of_round.items())[: first and warmup + first]:
         went = [_went(pair, names) for pair in members if pair.row.start is not None]
         before = [each for each in before if each.finish > dispatched]
-        if went and len(members) == counts[number]:
+        if dispatched < since:
+            pass
+        elif went and len(members) == counts[number]:
             running = [each for after, each in alone if after < number and dispatched < each.finish]
             earlier = before + running
-            rounds.append(Round(number, dispatched, went, earlier, gone, sizes, rates, whole))
+            after_warmup = number - warmup
+            rounds.append(Round(after_warmup, dispatched, went, earlier, gone, sizes, rates, whole))
+        elif counts[number]:
+            left_out.unfinished += 1
         else:
-            left_out += 1
+            left_out.given_back += 1
         before = before + went
     if not rounds:
         among = "" if first is None else f" among the first {first:,}"
@@ -183,7 +209,7 @@ def _dispatched(
         else:
             others.append((started[job][1], pair))
     counts = Counter(last.values())
-    return {of: round_ for of, round_ in found.items() if counts[of]}, counts, others
+    return found, counts, others
 
 
 def _went(pair: Pair, names: Sequence[str]) -> Went:

@@ -176,6 +176,40 @@ def test_no_optimum_counts_on_what_is_away(change, tmp_path):
         assert (each["gap"], each["proven"]) == (0, True)
 
 
+def test_a_job_given_back_counts_in_its_last_round(tmp_path):
+    """Of two jobs as large as B, sent there before anybody knows of the drain, both come back."""
+    platform = TWO + (
+        '[[changes]]\ncluster = "A"\nwhat = "drain"\nat = 3\nuntil = 200\nprocessors = 1\n'
+    )
+    rows = [(1, 0, 4, 20), (2, 0, 4, 20), (3, 1, 4, 40), (4, 2, 4, 60)]
+    words = "--set", "round_time=0", "--set", "round_threshold=1000"
+    folder = replayed(tmp_path, platform, {"": rows}, "--rounds", tmp_path / "rounds.csv", *words)
+    found = gaps(folder)
+    numbers = [each["round"] for each in found["rounds"]]
+    dispatched = (tmp_path / "rounds.csv").read_text().splitlines()[1:]
+    assert found["given_back"] == len(dispatched) - len(numbers) > 0
+    assert sum(each["jobs"] for each in found["rounds"]) == 4
+    for each in found["rounds"]:
+        assert float(dispatched[each["round"] - 1].split(",")[1]) == each["dispatched"]
+    assert "given back: each counts in its last round" in call("gap", folder).output
+
+
+@pytest.mark.parametrize("mode", ["batch", "open"])
+def test_rounds_of_the_warmup_are_left_out(mode, tmp_path):
+    words = ["muscle", "--set", f"mode={mode}", "--set", "queue=8", "--set", "patience=20"]
+    rounds = tmp_path / "rounds.csv"
+    words += ["--set", "jobs=20", "--set", "warmup=12", "--rounds", rounds]
+    folder = run(tmp_path / "result", *words)
+    found = gaps(folder)
+    table = [line.split(",")[:2] for line in rounds.read_text().splitlines()[1:]]
+    assert [(each["round"], each["dispatched"]) for each in found["rounds"]] == [
+        (int(number), float(at)) for number, at in table
+    ]
+    assert found["warmup"] > 0
+    assert gaps(folder, "--first", 1)["rounds"] == found["rounds"][:1]
+    assert "of the warm-up" in call("gap", folder, "--first", 1).output
+
+
 def test_what_failed_by_chance_is_not_known(tmp_path):
     words = "--set", "jobs=10", "--set", "mean_up_time=5000", "--set", "mean_down_time=10"
     done = call("gap", run(tmp_path, "quickstart", *words))
