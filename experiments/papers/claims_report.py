@@ -82,16 +82,21 @@ def plain_claims(claims: Judged) -> list[dict[str, Any]]:
             "claim": claim.text,
             "paper": claim.paper or None,
             "verdict": verdict.word,
-            "ours": [
-                {
-                    "at": at,
-                    "mean": value.mean if math.isfinite(value.mean) else None,
-                    "half_width": value.half_width,
-                }
-                for at, value in verdict.evidence
-            ],
+            "ours": plain_evidence(verdict),
         }
         for claim, verdict in claims
+    ]
+
+
+def plain_evidence(verdict: Verdict) -> list[dict[str, Any]]:
+    """Return the numbers that decide, ready for JSON."""
+    return [
+        {
+            "at": at,
+            "mean": value.mean if math.isfinite(value.mean) else None,
+            "half_width": value.half_width,
+        }
+        for at, value in verdict.evidence
     ]
 
 

@@ -219,8 +219,8 @@ class Paper(ABC):
         self.draw(folder)
 
 
-class PaperOfPoints(Paper):
-    """A paper whose experiments are runs of points.
+class PaperOfRuns(Paper):
+    """A paper whose experiments are runs of simulations.
 
     Parameters
     ----------
@@ -241,12 +241,6 @@ class PaperOfPoints(Paper):
 
     usual: ClassVar[int]
     """Runs of a point unless told otherwise."""
-    outcomes: ClassVar[type[Outcome]]
-    observe: ClassVar[Observe]
-    """What is kept of a run."""
-
-    stated: Sequence[Claim]
-    """All claims of the paper."""
 
     def __init__(
         self,
@@ -259,6 +253,25 @@ class PaperOfPoints(Paper):
         self.replications = self.usual if replications is None else replications
         self.scale, self.workers = scale, workers
         check_amounts(scale, self.replications, workers)
+
+    def amounts(self) -> dict[str, Any]:
+        """Return how much was run, ready for JSON."""
+        return {"scale": self.scale, "replications": self.replications}
+
+    def options(self) -> list[str]:
+        """Return the options of the command that say how much is run."""
+        return [f"--scale {self.scale:g}", f"--replications {self.replications}"]
+
+
+class PaperOfPoints(PaperOfRuns):
+    """A paper whose experiments are points, each of some runs that are its sample."""
+
+    outcomes: ClassVar[type[Outcome]]
+    observe: ClassVar[Observe]
+    """What is kept of a run."""
+
+    stated: Sequence[Claim]
+    """All claims of the paper."""
 
     @abstractmethod
     def points(self, part: Any) -> Sequence[Any]:
@@ -286,14 +299,6 @@ class PaperOfPoints(Paper):
             for point in dict.fromkeys(self.points(part))
         ]
         return {"figures": pd.DataFrame(rows)}
-
-    def amounts(self) -> dict[str, Any]:
-        """Return how much was run, ready for JSON."""
-        return {"scale": self.scale, "replications": self.replications}
-
-    def options(self) -> list[str]:
-        """Return the options of the command that say how much is run."""
-        return [f"--scale {self.scale:g}", f"--replications {self.replications}"]
 
 
 @dataclass(frozen=True)

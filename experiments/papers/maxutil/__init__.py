@@ -52,7 +52,7 @@ class Paper(engine.PaperOfPoints):
     ctc, das : path, optional
         Logs for Tables 1 and 2 and Figs. 1, 2 and 7; without them these are left out.
     **amounts
-        As of any `PaperOfPoints`.
+        As of any `PaperOfRuns`.
     """
 
     key = "maxutil"

@@ -13,11 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.papers import engine
+from experiments.papers.claims_report import plain_evidence
 from experiments.papers.engine import Picture
 from experiments.papers.judging import Measured, Verdict
 from experiments.papers.muscle.claims import READINGS, Judged, judged
 from experiments.papers.muscle.pictures import draw_figure, pictures
-from experiments.papers.muscle.points import FIGURES, JOBS, PAPER, TITANS, Point, observe, points
+from experiments.papers.muscle.points import FIGURES, JOBS, PAPER, TITANS, observe, points
 from experiments.papers.muscle.savings import Outcome
 from experiments.show.numbers import listed
 from experiments.studies.outputs import plain
@@ -25,7 +26,7 @@ from experiments.sweeps.run_store import kept_of_paper
 from experiments.sweeps.sweep import Watch, sweep
 
 
-class Paper(engine.PaperOfPoints):
+class Paper(engine.PaperOfRuns):
     """Figs. 4 to 7 of `muscle`, of which the many rounds of a run are the sample."""
 
     key, title = "muscle", "The experiments of the MUSCLE paper, run again"
@@ -38,10 +39,6 @@ class Paper(engine.PaperOfPoints):
     def jobs(self) -> int:
         """How many a run has."""
         return max(1, math.floor(JOBS * self.scale + 0.5))
-
-    def points(self, part: int) -> list[Point]:
-        """Return the points of a figure."""
-        return points([part])
 
     def reproduce(self, folder: Path, watch: Watch) -> Self:
         """Run the experiments, and judge the paper's claims of them, as `engine` says."""
@@ -79,10 +76,7 @@ class Paper(engine.PaperOfPoints):
                         "titan": reading.titan,
                         "start": reading.start,
                         "verdict": verdict.word,
-                        "ours": [
-                            {"at": at, "mean": value.mean, "half_width": value.half_width}
-                            for at, value in verdict.evidence
-                        ],
+                        "ours": plain_evidence(verdict),
                     }
                     for reading, verdict in each.verdicts.items()
                 ],

@@ -43,10 +43,10 @@ def search(
 ) -> Listing:
     """Search for the maximal utilization of each policy in each case of Table 1.
 
-    Parameters are those of `experiments.papers.engine.PaperOfPoints`, of which there are at least 2
-    replications. Its rows have ``low``, the highest load found to be borne, ``high``, the lowest
-    found not to be, ``used_low`` and ``used_high``, the two that the loads of the figures follow
-    from, and ``formula``, None where there is none.
+    Parameters are those of `experiments.papers.engine.PaperOfRuns`; at least 2 replications. Rows
+    have ``low``, the highest load found to be borne, ``high``, the lowest found not to be,
+    ``used_low`` and ``used_high``, the two that the loads of the figures follow from, and
+    ``formula``, None where there is none.
 
     Raises
     ------
