@@ -5,14 +5,16 @@ What they expect of a job's execution time is what PACE predicts.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from agents.schedulers import LocalScheduler
-from grid.errors import GridError
+from agents.selection import as_number
+from grid.jobs import LONGEST, UNKNOWN
 from grid.kernel.compile import compiled
+from grid.settings import Checked, setting
 
 if TYPE_CHECKING:
     from agents.cluster import ClusterAgent
@@ -24,38 +26,40 @@ WEEK = 604_800.0
 
 
 @dataclass(frozen=True)
-class LocalSettings:
-    """What local schedulers can be set to.
+class FpfsSettings(Checked):
+    """Of FPFS."""
 
-    Parameters
-    ----------
-    local_max_jumps : float
-        How often a waiting job may be overtaken by others of its cluster under FPFS.
-    half_life : float
-        Time after which half of what a user has used counts under fair share, s.
-    shares : mapping of int to float
-        Shares of users, by number, under fair share; those of all others are 1.
+    group = "order of jobs"
 
-    Raises
-    ------
-    GridError
-        If `local_max_jumps` is no whole number from 0, nor infinity, or another is not above 0.
-    """
+    local_max_jumps: int | str = setting(
+        "any",
+        "How often others of its cluster may overtake a job that waits there, under fpfs.",
+        least=0,
+        most=1_000_000_000,
+        choices=("any",),
+    )
 
-    local_max_jumps: float = math.inf
-    half_life: float = WEEK
-    shares: Mapping[int, float] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        named = {f"share of user {user}": share for user, share in self.shares.items()}
-        for name, value in {"half_life": self.half_life, **named}.items():
-            if not 0 < value < math.inf:
-                raise GridError(f"{name}: found {value!r}; accepted: a number above 0")
-        jumps = self.local_max_jumps
-        if not (jumps == math.inf or (jumps >= 0 and jumps == int(jumps))):
-            raise GridError(
-                f"local_max_jumps: found {jumps!r}; accepted: a whole number from 0, or infinity"
-            )
+@dataclass(frozen=True)
+class FairShareSettings(Checked):
+    """Of fair share."""
+
+    group = FpfsSettings.group
+
+    half_life: float = setting(
+        WEEK,
+        "Time after which half of what a user has used counts, under fair-share.",
+        unit="s",
+        above=0,
+        most=LONGEST,
+    )
+    shares: dict[Annotated[int, Field(ge=UNKNOWN)], float] = setting(
+        {},
+        "Shares of users under fair-share, by number, such as {3 = 2.0}: what they have used is "
+        "divided by that; of all others: 1.",
+        least=1e-6,
+        most=1e6,
+    )
 
 
 class FcfsScheduler(LocalScheduler):
@@ -70,31 +74,33 @@ class FcfsScheduler(LocalScheduler):
 class FpfsScheduler(FcfsScheduler):
     """Fit processors, first served: in order of landing, each job that fits.
 
-    A job that was overtaken `LocalSettings.local_max_jumps` times since it landed holds back those
+    A job that was overtaken `local_max_jumps` times since it landed holds back those
     behind it.
     """
 
     service: ClassVar[str] = "fpfs"
+    settings_type = FpfsSettings
 
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
         super().__init__(model, cluster)
-        self.max_jumps = model.settings(LocalSettings).local_max_jumps
+        self.max_jumps = as_number(self.settings.local_max_jumps)
 
 
 class FairShareScheduler(FcfsScheduler):
     """Fair share: jobs of the user who has used least of the cluster first; the head blocks.
 
-    What a user has used, over the user's share, decays (`LocalSettings.half_life`). It is that of
+    What a user has used, over the user's share, decays (`half_life`). It is that of
     the jobs started on this cluster: processors times predicted time while they run, times the time
     that they took once they have ended, each from its start on
     (`grid.kernel.queueing.fair_share`). Equal users are served in order of landing. Jobs without a
     user are those of one more user.
     """
 
+    settings_type = FairShareSettings
+
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
         super().__init__(model, cluster)
-        settings = model.settings(LocalSettings)
-        self.half_life, self.shares = settings.half_life, settings.shares
+        self.half_life, self.shares = self.settings.half_life, self.settings.shares
 
 
 class SjfScheduler(LocalScheduler):

@@ -26,6 +26,7 @@ from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
 from grid.platform.distance import DistanceCosts
 from grid.platform.multicluster import Platform
+from grid.settings import by_kind, chosen
 from grid.streams import stream
 from grid.workloads.backlog import BacklogWorkload
 from grid.workloads.source import Chunks, Workload
@@ -81,9 +82,9 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     settings : iterable
         What policies and the world can be set to, one object of each kind: how TITANs search
         (`agents.titan.settings.Settings`; weights and idle-time are the model's), thresholds and
-        choices of co-allocation (`CoallocationSettings`), `JobSelection`, aging (`QueueSettings`),
-        `DistanceCosts`, or of a kind that a policy of your own asks `settings` for. What is not
-        given has its defaults.
+        choices of co-allocation (`agents.coallocation.settings`), `JobSelection`, aging
+        (`QueueSettings`), `DistanceCosts`, or of the `settings_type` of a policy of your own. What
+        is not given has its defaults.
 
     Attributes
     ----------
@@ -139,7 +140,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.seed, self.interval = seed, interval
         self.workload: Workload | BatchWorkload = workload
         self.weights = weights_per_cluster(weights, platform.names)
-        self._settings = {type(each): each for each in settings}
+        self._settings = by_kind(settings)
         self.idle, self.round_threshold = idle, round_threshold
         self.rounds: list[Round] = []
         self.messages_posted = self.discovery_messages = self.lost_between = 0
@@ -186,8 +187,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def settings(self, kind: type[S]) -> S:
         """Return the settings of a kind that the model was given, or that kind's defaults."""
-        found = self._settings.get(kind)
-        return kind() if found is None else found
+        return chosen(kind, self._settings)
 
     @property
     def now(self) -> float:

@@ -11,6 +11,7 @@ from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
+from grid.settings import declared
 
 GLOBAL = {
     "muscle": "agents.muscle.scheduler:MuscleScheduler",
@@ -168,3 +169,25 @@ def _schedulers_of(module: ModuleType, base: type[Scheduler]) -> list[str]:
 def summary(target: type[Scheduler]) -> str:
     """Return the first line of a scheduler's description."""
     return (target.__doc__ or "").strip().partition("\n")[0]
+
+
+def kinds_of(*schedulers: type[Scheduler]) -> tuple[Any, ...]:
+    """Return what schedulers can be set to, each kind once."""
+    kinds = (each.settings_type for each in schedulers)
+    return tuple(dict.fromkeys(kind for kind in kinds if kind is not None))
+
+
+@cache
+def built_in_kinds() -> tuple[Any, ...]:
+    """Return what the built-in schedulers can be set to."""
+    return kinds_of(*map(any_scheduler, (*GLOBAL, *LOCAL)))
+
+
+@cache
+def readers(name: str) -> tuple[str, ...]:
+    """Return the built-in schedulers that a parameter of this name sets."""
+    return tuple(
+        each
+        for each in (*GLOBAL, *LOCAL)
+        if any(name in declared(kind) for kind in kinds_of(any_scheduler(each)))
+    )

@@ -21,6 +21,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -59,9 +60,17 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
     """Key of the paper that describes it."""
     uses_deadlines: ClassVar[bool | None] = None
     """Whether it reads deadlines, which are drawn for it then; None: see `agents.deadlines`."""
+    settings_type: ClassVar[type | None] = None
+    """What it can be set to: a frozen dataclass of fields that `grid.settings.setting` declares,
+    which are parameters of scenarios."""
 
     def __init__(self, model: Grid) -> None:
         super().__init__(model)
+
+    @cached_property
+    def settings(self) -> Any:
+        """What it is set to, an object of `settings_type`; None without one."""
+        return None if self.settings_type is None else self.model.settings(self.settings_type)
 
     @classmethod
     def called(cls) -> str:

@@ -5,48 +5,44 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from grid.errors import GridError
+from grid.settings import Checked, setting
 
 RESERVATIONS = {"easy": 1, "conservative": 100}
 """How many of the first jobs have reservations (`grid.kernel.queueing.global_backfilling`)."""
-SELECTIONS = ("fpfs", "fcfs", *RESERVATIONS)
 
 
 @dataclass(frozen=True)
-class JobSelection:
-    """Parameters of policies that are offered the waiting jobs one by one.
+class JobSelection(Checked):
+    """Of policies that are offered the waiting jobs one by one."""
 
-    Parameters
-    ----------
-    selection : {"fpfs", "fcfs", "easy", "conservative"}
-        The first job that fits; the head of the queue alone; or each job that leaves what is
-        reserved for the first that must wait, or for the first hundred, as it is.
-    max_jumps : float
-        How often a waiting job may be overtaken under FPFS, from 0 (`maxutil`, section 2.4).
+    group = "order of jobs"
 
-    Raises
-    ------
-    GridError
-        For a value outside its range.
-    """
-
-    selection: str = "fpfs"
-    max_jumps: float = math.inf
-
-    def __post_init__(self) -> None:
-        for name, accepted, valid in (
-            ("selection", f"one of {', '.join(SELECTIONS)}", self.selection in SELECTIONS),
-            ("max_jumps", "a number from 0", self.max_jumps >= 0),
-        ):
-            if not valid:
-                raise GridError(f"{name}: found {getattr(self, name)!r}; accepted: {accepted}")
+    selection: str = setting(
+        "fpfs",
+        "Policies that are offered jobs one by one: the first in the queue that fits goes first; "
+        "the oldest blocks all; or jobs go before others beside what the oldest (easy) or the "
+        "first hundred (conservative) have reserved.",
+        choices=("fpfs", "fcfs", *RESERVATIONS),
+    )
+    max_jumps: int | str = setting(
+        "any",
+        "How often the others may overtake a waiting job under fpfs.",
+        least=0,
+        most=1_000_000_000,
+        choices=("any",),
+    )
 
     @property
     def jumps(self) -> float:
         """How often a waiting job may be overtaken, whatever is reserved."""
-        return {"fcfs": 0, "fpfs": self.max_jumps}.get(self.selection, math.inf)
+        return {"fcfs": 0, "fpfs": as_number(self.max_jumps)}.get(self.selection, math.inf)
 
     @property
     def reservations(self) -> int:
         """How many of the first waiting jobs have reservations."""
         return RESERVATIONS.get(self.selection, 0)
+
+
+def as_number(jumps: int | str) -> float:
+    """Return how often jobs may be overtaken: infinity for any number."""
+    return math.inf if isinstance(jumps, str) else jumps

@@ -17,7 +17,13 @@ import numpy.typing as npt
 
 from agents.coallocation.bandwidth_estimator import LENGTH, expected_bandwidth, learn, look_out
 from agents.coallocation.narrow import bound
-from agents.coallocation.primitives import LSLT, MetaScheduler, allocated_locally, enough, migrated
+from agents.coallocation.primitives import (
+    LSLT,
+    CoallocatingScheduler,
+    allocated_locally,
+    enough,
+    migrated,
+)
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE, START, WAIT
 
@@ -118,7 +124,7 @@ def _pairs_across(known: Any, size: int, bounds: Any, below: Any) -> int:
     return pairs
 
 
-class AdaptiveScheduler(MetaScheduler):
+class AdaptiveScheduler(CoallocatingScheduler):
     """Splits jobs as A1, but by what earlier jobs were seen to need, not by their bandwidth."""
 
     label = "ADAPTIVE"

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.coallocation.primitives import (
     LSLT,
-    MetaScheduler,
+    CoallocatingScheduler,
     allocated_locally,
     enough,
     largest_split,
@@ -17,7 +17,7 @@ from grid.kernel.compile import compiled
 from grid.kernel.state import START, WAIT
 
 
-class LoadBalancingScheduler(MetaScheduler):
+class LoadBalancingScheduler(CoallocatingScheduler):
     """B4: split node by node among all clusters in turn, but where links are over LSLT."""
 
     label = "B4"

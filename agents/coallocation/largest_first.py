@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from agents.coallocation.primitives import (
     CHUNK,
     LSLT,
-    MetaScheduler,
+    CoallocatingScheduler,
     allocated_locally,
     enough,
     largest_anyhow,
@@ -18,6 +18,7 @@ from agents.coallocation.primitives import (
     migrated,
     usable,
 )
+from agents.coallocation.settings import ChunkingSettings, PenaltySettings
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE, START, WAIT
 
@@ -37,7 +38,7 @@ def _largest(known: Any, lslt: float) -> int:
     return best
 
 
-class LargestFreeFirstScheduler(MetaScheduler):
+class LargestFreeFirstScheduler(CoallocatingScheduler):
     """B1: split from the cluster of most free nodes on, but where links are over LSLT."""
 
     label = "B1"
@@ -69,6 +70,7 @@ class ChunkingScheduler(LargestFreeFirstScheduler):
     """B3: as B1, but only if a large chunk of the job fits on one cluster."""
 
     label = "B3"
+    settings_type = ChunkingSettings
 
     @compiled()
     def largest(known: Any, memory: Any) -> int:  # noqa: N805
@@ -99,6 +101,7 @@ class FirstFitScheduler(LargestFreeFirstScheduler):
     """First-Fit: split from the cluster of most free nodes on, whatever the links (section 4.2)."""
 
     label = "FIRST-FIT"
+    settings_type: ClassVar[type | None] = None
     largest = largest_anyhow
 
     def memory(self) -> npt.NDArray[np.float64]:
@@ -117,6 +120,7 @@ class FixedPenaltyScheduler(FirstFitScheduler):
     """Fixed penalty: First-Fit, links ignored; splitting a job makes it longer by a factor."""
 
     label = "FIXED-PENALTY"
+    settings_type = PenaltySettings
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)

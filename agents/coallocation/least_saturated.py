@@ -8,7 +8,7 @@ import numpy as np
 
 from agents.coallocation.primitives import (
     LSLT,
-    MetaScheduler,
+    CoallocatingScheduler,
     allocated_locally,
     enough,
     largest_split,
@@ -30,7 +30,7 @@ def _saturation(known: Any, cluster: int) -> float:
     return most
 
 
-class LeastSaturatedFirstScheduler(MetaScheduler):
+class LeastSaturatedFirstScheduler(CoallocatingScheduler):
     """B2: split from the cluster of least saturated links on, but where they are over LSLT."""
 
     label = "B2"

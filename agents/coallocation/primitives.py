@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,13 @@ class MetaScheduler(GlobalScheduler):
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
-        self.settings = model.settings(CoallocationSettings)
         self.max_jumps = model.settings(JobSelection).jumps
+
+
+class CoallocatingScheduler(MetaScheduler):
+    """A meta-scheduler that looks at links before it splits a job."""
+
+    settings_type: ClassVar[type | None] = CoallocationSettings
 
     def memory(self) -> npt.NDArray[np.float64]:
         """Return the thresholds: LSLT as a share, the chunk size in percent."""

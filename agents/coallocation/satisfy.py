@@ -22,13 +22,14 @@ from agents.coallocation.least_demand import place_least_demand
 from agents.coallocation.narrow import bound, most_within
 from agents.coallocation.primitives import (
     LSLT,
-    MetaScheduler,
+    CoallocatingScheduler,
     all_free,
     allocated_locally,
     largest_anyhow,
     limit,
     migrated,
 )
+from agents.coallocation.settings import SatisfySettings
 from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.state import NONE, REJECT, START, WAIT
 
@@ -180,10 +181,11 @@ def place_best(known: Any, job: Any, memory: Any) -> int:
     return _refusal(known, job, memory) if answer == WAIT else answer
 
 
-class SatisfyScheduler(MetaScheduler):
+class SatisfyScheduler(CoallocatingScheduler):
     """A1: split so that no link gets beyond LSLT, from what the job will need of each (eq. 1)."""
 
     label = "A1"
+    settings_type = SatisfySettings
     spans = True
 
     largest = largest_anyhow

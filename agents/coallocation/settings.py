@@ -2,50 +2,59 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from grid.errors import GridError
-
-SOLUTIONS = ("first", "least-demand")
+from grid.jobs import LONGEST
+from grid.settings import Checked, setting
 
 
 @dataclass(frozen=True)
-class CoallocationSettings:
-    """Parameters of co-allocation.
+class CoallocationSettings(Checked):
+    """Of policies that look at links."""
 
-    Parameters
-    ----------
-    lslt : float
-        Link saturation level threshold (LSLT), percent of a link's capacity, above 0.
-    chunk : int
-        Chunk size threshold of B3: percent of a job that has to fit on one cluster, 0 to 100.
-    penalty : float
-        What the fixed-penalty model makes of the execution time of a job that is split, from 1.
-    solution : {"first", "least-demand"}
-        Which of its solutions A1 takes.
-    coallocate : bool
-        Policies that work in rounds split jobs larger than any cluster, which are rejected
-        otherwise; those of `beosim` are what they are.
+    group = "co-allocation"
 
-    Raises
-    ------
-    GridError
-        For a value outside its range.
-    """
+    lslt: float = setting(
+        100.0,
+        "Threshold of the saturation of links.",
+        unit="percent of their capacity",
+        symbol="LSLT",
+        above=0,
+        most=LONGEST,
+    )
 
-    lslt: float = 100.0
-    chunk: int = 85
-    penalty: float = 1.2
-    solution: str = "first"
-    coallocate: bool = False
 
-    def __post_init__(self) -> None:
-        for name, accepted, valid in (
-            ("lslt", "percent, above 0", self.lslt > 0),
-            ("chunk", "a whole percentage from 0 to 100", self.chunk in range(101)),
-            ("penalty", "a number from 1", 1 <= self.penalty < math.inf),
-            ("solution", f"one of {', '.join(SOLUTIONS)}", self.solution in SOLUTIONS),
-        ):
-            if not valid:
-                raise GridError(f"{name}: found {getattr(self, name)!r}; accepted: {accepted}")
+@dataclass(frozen=True)
+class ChunkingSettings(CoallocationSettings):
+    """Of B3."""
+
+    chunk: int = setting(
+        85,
+        "Chunk size threshold: how much of a job has to fit on one cluster.",
+        unit="percent",
+        least=0,
+        most=100,
+    )
+
+
+@dataclass(frozen=True)
+class SatisfySettings(CoallocationSettings):
+    """Of A1."""
+
+    solution: str = setting(
+        "first",
+        "The first mapping found that keeps links within the threshold, or the one that needs "
+        "least of all links together.",
+        choices=("first", "least-demand"),
+    )
+
+
+@dataclass(frozen=True)
+class PenaltySettings(Checked):
+    """Of the fixed-penalty model."""
+
+    group = CoallocationSettings.group
+
+    penalty: float = setting(
+        1.2, "Factor on the execution time of a job that is split.", least=1, most=1e6
+    )

@@ -7,7 +7,7 @@ The steps are in files of their own: `composition` (Algorithm 1), `packing` (Alg
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from agents.rounds import Round, note_performance
 from agents.schedule import Placement
 from agents.schedulers import GlobalScheduler
 from grid.errors import PlatformError, WorkloadError
+from grid.settings import setting
 from grid.streams import stream
 
 if TYPE_CHECKING:
@@ -141,6 +142,16 @@ def _spaces(
     return spaces
 
 
+@dataclass(frozen=True)
+class MuscleSettings(CoallocationSettings):
+    """Of MUSCLE."""
+
+    coallocate: bool = setting(
+        False,
+        "Split jobs larger than any cluster over several, instead of rejecting them.",
+    )
+
+
 class MuscleScheduler(GlobalScheduler):
     """MUSCLE: collects jobs, packs them in rounds, sends each cluster a seed schedule.
 
@@ -167,6 +178,7 @@ class MuscleScheduler(GlobalScheduler):
     uses_deadlines = True
     paper = "muscle"
     collects = True
+    settings_type = MuscleSettings
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
@@ -174,8 +186,7 @@ class MuscleScheduler(GlobalScheduler):
         self.booked = [Booked.nothing(int(up)) for up in model.world.known["up"]]
         self.left = [0.0] * len(self.clusters)
         self._heard = np.zeros(len(self.clusters))  # as of when, s
-        self.coallocation = model.settings(CoallocationSettings)
-        self.spans = self.coallocation.coallocate
+        self.spans = self.settings.coallocate
         self._bookings = 0  # serial of the last reminder
 
     def receive(self, message: Message) -> None:
@@ -242,7 +253,7 @@ class MuscleScheduler(GlobalScheduler):
         Of clusters whose links to the centre are over the threshold, it takes nothing. It is tried
         again when there shall be room, and whenever brokers or TITANs tell that it is otherwise.
         """
-        now, jobs, lslt = self.model.now, self.model.world.jobs, self.coallocation.lslt / 100.0
+        now, jobs, lslt = self.model.now, self.model.world.jobs, self.settings.lslt / 100.0
         size = jobs["size"].item(slot)
         take = largest_first(
             size,

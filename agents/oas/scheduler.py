@@ -46,10 +46,10 @@ class OasScheduler(OrderedScheduler):
     """
 
     label = "OAS"
+    settings_type = OasSettings
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
-        self.settings = model.settings(OasSettings)
         self.round = 0
         self._unable: set[int] = (
             set()

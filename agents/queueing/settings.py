@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grid.errors import GridError
 from grid.jobs import LONGEST
+from grid.settings import Checked, setting
 
 
 @dataclass(frozen=True)
-class QueueSettings:
-    """Parameters of policies that visit queues.
+class QueueSettings(Checked):
+    """Of policies that visit queues."""
 
-    Parameters
-    ----------
-    aging : float
-        Time after which the head of a queue goes before all others, s; 0: never.
+    group = "order of jobs"
 
-    Raises
-    ------
-    GridError
-        For a value outside its range.
-    """
-
-    aging: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.aging <= LONGEST:
-            raise GridError(f"aging: found {self.aging!r}; accepted: seconds, from 0")
+    aging: float = setting(
+        0.0,
+        "Time after which the head of a queue goes before all others; 0: never.",
+        unit="s",
+        least=0,
+        most=LONGEST,
+    )

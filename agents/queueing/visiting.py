@@ -34,12 +34,13 @@ class QueuePolicy(GlobalScheduler):
     paper = "queues"
     spans = True
     penalty = 1.0
+    settings_type = QueueSettings
     version: ClassVar[int] = 0
 
     def memory(self) -> npt.NDArray[np.float64]:
         """Return what the policy is set to, and no queue listed."""
         notes = np.zeros(1, NOTES)
-        notes["aging"] = self.model.settings(QueueSettings).aging
+        notes["aging"] = self.settings.aging
         notes["version"] = self.version
         return notes.view(np.float64)
 

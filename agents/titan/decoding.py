@@ -150,10 +150,6 @@ class Scoring(NamedTuple):
     free: Floats  # (processors,), scratch
 
 
-CODINGS = ("order", "two-dimensional")
-"""How a schedule is coded: the order of the jobs, or (`muscle`) with processors of each job."""
-
-
 def scoring(
     problem: Problem, weights: Sequence[float], idle: str, coding: str = "order"
 ) -> Scoring:

@@ -192,11 +192,13 @@ class TitanScheduler(PlanningScheduler):
 
     uses_deadlines = True
     paper = "muscle"
+    settings_type = Settings
 
     def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
         super().__init__(model, cluster)
-        search = model.settings(Settings)
-        self.settings = replace(search, weights=model.weights[cluster.index], idle=model.idle)
+        self.settings = replace(
+            self.settings, weights=model.weights[cluster.index], idle=model.idle
+        )
         self.toolbox = base.Toolbox()
         self.history: list[float] = []
         self._stream = stream(model.seed, "titan", cluster.index)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-from agents.coallocation.settings import CoallocationSettings
 from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
 from agents.registry import global_scheduler
@@ -50,7 +49,7 @@ def _seconds(policy: str, clusters: int, bandwidth: float, selection: str, jobs:
         global_scheduler(policy),
         FcfsScheduler,
         interval=jobs * INTERARRIVAL / clusters / STEPS,
-        settings=[CoallocationSettings(lslt=100.0, chunk=85), JobSelection(selection)],
+        settings=[JobSelection(selection)],
     )
     return cpu_seconds(model)
 

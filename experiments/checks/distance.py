@@ -9,16 +9,16 @@ from typing import Any
 
 import networkx as nx
 
-from experiments.scenario.parameters import Parameters
+from grid.platform.distance import DistanceCosts
 from grid.platform.multicluster import Platform
 
 
 class Distances:
-    """What a platform's paths cost jobs under a scenario's parameters."""
+    """What a platform's paths cost jobs when distance costs this much."""
 
-    def __init__(self, platform: Platform, parameters: Parameters) -> None:
+    def __init__(self, platform: Platform, costs: DistanceCosts) -> None:
         self._graph = platform.graph
-        self._parameters = parameters
+        self._costs = costs
         self._links = cache(self._of_path)
 
     def _of_path(self, a: str, b: str) -> list[dict[str, Any]]:
@@ -30,8 +30,8 @@ class Distances:
         for cluster in placement:
             if origin not in (None, cluster) and cluster in self._graph:
                 narrowest = min(link["capacity"] for link in self._links(origin, cluster))
-                data = 8 * self._parameters.staging_data / narrowest
-                times.append(self._parameters.staging_time + data)
+                data = 8 * self._costs.staging_data / narrowest
+                times.append(self._costs.staging_time + data)
         return max(times)
 
     def lag(self, placement: dict[str, int]) -> float:
@@ -39,4 +39,4 @@ class Distances:
         known = [cluster for cluster in placement if cluster in self._graph]
         paths = [self._links(a, b) for a, b in combinations(known, 2)]
         latencies = (math.fsum(link["latency"] for link in path) for path in paths)
-        return self._parameters.message_rate * max(latencies, default=0.0)
+        return self._costs.message_rate * max(latencies, default=0.0)

@@ -23,6 +23,7 @@ from experiments.checks.recomputed import Done, metrics_of
 from experiments.checks.unchecked import unchecked
 from experiments.checks.verdicts import Verdict
 from experiments.run.result_files import ResultFiles, Row
+from grid.platform.distance import DistanceCosts
 from grid.world.validation import IMPOSSIBLE
 
 RELATIVE = 1e-9
@@ -188,7 +189,7 @@ def _dedicated(row: Row, job: Given, rates: dict[str, float]) -> float:
 
 def _durations(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
     rates = {each.name: each.rate for each in result.platform.clusters}
-    distances = Distances(result.platform, result.parameters)
+    distances = Distances(result.platform, result.parameters.of(DistanceCosts))
     slowed = result.summary["global"] in _SHARING
     for row, job in pairs:
         if job is None or row.start is None or row.finish is None or not row.placement:
@@ -231,7 +232,7 @@ def _held(ran: Sequence[Row], result: ResultFiles) -> Problems:
 def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: ResultFiles) -> Verdict:
     """Return which numbers of the summary are wrong, of how many, and which nothing here tells."""
     rates = {each.name: each.rate for each in result.platform.clusters}
-    distances = Distances(result.platform, result.parameters)
+    distances = Distances(result.platform, result.parameters.of(DistanceCosts))
     done = [
         Done(
             row.arrival,

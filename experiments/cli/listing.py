@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -27,8 +27,13 @@ from experiments.show.tables import print_whole
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant
+from grid.platform.distance import DistanceCosts
+from grid.settings import declared, in_words
 
-Rows = list[dict[str, str]]
+Rows = list[dict[str, Any]]
+
+SHOWN = ("name", "level", "title", "paper")
+"""Columns of tables; the class and the file stand below the title."""
 
 GROUPS = {
     "step": "run",
@@ -41,31 +46,19 @@ GROUPS = {
     "mean_up_time": "failures",
     "weights": "performance",
     "prediction": "predictions",
-    "lslt": "co-allocation",
-    "selection": "order of jobs",
-    "coallocate": "co-allocation",
-    "aging": "order of jobs",
-    "round_jobs": "OAS",
-    "message_rate": "distance",
-    "coding": "TITAN",
     "partitions": "logs",
 }
-"""Groups of parameters, by the first one of each in the order of `Parameters`."""
-
-_MATTERS: dict[str, Callable[[Scenario], bool]] = {
-    "co-allocation": lambda scenario: scenario.policy.spans or scenario.policy.collects,
-    "distance": lambda scenario: scenario.policy.spans or scenario.policy.collects,
-    "OAS": lambda scenario: "agents.oas.scheduler" in _modules(scenario.policy),
-    "TITAN": lambda scenario: "agents.titan.scheduler" in _modules(_local(scenario)),
-}
-"""Which policies a group means something to, if not to all."""
+"""Groups of parameters that no policy declares, by the first one of each in their order."""
 
 
-def group_of(name: str) -> str:
-    """Return the group of a parameter."""
-    names = [*Parameters.model_fields]
-    before = names[: names.index(name) + 1]
-    return GROUPS[next(each for each in reversed(before) if each in GROUPS)]
+def groups_of(parameters: type[Parameters]) -> dict[str, str]:
+    """Return the group of each parameter."""
+    found, group = {}, ""
+    for name, field in parameters.model_fields.items():
+        group = GROUPS.get(name, group)
+        declared_as = field.json_schema_extra
+        found[name] = str(declared_as["group"]) if isinstance(declared_as, dict) else group
+    return found
 
 
 def list_scenarios(paper: str | None = None) -> Rows:
@@ -79,7 +72,7 @@ def list_scenarios(paper: str | None = None) -> Rows:
 
 
 def list_policies(level: str | None = None, paper: str | None = None) -> Rows:
-    """Return name, level, one line, paper, class and file of schedulers that have names.
+    """Return name, level, one line, paper, class, file and settings of schedulers with names.
 
     They are built in, or of installed packages.
 
@@ -99,14 +92,30 @@ def list_policies(level: str | None = None, paper: str | None = None) -> Rows:
                 raise
             title = f"cannot be loaded: {plain(str(error), 100)}"
             unknown = {"level": "", "paper": "", "class": registry.installed()[name], "file": ""}
-            rows.append({"name": name, "title": title} | unknown)
+            rows.append({"name": name, "title": title, "settings": []} | unknown)
             continue
         of = "global" if issubclass(found, GlobalScheduler) else "local"
         title = registry.summary(found)
-        row = {"name": name, "level": of, "title": title, "paper": found.paper}
-        rows.append(row | _home(found))
+        row: dict[str, Any] = {"name": name, "level": of, "title": title, "paper": found.paper}
+        rows.append(row | _home(found) | {"settings": _settings(found)})
     of_level = [row for row in rows if level in (None, row["level"] or level)]
     return _of_paper(of_level, paper, f"{level} policies" if level else "policies")
+
+
+def _settings(policy: type[Scheduler]) -> Rows:
+    """Return what a scheduler can be set to, a row for each parameter."""
+    return [
+        {
+            "name": name,
+            "default": each.default,
+            "unit": each.setting.unit,
+            "range": in_words(each),
+            "symbol": each.setting.symbol,
+            "meaning": each.setting.meaning,
+        }
+        for kind in registry.kinds_of(policy)
+        for name, each in declared(kind).items()
+    ]
 
 
 def _of_paper(rows: Rows, paper: str | None, what: str) -> Rows:
@@ -133,7 +142,7 @@ def print_table(rows: Rows, as_json: bool) -> None:
     for row in rows:
         where = _below(row["file"])
         of = f"{row['class'].partition(':')[2]} in {where}" if "class" in row else where
-        texts = {name: Text(value) for name, value in row.items() if name not in ("class", "file")}
+        texts = {name: Text(value) for name, value in row.items() if name in SHOWN}
         texts["title"] = Text.assemble(row["title"], "\n", (of, "dim"))
         shown.append(texts)
     _print(shown)
@@ -159,8 +168,8 @@ def described(scenario: Scenario, name: str, notes: Sequence[str]) -> dict[str, 
         ``matters`` to the scenario, and its ``meaning``.
     """
     assert isinstance(scenario.parameters, Parameters)
-    values = scenario.parameters.model_dump(mode="json")
-    defaults = Parameters().model_dump(mode="json")
+    values, all_of = scenario.parameters.model_dump(mode="json"), type(scenario.parameters)
+    defaults, groups = all_of().model_dump(mode="json"), groups_of(all_of)
     told, idle = scenario.to_dict(), _without_effect(scenario)
     return {
         "scenario": scenario.name,
@@ -168,20 +177,20 @@ def described(scenario: Scenario, name: str, notes: Sequence[str]) -> dict[str, 
         "paper": scenario.paper,
         "file": str(scenario_file(name).resolve()),
         "global": {"name": told["global"]} | _home(scenario.policy),
-        "local": {"name": told["local"]} | _home(_local(scenario)),
+        "local": {"name": told["local"]} | _home(scenario.local_policy),
         "workload": told["workload"],
         "notes": [*notes],
         "parameters": [
             {
                 "name": each,
-                "group": group_of(each),
+                "group": groups[each],
                 "value": values[each],
                 "default": defaults[each],
                 "changed": values[each] != defaults[each],
                 "matters": each not in idle,
                 "meaning": " ".join((field.description or "").split()),
             }
-            for each, field in Parameters.model_fields.items()
+            for each, field in all_of.model_fields.items()
         ],
     }
 
@@ -200,7 +209,7 @@ def print_parameters(scenario: Scenario, found: Mapping[str, Any], every: bool) 
         f"  platform  {clusters} cluster{'s' if clusters > 1 else ''}, "
         f"{platform.sizes.sum():,} processors"
     )
-    order = [*dict.fromkeys(GROUPS.values())]
+    order = [*dict.fromkeys(row["group"] for row in rows)]
     rows = sorted(rows, key=lambda row: order.index(row["group"]))
     _print_values([row for row in rows if every or row["changed"]], every)
     if not every:
@@ -224,18 +233,8 @@ def shown(value: object) -> str:
 def _without_effect(scenario: Scenario) -> set[str]:
     """Return the parameters that mean nothing to a scenario."""
     found = {name for names, _ in without_effect(scenario) for name in names}
-    groups = {group for group, matters in _MATTERS.items() if not matters(scenario)}
-    return found | {name for name in Parameters.model_fields if group_of(name) in groups}
-
-
-def _local(scenario: Scenario) -> type[Scheduler]:
-    given = scenario.local_scheduler
-    return registry.local_scheduler(given) if isinstance(given, str) else given
-
-
-def _modules(target: type) -> set[str]:
-    """Return the modules of a class and of those that it is made from."""
-    return {each.__module__ for each in target.__mro__}
+    splits = scenario.policy.spans or scenario.policy.collects
+    return found if splits else found | declared(DistanceCosts).keys()
 
 
 def _home(target: type[Scheduler]) -> dict[str, str]:

@@ -225,7 +225,7 @@ class System:
     def model(self, workload: Workload, interval: float, seed: int) -> GridModel:
         """Return a model that serves these jobs, a step of which is `interval` (s)."""
         ordered, total = self.request == "ordered", self.request == "total"
-        jumps = math.inf if self.max_jumps is None else self.max_jumps
+        jumps = "any" if self.max_jumps is None else self.max_jumps
         return GridModel(
             Platform.star([self.processors] if total else list(self.sizes)),
             workload,

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from agents.registry import GLOBAL, LOCAL
 from experiments.run.files import JOBS, REPLICATIONS, SUMMARY, TIMELINE
 from experiments.run.replacing import recover
 from experiments.run.shapes import GREATEST, LARGEST, SummaryShape, check_shape
-from experiments.scenario.checked import checked
-from experiments.scenario.parameters import Parameters
+from experiments.scenario.checked import checked, kinds_for
+from experiments.scenario.parameters import Parameters, with_settings
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.platform import topology
@@ -98,7 +99,7 @@ class ResultFiles:
             summary,
             _rows(folder / JOBS),
             _platform(summary["platform"], where),
-            checked(summary["parameters"], where),
+            _parameters(summary, where),
         )
 
 
@@ -106,6 +107,15 @@ def _summary(path: Path) -> dict[str, Any]:
     summary: dict[str, Any] = json_of(text_of(path, WRITTEN, any_length=True), str(path))
     check_shape(SummaryShape, summary, str(path))
     return summary
+
+
+def _parameters(summary: dict[str, Any], where: str) -> Parameters:
+    """Return the parameters but those of users' policies, whose code a result does not need."""
+    given = summary["parameters"]
+    if summary["global"] not in GLOBAL or summary["local"] not in LOCAL:
+        known = with_settings(kinds_for(())).model_fields
+        given = {name: value for name, value in given.items() if name in known}
+    return checked(given, where)
 
 
 def _platform(tables: dict[str, Any], where: str) -> Platform:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 import pydantic
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from experiments.scenario.accepted import accepted
+from grid.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import quoted
 

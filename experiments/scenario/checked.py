@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pydantic
 
-from experiments.scenario.accepted import accepted
+from agents.registry import built_in_kinds, kinds_of
+from agents.schedulers import Scheduler
+from agents.selection import JobSelection
 from experiments.scenario.jobs import deadline_classes
-from experiments.scenario.parameters import ALIASES, RANGES, Parameters, ServiceClassTable
+from experiments.scenario.parameters import (
+    ALIASES,
+    RANGES,
+    Parameters,
+    ServiceClassTable,
+    with_settings,
+)
+from grid.accepted import accepted, place_of
 from grid.errors import GridError, WorkloadError
 from grid.foreign import plain, quoted
 from grid.names import meant
+from grid.platform.distance import DistanceCosts
+from grid.settings import declared
 from grid.workloads.deadlines import class_table
 
 if TYPE_CHECKING:
@@ -23,26 +34,61 @@ MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
 """Errors of which the parameter's own words say more than their kind."""
 
 
+OF_ALL = (JobSelection, DistanceCosts)
+"""Settings of the grid and of all global schedulers."""
+
+
 class ScenarioError(GridError):
     """A scenario that cannot be used; the message names the file and the key."""
 
 
-def checked(values: Mapping[str, Any], where: str) -> Parameters:
-    """Return parameters of these values.
+def kinds_for(
+    names: Iterable[str],
+    schedulers: Sequence[type[Scheduler]] = (),
+    others: Iterable[Any] = (),
+) -> tuple[Any, ...]:
+    """Return the settings of which there are parameters.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Of parameters that are given.
+    schedulers : sequence of type
+        The policies in use: what they can be set to, and what the built-in ones can.
+    others : iterable of type
+        Settings of other policies: those of which a parameter is given that is not known else.
+    """
+    kinds = dict.fromkeys((*OF_ALL, *built_in_kinds(), *kinds_of(*schedulers)))
+    unknown = {*names}.difference(Parameters.model_fields, *map(declared, kinds))
+    for kind in others:
+        if unknown & declared(kind).keys():
+            kinds[kind] = None
+            unknown.difference_update(declared(kind))
+    return tuple(kinds)
+
+
+def checked(
+    values: Mapping[str, Any],
+    where: str,
+    schedulers: Sequence[type[Scheduler]] = (),
+    others: Iterable[Any] = (),
+) -> Parameters:
+    """Return parameters of these values; `schedulers` and `others` are those of `kinds_for`.
 
     Raises
     ------
     ScenarioError
         Naming the first key that is unknown or whose value is not accepted.
     """
+    kind = with_settings(kinds_for(values, schedulers, others))
     for key in values:
         if not key.isprintable():  # nor can pydantic take half a character
             raise ScenarioError(f"{where}: {quoted(key)}: unknown parameter; accepted: a name")
     given = {ALIASES.get(key, key): key for key in values}
     try:
-        parameters = Parameters.by_any_name(values)
+        parameters = kind.by_any_name(values)
     except pydantic.ValidationError as failure:
-        raise ScenarioError(f"{where}: {_told(failure.errors(), given)}") from None
+        raise ScenarioError(f"{where}: {_told(failure.errors(), given, kind)}") from None
     for low, high in RANGES:
         least, most = getattr(parameters, low), getattr(parameters, high)
         if most < least:
@@ -61,7 +107,9 @@ def checked(values: Mapping[str, Any], where: str) -> Parameters:
     return parameters
 
 
-def _told(errors: Sequence[ErrorDetails], given: Mapping[str, str]) -> str:
+def _told(
+    errors: Sequence[ErrorDetails], given: Mapping[str, str], all_of: type[Parameters]
+) -> str:
     """Return the first of pydantic's errors in a line of ours.
 
     Parameters
@@ -69,6 +117,8 @@ def _told(errors: Sequence[ErrorDetails], given: Mapping[str, str]) -> str:
     errors : sequence of dict
     given : mapping of str to str
         Names as they were given, by parameter.
+    all_of : type
+        The class of all parameters.
     """
     of_one_key = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
     # Each branch of a union has its errors: the deepest are those of the branch that is meant. Of
@@ -84,11 +134,11 @@ def _told(errors: Sequence[ErrorDetails], given: Mapping[str, str]) -> str:
     parameter, kind = str(error["loc"][0]), error["type"]
     key, rest = given.get(parameter, parameter), error["loc"][1:]
     if kind == "extra_forbidden" and not rest:
-        known = meant(key, (*Parameters.model_fields, *ALIASES), LISTED)
+        known = meant(key, (*all_of.model_fields, *ALIASES), LISTED)
         return f"{plain(key)}: unknown parameter; {known}"
     if kind == "extra_forbidden":
         known = meant(rest[-1], ServiceClassTable.model_fields)
-        return f"{_place([key, *rest])}: unknown key; {known}"
+        return f"{place_of([key, *rest])}: unknown key; {known}"
     reason = ""
     if kind == "missing":
         of_table = [each["loc"] for each in of_one_key if each["loc"][:-1] == error["loc"][:-1]]
@@ -96,20 +146,9 @@ def _told(errors: Sequence[ErrorDetails], given: Mapping[str, str]) -> str:
         known, rest = ", ".join(ServiceClassTable.model_fields), rest[:-1]
         reason = f"missing: {', '.join(keys)}; accepted: a table of {known}" if keys else ""
     elif kind not in MISSHAPEN:
-        of_place = [each for each in of_one_key if _place(each["loc"]) == _place(error["loc"])]
+        of_place = [each for each in of_one_key if place_of(each["loc"]) == place_of(error["loc"])]
         reason = accepted([each for each in of_place if each["type"] not in MISSHAPEN])
     if not reason:
-        words = (Parameters.model_fields[parameter].description or "").split()
+        words = (all_of.model_fields[parameter].description or "").split()
         reason = f"accepted: {' '.join(words)}"[:-1]
-    return f"{_place([key, *rest])}: found {quoted(error['input'])}; {reason}"
-
-
-def _place(location: Sequence[str | int]) -> str:
-    """Return the place of an error as a user writes it."""
-    return ".".join(str(part) for part in location if not _is_branch(str(part)))
-
-
-def _is_branch(part: str) -> bool:
-    """Tell whether a part of an error's place names a branch of a union, not a key."""
-    named = part.isdigit() or part in Parameters.model_fields or part.isidentifier()
-    return not named or part == "bool"
+    return f"{place_of([key, *rest])}: found {quoted(error['input'])}; {reason}"

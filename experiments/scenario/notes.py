@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.registry import GLOBAL, LOCAL
+from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler
+from experiments.scenario.checked import OF_ALL
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import counted, instant
+from grid.settings import declared
 
 SIZES = ("sizes", "min_size", "max_size")
 PARETO = ("min_runtime", "max_runtime", "pareto_exponent")
@@ -98,33 +100,28 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
 )
 """Parameters that mean nothing, why, and when: by all parameters and whether there is a log."""
 
-READ_BY = {
-    ("half_life", "shares"): "fair-share",
-    ("local_max_jumps",): "fpfs",
-    ("coding", "population", "patience", "threshold", "start"): "titan",
-    ("coallocate",): "muscle",
-    ("solution",): "a1",
-    ("chunk",): "b3",
-    ("penalty",): "fixed-penalty",
-    ("round_jobs", "round_time", "round_clock"): "oas",
-}
-"""Parameters that a single one of the built-in schedulers reads, and which; one of the user's own
-may read any."""
-
 
 def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield parameters that mean nothing to a scenario, and why."""
-    parameters, given = scenario.parameters, scenario.to_dict()
+    parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
     for names, why, applies in WITHOUT_EFFECT:
         if applies(parameters, scenario.workload is not None):
             yield names, why
-    for names, reader in READ_BY.items():
-        level, built_in = ("local", LOCAL) if reader in LOCAL else ("global", GLOBAL)
-        if given[level] in built_in and given[level] != reader:
-            yield names, f"the {level} scheduler is not {reader}"
-    if given["global"] in GLOBAL and not scenario.policy.queues:
-        yield ("aging",), "the global scheduler visits no queues"
+    of_policies = kinds_of(scenario.policy, scenario.local_policy)
+    read = {name for kind in (*OF_ALL, *of_policies) for name in declared(kind)}
+    for kind in parameters.kinds:
+        for name in declared(kind):
+            if name not in read:
+                yield (name,), _unread(name)
+
+
+def _unread(name: str) -> str:
+    """Return why a parameter means nothing that no policy in use declares."""
+    by = readers(name)
+    if len(by) != 1:
+        return "no scheduler reads it"
+    return f"the {'local' if by[0] in LOCAL else 'global'} scheduler is not {by[0]}"
 
 
 def _own_selection(policy: type[GlobalScheduler]) -> str:

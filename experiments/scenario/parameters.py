@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from numbers import Integral
-from typing import Annotated, Any, Literal
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -19,19 +19,13 @@ from pydantic_core import PydanticCustomError
 
 from agents.pace.predictor import LARGEST_SIGMA
 from grid.distributions import LARGEST_SIZE
-from grid.jobs import LONGEST, UNKNOWN, WIDEST
+from grid.errors import GridError
+from grid.jobs import LONGEST, WIDEST
 from grid.kernel.state import CAPACITIES
 from grid.logs.fields import PARTITION
 from grid.platform.brokers import SHORTEST
 from grid.platform.topology import NARROWEST
-
-
-def _whole(value: Any) -> Any:
-    """Return a whole number in any guise (``1e3``, or numpy's) as an int, all else as it is."""
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return int(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
+from grid.settings import Setting, called, declared, whole
 
 Positive = Annotated[float, Field(gt=0, le=LONGEST, strict=True)]
 NonNegative = Annotated[float, Field(ge=0, le=LONGEST, strict=True)]
@@ -40,15 +34,11 @@ Bandwidth = Annotated[float, Field(ge=0, le=WIDEST, strict=True)]
 Factor = Annotated[float, Field(ge=1e-6, le=1e6, strict=True)]
 Ratio = Annotated[float, Field(ge=0, le=1e6, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1, strict=True)]
-Whole = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=1_000_000_000)]
-Count = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=1_000_000_000)]
-Size = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=LARGEST_SIZE)]
-Population = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=2, le=100_000)]
-Percent = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=100)]
-ClusterCount = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=1, le=CAPACITIES[-1])]
-Jumps = Annotated[int, BeforeValidator(_whole), Field(strict=True, ge=0, le=1_000_000_000)]
+Whole = Annotated[int, BeforeValidator(whole), Field(strict=True, ge=1, le=1_000_000_000)]
+Count = Annotated[int, BeforeValidator(whole), Field(strict=True, ge=0, le=1_000_000_000)]
+Size = Annotated[int, BeforeValidator(whole), Field(strict=True, ge=1, le=LARGEST_SIZE)]
+ClusterCount = Annotated[int, BeforeValidator(whole), Field(strict=True, ge=1, le=CAPACITIES[-1])]
 Auto = Literal["auto"]
-User = Annotated[int, Field(ge=UNKNOWN)]
 Sigma = Annotated[float, Field(ge=0, le=LARGEST_SIGMA, strict=True)]
 
 
@@ -105,7 +95,11 @@ RANGES = (
 
 
 class Parameters(BaseModel):
-    """Everything that can be set in a scenario, and changed by ``--set name=value``."""
+    """Everything that can be set in a scenario, and changed by ``--set name=value``.
+
+    Here stand those of workload, platform, brokers and failures; what policies declare is beside
+    them in the classes that `with_settings` makes.
+    """
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
@@ -224,66 +218,6 @@ class Parameters(BaseModel):
     """PACE: standard deviation of the logarithm of a log-normal factor on run times; or a list of
     factors, one for the execution times on each cluster."""
 
-    lslt: Positive = 100.0
-    """Co-allocation: threshold of the saturation of links, percent of their capacity."""
-    chunk: Percent = 85
-    """B3: percent of a job that have to fit on one cluster."""
-    penalty: Annotated[float, Field(ge=1, le=1e6, strict=True)] = 1.2
-    """fixed-penalty: factor on the execution time of a job that is split."""
-    solution: Literal["first", "least-demand"] = "first"
-    """A1: the first mapping found that keeps links within the threshold, or the one that needs
-    least of all links together."""
-    selection: Literal["fpfs", "fcfs", "easy", "conservative"] = "fpfs"
-    """Policies that are offered jobs one by one: the first in the queue that fits goes first; the
-    oldest blocks all; or jobs go before others beside what the oldest (easy) or the first hundred
-    (conservative) have reserved."""
-    max_jumps: Jumps | Literal["any"] = "any"
-    """How often the others may overtake a waiting job under fpfs."""
-    local_max_jumps: Jumps | Literal["any"] = "any"
-    """The local scheduler fpfs: how often others of its cluster may overtake a waiting job."""
-
-    half_life: Positive = 604_800.0
-    """The local scheduler fair-share: time after which half of what a user has used counts, s."""
-    shares: dict[User, Factor] = {}
-    """Shares of users there, by number, such as {3 = 2.0}: what they have used is divided by that;
-    of all others: 1."""
-
-    coallocate: bool = False
-    """MUSCLE: split jobs larger than any cluster over several, instead of rejecting them."""
-
-    aging: NonNegative = 0.0
-    """Policies that visit queues: time after which the head of one goes before all others, s; 0:
-    never."""
-
-    round_jobs: Whole = 40
-    """OAS: most waiting jobs that a round optimises, the oldest ones."""
-    round_time: NonNegative = 0.1
-    """OAS: what CP-SAT may take for a round, s; 0: the best heuristic schedule is taken."""
-    round_clock: Literal["deterministic", "wall"] = "deterministic"
-    """OAS: round_time counts what CP-SAT computes, so that runs can be repeated; or, wall, time as
-    it passes, so that they cannot."""
-
-    message_rate: NonNegative = 0.0
-    """Messages that a split job waits for in a second of communication, each for the latency of the
-    longest path between its clusters, 1/s; 0: latency slows no job."""
-    staging_time: NonNegative = 0.0
-    """What it takes a job, once it has processors elsewhere than where it was submitted, to have
-    its data staged, s, beside the transfer of staging_data."""
-    staging_data: NonNegative = 0.0
-    """What is staged for such a job, Mbyte, at the capacity of the narrowest link on the path."""
-
-    coding: Literal["order", "two-dimensional"] = "order"
-    """TITAN: the order of the jobs, each on the processors free first; or the paper's coding, with
-    processors for each job, which searches far worse."""
-    population: Population = 50
-    """TITAN: schedules in a generation."""
-    patience: Whole = 500
-    """TITAN: generations without an improvement after which it stops; the paper, literally: 1."""
-    threshold: Annotated[float, Field(ge=0, lt=1, strict=True)] = 1e-4
-    """TITAN: least relative decrease of CP that counts as an improvement."""
-    start: Literal["list", "random"] = "list"
-    """TITAN without a seed schedule starts from the jobs in order of arrival, or at random."""
-
     partitions: dict[str, str] = {}
     """Logs: clusters that jobs are submitted through, by the partition, or site, that the log has,
     such as {1 = "C1", "2-9" = "C2"}; jobs of other partitions have no origin."""
@@ -299,6 +233,8 @@ class Parameters(BaseModel):
     kill_at_request: bool = False
     """Logs: jobs end when they have run for as long as was requested, instead of running on."""
 
+    kinds: ClassVar[tuple[Any, ...]] = ()
+    """Settings of which there are parameters beside those above."""
     _given: dict[str, str] = PrivateAttr(default_factory=dict)
     """Further names, by parameter, by which some were given: messages use them."""
 
@@ -318,3 +254,65 @@ class Parameters(BaseModel):
     def called(self, name: str) -> str:
         """Return the name by which a parameter was given, its own or a further one."""
         return self._given.get(name, name)
+
+    def given(self) -> dict[str, Any]:
+        """Return the values that were given, by the names by which they were."""
+        return {self.called(key): of for key, of in self.model_dump(exclude_unset=True).items()}
+
+    def of(self, kind: Any) -> Any:
+        """Return settings of a kind, whose fields are named as the parameters that they are."""
+        return kind(**{name: getattr(self, name) for name in declared(kind)})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.kinds, self.__getstate__())
+
+
+def _restored(kinds: tuple[Any, ...], state: dict[Any, Any]) -> Parameters:
+    """Return parameters that were pickled, of the class that this process has for their kinds."""
+    made = with_settings(kinds)
+    found = made.__new__(made)
+    found.__setstate__(state)
+    return found
+
+
+@cache
+def with_settings(kinds: tuple[Any, ...]) -> type[Parameters]:
+    """Return the class of all parameters where policies can be set to these kinds.
+
+    Raises
+    ------
+    GridError
+        If a kind is not declared as it must be, or two parameters have the same name.
+    """
+    if not kinds:
+        return Parameters
+    owners: dict[str, tuple[Any, Setting]] = {}
+    fields: dict[str, Any] = {}
+    annotations = {}
+    for kind in kinds:
+        for name, each in declared(kind).items():
+            owner, said = owners.setdefault(name, (kind, each.setting))
+            if hasattr(Parameters, name) or name in _TAKEN:
+                raise GridError(_twice(kind, name, "a parameter of scenarios"))
+            if said is not each.setting:  # which a kind that inherits from another shares with it
+                raise GridError(_twice(kind, name, f"{called(owner)}.{name}"))
+            group = getattr(kind, "group", "") or kind.__name__
+            annotations[name] = each.kind
+            fields[name] = Field(
+                each.default,
+                description=each.setting.description,
+                json_schema_extra={"group": group},
+            )
+    config = ConfigDict(use_attribute_docstrings=False)
+    inside = {"__module__": __name__, "__annotations__": annotations, "model_config": config}
+    metaclass: Any = type(Parameters)
+    of_all: type[Parameters] = metaclass("Parameters", (Parameters,), inside | fields)
+    of_all.kinds = kinds
+    return of_all
+
+
+_TAKEN = {*Parameters.model_fields, *ALIASES}
+
+
+def _twice(kind: Any, name: str, other: str) -> str:
+    return f"{called(kind)}.{name}: found the name of {other}; accepted: another name"

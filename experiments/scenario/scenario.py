@@ -6,25 +6,19 @@ import dataclasses
 import math
 import os
 import runpy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agents.coallocation.settings import CoallocationSettings
 from agents.deadlines import reads_deadlines
-from agents.disciplines import LocalSettings
 from agents.importing import importable_from
 from agents.model import GridModel
-from agents.oas.settings import OasSettings
 from agents.pace.predictor import is_told
-from agents.queueing.settings import QueueSettings
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
-from agents.selection import JobSelection
-from agents.titan.settings import Settings
 from experiments.run.own_metrics import check_names
-from experiments.scenario.checked import ScenarioError, checked
+from experiments.scenario.checked import ScenarioError, checked, kinds_for
 from experiments.scenario.fields import check_fields, whole_seed
 from experiments.scenario.files import is_packaged, scenario_file
 from experiments.scenario.jobs import Duration, Source, build_workload, paths_of, read_source
@@ -36,20 +30,8 @@ from experiments.show.display import Shown
 from grid.foreign import plain, quoted
 from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
-from grid.platform.distance import DistanceCosts
 from grid.platform.multicluster import MAX_SIZE, Platform
 from grid.workloads.table import Table
-
-SETTINGS = {
-    Settings: ("coding", "population", "patience", "threshold", "start"),
-    CoallocationSettings: ("lslt", "chunk", "penalty", "solution", "coallocate"),
-    JobSelection: ("selection", "max_jumps"),
-    LocalSettings: ("local_max_jumps", "half_life", "shares"),
-    DistanceCosts: ("message_rate", "staging_time", "staging_data"),
-    QueueSettings: ("aging",),
-    OasSettings: ("round_jobs", "round_time", "round_clock"),
-}
-"""What policies can be set to, by kind: parameters of the same names."""
 
 STEPS = 400
 """Steps that a run has, roughly, when its step is chosen automatically."""
@@ -109,8 +91,13 @@ class Scenario(Shown):
 
     def __post_init__(self) -> None:
         check_fields(vars(self))
-        if not isinstance(self.parameters, Parameters):
-            object.__setattr__(self, "parameters", checked(dict(self.parameters), self.name))
+        parameters, kinds = self.parameters, Parameters.kinds
+        if isinstance(parameters, Parameters):
+            kinds, parameters = parameters.kinds, parameters.given()
+        policies = self.policy, self.local_policy
+        if kinds != kinds_for(parameters, policies, kinds):
+            of_all = checked(dict(parameters), self.name, policies, kinds)
+            object.__setattr__(self, "parameters", of_all)
         object.__setattr__(self, "platform", sized(self.platform, self.parameters))
 
     @classmethod
@@ -181,8 +168,20 @@ class Scenario(Shown):
         fresh = {key: value for key, value in changes.items() if key in fields}
         return self.with_parameters(given | texts, where, **fresh)
 
-    def with_parameters(self, given: Mapping[str, Any], where: str, **changes: Any) -> Scenario:
+    def with_parameters(
+        self, given: Mapping[str, Any], where: str, others: Iterable[Any] = (), **changes: Any
+    ) -> Scenario:
         """Return the scenario with parameters set by name, and fields replaced.
+
+        Parameters
+        ----------
+        given : mapping
+        where : str
+            Where those come from, for messages.
+        others : iterable of type
+            Settings of policies that parameters may be of beside the scenario's.
+        **changes
+            Fields by name.
 
         Raises
         ------
@@ -191,9 +190,7 @@ class Scenario(Shown):
         """
         assert isinstance(self.parameters, Parameters)
         before, packaged = self.parameters, self.packaged
-        values = {
-            before.called(key): of for key, of in before.model_dump(exclude_unset=True).items()
-        }
+        values = before.given()
         if "platform" in changes and "nodes" in packaged:  # it has its own number of processors
             values.pop(before.called("nodes"))
             packaged -= {"nodes"}
@@ -201,7 +198,10 @@ class Scenario(Shown):
             name = ALIASES.get(key, key)
             values = {each: of for each, of in values.items() if ALIASES.get(each, each) != name}
             values[key] = value
-        parameters = before if packaged == self.packaged and not given else checked(values, where)
+        chosen, parameters = dataclasses.replace(self, **changes), before
+        if packaged != self.packaged or given:
+            policies = chosen.policy, chosen.local_policy
+            parameters = checked(values, where, policies, (*before.kinds, *others))
         packaged -= {ALIASES.get(key, key) for key in given}
         return dataclasses.replace(self, parameters=parameters, packaged=packaged, **changes)
 
@@ -236,7 +236,9 @@ class Scenario(Shown):
         """Processors of the largest job that can ever run."""
         sizes = self.platform.sizes
         assert isinstance(self.parameters, Parameters)
-        spans = self.policy.spans or (self.policy.collects and self.parameters.coallocate)
+        own = self.policy.settings_type
+        coallocate = own is not None and getattr(self.parameters.of(own), "coallocate", False)
+        spans = self.policy.spans or coallocate
         return int(sizes.sum() if spans else sizes.max())
 
     def to_dict(self) -> dict[str, Any]:
@@ -354,7 +356,7 @@ class Scenario(Shown):
             else parameters.round_threshold,
             prediction=prediction,
             prediction_error=parameters.prediction_error,
-            settings=[_settings(kind, parameters) for kind in SETTINGS],
+            settings=map(parameters.of, parameters.kinds),
         )
         model.world.count_after(parameters.warmup)
         return model
@@ -372,12 +374,6 @@ class Scenario(Shown):
         if platform is self.platform and parameters == self.parameters:
             return self
         return dataclasses.replace(self, platform=platform, parameters=parameters)
-
-
-def _settings(kind: Any, parameters: Parameters) -> Any:
-    """Return settings of a kind, whose fields are named as the parameters that they are."""
-    values = {name: getattr(parameters, name) for name in SETTINGS[kind]}
-    return kind(**{name: math.inf if value == "any" else value for name, value in values.items()})
 
 
 def _name(given: Any) -> str:

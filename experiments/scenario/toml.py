@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.registry import GLOBAL, LISTED, LOCAL, is_name
+from agents.registry import GLOBAL, LISTED, LOCAL, global_scheduler, is_name, local_scheduler
 from experiments.scenario.checked import ScenarioError, checked
 from experiments.scenario.fields import LISTS, OUTPUTS, SITES, strings
 from grid.foreign import plain, quoted
@@ -59,10 +59,11 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ScenarioError(
             f"{path}: outputs: found {[*outputs]}; accepted: a list of {', '.join(OUTPUTS)}"
         )
+    policies = global_scheduler(text["global"]), local_scheduler(text["local"])
     platform = {key: table[key] for key in PLATFORM_KEYS if key in table}
     return {
         "platform": Platform.from_dict(platform, str(path)),
-        "parameters": checked(table.get("parameters", {}), str(path)),
+        "parameters": checked(table.get("parameters", {}), str(path), policies),
         "global_scheduler": text["global"],
         "local_scheduler": text["local"],
         "workload": _logs(table, path),

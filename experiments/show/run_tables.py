@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.run.results import Result
-from experiments.scenario.parameters import Parameters
 from experiments.show.labels import (
     MEASURED,
     WAITS_OF_RESTARTED,
@@ -229,8 +228,7 @@ def _remarks(result: Result) -> Iterator[str]:
 
 def _shares_of_nobody(result: Result) -> str:
     """Return the users that have a share and no job, in a row."""
-    parameters = result.scenario.parameters
-    shares = parameters.shares if isinstance(parameters, Parameters) else ()
+    shares = getattr(result.scenario.parameters, "shares", ())
     there = {UNKNOWN, *(row["user"] for row in result.tally.users.table())}
     return ", ".join(str(user) for user in shares if user not in there)
 

@@ -14,8 +14,8 @@ from typing import IO, Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from experiments.run.files import unwritable
-from experiments.scenario.accepted import accepted
 from experiments.sweeps.run_store import TABLES, Kept
+from grid.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import plain
 

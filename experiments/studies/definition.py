@@ -13,10 +13,11 @@ import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from agents.registry import global_scheduler, kinds_of, local_scheduler
 from experiments.cli.listing import shown
 from experiments.cli.options import seconds
-from experiments.scenario.accepted import accepted
 from experiments.scenario.parameters import ALIASES, Whole
+from grid.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
@@ -231,6 +232,14 @@ class Definition(_Part):
             return self.policies
         pairs = product(self.policies.global_, self.policies.local)
         return tuple(Policy.model_validate({"global": one, "local": other}) for one, other in pairs)
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """What the policies can be set to: parameters of one are of all, and idle there."""
+        return kinds_of(
+            *(global_scheduler(each.global_) for each in self.compared),
+            *(local_scheduler(each.local) for each in self.compared),
+        )
 
     @property
     def settings(self) -> list[dict[str, Any]]:

@@ -254,7 +254,11 @@ class Study:
             changes["own_metrics"] = tuple(
                 dict.fromkeys((*scenario.own_metrics, *study.own_metrics))
             )
-        return scenario.with_parameters(study.set, f"{self.path}: set", **changes)
+        try:
+            kinds = study.kinds
+        except GridError as error:
+            raise GridError(f"{self.path}: policies: {error}") from None
+        return scenario.with_parameters(study.set, f"{self.path}: set", kinds, **changes)
 
     @cached_property
     def workloads(self) -> list[StudyWorkload]:
@@ -291,11 +295,6 @@ class Study:
     def _scenario(
         self, policy: Policy, setting: dict[str, Any], workload: StudyWorkload
     ) -> Scenario:
-        for name, find in ((policy.global_, global_scheduler), (policy.local, local_scheduler)):
-            try:
-                find(name)
-            except GridError as error:
-                raise GridError(f"{self.path}: policies: {error}") from None
         scenario = self.base.with_parameters(
             policy.set,
             f"{self.path}: policies: set",
@@ -303,7 +302,7 @@ class Study:
             local_scheduler=policy.local,
             workload=workload.source,
         )
-        return scenario.with_parameters(setting, f"{self.path}: vary")
+        return scenario.with_parameters(setting, f"{self.path}: vary", self.definition.kinds)
 
     @cached_property
     def _seeds(self) -> list[int]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grid.errors import GridError
-from grid.foreign import quoted
 from grid.jobs import LONGEST
+from grid.settings import Checked, setting
 
 
 @dataclass(frozen=True)
-class DistanceCosts:
+class DistanceCosts(Checked):
     """What `beosim` leaves to future work: the cost of migration and staging, and latency.
 
     **Staging.** A job that was submitted through a cluster and runs on others, wholly or in part,
@@ -34,33 +33,34 @@ class DistanceCosts:
 
     A policy that has splitting cost a fixed factor knows no links, and so no latency.
 
-    Parameters
-    ----------
-    message_rate : float
-        Messages that a split job waits for, one after the other, in a second of communication, 1/s.
-    staging_time : float
-        What each staging takes, however small the data, s.
-    staging_data : float
-        What is staged for a job, Mbyte.
-
     Raises
     ------
     GridError
         If a value is negative, not a number or too large.
     """
 
-    message_rate: float = 0.0
-    staging_time: float = 0.0
-    staging_data: float = 0.0
+    group = "distance"
 
-    def __post_init__(self) -> None:
-        for name, unit in (
-            ("message_rate", "messages per second"),
-            ("staging_time", "seconds"),
-            ("staging_data", "Mbyte"),
-        ):
-            value = getattr(self, name)
-            if not 0 <= value <= LONGEST:
-                raise GridError(
-                    f"{name}: found {quoted(value)}; accepted: {unit}, from 0 to {LONGEST:g}"
-                )
+    message_rate: float = setting(
+        0.0,
+        "Messages that a split job waits for in a second of communication, each for the latency "
+        "of the longest path between its clusters; 0: latency slows no job.",
+        unit="1/s",
+        least=0,
+        most=LONGEST,
+    )
+    staging_time: float = setting(
+        0.0,
+        "What it takes a job, once it has processors elsewhere than where it was submitted, to "
+        "have its data staged, beside the transfer of staging_data.",
+        unit="s",
+        least=0,
+        most=LONGEST,
+    )
+    staging_data: float = setting(
+        0.0,
+        "What is staged for such a job, at the capacity of the narrowest link on the path.",
+        unit="Mbyte",
+        least=0,
+        most=LONGEST,
+    )

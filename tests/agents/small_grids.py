@@ -10,6 +10,7 @@ from agents.titan.settings import Settings
 from grid.distributions import BoundedPareto, UniformSizes
 from grid.jobs import ANYWHERE, job_table
 from grid.platform.multicluster import Platform
+from grid.settings import declared
 from grid.workloads.deadlines import ServiceClass
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload
 from grid.workloads.table import Table
@@ -21,6 +22,14 @@ FAR = Platform.star(SIZES, RATES, latency=LINKS)
 ONE = Platform.star([4])
 PAIR = Platform.star([4, 4])
 FAST = Settings(population=8, patience=8)
+
+
+def set_to(policy, **values):
+    """Return the settings that a policy declares, with those of the values that are of them."""
+    policy = global_scheduler(policy) if isinstance(policy, str) else policy
+    kind = getattr(policy, "settings_type", None)
+    return [kind(**{n: values[n] for n in values if n in declared(kind)})] if kind else []
+
 
 OUTCOME = ("number", "start", "finish", "cluster", "execution_time", "restarts")
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from agents.disciplines import EasyScheduler, FcfsScheduler, LocalSettings, SjfScheduler
+from agents.disciplines import EasyScheduler, FcfsScheduler, FpfsSettings, SjfScheduler
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from agents.titan import TitanScheduler
@@ -58,7 +58,7 @@ def test_two_clusters_under_a_global_scheduler(global_, local):
 def test_local_max_jumps():
     outcomes = []
     for jumps in (0, 2, math.inf):
-        settings = [LocalSettings(jumps)]
+        settings = [FpfsSettings("any" if jumps == math.inf else jumps)]
         platform = Platform.star([8])
         model = model_of("dll", "fpfs", workload(rate=0.12), platform, settings=settings)
         model.run()
@@ -66,7 +66,7 @@ def test_local_max_jumps():
         outcomes.append(model.world.records()["start"].tolist())
     assert outcomes[0] != outcomes[1] != outcomes[2]
     with pytest.raises(GridError, match=r"^local_max_jumps: found 1.5; accepted: a whole number"):
-        LocalSettings(1.5)
+        FpfsSettings(1.5)
 
 
 class EasyShortestFirst(SjfScheduler):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -48,10 +50,10 @@ GRIDS = {
 }
 
 
-def outcome(policy, grid, local="fcfs"):
+def outcome(policy, grid, local="fcfs", **more):
     """Return all that became of 150 jobs under a policy in one of the grids."""
     platform, mix, options = GRIDS[grid]
-    model = ran(policy, local, workload(count=150, **mix), platform, **options)
+    model = ran(policy, local, workload(count=150, **mix), platform, **options, **more)
     records = model.world.records()
     assert len(records) == 150
     return records.rows.tobytes(), records.takes.tobytes(), model.messages
@@ -101,6 +103,20 @@ def test_the_twins_of_the_page_on_schedulers_are_the_same_job_by_job(grid):
     plain, twin = (class_of(page, f"least_waiting{tier}") for tier in ("", "_compiled"))
     assert outcome(plain, grid) == outcome(twin, grid)
     assert outcome(plain, grid) != outcome("dll", grid)
+
+
+def test_the_twins_with_a_setting_are_the_same_job_by_job(monkeypatch):
+    page = DOCS / "own-global-scheduler.md"
+    module = SimpleNamespace()
+    monkeypatch.setitem(sys.modules, "nearest_first", module)
+    module.NearestFirst = plain = class_of(page, "nearest_first")
+    twin = class_of(page, "nearest_first_compiled")
+    kind, found = plain.settings_type, []
+    for longest in (5.0, 50.0):
+        settings = [kind(longest=longest)]
+        found.append(outcome(plain, "unequal", settings=settings))
+        assert outcome(twin, "unequal", settings=settings) == found[-1]
+    assert found[0] != found[1]
 
 
 def of_both(rows, *but):

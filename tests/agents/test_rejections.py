@@ -6,7 +6,6 @@ import numba
 import numpy as np
 import pytest
 
-from agents.coallocation.settings import CoallocationSettings
 from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
 from agents.registry import global_scheduler
@@ -17,6 +16,7 @@ from grid.jobs import job_table
 from grid.kernel.state import REJECT as REJECT_COMPILED
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
+from tests.agents.small_grids import set_to
 
 
 class Picky(GlobalScheduler):
@@ -55,7 +55,7 @@ def left(scheduler, platform, jobs, latency=0.0, **settings):
         latency=latency,
         settings=[
             JobSelection(settings.pop("selection", "fpfs")),
-            CoallocationSettings(**settings),
+            *set_to(scheduler, **settings),
         ],
     )
     model.run()

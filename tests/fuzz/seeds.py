@@ -11,7 +11,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from experiments.cli.app import main
-from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
 from grid.logs.formats import FORMATS, read
 from tests.experiments.made_up_studies import made_up
 
@@ -83,7 +83,7 @@ def studies(folder: Path) -> list[Files]:
 
 def settings() -> list[Files]:
     """Return what ``--set`` takes: each parameter with its default value."""
-    values = Parameters().model_dump(mode="json")
+    values = Scenario.load("quickstart").parameters.model_dump(mode="json")
     lines = [
         f"{name}={value if isinstance(value, str) else json.dumps(value)}"
         for name, value in values.items()

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from agents.coallocation.settings import CoallocationSettings
+from agents.coallocation.settings import ChunkingSettings, PenaltySettings, SatisfySettings
 from agents.model import GridModel
 from agents.registry import GLOBAL, global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler
@@ -20,9 +20,11 @@ from grid.platform.brokers import Advertising
 from grid.platform.distance import DistanceCosts
 from grid.platform.multicluster import Cluster, Platform
 from grid.platform.topology import CENTRE, Link, network
+from grid.settings import declared
 from grid.workloads.per_cluster import PerClusterWorkload
 from grid.workloads.table import Table
 from tests.agents.plain_beosim import PlainBeosim, PlainJob
+from tests.agents.small_grids import set_to
 
 POLICIES = [name for name, where in GLOBAL.items() if where.startswith("agents.coallocation")]
 CLASS_B = ["b1", "b2", "b3", "b4"]
@@ -86,7 +88,7 @@ def ran(policy, platform, jobs, costs=None, **settings):
         advertising=Advertising(truth=True),
         settings=[
             JobSelection(settings.pop("selection", "fpfs")),
-            CoallocationSettings(**settings),
+            *set_to(policy, **settings),
             costs or DistanceCosts(),
         ],
     )
@@ -232,7 +234,7 @@ def test_identities(seed):
     jobs = jobs[jobs["size"] <= platform.sizes.max()]  # else Migration Only rejects them
     unlimited = Platform.star(platform.sizes.tolist(), platform.rates.tolist(), math.inf)
     for policy, settings, same in (
-        ("b1", {"lslt": 1e300}, "first-fit"),
+        ("b1", {"lslt": 1e12}, "first-fit"),
         ("b3", {"chunk": 0}, "b1"),
         ("b3", {"chunk": 100}, "migration-only"),
         ("fixed-penalty", {"penalty": 1.0}, "ideal"),
@@ -254,7 +256,7 @@ def test_a1_is_never_over_its_threshold(seed, solution):
         global_scheduler("a1"),
         local_scheduler("fcfs"),
         interval=1.0,
-        settings=[CoallocationSettings(lslt=lslt, solution=solution)],
+        settings=[SatisfySettings(lslt=lslt, solution=solution)],
     )
     most = np.zeros(model.world.links)
     while model.running:
@@ -310,7 +312,7 @@ def test_old_news_and_wrong_predictions_lose_no_job(policy):
         interval=10.0,
         latency=0.5,
         prediction_error=0.5,
-        settings=[CoallocationSettings(chunk=50)],
+        settings=set_to(policy, chunk=50),
     )
     model.run()
     found = outcome(model)
@@ -358,17 +360,18 @@ def test_python_sees_the_links_that_compiled_policies_see(seed):
 @pytest.mark.parametrize(
     ("name", "value", "accepted"),
     [
-        ("lslt", 0.0, "percent, above 0"),
-        ("lslt", math.nan, "percent, above 0"),
-        ("chunk", 101, "a whole percentage from 0 to 100"),
-        ("chunk", 84.5, "a whole percentage from 0 to 100"),
-        ("penalty", 0.9, "a number from 1"),
-        ("solution", "best", "one of first, least-demand"),
-        ("selection", "sjf", "one of fpfs, fcfs, easy, conservative"),
-        ("max_jumps", -1, "a number from 0"),
+        ("lslt", 0.0, "above 0"),
+        ("lslt", math.nan, "a finite number"),
+        ("chunk", 101, "at most 100"),
+        ("chunk", 84.5, "a whole number"),
+        ("penalty", 0.9, "from 1"),
+        ("solution", "best", "'first' or 'least-demand'"),
+        ("selection", "sjf", "'fpfs', 'fcfs', 'easy' or 'conservative'"),
+        ("max_jumps", -1, "from 0 or 'any'"),
     ],
 )
 def test_settings_out_of_range_are_refused(name, value, accepted):
-    kind = JobSelection if name in ("selection", "max_jumps") else CoallocationSettings
+    kinds = JobSelection, ChunkingSettings, SatisfySettings, PenaltySettings
+    kind = next(each for each in kinds if name in declared(each))
     with pytest.raises(GridError, match=rf"^{name}: found .*; accepted: {accepted}$"):
         kind(**{name: value})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.coallocation.settings import CoallocationSettings
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler
@@ -28,6 +27,7 @@ from tests.agents.coallocation.test_coallocation import (
 )
 from tests.agents.plain_beosim import PlainJob
 from tests.agents.plain_reservations import PlainReservations
+from tests.agents.small_grids import set_to
 
 PLAIN = [name for name in POLICIES if name != "adaptive"]  # which learns from whatever it is asked
 
@@ -43,7 +43,7 @@ def ran(policy, platform, jobs, selection, costs=None, prediction="exact", **set
         prediction=prediction,
         settings=[
             JobSelection(selection),
-            CoallocationSettings(**settings),
+            *set_to(policy, **settings),
             costs or DistanceCosts(),
         ],
     )

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.coallocation.settings import CoallocationSettings
 from agents.muscle import MuscleScheduler
+from agents.muscle.scheduler import MuscleSettings
 from agents.muscle.wide_jobs import enough_at, largest_first
 from agents.schedulers import GlobalScheduler
 from grid.errors import PlacementError
@@ -18,7 +18,7 @@ from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 from tests.agents.small_grids import OUTCOME, RATES, SIZES, done, model_of, ran, table, workload
 
-SPLITS = CoallocationSettings(coallocate=True)
+SPLITS = MuscleSettings(coallocate=True)
 LARGEST = max(SIZES)
 
 
@@ -69,7 +69,7 @@ def test_a_cluster_beyond_the_threshold_gives_nothing():
     # The first takes 8 and 4 processors of C1 and C2 and brings their links over 200 Mbit/s.
     jobs = communicating(table((0.0, 12, 50.0), (1.0, 12, 10.0)), ppbw=100.0)
     for lslt, waits in ((100.0, True), (1e6, False)):
-        settings = [CoallocationSettings(coallocate=True, lslt=lslt)]
+        settings = [MuscleSettings(coallocate=True, lslt=lslt)]
         model = ran("muscle", "titan", jobs, platform, settings=settings)
         first, second = done(model)
         assert (second["start"] == first["finish"]) == waits

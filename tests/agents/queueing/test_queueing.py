@@ -176,7 +176,7 @@ def test_one_queue_as_the_plain_simulator(placement, max_jumps, seed):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(5, 9, rng.integers(2, 6)).tolist()
     jobs = random_jobs(rng, sizes, count=100, integral=seed % 3 > 0)
-    settings = JobSelection(max_jumps=max_jumps)
+    settings = JobSelection(max_jumps="any" if max_jumps == np.inf else max_jumps)
     model = model_of(placement, sizes, jobs, settings=[settings])
     assert outcome(model) == PlainFitting(placement, sizes, max_jumps).run(rows(jobs))
 

@@ -290,7 +290,7 @@ def test_broken_operators_are_refused(name, function, message):
     "values",
     [
         {"population": 1},
-        {"population": 5.0},
+        {"population": 5.5},
         {"patience": 0},
         {"threshold": 1.0},
         {"threshold": math.nan},

@@ -121,7 +121,7 @@ def seeded(**field):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"coding": "three"}, "coding: found 'three'; accepted is one of order, two-dim"),
+        ({"coding": "three"}, "coding: found 'three'; accepted: 'order' or 'two-dim"),
         ({"processors": 0}, "processors: found 0;"),
         ({"processors": 4}, r"sizes\[5\]: found 5; accepted is an integer from 1 to 4"),
         ({"weights": (0, 0, 0)}, "weights: found"),

@@ -13,7 +13,7 @@ import pytest
 
 from experiments.run import run
 from experiments.run.totals import WHOLE
-from experiments.scenario.parameters import Parameters
+from experiments.scenario.checked import checked
 from experiments.scenario.scenario import Scenario
 from grid.jobs import job_table
 from grid.platform.multicluster import Platform
@@ -80,7 +80,7 @@ def test_summary_says_what_ran(result, monkeypatch):
     assert summary["global"] == f"{First.__module__}:First"
     assert summary["local"] == f"{First.__module__}:Arrival"
     assert summary["workload"] is None
-    parameters = Parameters(assign_deadlines=False)  # which is what "auto" came to
+    parameters = checked({"assign_deadlines": False}, "")  # which is what "auto" came to
     assert summary["parameters"] == parameters.model_dump(mode="json")
     assert Platform.from_dict(summary["platform"]).clusters == PLATFORM.clusters
     assert summary["version"] == "1.2.3"
@@ -100,10 +100,13 @@ def test_summary_says_what_ran(result, monkeypatch):
 )
 def test_summary_says_which_log(result, workload, told):
     named = replace(
-        result.scenario, workload=workload, global_scheduler="muscle", local_scheduler="m:Mine"
+        result.scenario,
+        workload=workload,
+        global_scheduler="muscle",
+        local_scheduler="agents.disciplines:SjfScheduler",
     )
     summary = replace(result, scenario=named).summary()
-    assert (summary["global"], summary["local"]) == ("muscle", "m:Mine")
+    assert (summary["global"], summary["local"]) == ("muscle", named.local_scheduler)
     assert summary["workload"] == told
 
 

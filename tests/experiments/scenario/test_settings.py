@@ -8,7 +8,6 @@ import pytest
 from experiments.cli.listing import shown
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.files import packaged_names
-from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.platform.brokers import Advertising
@@ -81,7 +80,7 @@ def test_what_no_grid_is_like_is_refused(setting):
 
 
 def test_every_parameter_says_what_it_is():
-    for name, field in Parameters.model_fields.items():
+    for name, field in type(Scenario.load("quickstart").parameters).model_fields.items():
         assert field.description, name
         assert field.description.endswith(".")
 

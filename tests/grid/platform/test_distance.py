@@ -150,5 +150,7 @@ def test_a_fixed_factor_knows_no_latency_but_data_are_staged():
 @pytest.mark.parametrize("name", ["message_rate", "staging_time", "staging_data"])
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
 def test_what_is_no_cost(name, value):
-    with pytest.raises(GridError, match=rf"^{name}: found {value}; accepted: .*, from 0 to 1e\+12"):
+    with pytest.raises(
+        GridError, match=rf"^{name}: found {value}; accepted: (from 0|a finite number)"
+    ):
         DistanceCosts(**{name: value})

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from experiments.show.numbers import number
-
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
@@ -36,6 +34,9 @@ _BOUNDS = {
 }
 """Of those that are about a limit: its name among what pydantic tells, and words before it."""
 
+_PLAIN = 1e8
+"""From here on limits have an exponent."""
+
 
 def accepted(errors: Sequence[ErrorDetails]) -> str:
     """Return the end of a message on a value: what would do, by what it fails to be.
@@ -58,11 +59,22 @@ def accepted(errors: Sequence[ErrorDetails]) -> str:
     return f"accepted: {' or '.join(dict.fromkeys(words))}"
 
 
+def place_of(location: Sequence[str | int]) -> str:
+    """Return the place of an error as a user writes it: branches of unions are not named.
+
+    >>> place_of(("weights", "tuple[float, ...]", 2)), place_of(("step", "bool"))
+    ('weights.2', 'step')
+    """
+    named = (str(part) for part in location if part != "bool")
+    return ".".join(part for part in named if part.isdigit() or part.isidentifier())
+
+
 def _words(error: ErrorDetails) -> str:
     kind, context = error["type"], error.get("ctx", {})
     if kind == "literal_error":
         return str(context["expected"])
     if kind in _BOUNDS:
         name, word = _BOUNDS[kind]
-        return f"{word} {number(context[name])}"
+        limit = context[name]
+        return f"{word} {limit:,.12g}" if abs(limit) < _PLAIN else f"{word} {limit:.3g}"
     return _KINDS.get(kind, "")

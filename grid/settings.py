@@ -1,0 +1,292 @@
+"""What a policy, or the grid, can be set to: declared in a frozen dataclass, and checked.
+
+A field says all that there is to say of a parameter::
+
+    @dataclass(frozen=True)
+    class Patience:
+        longest: float = setting(60.0, "Work that a cluster may have.", unit="s", above=0)
+
+Its type is ``int``, ``float``, ``bool``, ``str``, a tuple or a table of such, or one or the other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from numbers import Integral
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+
+from grid.accepted import accepted, place_of
+from grid.errors import GridError
+from grid.foreign import quoted
+
+S = TypeVar("S")
+
+_BOUNDS = {"gt": "above", "ge": "from", "lt": "below", "le": "at most"}
+_DECLARED = "accepted: setting(default, meaning)"
+_KINDS = {bool: "true or false", str: "a string", int: "a whole number", float: "a number"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is said of a parameter beside its name, type and default."""
+
+    meaning: str
+    unit: str
+    symbol: str
+    limits: dict[str, float]
+    choices: tuple[str, ...]
+    published: bool
+
+    @property
+    def description(self) -> str:
+        """The meaning, with the symbol and the unit behind it."""
+        added = ", ".join(filter(None, (self.symbol, self.unit)))
+        return f"{self.meaning[:-1]} ({added})." if added else self.meaning
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A parameter as a dataclass declares it.
+
+    Attributes
+    ----------
+    setting : Setting
+    default : object
+    kind : object
+        Its type, with its limits, as pydantic takes it.
+    """
+
+    setting: Setting
+    default: Any
+    kind: Any
+
+
+def setting(
+    default: Any,
+    meaning: str,
+    *,
+    unit: str = "",
+    symbol: str = "",
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
+    choices: tuple[str, ...] = (),
+    published: bool = True,
+) -> Any:
+    """Declare a parameter: a field of a frozen dataclass.
+
+    Parameters
+    ----------
+    default : object
+    meaning : str
+        A sentence or two, for the lists of parameters.
+    unit, symbol : str
+        The unit, and what the paper calls it, if it has them.
+    above, least, below, most : float, optional
+        Limits of numbers, without (`above`, `below`) or with themselves.
+    choices : tuple of str
+        The texts that are accepted, if not all.
+    published : bool
+        Scenarios have a parameter of this name.
+
+    Raises
+    ------
+    GridError
+        For a default that could be changed, other than a dictionary, which is copied.
+    """
+    limits = {"gt": above, "ge": least, "lt": below, "le": most}
+    given = {name: limit for name, limit in limits.items() if limit is not None}
+    said = {"setting": Setting(meaning, unit, symbol, given, choices, published)}
+    if isinstance(default, dict):
+        return dataclasses.field(default_factory=default.copy, metadata=said)
+    if type(default).__hash__ is None:
+        raise GridError(f"setting: found the default {quoted(default)}; accepted: one of a tuple")
+    return dataclasses.field(default=default, metadata=said)
+
+
+class Checked:
+    """Settings that are checked when they are made."""
+
+    group: ClassVar[str] = ""
+    """Under which the parameters are listed."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+def check(settings: Any) -> None:
+    """Raise `GridError` for a value outside its range."""
+    kind: Any = type(settings)
+    names = _settings(kind)
+    if not names:
+        return
+    try:
+        found = _model(kind)(**{name: getattr(settings, name) for name in names})
+    except ValidationError as failure:
+        errors = failure.errors()
+        of_one = [each for each in errors if each["loc"][0] == errors[0]["loc"][0]]
+        at, wrong = place_of(of_one[0]["loc"]), quoted(of_one[0]["input"])
+        raise GridError(f"{at}: found {wrong}; {accepted(of_one)}") from None
+    for name in names:
+        object.__setattr__(settings, name, getattr(found, name))  # whole numbers as such
+
+
+def by_kind(settings: Iterable[Any]) -> dict[type, Any]:
+    """Return settings by their kinds, checked."""
+    found = {type(each): each for each in settings}
+    for each in found.values():
+        check(each)
+    return found
+
+
+def chosen(kind: type[S], given: Mapping[type, Any]) -> S:
+    """Return the settings of a kind, as far as it or kinds that it extends were given."""
+    if kind in given:
+        return given[kind]
+    extended = (vars(each) for of, each in given.items() if issubclass(kind, of))
+    return kind(**{name: value for values in extended for name, value in values.items()})
+
+
+@cache
+def declared(kind: Any) -> dict[str, Declared]:
+    """Return the parameters of scenarios that a kind of settings declares, by name.
+
+    Raises
+    ------
+    GridError
+        If it does not declare them as it must.
+    """
+    is_kind = isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    if not (is_kind and kind.__dataclass_params__.frozen):
+        raise GridError(f"settings_type: found {quoted(kind)}; accepted: a frozen dataclass")
+    for each in dataclasses.fields(kind):
+        if hasattr(BaseModel, each.name) or each.name[0] == "_":
+            raise GridError(f"{called(kind)}.{each.name}: a name in use; accepted: another one")
+        if "setting" not in each.metadata:
+            raise GridError(f"{called(kind)}.{each.name}: found without setting(); {_DECLARED}")
+    try:
+        default = kind()
+        check(default)
+    except GridError as error:
+        raise GridError(f"{called(kind)}.{error}") from None
+    return {
+        name: Declared(said, getattr(default, name), _annotations(kind)[name])
+        for name, said in _settings(kind).items()
+        if said.published
+    }
+
+
+def called(kind: type) -> str:
+    """Return what messages call a kind of settings."""
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def in_words(each: Declared) -> str:
+    """Return what is accepted as a parameter.
+
+    >>> said = Setting("Jumps.", "", "", {"ge": 0}, ("any",), True)
+    >>> in_words(Declared(said, 1, int | Literal["any"]))
+    "a whole number, from 0 or 'any'"
+    """
+    bounds = [f"{_BOUNDS[name]} {limit:g}" for name, limit in each.setting.limits.items()]
+    words = dict.fromkeys(_words(each.kind))
+    return " or ".join(", ".join([word, *bounds]) if "number" in word else word for word in words)
+
+
+def _words(kind: Any) -> Iterator[str]:
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        yield from _words(args[0])
+    elif origin is Literal:
+        yield from map(repr, args)
+    elif origin in (Union, UnionType):
+        for each in args:
+            yield from _words(each)
+    else:
+        yield _KINDS.get(kind, "a list" if origin is tuple else "a table")
+
+
+def _settings(kind: type) -> dict[str, Setting]:
+    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    return {each.name: each.metadata["setting"] for each in fields if "setting" in each.metadata}
+
+
+@cache
+def _model(kind: type) -> type[BaseModel]:
+    """Return a table of pydantic's that has the ranges of a kind."""
+    fields: Any = {name: (each, ...) for name, each in _annotations(kind).items()}
+    config = ConfigDict(allow_inf_nan=False, protected_namespaces=())
+    return create_model(kind.__name__, __config__=config, **fields)
+
+
+@cache
+def _annotations(kind: type) -> dict[str, Any]:
+    """Return of each setting its type with its limits, as pydantic takes it.
+
+    Raises
+    ------
+    GridError
+        For a type that no file could hold.
+    """
+    found = {}
+    try:
+        hints = get_type_hints(kind, include_extras=True)
+    except Exception as error:
+        raise GridError(f"types: {error}; accepted: some that are there") from None
+    for name, said in _settings(kind).items():
+        try:
+            found[name] = _limited(hints[name], said)
+        except TypeError:
+            if said.published:
+                raise GridError(
+                    f"{name}: found the type {quoted(hints[name])}; accepted: int, float, bool, "
+                    "str, a tuple or a dict of them, or one or the other"
+                ) from None
+            found[name] = Any
+    return found
+
+
+def _limited(hint: Any, said: Setting) -> Any:
+    origin, args = get_origin(hint), get_args(hint)
+    limits: Any = said.limits
+    if hint is int:
+        return Annotated[int, BeforeValidator(whole), Field(strict=True, **limits)]
+    if hint is float:
+        return Annotated[float, Field(strict=True, **limits)]
+    if hint is str and said.choices:
+        return Literal[said.choices]
+    if hint in (bool, str, NoneType, ...) or origin is Annotated:
+        return hint
+    parts: Any = tuple(_limited(each, said) for each in args)
+    if origin in (Union, UnionType):
+        return Union[parts]  # noqa: UP007 (of which there are any number)
+    if origin is tuple and args:
+        return tuple[parts]
+    if origin is dict:
+        keys: Any = args[0]
+        return dict[keys, parts[1]]
+    raise TypeError
+
+
+def whole(value: Any) -> Any:
+    """Return a whole number in any guise (``1e3``, or numpy's) as an int, all else as it is."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
