@@ -1,4 +1,4 @@
-"""`metasched oas` and `metasched gap`."""
+"""`metasched oas`, `metasched gap` and `metasched pareto`."""
 
 from __future__ import annotations
 
@@ -133,3 +133,41 @@ def gap(
         click.echo(json.dumps(summary(found, rest), allow_nan=False))
     else:
         print_gaps(found, rest, Console())
+
+
+@click.command()
+@click.argument("jobs")
+@click.option("--processors", type=Number(1), required=True, help="Of the cluster.")
+@click.option("--pick", type=Number(1), metavar="K", help="Show schedule K in full.")
+@click.option("--plot", metavar="FILE", help="Draw the front there (.png, .pdf, .svg).")
+@click.option("--seed", type=Number(0), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def pareto(
+    jobs: str, processors: int, pick: int | None, plot: str | None, seed: int, as_json: bool
+) -> None:
+    """Show the schedules of waiting JOBS (.csv, .swf) among which only preferences decide.
+
+    None of them is better than another in over-deadline, makespan and idle-time alike. The jobs
+    are dispatched on an idle cluster when the last of them has arrived.
+    """
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.pareto import Front
+        from experiments.show.plots import check_picture
+
+    if plot is not None:
+        check_picture(plot)
+    with telling(f"searching for schedules of {jobs}"):
+        front = Front.of(jobs, processors, seed)
+    click.echo("".join(f"metasched: {words}\n" for words in front.unused), nl=False, err=True)
+    if pick is not None:
+        front.check_pick(pick)
+    if plot is not None:
+        front.draw(plot, pick)
+    if as_json:
+        click.echo(json.dumps(front.to_dict(pick), allow_nan=False))
+    else:
+        from rich.console import Console
+
+        front.print(Console(), pick)

@@ -20,8 +20,9 @@ from grid.names import meant
 
 _HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """Raised by click, from 8.2 on, to show help where a group is called alone."""
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
-"""Exit status: an error of a program, one that the user can mend, Ctrl-C."""
+FAILED = UNFINISHED = 1
+BAD_INPUT, INTERRUPTED = 2, 130
+"""Exit status: an error of a program, or jobs left; one that the user can mend; Ctrl-C."""
 
 
 class Commands(click.Group):

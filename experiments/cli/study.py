@@ -1,4 +1,4 @@
-"""The command `metasched study`."""
+"""`metasched study` and `metasched saturation`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import click
 
-from experiments.cli.options import Number, traceback_option
-from experiments.cli.process import FAILED, going_on, stdout_kept, users_code
+from experiments.cli.options import Number, chosen_scenario, scenario_options, traceback_option
+from experiments.cli.process import FAILED, UNFINISHED, going_on, stdout_kept, users_code
 from grid.errors import GridError
 
 
@@ -59,3 +60,43 @@ def study(
         click.echo(f"metasched: {line}", err=True)
     if failed or outcome.all_rejected:
         sys.exit(FAILED)
+
+
+@click.command()
+@scenario_options()
+@click.option("--replications", type=Number(2), default=8, help="Runs at each load (default: 8).")
+@click.option(
+    "--width", type=Number(0, whole=False, above=True), default=0.005, help="(default: 0.005)"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
+def saturation(
+    seed: int, replications: int, width: float, as_json: bool, scenario: str, **options: Any
+) -> None:
+    """Find the load above which queues of SCENARIO grow without end.
+
+    It is in mode open. The more jobs a run has, the narrower the bracket can get. Code of SCENARIO
+    is run: use only files that you trust.
+    """
+    from rich.console import Console
+
+    from experiments.sweeps.progress import SweepProgress, telling
+
+    with telling("loading"):
+        from experiments.show.run_tables import print_saturation
+        from experiments.sweeps.saturation import find_saturation
+        from experiments.sweeps.sweep import cores
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        told = Console(stderr=True, markup=False, highlight=False)
+        with users_code(), SweepProgress(told, quiet=True) as watch:
+            chosen = chosen_scenario(scenario, **options)
+            found = find_saturation(chosen, seed, told.print, replications, cores(), width, watch)
+        if as_json:
+            for line in () if found.all_rejected else found.remarks:
+                click.echo(f"metasched: {line}", err=True)
+            click.echo(json.dumps(found.summary(), allow_nan=False), file=stdout)
+        elif not found.all_rejected:
+            print_saturation(found, Console())
+    if found.all_rejected:
+        click.echo("metasched: all jobs of all runs were rejected", err=True)
+        sys.exit(UNFINISHED)

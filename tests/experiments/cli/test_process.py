@@ -235,11 +235,12 @@ def test_all_frames_are_shown_on_request(folder, asked, environment, monkeypatch
 
 
 def test_an_error_of_ours_is_shown_whole(folder, monkeypatch):
-    monkeypatch.setattr("experiments.cli.app.chosen_scenario", partial(getattr, None))  # no frames
+    without_frames = partial(getattr, None)
+    monkeypatch.setattr("experiments.cli.available.chosen_scenario", without_frames)
     got = CliRunner().invoke(main, ["validate", "quickstart"])
     assert got.exit_code == 1
     assert got.stderr.startswith("Traceback")
-    assert 'experiments/cli/app.py"' in got.stderr
+    assert 'experiments/cli/available.py"' in got.stderr
 
 
 def test_an_error_in_a_worker_is_shown_by_the_users_frames(folder):

@@ -1,0 +1,227 @@
+"""The command `metasched run`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from experiments.cli.available import tell_notes
+from experiments.cli.options import Duration, Number, check_alone, chosen_scenario, scenario_options
+from experiments.cli.process import (
+    FAILED,
+    INTERRUPTED,
+    UNFINISHED,
+    going_on,
+    stdout_kept,
+    users_code,
+)
+from grid.errors import GridError
+
+if TYPE_CHECKING:
+    pass
+
+
+@click.command()
+@scenario_options(required=False)
+@click.option("--live/--no-live", default=None, help="Show the dashboard (default: in a terminal).")
+@click.option(
+    "--pace",
+    type=Number(0, whole=False, above=True),
+    metavar="X",
+    help="Live: X simulated seconds a second (default: in a terminal, a run of 30 s at least).",
+)
+@click.option("--follow", type=Number(), metavar="JOB", help="Live: follow the job of this number.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="Write summary.json, jobs.csv, timeline.csv and, if jobs name users, users.csv there.",
+)
+@click.option("--rounds", metavar="FILE", help="Write each round's CP, MCP and PB there (.csv).")
+@click.option(
+    "--events", metavar="FILE", help="Write every message and job event there (JSON lines)."
+)
+@click.option("--checkpoint", metavar="FILE", help="Write a checkpoint there now and then.")
+@click.option(
+    "--every",
+    type=Duration(),
+    metavar="TIME",
+    help="Wall time between checkpoints, such as 30s, 10m (default) or 2h.",
+)
+@click.option(
+    "--resume",
+    metavar="FILE",
+    help="Go on from a checkpoint, with no SCENARIO. It can run any code: resume only your own.",
+)
+@click.option(
+    "--replications",
+    type=Number(1),
+    metavar="N",
+    help="Run it N times, with seeds spawned from --seed: means and 95 % confidence intervals.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, alone on stdout.")
+def run(
+    seed: int,
+    live: bool | None,
+    pace: float | None,
+    follow: int | None,
+    out: str | None,
+    rounds: str | None,
+    events: str | None,
+    checkpoint: str | None,
+    every: float | None,
+    resume: str | None,
+    replications: int | None,
+    as_json: bool,
+    scenario: str | None,
+    **options: Any,
+) -> None:
+    """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file.
+
+    A .py file is run as a script, and modules that any scenario names (module:Class) are imported:
+    use only files that you trust.
+    """
+    if resume is not None:
+        check_alone()
+    elif scenario is None:
+        raise click.UsageError("Missing argument 'SCENARIO'.")
+    if every is not None and checkpoint is None and resume is None:
+        raise GridError("--every: found alone; accepted: with --checkpoint or --resume")
+    if replications is not None:
+        assert scenario is not None
+        of_one = (
+            ("--live", live),
+            ("--pace", pace),
+            ("--follow", follow),
+            ("--checkpoint", checkpoint),
+        )
+        for name, value in (*of_one, ("--rounds", rounds), ("--events", events)):
+            if value not in (None, False):
+                raise GridError(f"--replications: found with {name}; accepted: one of them")
+        _replicate(scenario, options, seed, replications, out, as_json)
+        return
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.cli.compiling import saying_when_compiling
+        from experiments.run.checkpoints import Saving, read
+        from experiments.run.files import check_files, check_folder
+        from experiments.run.running import resume as resume_run
+        from experiments.run.running import run as run_scenario
+        from experiments.run.writing import write_rounds
+        from experiments.show.numbers import counted
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        with (
+            users_code(),
+            saying_when_compiling(always=bool(live)),
+            telling(
+                f"preparing {scenario or resume}, and compiling what is not compiled yet"
+            ) as watch,
+        ):
+            shown = bool(live) if as_json else live
+            files = (rounds, "rounds"), (events, "events"), (checkpoint, "checkpoint")
+            if resume is not None:
+                under_way = read(resume)
+                chosen, out = under_way.scenario, under_way.folder
+                check_files(files, out)
+                assert under_way.saving is not None
+                every = every or under_way.saving.every
+                under_way.saving = Saving(checkpoint or resume, every)
+                result = resume_run(under_way, shown, pace, follow, watch)
+            else:
+                assert scenario is not None
+                chosen = chosen_scenario(scenario, **options)
+                if out is not None:
+                    check_folder(out)
+                check_files(files, out, chosen.logs)
+                saving = None if checkpoint is None else Saving(checkpoint, every or Saving.every)
+                result = run_scenario(
+                    chosen, seed, shown, pace, follow, events, out, False, saving, watch
+                )
+        if rounds is not None:
+            write_rounds(result, rounds)
+            if not result.round_count:
+                click.echo(f"metasched: no rounds; {rounds} has the header only", err=True)
+        tell_notes(chosen, result.all_left_at)
+        if as_json:
+            if result.stable is False:
+                from experiments.show.run_tables import UNSTABLE
+
+                click.echo(f"metasched: {UNSTABLE}", err=True)
+            click.echo(json.dumps(result.summary(), allow_nan=False), file=stdout)
+        else:
+            from rich.console import Console
+
+            from experiments.show.run_tables import print_result
+
+            print_result(result, Console())
+    if result.interrupted:
+        if kept := checkpoint or resume:
+            click.echo(f"metasched: to go on: metasched run --resume {shlex.quote(kept)}", err=True)
+        sys.exit(INTERRUPTED)
+    if result.tally.rejected and not result.tally.completed and not result.unfinished:
+        of_all = f"{counted(result.submitted, 'job')} of {result.submitted:,}"
+        click.echo(f"metasched: {of_all} rejected: {'; '.join(result.rejections)}", err=True)
+        sys.exit(UNFINISHED)
+    if result.unfinished:
+        counts = f"{result.unfinished:,} of {counted(result.submitted, 'job')}"
+        click.echo(f"metasched: {counts} not finished: {result.why_unfinished}", err=True)
+        sys.exit(UNFINISHED)
+    if result.failed_metrics:
+        sys.exit(FAILED)
+
+
+def _replicate(
+    scenario: str,
+    options: dict[str, Any],
+    seed: int,
+    replications: int,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Run a scenario several times, and print what the runs come to."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from experiments.sweeps.progress import SweepProgress, telling
+
+    with telling("loading"):
+        from experiments.run.files import check_folder
+        from experiments.show.numbers import counted
+        from experiments.show.run_tables import print_replications
+        from experiments.sweeps.replications import NOT_RANDOM, replicate, write
+        from experiments.sweeps.run_store import RUNS
+        from experiments.sweeps.sweep import cores
+
+    with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
+        kept = None if out is None else Path(out) / RUNS
+        again = going_on("the same command", kept)
+        with again, users_code(), SweepProgress(Console(stderr=True)) as progress:
+            chosen = chosen_scenario(scenario, **options)
+            if out is not None:
+                check_folder(out)
+            found = replicate(chosen, seed, replications, cores(), progress, out)
+        text = json.dumps(found.summary(), allow_nan=False)
+        if out is not None:
+            write(found, text, Path(out))
+        tell_notes(chosen)
+        if as_json:
+            if not found.random:
+                click.echo(f"metasched: {NOT_RANDOM}", err=True)
+            click.echo(text, file=stdout)
+        else:
+            print_replications(found, Console())
+    if found.all_rejected:
+        click.echo("metasched: all jobs of all runs were rejected", err=True)
+    if found.unfinished:
+        click.echo(f"metasched: {counted(found.unfinished, 'job')} not finished", err=True)
+    for line in found.failures:
+        click.echo(f"metasched: {line}", err=True)
+    if found.all_rejected or found.unfinished or found.failed_metrics:
+        sys.exit(UNFINISHED)
