@@ -113,10 +113,11 @@ def _no_queue_is_always_good(outcome: Outcome) -> Verdict:
 
 
 def _suits(outcome: Outcome, workload: str, queues: Sequence[str]) -> Verdict:
+    """Judge that all of some queues are good."""
     optimum = Point(workload, OAS)
-    gaps = [above(outcome, Point(workload, queue), optimum) for queue in queues]
-    least = min(gaps, key=lambda each: each.value.mean)
-    return Verdict(HOLDS if least.value.mean <= SIMILAR else FAILS, (least,))
+    gaps = tuple(above(outcome, Point(workload, queue), optimum) for queue in queues)
+    good = all(each.value.mean <= SIMILAR for each in gaps)
+    return Verdict(HOLDS if good else FAILS, gaps)
 
 
 def _insertion_is_close(outcome: Outcome) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -22,6 +23,8 @@ from experiments.papers.oas.schedules import (
     mean_base_time,
     points,
 )
+from experiments.papers.oas.solved import Outcome
+from experiments.sweeps.sweep import Unwatched
 
 # What SWIG makes has no module on Python 3.12 and later.
 pytestmark = pytest.mark.filterwarnings(
@@ -115,6 +118,38 @@ def test_a_chart_has_a_block_for_each_node_that_a_job_holds():
     assert sum(len(each) for each in held.values()) == 8
     for each in held.values():
         assert len({run.start for run in each}) == len(each)
+
+
+def judged(text, given):
+    """Return the verdict on a claim where answers are alike but for what is given of points."""
+    alike = {
+        "makespan": 100.0,
+        "status": "optimal",
+        "wall_s": 1.0,
+        "compaction": 0.5,
+        "replay": {"saving": 0.0},
+    }
+    every = [*points("slots"), *points("workloads")]
+    found = {point.key(60): alike | given.get(point, {}) for point in every}
+    outcome = Outcome(60)
+    outcome.run(every, SimpleNamespace(all=lambda: found), Unwatched())
+    [verdict] = [claim.judge(outcome) for claim in CLAIMS if claim.text == text]
+    return verdict.word, [(each.where, each.value.mean) for each in verdict.evidence]
+
+
+def makespans(given):
+    return {point: {"makespan": makespan} for point, makespan in given.items()}
+
+
+@pytest.mark.parametrize(("spt", "word"), [(104, "holds"), (112, "fails")])
+def test_all_queues_that_a_workload_shall_suit_do_well(spt, word):
+    given = makespans({Point("wl-2", "spt"): spt})
+    found, evidence = judged("WL-2 suits queues that prefer small jobs: SJF, SPT", given)
+    assert found == word
+    assert evidence == [
+        ("SJF above OAS, WL-2, without slots", 0),
+        ("SPT above OAS, WL-2, without slots", pytest.approx(spt - 100)),
+    ]
 
 
 def test_a_part_that_does_not_exist_is_refused():
