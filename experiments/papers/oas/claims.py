@@ -61,17 +61,19 @@ def _small_slots_are_alike(outcome: Outcome) -> Verdict:
 
 
 def _small_slots_take_long(outcome: Outcome) -> Verdict:
-    """Judge the printed model; where it was not solved in time, it takes longer than is known."""
-    found = []
-    for method, shares in ((MILP, OF_MILP), (OAS, SHARES)):
-        small, large = _at(shares[0], method), _at(shares[-1], method)
-        ratio = outcome[small]["wall_s"] / max(outcome[large]["wall_s"], 1e-3)
-        least = "" if outcome[small]["status"] == "optimal" else ", at least"
-        where = f"{small.name}: solve time at {small.share} % over that at {large.share} %{least}"
-        found.append(Measured(f"times, {where}", Interval(ratio, 0.0)))
-    solved = outcome[_at(OF_MILP[0], MILP)]["status"] == "optimal"
-    word = HOLDS if found[0].value.mean >= GROWTH else FAILS if solved else OPEN
-    return Verdict(word, tuple(found))
+    """Judge the printed model; where it was not solved in time, it takes longer than is known.
+
+    Where that is so of the largest slots, nothing is known of how many times as long it takes.
+    """
+    small, large = _at(OF_MILP[0], MILP), _at(OF_MILP[-1], MILP)
+    if outcome[large]["status"] != "optimal":
+        return Verdict(OPEN)
+    solved = outcome[small]["status"] == "optimal"
+    ratio = outcome[small]["wall_s"] / max(outcome[large]["wall_s"], 1e-3)
+    least = "" if solved else ", at least"
+    where = f"{small.name}: solve time at {small.share} % over that at {large.share} %{least}"
+    word = HOLDS if ratio >= GROWTH else FAILS if solved else OPEN
+    return Verdict(word, (Measured(f"times, {where}", Interval(ratio, 0.0)),))
 
 
 def _small_slots_are_compact(outcome: Outcome) -> Verdict:

@@ -16,6 +16,7 @@ from experiments.papers.oas.gantt import rows
 from experiments.papers.oas.schedules import (
     FIGURE,
     METHODS,
+    MILP,
     OF_SLOTS,
     WORKLOADS,
     Point,
@@ -150,6 +151,25 @@ def test_all_queues_that_a_workload_shall_suit_do_well(spt, word):
         ("SJF above OAS, WL-2, without slots", 0),
         ("SPT above OAS, WL-2, without slots", pytest.approx(spt - 100)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "word", "said"),
+    [
+        (("optimal", 90), ("optimal", 2), "holds", [""]),
+        (("optimal", 9), ("optimal", 2), "fails", [""]),
+        (("feasible", 60), ("optimal", 2), "holds", [", at least"]),
+        (("feasible", 60), ("optimal", 30), "open", [", at least"]),
+        (("feasible", 60), ("feasible", 60), "open", []),
+    ],
+)
+def test_solve_times_are_compared_with_those_that_are_known(small, large, word, said):
+    given = {
+        Point(OF_SLOTS, MILP, share): {"status": status, "wall_s": wall_s}
+        for share, (status, wall_s) in ((100, small), (250, large))
+    }
+    found, evidence = judged("solving takes far longer as slots get small", given)
+    assert (found, [where.partition("250 %")[2] for where, _ in evidence]) == (word, said)
 
 
 def test_a_part_that_does_not_exist_is_refused():
