@@ -118,9 +118,10 @@ class Paper(engine.Paper):
         """Return the paragraph on how claims are judged."""
         return (
             "Numbers are percent by which the first makespan is above the second, unless they say "
-            "otherwise; of many the lowest and the highest are shown. *Good* and *similar* are up "
-            f"to {SIMILAR:g} % above; *far longer* is {GROWTH:g} times as long or more. There is "
-            "no chance in schedules, and so no interval.\n"
+            "otherwise; of many the lowest and the highest are shown. *Good*, *well*, *suits*, "
+            f"*close* and *similar* are up to {SIMILAR:g} % above, *badly* is more; *far longer* "
+            f"is {GROWTH:g} times as long or more. There is no chance in schedules, and so no "
+            "interval.\n"
         )
 
     def tables(self) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from experiments.papers.claims_report import claim
-from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict, extremes
 from experiments.papers.oas.schedules import (
     MILP,
     OAS,
@@ -41,9 +41,8 @@ def _at(share: int | None, method: str = OAS) -> Point:
 
 def _larger_slots_are_worse(outcome: Outcome) -> Verdict:
     steps = [above(outcome, _at(large), _at(small)) for small, large in pairwise(SHARES)]
-    falls = [each for each in steps if each.value.mean < 0]
-    first_to_last = above(outcome, _at(SHARES[-1]), _at(SHARES[0]))
-    return Verdict(HOLDS if not falls else FAILS, tuple([first_to_last, *falls][:3]))
+    found = extremes(steps)
+    return Verdict(HOLDS if found[0].value.mean >= 0 else FAILS, found)
 
 
 def _the_shortest_is_best(outcome: Outcome) -> Verdict:
@@ -56,8 +55,7 @@ def _small_slots_are_alike(outcome: Outcome) -> Verdict:
     least = min((_at(share) for share in SHARES), key=outcome.makespan)
     small = [above(outcome, _at(share), least) for share in SHARES if share < 50]
     worst = max(small, key=lambda each: each.value.mean)
-    continuous = above(outcome, _at(SHARES[0]), _at(None))
-    return Verdict(HOLDS if worst.value.mean <= SIMILAR else FAILS, (worst, continuous))
+    return Verdict(HOLDS if worst.value.mean <= SIMILAR else FAILS, (worst,))
 
 
 def _small_slots_take_long(outcome: Outcome) -> Verdict:
@@ -102,16 +100,20 @@ def _best_queue(outcome: Outcome, workload: str, share: int | None) -> Point:
 
 
 def _no_queue_is_always_good(outcome: Outcome) -> Verdict:
-    worst = []
+    """Judge the queues that do well somewhere, by the workloads of their best and their worst."""
+    found: list[Measured] = []
+    bad = []
     for queue in QUEUES:
-        gaps = [
-            above(outcome, Point(each, queue, OF_FIGURE_4), Point(each, OAS, OF_FIGURE_4))
-            for each in WORKLOADS
-        ]
-        worst.append(max(gaps, key=lambda each: each.value.mean))
-    worst.sort(key=lambda each: each.value.mean)
-    holds = worst[0].value.mean > SIMILAR
-    return Verdict(HOLDS if holds else FAILS, (worst[0], worst[-1]))
+        best, worst = extremes(
+            [
+                above(outcome, Point(each, queue, OF_FIGURE_4), Point(each, OAS, OF_FIGURE_4))
+                for each in WORKLOADS
+            ]
+        )
+        if best.value.mean <= SIMILAR:
+            found += best, worst
+            bad.append(worst.value.mean > SIMILAR)
+    return Verdict((HOLDS if all(bad) else FAILS) if bad else OPEN, tuple(found))
 
 
 def _suits(outcome: Outcome, workload: str, queues: Sequence[str]) -> Verdict:

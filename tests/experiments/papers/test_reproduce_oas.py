@@ -17,6 +17,8 @@ from experiments.papers.oas.schedules import (
     FIGURE,
     METHODS,
     MILP,
+    OAS,
+    OF_FIGURE_4,
     OF_SLOTS,
     WORKLOADS,
     Point,
@@ -170,6 +172,43 @@ def test_solve_times_are_compared_with_those_that_are_known(small, large, word, 
     }
     found, evidence = judged("solving takes far longer as slots get small", given)
     assert (found, [where.partition("250 %")[2] for where, _ in evidence]) == (word, said)
+
+
+def test_the_numbers_of_small_slots_are_those_that_decide():
+    given = makespans({Point(OF_SLOTS, OAS, 35): 104, Point(OF_SLOTS, OAS): 50})
+    word, evidence = judged("below 50 % makespans are similar to the minimum", given)
+    assert (word, [where for where, _ in evidence]) == (
+        "holds",
+        ["OAS above OAS, slots of 35 %; slots of 15 %"],
+    )
+
+
+@pytest.mark.parametrize(("last", "word"), [(130, "holds"), (110, "fails")])
+def test_the_makespan_increases_by_steps(last, word):
+    slots = {Point(OF_SLOTS, OAS, share): 120 for share in (150, 200)}
+    given = makespans(slots | {Point(OF_SLOTS, OAS, 250): last})
+    found, evidence = judged("the makespan increases with the slot size", given)
+    assert (found, evidence[-1][1]) == (word, pytest.approx(20))
+    assert evidence[0][1] == pytest.approx(0 if last == 130 else 100 * (110 / 120 - 1))
+
+
+@pytest.mark.parametrize(
+    ("worst", "word", "said"), [(130, "holds", [0, 30]), (104, "fails", [0, 4]), (0, "open", [])]
+)
+def test_only_queues_that_do_well_somewhere_are_judged(worst, word, said):
+    given = {
+        Point(workload, method, OF_FIGURE_4): 120
+        for workload in WORKLOADS
+        for method in METHODS
+        if method not in ("insertion", OAS)
+    }
+    if worst:
+        given |= {Point(each, "sjf", OF_FIGURE_4): 100 for each in WORKLOADS}
+        given[Point("wl-3", "sjf", OF_FIGURE_4)] = worst
+    text = "each queue that does well in one workload does badly in another"
+    found, evidence = judged(text, makespans(given))
+    assert (found, [number for _, number in evidence]) == (word, pytest.approx(said))
+    assert all(where.startswith("SJF above OAS") for where, _ in evidence)
 
 
 def test_a_part_that_does_not_exist_is_refused():
