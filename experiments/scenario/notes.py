@@ -17,6 +17,7 @@ from grid.settings import declared
 
 SIZES = ("sizes", "min_size", "max_size")
 PARETO = ("min_runtime", "max_runtime", "pareto_exponent")
+COMMUNICATION = ("computation_fraction", "bsbw", "message_rate")
 RATIOS = ("min_deadline_ratio", "max_deadline_ratio")
 PER_CLUSTER = ("jobs_per_cluster", "interarrival")
 SYNTHETIC = (
@@ -26,6 +27,8 @@ SYNTHETIC = (
 STAGING = ("staging_time", "staging_data")
 PARTITIONS = ("partitions", "partition_field")
 LOGS = (*PARTITIONS, "load_factor", "window_start", "window_end", "kill_at_request")
+
+NO_LINKS = "the global scheduler takes no account of links"
 
 Condition = Callable[[Parameters, bool], bool]
 WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
@@ -108,6 +111,8 @@ def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     for names, why, applies in WITHOUT_EFFECT:
         if applies(parameters, scenario.workload is not None):
             yield names, why
+    if scenario.policy.penalty:
+        yield COMMUNICATION, NO_LINKS
     of_policies = kinds_of(scenario.policy, scenario.local_policy)
     read = {name for kind in (*OF_ALL, *of_policies) for name in declared(kind)}
     for kind in parameters.kinds:
@@ -211,6 +216,8 @@ def notes(scenario: Scenario, all_left_at: float = math.inf) -> list[str]:
     given = scenario.to_dict()
     late = not_reached(given["platform"].get("changes", ()), all_left_at)
     lines += [line for line in (clock_of_changes(given), late) if line]
+    if scenario.workload is not None and scenario.policy.penalty:
+        lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
     if scenario.workload is None and parameters.max_size > scenario.largest_job:
         lines.append(
             f"{parameters.called('max_size')}: {parameters.max_size} processors; jobs larger than "

@@ -149,6 +149,13 @@ def test_jobs_that_no_cluster_can_hold_are_foretold():
         ({"chunk": 50}, ("b3", "fcfs"), ""),
         ({"chunk": 50}, ("b1", "fcfs"), "chunk (the global scheduler is not b3)"),
         ({"aging": 9.0}, ("gs", "fcfs"), ""),
+        (
+            {"bsbw": 9.0, "computation_fraction": 0.5, "message_rate": 1.0},
+            ("gs", "fcfs"),
+            "computation_fraction, bsbw, message_rate "
+            "(the global scheduler takes no account of links)",
+        ),
+        ({"bsbw": 9.0}, ("b3", "fcfs"), ""),
         ({"aging": 9.0}, ("dll", "fcfs"), "aging (no scheduler reads it)"),
     ],
 )
@@ -156,6 +163,14 @@ def test_parameters_that_no_scheduler_reads_are_named(parameters, schedulers, re
     global_, local = schedulers
     expected = [f"parameters without effect: {reasons}"] if reasons else []
     assert told(parameters, global_scheduler=global_, local_scheduler=local) == expected
+
+
+def test_split_jobs_of_a_log_are_told_to_communicate_for_nothing():
+    line = "workload: what split jobs communicate slows none of them: "
+    lines = told({}, "a.swf", global_scheduler="gs", local_scheduler="fcfs")
+    assert any(each.startswith(line) for each in lines)
+    lines = told({}, "a.swf", global_scheduler="b3", local_scheduler="fcfs")
+    assert not any(each.startswith(line) for each in lines)
 
 
 def test_the_table_names_parameters():
