@@ -31,6 +31,8 @@ class Scale(NamedTuple):
 
         >>> Scale(60.0, "min").told(3228.0, 992.0), Scale(1.0, "").told(0.123456, 0.00123)
         ('54 ± 17', '0.1235 ± 0.0012')
+        >>> PLAIN.told(-0.3, 13.0)
+        '0 ± 13'
         """
         if value is None or half is None or not (math.isfinite(value) and math.isfinite(half)):
             return number(None if value is None else value / self.size)
@@ -38,7 +40,7 @@ class Scale(NamedTuple):
         if not half or abs(value) >= _PLAIN or half >= _PLAIN or half < 1e-6:
             return f"{number(value)} ± {number(half)}"
         digits = max(0, 1 - math.floor(math.log10(half)))
-        return f"{value:,.{digits}f} ± {half:,.{digits}f}"
+        return f"{value:z,.{digits}f} ± {half:,.{digits}f}"
 
     def with_unit(self, value: float | None, half: float | None = None) -> str:
         """Return a number with the unit."""
