@@ -144,8 +144,11 @@ class Paper(engine.PaperOfPoints):
             "Numbers are by how much the first response time is above the second, percent, unless "
             "they say otherwise; of many the lowest and the highest are shown. A comparison "
             "*holds* if the intervals of all of them are on the right side, *fails* if one is on "
-            f"the wrong side, and is *open* else. *A little* and *close* are up to {LITTLE:g} %, "
-            "*much* is more. What holds *mostly* holds in more than half of the cases.\n"
+            "the wrong side, and is *open* else. *Little*, *almost* and *close* are up to "
+            f"{LITTLE:g} % above or below: what is better by more is not *a little worse* either. "
+            f"*At most a little* and *not harmed* are up to {LITTLE:g} % above, or below by "
+            f"whatever amount. *Much* is more than {LITTLE:g} % above. What holds *mostly* holds "
+            "in more than half of the cases.\n"
         )
 
     def tables(self) -> Iterator[str]:

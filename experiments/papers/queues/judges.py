@@ -41,15 +41,17 @@ def _less(interval: Interval, by: float) -> Interval:
     return Interval(interval.mean - by, interval.half_width)
 
 
-def is_within(outcome: Outcome, pairs: Pairs, column: str, both_ways: bool) -> Verdict:
-    """Judge that the first of each pair is above the second by `LITTLE` percent at most.
+def is_within(
+    outcome: Outcome, pairs: Pairs, column: str = "total", at_most: bool = False
+) -> Verdict:
+    """Judge that the first of each pair is above or below the second by `LITTLE` percent at most.
 
-    Or, `both_ways`, below it.
+    Or, `at_most`, above it by that at most, and below it by any amount.
     """
     measured = outcome.excesses(pairs, column)
     if not measured:
         return Verdict(OPEN)
-    lowest = -LITTLE if both_ways else -math.inf
+    lowest = -math.inf if at_most else -LITTLE
     word = judge.together(judge.inside(each.value, lowest, LITTLE) for each in measured)
     return Verdict(word, judge.extremes(measured))
 
@@ -195,10 +197,10 @@ def within(
     text: str,
     pairs: Pairs,
     column: str = "total",
-    both_ways: bool = False,
+    at_most: bool = False,
 ) -> Claim:
-    """Claim that it is above it by no more than that."""
-    return claim(figures, text, is_within, pairs=pairs, column=column, both_ways=both_ways)
+    """Claim that it is above or below it by no more than that; `at_most`: above it."""
+    return claim(figures, text, is_within, pairs=pairs, column=column, at_most=at_most)
 
 
 def other_kind(

@@ -130,7 +130,7 @@ OF_POLICIES = (
         [(at(EQ_GF), _all_of(at), _all_of(at)) for at in map(chart, _BEST)],
     ),
     above((12,), "EQ is better than LP", against(charts(12), [LP_GF], [EQ_GF])),
-    within((12,), "but slightly", against([chart(12)], [LP_GF], [EQ_GF]), both_ways=True),
+    within((12,), "but slightly", against([chart(12)], [LP_GF], [EQ_GF])),
     above((13, 14), "EQ is best", against(charts(13, 14), SIX, [EQ_GF])),
     above(
         (13, 14),
@@ -147,7 +147,6 @@ OF_POLICIES = (
         (14,),
         "With 90 % local jobs GS approaches EQ",
         against(charts(14), [GS], [EQ_GF]),
-        both_ways=True,
     ),
     above(
         (14, 15),
@@ -183,7 +182,7 @@ OF_POLICIES = (
     above((16, 17), "LS is better than GS", against([chart(16), chart(17)], [GS], [LS_DO])),
     above((18,), "LS-OR is worse than EQ and LP", against([chart(18)], [LS_OR], [EQ_LF, LP_LF])),
     above((18,), "LP is worse than EQ", against([chart(18)], [LP_LF], [EQ_LF])),
-    within((18,), "but slightly", against([chart(18)], [LP_LF], [EQ_LF]), both_ways=True),
+    within((18,), "but slightly", against([chart(18)], [LP_LF], [EQ_LF])),
     above(
         (18,),
         "for it delays the multi-component jobs more",
@@ -237,6 +236,7 @@ OF_QUEUES = (
         "(90,0,0,10), at a common load",
         [(common(ALIKE)(each), common(LOCAL_90)(each)) for each in (LP_GF, EQ_GF)],
         "local",
+        at_most=True,
     ),
     claim(
         _BEST,

@@ -69,9 +69,7 @@ OF_LS = (
         "LS-RD is very good, a to h (nearer to LS-DO than to the worst version)",
         [(at(LS_RD), [at(LS_DO)], [at(each) for each in LS]) for at in _A_TO_H],
     ),
-    within(
-        (3,), "LS-RO is close to LS-RD, a to f", against(_A_TO_F, [LS_RO], [LS_RD]), both_ways=True
-    ),
+    within((3,), "LS-RO is close to LS-RD, a to f", against(_A_TO_F, [LS_RO], [LS_RD])),
     above(
         (3,),
         "LS-RO is a bad choice in g and h (against DO and RD)",
@@ -130,7 +128,7 @@ def _of_versions(name: str, balanced: int, of: Sequence[str]) -> list[Claim]:
                     judges.is_within,
                     pairs=against([at], [gf], [lf]),
                     column="local",
-                    both_ways=False,
+                    at_most=True,
                 )
                 for at in _VERSIONS
             ],

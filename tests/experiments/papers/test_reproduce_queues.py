@@ -17,9 +17,11 @@ from experiments.papers.queues import CLAIMS, judges, search
 from experiments.papers.queues.points import (
     CASES,
     EQ_GF,
+    EQ_RD,
     FIGURES,
     GP,
     GS,
+    LP_GF,
     LS_DO,
     SINGLE,
     SIX,
@@ -201,14 +203,30 @@ def test_a_little_and_much():
     outcome = outcome_of(lambda policy, column: {GP: 2.1, LS_DO: 3.0}.get(policy, 2.0))
     at = {point.policy: point for point in panels(9)[0]}
     assert outcome.excess(at[GP], at[GS]).mean == pytest.approx(5)
-    assert judges.is_within(outcome, [(at[GP], at[GS])], "total", both_ways=True).word == "holds"
-    assert (
-        judges.is_within(outcome, [(at[LS_DO], at[GS])], "total", both_ways=False).word == "fails"
-    )
+    assert judges.is_within(outcome, [(at[GP], at[GS])]).word == "holds"
+    for at_most in (False, True):
+        far = judges.is_within(outcome, [(at[LS_DO], at[GS])], at_most=at_most)
+        assert far.word == "fails"
     assert judges.is_above(outcome, [(at[GP], at[GS])], "total", least=10.0).word == "fails"
     near = [(at[GP], [at[GS]], [at[LS_DO]]), (at[LS_DO], [at[GS]], [at[LS_DO]])]
     assert judges.is_nearer(outcome, near[:1]).word == "holds"
     assert judges.is_nearer(outcome, near[1:]).word == "fails"
+
+
+def test_what_is_far_better_is_not_a_little_worse():
+    outcome = outcome_of(lambda policy, column: {EQ_RD: 1.7, LP_GF: 1.7}.get(policy, 2.0))
+    verdicts = {claim.text: verdict.word for claim, verdict in judged(CLAIMS, outcome, FIGURES)}
+    for text in (
+        "With (50,50,0,0) EQ-RD is little worse in total than EQ-GF",
+        "With at most 50 % local jobs delaying the global ones costs LP little (against EQ)",
+    ):
+        assert verdicts[text] == "fails"
+    for text in (
+        "mostly LP-GF is at most a little worse than LP-LF for the local queues",
+        "Under LP and EQ many global jobs do not harm local ones: (25,25,25,25) against "
+        "(90,0,0,10), at a common load",
+    ):
+        assert verdicts[text] == "holds"
 
 
 def test_runs_of_a_point():
