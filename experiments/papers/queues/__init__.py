@@ -147,8 +147,8 @@ class Paper(engine.PaperOfPoints):
             "the wrong side, and is *open* else. *Little*, *almost* and *close* are up to "
             f"{LITTLE:g} % above or below: what is better by more is not *a little worse* either. "
             f"*At most a little* and *not harmed* are up to {LITTLE:g} % above, or below by "
-            f"whatever amount. *Much* is more than {LITTLE:g} % above. What holds *mostly* holds "
-            "in more than half of the cases.\n"
+            f"whatever amount. *Much* is more than {LITTLE:g} % above. What holds *mostly* or "
+            "*often* holds in more than half of the cases.\n"
         )
 
     def tables(self) -> Iterator[str]:

@@ -234,18 +234,24 @@ OF_LP_AND_EQ = (
     much_above(
         (7,), "and for the global queue much better", against([_FEW], [EQ_LF], [EQ_RD]), "global"
     ),
-    mostly(
+    claim(
         (3, 5, 7),
-        "The order of the queues matters: LS-OR is above LS-DO, LP-LF above LP-GF, EQ-LF above "
-        "EQ-GF",
-        [
-            partial(judges.is_above, pairs=against([at], [one], [other]), column="total")
+        "The order of the queues matters: mostly LS-OR is above LS-DO, mostly LP-LF above LP-GF, "
+        "mostly EQ-LF above EQ-GF",
+        judges.are_all,
+        verdicts=[
+            partial(
+                judges.is_mostly,
+                verdicts=[
+                    partial(judges.is_above, pairs=against([at], [one], [other]), column="total")
+                    for at in ats
+                ],
+            )
             for ats, one, other in (
                 (_A_TO_H, LS_OR, LS_DO),
                 (_VERSIONS, LP_LF, LP_GF),
                 (_VERSIONS, EQ_LF, EQ_GF),
             )
-            for at in ats
         ],
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,12 +18,15 @@ from experiments.papers.queues import CLAIMS, judges, search
 from experiments.papers.queues.points import (
     CASES,
     EQ_GF,
+    EQ_LF,
     EQ_RD,
     FIGURES,
     GP,
     GS,
     LP_GF,
+    LP_LF,
     LS_DO,
+    LS_OR,
     SINGLE,
     SIX,
     UNBALANCED,
@@ -227,6 +231,22 @@ def test_what_is_far_better_is_not_a_little_worse():
         "(90,0,0,10), at a common load",
     ):
         assert verdicts[text] == "holds"
+
+
+def test_what_is_judged_by_most_cases_says_so():
+    plain = [each for each in CLAIMS if getattr(each.judge, "func", None) is judges.is_mostly]
+    assert len(plain) == 4
+    assert all(re.search("mostly|most cases|often", each.text) for each in plain)
+
+
+def test_most_cases_of_each_policy_decide_on_the_order_of_queues():
+    slow = {LS_OR: 3.0, LP_LF: 3.0, EQ_LF: 3.0}
+    for odd, word in ((None, "holds"), (LS_OR, "fails"), (LP_LF, "fails"), (EQ_LF, "fails")):
+        given = slow | {odd: 1.5}
+        outcome = outcome_of(lambda policy, column, given=given: given.get(policy, 2.0))
+        found = judged(CLAIMS, outcome, FIGURES)
+        [verdict] = [verdict for each, verdict in found if "order of the queues" in each.text]
+        assert (verdict.word, len(verdict.evidence)) == (word, 20)
 
 
 def test_runs_of_a_point():
