@@ -130,7 +130,7 @@ OF_POLICIES = (
         [(at(EQ_GF), _all_of(at), _all_of(at)) for at in map(chart, _BEST)],
     ),
     above((12,), "EQ is better than LP", against(charts(12), [LP_GF], [EQ_GF])),
-    within((12,), "but slightly", against([chart(12)], [LP_GF], [EQ_GF])),
+    within((12,), "EQ and LP differ by little", against([chart(12)], [LP_GF], [EQ_GF])),
     above((13, 14), "EQ is best", against(charts(13, 14), SIX, [EQ_GF])),
     above(
         (13, 14),
@@ -182,10 +182,10 @@ OF_POLICIES = (
     above((16, 17), "LS is better than GS", against([chart(16), chart(17)], [GS], [LS_DO])),
     above((18,), "LS-OR is worse than EQ and LP", against([chart(18)], [LS_OR], [EQ_LF, LP_LF])),
     above((18,), "LP is worse than EQ", against([chart(18)], [LP_LF], [EQ_LF])),
-    within((18,), "but slightly", against([chart(18)], [LP_LF], [EQ_LF])),
+    within((18,), "LP and EQ differ by little", against([chart(18)], [LP_LF], [EQ_LF])),
     above(
         (18,),
-        "for it delays the multi-component jobs more",
+        "LP delays the multi-component jobs more than EQ",
         against([chart(18)], [LP_LF], [EQ_LF]),
         "global",
     ),

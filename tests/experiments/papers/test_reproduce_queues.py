@@ -249,6 +249,15 @@ def test_most_cases_of_each_policy_decide_on_the_order_of_queues():
         assert (verdict.word, len(verdict.evidence)) == (word, 20)
 
 
+def test_a_small_difference_is_claimed_by_itself_whichever_is_better():
+    for ours in (2.1, 1.9):
+        outcome = outcome_of(lambda policy, column, ours=ours: ours if policy == EQ_GF else 2.0)
+        words = {each.text: found.word for each, found in judged(CLAIMS, outcome, FIGURES)}
+        assert words["EQ is better than LP"] == ("fails" if ours > 2 else "holds")
+        assert words["EQ and LP differ by little"] == "holds"
+    assert not [each.text for each in CLAIMS if each.text.startswith("but ")]
+
+
 def test_runs_of_a_point():
     point = panels(18)[0][0]
     of = run(point, 0.01, 3)
