@@ -148,7 +148,9 @@ class Paper(engine.PaperOfPoints):
             f"{LITTLE:g} % above or below: what is better by more is not *a little worse* either. "
             f"*At most a little* and *not harmed* are up to {LITTLE:g} % above, or below by "
             f"whatever amount. *Much* is more than {LITTLE:g} % above. What holds *mostly* or "
-            "*often* holds in more than half of the cases.\n"
+            "*often* holds in more than half of the cases. Where A shall be *nearer* to the best "
+            'than to the worst, the number of "A between B and C" is by how much farther A is '
+            "from C, the worst, than from B, the best, percent of B; above 0 it is nearer.\n"
         )
 
     def tables(self) -> Iterator[str]:

@@ -68,6 +68,7 @@ def test_whole_path(tiny):
     page = (folder / "queues.md").read_text()
     assert "metasched reproduce queues --figure 15,18 --scale 0.002 --replications 2" in page
     assert f"at utilization {compared(18):g}" in page
+    assert 'number of "A between B and C" is by how much farther A is from C' in page
     for name in ("figure15", "figure18"):
         assert (folder / f"queues-{name}.png").read_bytes().startswith(b"\x89PNG")
         assert f"](queues-{name}.svg)" in page
@@ -213,7 +214,10 @@ def test_a_little_and_much():
         assert far.word == "fails"
     assert judges.is_above(outcome, [(at[GP], at[GS])], "total", least=10.0).word == "fails"
     near = [(at[GP], [at[GS]], [at[LS_DO]]), (at[LS_DO], [at[GS]], [at[LS_DO]])]
-    assert judges.is_nearer(outcome, near[:1]).word == "holds"
+    found = judges.is_nearer(outcome, near[:1])
+    [[where, number]] = found.evidence
+    assert (found.word, number.mean) == ("holds", pytest.approx(100 * (0.9 - 0.1) / 2))
+    assert where.startswith("GP between GS and LS-DO")
     assert judges.is_nearer(outcome, near[1:]).word == "fails"
 
 
