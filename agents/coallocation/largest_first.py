@@ -121,6 +121,7 @@ class FixedPenaltyScheduler(FirstFitScheduler):
 
     label = "FIXED-PENALTY"
     settings_type = PenaltySettings
+    penalty = PenaltySettings.penalty
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)

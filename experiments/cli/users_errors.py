@@ -121,7 +121,12 @@ def _own(stack: traceback.StackSummary, installed: bool) -> traceback.StackSumma
     installed : bool
         Without frames of users' code, give those of libraries.
     """
-    others = [frame for frame in stack if not _is_between(Path(frame.filename))]
+    made = "<string>", "__init__"  # by dataclasses
+    others = [
+        frame
+        for frame in stack
+        if not _is_between(Path(frame.filename)) and (frame.filename, frame.name) != made
+    ]
     users = [frame for frame in others if not _is_installed(Path(frame.filename))]
     return traceback.StackSummary.from_list(users or (others if installed else []))
 

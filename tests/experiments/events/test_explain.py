@@ -114,7 +114,7 @@ def test_who_waits_for_whom():
     ("latency", "way"), [(0, []), (5, [(0.0, "is on its way to C1, where it lands at 5 s")])]
 )
 def test_a_scheduler_with_nothing_to_choose_is_not_told_of(tmp_path, latency, way):
-    jobs = tmp_path / "jobs.csv"
+    jobs = tmp_path / "given.csv"
     jobs.write_text("arrival,size,runtime\n0,2,30\n")
     given = "--workload", jobs, "--set", f"latency={latency}", "--set", "nodes=4"
     got = call("run", "site", *given, "--out", tmp_path, "--events", tmp_path / "events.jsonl")

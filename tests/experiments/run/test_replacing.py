@@ -113,7 +113,7 @@ def test_a_folder_that_others_hold_is_not_exchanged(why, tmp_path, monkeypatch):
 
 DYING = """
 import os, signal, sys
-from experiments import replacing
+from experiments.run import replacing
 from experiments.cli.app import main
 before, after = {before}, {after}
 def exchange(one, other, exchange=replacing.exchange):

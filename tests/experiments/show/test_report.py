@@ -20,13 +20,16 @@ from tests.experiments.small_results import MIX, muscle, printed, result_of
 
 def test_people_get_plain_columns_with_units(result):
     named = replace(
-        result.scenario, name="a[b]c", global_scheduler="mine:First", local_scheduler="fcfs"
+        result.scenario,
+        name="a[b]c",
+        global_scheduler="agents.balancers:HomeScheduler",
+        local_scheduler="fcfs",
     )
     text = printed(replace(result, scenario=named, in_rounds=True))
     assert text.isascii()
     assert "\x1b" not in text
     lines = [re.sub("  +", ": ", line.rstrip()) for line in text.splitlines()]
-    assert lines[0] == "a[b]c: mine:First over fcfs, seed 3"
+    assert lines[0] == "a[b]c: agents.balancers:HomeScheduler over fcfs, seed 3"
     assert "jobs completed: 2 of 3 submitted" in lines
     assert "MCP, PB: whole run: 1.53 s, 1.53 s" in lines
     assert "own idle: in its own makespan; CP: whole run" in lines
