@@ -21,7 +21,7 @@ from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from agents.wiring import brokers_of, connect_global, connect_local, receivers
 from grid.errors import GridError
 from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
-from grid.metrics.performance import weights_per_cluster
+from grid.metrics.performance import Criteria, weights_per_cluster
 from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
 from grid.platform.distance import DistanceCosts
@@ -63,10 +63,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         How brokers tell what they know; by default at each change, and nothing is lost.
     seed : int
         Of every random stream.
-    weights : sequence of float, or one for each cluster
-        (Wo, Wm, Wi) of comprehensive performance (`muscle`, eq. 1).
-    idle : {"total", "mean"}
-        Reading of idle-time.
     round_threshold : float, optional
         A round may start when the makespan of what some cluster has left is down to this, s
         (`muscle`, Algorithm 4, step 1). By default 0 for batches; infinity for jobs that arrive by
@@ -75,13 +71,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         How processors fail, beside the platform's changes.
     tracked : bool
         Keep the identity of every processor (`World`).
-    prediction : {"exact", "requested", "learned"}
-        What PACE predicts run times from.
-    prediction_error : float or sequence of float
-        How far PACE is off (`PacePredictor`).
     settings : iterable
-        What policies and the world can be set to, one object of each kind: how TITANs search
-        (`agents.titan.settings.Settings`; weights and idle-time are the model's), thresholds and
+        What policies and the world can be set to, one object of each kind: what PACE predicts
+        from (`Prediction`), by what schedules are judged (`Criteria`), how TITANs search
+        (`agents.titan.settings.Settings`; weights and idle-time are of `Criteria`), thresholds and
         choices of co-allocation (`agents.coallocation.settings`), `JobSelection`, aging
         (`QueueSettings`), `DistanceCosts`, or of the `settings_type` of a policy of your own. What
         is not given has its defaults.
@@ -118,13 +111,9 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         latency: float = 0.0,
         advertising: Advertising | None = None,
         seed: int = 0,
-        weights: Sequence[float] | Sequence[Sequence[float]] = (4.0, 3.0, 1.0),
-        idle: str = "mean",
         round_threshold: float | None = None,
         failures: Failures | None = None,
         tracked: bool = False,
-        prediction: str = "exact",
-        prediction_error: float | Sequence[float] = 0.0,
         settings: Iterable[Any] = (),
     ) -> None:
         super().__init__(rng=seed)
@@ -139,9 +128,11 @@ class GridModel(mesa.Model):  # type: ignore[misc]
                 raise GridError(f"{name}: found {value!r}; accepted: {accepted}")
         self.seed, self.interval = seed, interval
         self.workload: Workload | BatchWorkload = workload
-        self.weights = weights_per_cluster(weights, platform.names)
         self._settings = by_kind(settings)
-        self.idle, self.round_threshold = idle, round_threshold
+        criteria = self.settings(Criteria)
+        self.weights = weights_per_cluster(criteria.weights, platform.names)
+        self.idle = criteria.idle
+        self.round_threshold = round_threshold
         self.rounds: list[Round] = []
         self.messages_posted = self.discovery_messages = self.lost_between = 0
         self._mail = Mail()
@@ -161,7 +152,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         )
         self.world.set_distance(self.settings(DistanceCosts))
         self.loss_stream = stream(seed, "loss between schedulers")
-        self.pace = PacePredictor(self, prediction, prediction_error)
+        self.pace = PacePredictor(self)
         self.clusters: list[ClusterAgent] = []
         self.scheduler: GlobalScheduler = made(global_scheduler, self)
         self.broker, own, self.brokers = brokers_of(self, self.scheduler)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import mesa
 import numpy as np
@@ -27,21 +28,34 @@ LARGEST_SIGMA = 5.0
 """Largest standard deviation of the logarithm of an error: one in six is then 148 or more."""
 
 
-class PacePredictor(mesa.Agent):  # type: ignore[misc]
-    """Predicts execution times: a predicted run time over the rate of a cluster.
+@dataclass(frozen=True)
+class Prediction:
+    """What PACE predicts run times from, and how far it is off.
 
-    The run time on a cluster of rate 1 is predicted once, when the job is submitted; all who
-    schedule it see that number, and the world runs it for its true time.
-
-    Parameters
+    Attributes
     ----------
-    model : Grid
-    prediction : {"exact", "requested", "learned"}
+    source : {"exact", "requested", "learned"}
         What a run time is predicted from (`PREDICTIONS`).
     error : float or sequence of float
         A number is the standard deviation of the logarithm of a factor of median 1, log-normal,
         on the run time of each job. Several are a factor for each cluster, on the execution times
         of all jobs there: as if its rate were that many times less.
+    """
+
+    source: str = "exact"
+    error: float | Sequence[float] = 0.0
+
+
+class PacePredictor(mesa.Agent):  # type: ignore[misc]
+    """Predicts execution times: a predicted run time over the rate of a cluster.
+
+    The run time on a cluster of rate 1 is predicted once, when the job is submitted; all who
+    schedule it see that number, and the world runs it for its true time. The model's `Prediction`
+    says what from.
+
+    Parameters
+    ----------
+    model : Grid
 
     Raises
     ------
@@ -51,21 +65,18 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
     Attributes
     ----------
     prediction : str
-        As given.
+        What run times are predicted from.
     """
 
-    def __init__(
-        self,
-        model: Grid,
-        prediction: str = "exact",
-        error: float | Sequence[float] = 0.0,
-    ) -> None:
+    def __init__(self, model: Grid) -> None:
         super().__init__(model)
+        said = model.settings(Prediction)
+        prediction = said.source
         if prediction not in PREDICTIONS:
             raise GridError(f"prediction: found {prediction!r}; accepted: {', '.join(PREDICTIONS)}")
         world = model.world
         self.prediction = prediction
-        self._sigma, factors = _sigma_and_factors(error, world.clusters)
+        self._sigma, factors = _sigma_and_factors(said.error, world.clusters)
         self._rates = world.platform.rates / factors
         self._draws = stream(model.seed, "prediction error")
         self._history: History | None = None

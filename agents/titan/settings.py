@@ -13,7 +13,8 @@ from grid.settings import Checked, setting
 class Settings(Checked):
     """How TITAN searches.
 
-    What is not published to scenarios is set in Python; weights and idle-time are the model's.
+    What is not published to scenarios is set in Python; weights and idle-time are the
+    grid's (`grid.metrics.performance.Criteria`).
 
     Raises
     ------

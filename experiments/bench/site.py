@@ -13,6 +13,7 @@ import numpy as np
 
 from agents.balancers import DynamicLeastLoadScheduler
 from agents.model import GridModel
+from agents.pace.predictor import Prediction
 from agents.registry import local_scheduler
 from experiments.bench.measurement import Measurement
 from experiments.bench.timing import ROUNDS, Ended, cpu_seconds, fastest, unwatched
@@ -56,7 +57,7 @@ def _seconds(local: str, jobs: Table) -> float:
         DynamicLeastLoadScheduler,
         local_scheduler(local),
         interval=float(jobs.jobs["arrival"][-1]) / STEPS,
-        prediction="requested",
+        settings=[Prediction("requested")],
     )
     return cpu_seconds(model)
 

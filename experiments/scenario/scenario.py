@@ -14,7 +14,7 @@ from typing import Any
 from agents.deadlines import reads_deadlines
 from agents.importing import importable_from
 from agents.model import GridModel
-from agents.pace.predictor import is_told
+from agents.pace.predictor import Prediction, is_told
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.run.own_metrics import check_names
@@ -28,6 +28,7 @@ from experiments.scenario.settings import read_settings
 from experiments.scenario.toml import read_toml
 from experiments.show.display import Shown
 from grid.foreign import plain, quoted
+from grid.metrics.performance import Criteria
 from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
 from grid.platform.multicluster import MAX_SIZE, Platform
@@ -349,14 +350,14 @@ class Scenario(Shown):
             ),
             failures=self.failures,
             seed=seed,
-            weights=parameters.weights,
-            idle=parameters.idle,
             round_threshold=None
             if parameters.round_threshold == "auto"
             else parameters.round_threshold,
-            prediction=prediction,
-            prediction_error=parameters.prediction_error,
-            settings=map(parameters.of, parameters.kinds),
+            settings=(
+                Prediction(prediction, parameters.prediction_error),
+                Criteria(parameters.weights, parameters.idle),
+                *map(parameters.of, parameters.kinds),
+            ),
         )
         model.world.count_after(parameters.warmup)
         return model

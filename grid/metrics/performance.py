@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,22 @@ class Weights(NamedTuple):
     over_deadline: float
     makespan: float
     idle: float
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """How the schedules of a grid are judged (`muscle`, eq. 1).
+
+    Attributes
+    ----------
+    weights : sequence of float, or one for each cluster
+        (Wo, Wm, Wi).
+    idle : {"total", "mean"}
+        Reading of idle-time (`IDLE_TIMES`).
+    """
+
+    weights: Sequence[float] | Sequence[Sequence[float]] = (4.0, 3.0, 1.0)
+    idle: str = "mean"
 
 
 def check_weights(weights: Sequence[float], name: str = "weights") -> Weights:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from agents.model import GridModel
+from agents.pace.predictor import Prediction
 from agents.registry import global_scheduler, local_scheduler
 from agents.titan.settings import Settings
 from grid.distributions import BoundedPareto, UniformSizes
 from grid.jobs import ANYWHERE, job_table
+from grid.metrics.performance import Criteria
 from grid.platform.multicluster import Platform
 from grid.settings import declared
 from grid.workloads.deadlines import ServiceClass
@@ -31,6 +33,10 @@ def set_to(policy, **values):
     return [kind(**{n: values[n] for n in values if n in declared(kind)})] if kind else []
 
 
+NAMED = {
+    Prediction: {"prediction": "source", "prediction_error": "error"},
+    Criteria: {"weights": "weights", "idle": "idle"},
+}
 OUTCOME = ("number", "start", "finish", "cluster", "execution_time", "restarts")
 
 
@@ -62,13 +68,17 @@ def table(*rows):
 
 
 def model_of(global_="muscle", local="titan", jobs=None, platform=PLATFORM, settings=(), **options):
-    """Return a model; schedulers by name or as classes."""
+    """Return a model; schedulers by name or as classes, predictions and criteria by keyword."""
+    kinds = [
+        kind(**{name: options.pop(key) for key, name in names.items() if key in options})
+        for kind, names in NAMED.items()
+    ]
     return GridModel(
         platform,
         workload() if jobs is None else jobs,
         global_scheduler(global_) if isinstance(global_, str) else global_,
         local_scheduler(local) if isinstance(local, str) else local,
-        settings=(FAST, *settings),
+        settings=(FAST, *kinds, *settings),
         **options,
     )
 

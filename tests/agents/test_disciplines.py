@@ -9,6 +9,7 @@ import pytest
 
 from agents.disciplines import EasyScheduler, FcfsScheduler, FpfsSettings, SjfScheduler
 from agents.model import GridModel
+from agents.pace.predictor import Prediction
 from agents.registry import global_scheduler, local_scheduler
 from agents.titan import TitanScheduler
 from grid.errors import GridError
@@ -152,7 +153,7 @@ def replayed(traces, name, local, count):
         global_scheduler("dll"),
         local_scheduler(local),
         interval=1e6,
-        prediction="requested" if requested else "exact",
+        settings=[Prediction("requested" if requested else "exact")],
     )
     model.run()
     assert model.world.count("completed") == count

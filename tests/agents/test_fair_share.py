@@ -11,6 +11,7 @@ import pytest
 
 from agents.disciplines import FairShareScheduler, FairShareSettings
 from agents.model import GridModel
+from agents.pace.predictor import Prediction
 from agents.registry import global_scheduler
 from agents.wiring import reconnect
 from grid.errors import GridError
@@ -61,7 +62,7 @@ def model_of(jobs, local, sizes=(8,), settings=None, **more):
         global_scheduler(more.pop("global_", "dll")),
         local,
         interval=1e6,
-        settings=[settings],
+        settings=[settings, *more.pop("kinds", ())],
         **more,
     )
 
@@ -91,11 +92,13 @@ def plain_starts(rows, processors, service, settings):
 @pytest.mark.parametrize("service", SERVICES)
 def test_one_cluster_as_the_plain_simulator(service, half_life, seed):
     settings = FairShareSettings(half_life=half_life, shares={1: 3.0, UNKNOWN: 0.5})
-    model = model_of(jobs_of(seed), SERVICES[service], settings=settings, prediction_error=0.6)
+    model = model_of(
+        jobs_of(seed), SERVICES[service], settings=settings, kinds=[Prediction(error=0.6)]
+    )
     model.run()
     rows = np.sort(model.world.records().rows, order="number")
     assert rows["start"].tolist() == plain_starts(rows, 8, service, settings)
-    others = model_of(jobs_of(seed), SERVICES[service], prediction_error=0.6)
+    others = model_of(jobs_of(seed), SERVICES[service], kinds=[Prediction(error=0.6)])
     others.run()
     assert (
         rows["start"].tolist()
@@ -192,7 +195,7 @@ def test_the_beginning_of_a_real_log(traces, service):
     jobs = table.jobs[:300].copy()
     jobs["arrival"] = np.floor(jobs["arrival"] / 2)
     settings = FairShareSettings(half_life=86_400.0)
-    model = model_of(jobs, SERVICES[service], (100,), settings, prediction="requested")
+    model = model_of(jobs, SERVICES[service], (100,), settings, kinds=[Prediction("requested")])
     model.run()
     rows = np.sort(model.world.records().rows, order=["arrival", "number"])
     assert rows["start"].tolist() == plain_starts(rows, 100, service, settings)

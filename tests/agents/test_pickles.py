@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agents.messages import Message
 from agents.model import GridModel
+from agents.pace.predictor import Prediction
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
@@ -88,7 +89,7 @@ def begun(name: str) -> GridModel:
         global_scheduler(changes["global_scheduler"]),
         local_scheduler("fcfs"),
         latency=0.0 if name == "heavy" else 1.0,
-        prediction="exact" if name == "heavy" else "learned",
+        settings=[Prediction("exact" if name == "heavy" else "learned")],
         seed=3,
     )
 

@@ -9,6 +9,7 @@ import pytest
 
 from agents.coallocation.settings import ChunkingSettings, PenaltySettings, SatisfySettings
 from agents.model import GridModel
+from agents.pace.predictor import Prediction
 from agents.registry import GLOBAL, global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler
 from agents.selection import JobSelection
@@ -311,8 +312,7 @@ def test_old_news_and_wrong_predictions_lose_no_job(policy):
         local_scheduler("titan"),
         interval=10.0,
         latency=0.5,
-        prediction_error=0.5,
-        settings=set_to(policy, chunk=50),
+        settings=[*set_to(policy, chunk=50), Prediction(error=0.5)],
     )
     model.run()
     found = outcome(model)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from agents.model import GridModel
+from agents.pace.predictor import Prediction
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler
 from agents.selection import RESERVATIONS, JobSelection
@@ -40,8 +41,8 @@ def ran(policy, platform, jobs, selection, costs=None, prediction="exact", **set
         local_scheduler("fcfs"),
         interval=1e9,
         advertising=Advertising(truth=True),
-        prediction=prediction,
         settings=[
+            Prediction(prediction),
             JobSelection(selection),
             *set_to(policy, **settings),
             costs or DistanceCosts(),
@@ -167,7 +168,7 @@ def test_one_cluster_is_served_as_its_local_scheduler_would(selection, seed):
         local_scheduler(selection),
         interval=1e9,
         advertising=Advertising(truth=True),
-        prediction="requested",
+        settings=[Prediction("requested")],
     )
     model.run()
     globally = ran("migration-only", platform, jobs, selection, prediction="requested")
