@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from contextlib import nullcontext
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +24,23 @@ from experiments.cli.process import (
 from grid.errors import GridError
 
 if TYPE_CHECKING:
-    pass
+    from experiments.run.results import Result
+    from experiments.scenario.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Options of a single run, as the command line has them."""
+
+    live: bool | None
+    pace: float | None
+    follow: int | None
+    out: str | None
+    rounds: str | None
+    events: str | None
+    checkpoint: str | None
+    every: float | None
+    resume: str | None
 
 
 @click.command()
@@ -65,19 +82,10 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, alone on stdout.")
 def run(
+    scenario: str | None,
     seed: int,
-    live: bool | None,
-    pace: float | None,
-    follow: int | None,
-    out: str | None,
-    rounds: str | None,
-    events: str | None,
-    checkpoint: str | None,
-    every: float | None,
-    resume: str | None,
     replications: int | None,
     as_json: bool,
-    scenario: str | None,
     **options: Any,
 ) -> None:
     """Run SCENARIO: one of `metasched scenarios`, or the path of a .toml or .py file.
@@ -85,68 +93,24 @@ def run(
     A .py file is run as a script, and modules that any scenario names (module:Class) are imported:
     use only files that you trust.
     """
-    if resume is not None:
+    asked = _Asked(**{each.name: options.pop(each.name) for each in fields(_Asked)})
+    if asked.resume is not None:
         check_alone()
     elif scenario is None:
         raise click.UsageError("Missing argument 'SCENARIO'.")
-    if every is not None and checkpoint is None and resume is None:
+    if asked.every is not None and asked.checkpoint is None and asked.resume is None:
         raise GridError("--every: found alone; accepted: with --checkpoint or --resume")
     if replications is not None:
         assert scenario is not None
-        of_one = (
-            ("--live", live),
-            ("--pace", pace),
-            ("--follow", follow),
-            ("--checkpoint", checkpoint),
-        )
-        for name, value in (*of_one, ("--rounds", rounds), ("--events", events)):
-            if value not in (None, False):
-                raise GridError(f"--replications: found with {name}; accepted: one of them")
-        _replicate(scenario, options, seed, replications, out, as_json)
+        for name in ("live", "pace", "follow", "checkpoint", "rounds", "events"):
+            if getattr(asked, name) not in (None, False):
+                raise GridError(f"--replications: found with --{name}; accepted: one of them")
+        _replicate(scenario, options, seed, replications, asked.out, as_json)
         return
-    from experiments.sweeps.progress import telling
-
-    with telling("loading"):
-        from experiments.cli.compiling import saying_when_compiling
-        from experiments.run.checkpoints import Saving, read
-        from experiments.run.files import check_files, check_folder
-        from experiments.run.running import resume as resume_run
-        from experiments.run.running import run as run_scenario
-        from experiments.run.writing import write_rounds
-        from experiments.show.numbers import counted
-
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
-        with (
-            users_code(),
-            saying_when_compiling(always=bool(live)),
-            telling(
-                f"preparing {scenario or resume}, and compiling what is not compiled yet"
-            ) as watch,
-        ):
-            shown = bool(live) if as_json else live
-            files = (rounds, "rounds"), (events, "events"), (checkpoint, "checkpoint")
-            if resume is not None:
-                under_way = read(resume)
-                chosen, out = under_way.scenario, under_way.folder
-                check_files(files, out)
-                assert under_way.saving is not None
-                every = every or under_way.saving.every
-                under_way.saving = Saving(checkpoint or resume, every)
-                result = resume_run(under_way, shown, pace, follow, watch)
-            else:
-                assert scenario is not None
-                chosen = chosen_scenario(scenario, **options)
-                if out is not None:
-                    check_folder(out)
-                check_files(files, out, chosen.logs)
-                saving = None if checkpoint is None else Saving(checkpoint, every or Saving.every)
-                result = run_scenario(
-                    chosen, seed, shown, pace, follow, events, out, False, saving, watch
-                )
-        if rounds is not None:
-            write_rounds(result, rounds)
-            if not result.round_count:
-                click.echo(f"metasched: no rounds; {rounds} has the header only", err=True)
+        chosen, result = _run_once(scenario, options, seed, asked, as_json)
+        if asked.rounds is not None:
+            _write_rounds(result, asked.rounds)
         tell_notes(chosen, result.all_left_at)
         if as_json:
             if result.stable is False:
@@ -160,16 +124,89 @@ def run(
             from experiments.show.run_tables import print_result
 
             print_result(result, Console())
+    _exit_as(result, asked.checkpoint or asked.resume)
+
+
+def _run_once(
+    scenario: str | None, options: dict[str, Any], seed: int, asked: _Asked, as_json: bool
+) -> tuple[Scenario, Result]:
+    """Run a scenario, or go on from a checkpoint."""
+    from experiments.sweeps.progress import telling
+
+    with telling("loading"):
+        from experiments.cli.compiling import saying_when_compiling
+        from experiments.run.checkpoints import Saving, read
+        from experiments.run.files import check_files, check_folder
+        from experiments.run.running import Display
+        from experiments.run.running import resume as resume_run
+        from experiments.run.running import run as run_scenario
+
+    live, pace, follow = asked.live, asked.pace, asked.follow
+    shown = bool(live) if as_json else live
+    preparing = f"preparing {scenario or asked.resume}, and compiling what is not compiled yet"
+    with (
+        users_code(),
+        saying_when_compiling(always=bool(live)),
+        telling(preparing) as watch,
+    ):
+        files = (
+            (asked.rounds, "rounds"),
+            (asked.events, "events"),
+            (asked.checkpoint, "checkpoint"),
+        )
+        if asked.resume is not None:
+            under_way = read(asked.resume)
+            check_files(files, under_way.folder)
+            assert under_way.saving is not None
+            every = asked.every or under_way.saving.every
+            under_way.saving = Saving(asked.checkpoint or asked.resume, every)
+            display = Display(shown, pace, follow, watch)
+            return under_way.scenario, resume_run(under_way, display)
+        assert scenario is not None
+        chosen = chosen_scenario(scenario, **options)
+        if asked.out is not None:
+            check_folder(asked.out)
+        check_files(files, asked.out, chosen.logs)
+        saving = None
+        if asked.checkpoint is not None:
+            saving = Saving(asked.checkpoint, asked.every or Saving.every)
+        return chosen, run_scenario(
+            chosen,
+            seed,
+            shown,
+            pace,
+            follow,
+            events=asked.events,
+            out=asked.out,
+            keep_jobs=False,
+            saving=saving,
+            watch=watch,
+        )
+
+
+def _write_rounds(result: Result, path: str) -> None:
+    from experiments.run.writing import write_rounds
+
+    write_rounds(result, path)
+    if not result.round_count:
+        click.echo(f"metasched: no rounds; {path} has the header only", err=True)
+
+
+def _exit_as(result: Result, kept: str | None) -> None:
+    """Exit with the status of a result that is not whole, and say why; return for one that is."""
+    from experiments.show.numbers import counted
+
+    of_all = counted(result.submitted, "job")
     if result.interrupted:
-        if kept := checkpoint or resume:
+        if kept:
             click.echo(f"metasched: to go on: metasched run --resume {shlex.quote(kept)}", err=True)
         sys.exit(INTERRUPTED)
     if result.tally.rejected and not result.tally.completed and not result.unfinished:
-        of_all = f"{counted(result.submitted, 'job')} of {result.submitted:,}"
-        click.echo(f"metasched: {of_all} rejected: {'; '.join(result.rejections)}", err=True)
+        rejections = "; ".join(result.rejections)
+        click.echo(f"metasched: {of_all} of {result.submitted:,} rejected: {rejections}", err=True)
         sys.exit(UNFINISHED)
     if result.unfinished:
-        counts = f"{result.unfinished:,} of {counted(result.submitted, 'job')}"
+        counts = f"{result.unfinished:,} of {of_all}"
         click.echo(f"metasched: {counts} not finished: {result.why_unfinished}", err=True)
         sys.exit(UNFINISHED)
     if result.failed_metrics:

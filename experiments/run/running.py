@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,35 @@ ENOUGH_TO_TELL = 0.05
 
 LONG_ENOUGH_TO_TELL = 60.0
 """Wall seconds after which the rest is told, however little is done."""
+
+
+@dataclass(frozen=True)
+class Display:
+    """How a run is watched: as the parameters of `run` of these names say."""
+
+    live: bool | None = False
+    pace: float | None = None
+    follow: int | None = None
+    watch: SweepProgress | None = None
+
+    def checked(self, model: GridModel) -> Display:
+        """Return this with the dashboard shown where something else is asked of it.
+
+        Raises
+        ------
+        GridError
+            If there is no such job, or the pace is none.
+        """
+        if self.follow is not None:
+            from experiments.live.following import check_number
+
+            check_number(model, self.follow)
+        if self.pace is not None:
+            from experiments.live.pacing import check_pace
+
+            check_pace(self.pace)
+        asked = (self.pace, self.follow) != (None, None)
+        return replace(self, live=True) if self.live is None and asked else self
 
 
 @contextmanager
@@ -121,7 +151,7 @@ def run(
             raise GridError(f"{name}: found {quoted(path)}; accepted: a path")
     model = scenario.model(seed)
     scenario = scenario.as_run(model)
-    live = _check_live(model, live, pace, follow)
+    display = Display(live, pace, follow, watch).checked(model)
     if failures := scenario.failures:
         line = hardly_ending(scenario, model.workload, failures.mean_up_time)
         if line is not None:
@@ -152,17 +182,11 @@ def run(
         with event_log(model, events, keep, **facts) as under_way.log:
             if saving is not None:
                 under_way.save()
-            _go_on(under_way, live, pace, follow, watch)
+            _go_on(under_way, display)
         return _result_of(under_way)
 
 
-def resume(
-    under_way: UnderWay,
-    live: bool | None = False,
-    pace: float | None = None,
-    follow: int | None = None,
-    watch: SweepProgress | None = None,
-) -> Result:
+def resume(under_way: UnderWay, display: Display) -> Result:
     """Go on with a run that was read from a checkpoint, and return its result.
 
     It ends as it would have without an interruption; its files are written on where they are.
@@ -171,8 +195,7 @@ def resume(
     ----------
     under_way : UnderWay
         Read by `experiments.run.checkpoints.read`.
-    live, pace, follow, watch
-        As of `run`.
+    display : Display
 
     Raises
     ------
@@ -180,45 +203,24 @@ def resume(
         If a file of the run is no longer there, or not as it was.
     """
     model, new, log = under_way.model, under_way.new, under_way.log
-    live = _check_live(model, live, pace, follow)
+    display = display.checked(model)
     model.stride = math.inf  # it may have been held back before
     model.world.compile()
     with nullcontext() if new is None else resumed_result(new):
         with nullcontext() if log is None else resumed_log(log):
             if under_way.saving is not None:
                 under_way.due = time.monotonic() + under_way.saving.every
-            _go_on(under_way, live, pace, follow, watch)
+            _go_on(under_way, display)
         return _result_of(under_way)
 
 
-def _check_live(
-    model: GridModel, live: bool | None, pace: float | None, follow: int | None
-) -> bool | None:
-    """Return whether the dashboard is shown, given what else is asked of it."""
-    if follow is not None:
-        from experiments.live.following import check_number
-
-        check_number(model, follow)
-    if pace is not None:
-        from experiments.live.pacing import check_pace
-
-        check_pace(pace)
-    return True if live is None and (pace, follow) != (None, None) else live
-
-
-def _go_on(
-    under_way: UnderWay,
-    live: bool | None,
-    pace: float | None,
-    follow: int | None,
-    watch: SweepProgress | None,
-) -> None:
+def _go_on(under_way: UnderWay, display: Display) -> None:
     """Step until the run is over or interrupted, and write checkpoints when they are due."""
     model, before, interrupted = under_way.model, under_way.wall, False
     began = time.perf_counter()
     with (
         _stop_in_order(model) as stopping,
-        _watched(model, under_way.scenario.name, live, pace, follow, stopping, watch) as shown,
+        _watched(model, under_way.scenario.name, display, stopping) as shown,
     ):
         update, unseen = shown
         while model.running and not interrupted:
@@ -261,16 +263,14 @@ def _result_of(under_way: UnderWay) -> Result:
 def _watched(
     model: GridModel,
     title: str,
-    live: bool | None,
-    pace: float | None,
-    follow: int | None,
+    display: Display,
     stopping: Callable[[], bool],
-    watch: SweepProgress | None,
 ) -> Iterator[tuple[Callable[[], None], Callable[[], AbstractContextManager[None]]]]:
     """Give what is to be called after each step, to keep the dashboard up to date.
 
     And what to be entered while nobody is to see the model, for it is pickled.
     """
+    live, pace, watch = display.live, display.pace, display.watch
     if live is False or (live is None and not sys.stdout.isatty()):
         if watch is not None:
             watch.begin(0, Forecast([[((), 1.0)]], known=False), _Far(model).told)
@@ -281,7 +281,7 @@ def _watched(
 
     if watch is not None:
         watch.end()
-    dashboard = Dashboard(model, title, follow=follow)
+    dashboard = Dashboard(model, title, follow=display.follow)
     to_watch = live is True and dashboard.can_redraw and sys.stdout.isatty()
     pacing = Pacing(model, pace) if to_watch or pace is not None else None
     show_from = time.perf_counter() + (LONG_ENOUGH_TO_SEE if live is None else 0.0)
