@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -298,73 +298,3 @@ def _draw_panel(axes: object, panel: Panel) -> None:
     axes.grid(color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)
     axes.tick_params(width=0.6, labelleft=True)
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A bar chart: for each label a bar of each series, with its confidence interval.
-
-    Attributes
-    ----------
-    title : str
-    labels : sequence of str
-    series : dict of str to sequence of Interval or None
-        Infinite where there is no steady state: SAT is written there. None: no bar.
-    """
-
-    title: str
-    labels: Sequence[str]
-    series: Mapping[str, Sequence[Interval | None]]
-
-
-BARS = (("0.35", ""), ("#56b4e9", "///"), ("#d55e00", "..."))
-"""Colour and hatch of the series of a chart: the hatch tells them apart without colour."""
-
-
-def draw_bars(charts: Sequence[Chart], y_label: str, columns: int, stem: Path) -> None:
-    """Draw bar charts, so many in a row, as `draw` does panels."""
-    columns = min(columns, len(charts))
-    rows = -(-len(charts) // columns)
-    with figure_of(columns, rows, stem) as figure:
-        grid = figure.subplots(rows, columns, squeeze=False)
-        for axes in grid.flat[len(charts) :]:
-            axes.set_visible(False)
-        for axes, chart in zip(grid.flat, charts, strict=False):
-            _draw_chart(axes, chart, y_label)
-        handles, labels = grid[0][0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
-
-
-def _draw_chart(axes: object, chart: Chart, y_label: str) -> None:
-    from matplotlib.axes import Axes
-
-    assert isinstance(axes, Axes)
-    width = 0.8 / len(chart.series)
-    for index, (name, bars) in enumerate(chart.series.items()):
-        color, hatch = BARS[index]
-        at = [place + (index - (len(chart.series) - 1) / 2) * width for place in range(len(bars))]
-        known = [
-            each if each and each.mean < math.inf else Interval(math.nan, None) for each in bars
-        ]
-        axes.bar(
-            at,
-            [each.mean for each in known],
-            width,
-            yerr=[each.half_width or 0.0 for each in known],
-            label=name,
-            color=color,
-            hatch=hatch,
-            edgecolor="white",
-            linewidth=0.3,
-            error_kw={"elinewidth": 0.8, "capsize": 1.5},
-        )
-        for place, each in enumerate(bars):
-            if index == 0 and each is not None and each.mean == math.inf:
-                axes.text(place, 0.02, "SAT", transform=axes.get_xaxis_transform(), ha="center")
-    axes.set_xticks(range(len(chart.labels)), chart.labels)
-    axes.set(title=chart.title, ylabel=y_label)
-    axes.set_xlim(-0.6, len(chart.labels) - 0.4)
-    axes.set_ylim(bottom=0.0)
-    axes.grid(axis="y", color="0.9", linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.tick_params(width=0.6)

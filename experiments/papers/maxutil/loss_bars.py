@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from experiments.papers.bars import BarPanel, draw_bars
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.losses import Outcome, formula
 from experiments.papers.maxutil.systems import (
@@ -25,6 +24,7 @@ from experiments.papers.maxutil.systems import (
     point,
 )
 from experiments.papers.maxutil.tables import TABLE_5
+from experiments.show.bars import Chart, draw_bars
 from experiments.sweeps.statistics import Interval
 
 LOSS = "capacity loss"
@@ -75,7 +75,7 @@ def _exact(request: str) -> list[Interval]:
     return [Interval(formula(point(law, request)), 0.0) for law in TABLE_5]
 
 
-def _panels(outcome: Outcome, name: str, logs: Sequence[Log]) -> list[BarPanel]:
+def _panels(outcome: Outcome, name: str, logs: Sequence[Log]) -> list[Chart]:
     laws = [short(law) for law in TABLE_5]
     if name == "figures3-4":
         unordered = _measured(outcome, UNORDERED)
@@ -89,8 +89,8 @@ def _panels(outcome: Outcome, name: str, logs: Sequence[Log]) -> list[BarPanel]:
             "unordered (dep)": _measured(outcome, DEPENDENT),
         }
         return [
-            BarPanel("Fig. 3", LOSS, laws, kinds),
-            BarPanel("Fig. 4", LOSS, laws, dependence),
+            Chart("Fig. 3", LOSS, laws, kinds),
+            Chart("Fig. 4", LOSS, laws, dependence),
         ]
     if name == "service":
         cvs = [f"{cv:g}" for _, cv in SERVICES]
@@ -99,7 +99,7 @@ def _panels(outcome: Outcome, name: str, logs: Sequence[Log]) -> list[BarPanel]:
             for request in ("ordered", "unordered")
         }
         label = "cv of service times (0: deterministic, 1: exponential)"
-        return [BarPanel("Section 7.1", LOSS, cvs, series, label)]
+        return [Chart("Section 7.1", LOSS, cvs, series, label)]
     if name == "figure5":
         return [_overtaking(outcome, waiting) for waiting in QUEUES]
     if name == "figures6-8":
@@ -110,8 +110,8 @@ def _panels(outcome: Outcome, name: str, logs: Sequence[Log]) -> list[BarPanel]:
         split = [outcome.loss(UNORDERED[STUDIED]), outcome.loss(DEPENDENT[STUDIED])]
         together = ["co-allocation", "no co-allocation"]
         return [
-            BarPanel("Fig. 6", LOSS, laws, placed),
-            BarPanel("Fig. 8", LOSS, together, {"unordered": split}),
+            Chart("Fig. 6", LOSS, laws, placed),
+            Chart("Fig. 8", LOSS, together, {"unordered": split}),
         ]
     of_logs = {log.name: log.path for log in logs}
     points = log_points(of_logs.get("CTC"), of_logs.get("DAS"))
@@ -119,24 +119,22 @@ def _panels(outcome: Outcome, name: str, logs: Sequence[Log]) -> list[BarPanel]:
         request: [outcome.loss(points[log, request]) for log in of_logs]
         for request in ("unordered", "total")
     }
-    return [BarPanel("Fig. 7, of other logs", LOSS, list(of_logs), kinds)]
+    return [Chart("Fig. 7, of other logs", LOSS, list(of_logs), kinds)]
 
 
-def _overtaking(outcome: Outcome, waiting: int) -> BarPanel:
+def _overtaking(outcome: Outcome, waiting: int) -> Chart:
     series = {"FCFS": [outcome.loss(UNORDERED[law]) for law in IMPROVED]}
     for jumps in (FEW_JUMPS, MANY_JUMPS):
         series[f"FPFS ({jumps})"] = [outcome.loss(FPFS[law, jumps, waiting]) for law in IMPROVED]
-    return BarPanel(
-        f"Fig. 5: {waiting:,} jobs wait", LOSS, [short(law) for law in IMPROVED], series
-    )
+    return Chart(f"Fig. 5: {waiting:,} jobs wait", LOSS, [short(law) for law in IMPROVED], series)
 
 
-def _densities(log: Log) -> list[BarPanel]:
+def _densities(log: Log) -> list[Chart]:
     panels = []
     for title, label, (x, y) in (
         ("Fig. 1: sizes", "processors", log.size_density()),
         ("Fig. 2: service times", "s", log.runtime_density()),
     ):
         shares = {"jobs": [Interval(each, None) for each in y.tolist()]}
-        panels.append(BarPanel(title, "share of jobs", x.tolist(), shares, label))
+        panels.append(Chart(title, "share of jobs", x.tolist(), shares, label))
     return panels

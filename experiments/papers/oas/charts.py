@@ -21,7 +21,8 @@ from experiments.papers.oas.schedules import (
     instance,
 )
 from experiments.papers.oas.solved import Outcome
-from experiments.show.plots import Chart, Curve, Panel, Style, draw, draw_bars
+from experiments.show.bars import Chart, draw_bars
+from experiments.show.plots import Curve, Panel, Style, draw
 from experiments.sweeps.statistics import Interval
 
 SLOTTED = Style("black", "o", "-")
@@ -76,8 +77,8 @@ def draw_pictures(outcome: Outcome, parts: Sequence[str], folder: Path) -> None:
             ("makespan", "makespan, days", 1 / DAY),
             ("compaction", "compaction, %", 100.0),
         ):
-            bars = [_bars(outcome, workload, name, factor) for workload in WORKLOADS]
-            draw_bars(bars, label, 2, folder / f"oas-{name}")
+            bars = [_bars(outcome, each, name, factor, label) for each in WORKLOADS]
+            draw_bars(bars, folder / f"oas-{name}", 2)
         draw_gantts([_gantts(outcome, each) for each in WORKLOADS], folder / "oas-gantt")
 
 
@@ -113,18 +114,21 @@ def _values(
     ]
 
 
-def _bars(outcome: Outcome, workload: str, name: str, factor: float) -> Chart:
+def _bars(outcome: Outcome, workload: str, name: str, factor: float, label: str) -> Chart:
     """Return the chart of a workload: a bar in slots and one without for each method."""
     series = {
-        label: [
+        kind: [
             Interval(factor * outcome[Point(workload, method, share)][name], 0.0)
             for method in METHODS
         ]
-        for label, share in ((f"slots of {OF_FIGURE_4} %", OF_FIGURE_4), ("without slots", None))
+        for kind, share in ((f"slots of {OF_FIGURE_4} %", OF_FIGURE_4), ("without slots", None))
     }
     labels = [Point(workload, method).name for method in METHODS]
     return Chart(
-        workload.upper(), ["ins." if each == "insertion" else each for each in labels], series
+        workload.upper(),
+        label,
+        ["ins." if each == "insertion" else each for each in labels],
+        series,
     )
 
 

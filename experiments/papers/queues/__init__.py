@@ -33,7 +33,7 @@ from experiments.papers.queues.policy_claims import OF_POLICIES, OF_QUEUES
 from experiments.papers.queues.responses import KINDS, Outcome
 from experiments.papers.queues.saturation import POLICIES, SATURATION
 from experiments.papers.queues.version_claims import OF_LP_AND_EQ, OF_LS
-from experiments.show.plots import Chart, draw_bars
+from experiments.show.bars import Chart, draw_bars
 
 CLAIMS = OF_LS + OF_LP_AND_EQ + OF_POLICIES + OF_QUEUES
 
@@ -82,11 +82,12 @@ class Paper(engine.PaperOfPoints):
                 for at, points in enumerate(charted)
             ]
             stem = folder / f"queues-figure{figure}"
-            draw_bars(charts, "mean response time", _IN_A_ROW, stem)
+            draw_bars(charts, stem, _IN_A_ROW)
 
     def _chart(self, points: Sequence[Point], letter: str) -> Chart:
         return Chart(
             f"{letter}{points[0].case} at {points[0].load:g}",
+            "mean response time",
             [point.name for point in points],
             {kind: [self.outcome.mean(point, kind) for point in points] for kind in KINDS},
         )
