@@ -61,10 +61,10 @@ class Field(NamedTuple):
 _INT, _REAL = np.int64, np.float64
 
 JOBS = (
-    Field("slot", _INT, "", PYTHON, TRUE, "where the world keeps it: its identity in messages"),
+    Field("slot", _INT, "", PYTHON, TRUE, "index in the world's table: its identity in messages"),
     Field("number", _INT, "", BOTH, TRUE, "number, as in the workload"),
     Field("arrival", _REAL, "s", BOTH, TRUE, "when it was submitted"),
-    Field("size", _INT, "processors", BOTH, TRUE, "how many it needs, all at once"),
+    Field("size", _INT, "processors", BOTH, TRUE, "number that it needs, all at once"),
     Field("predicted_runtime", _REAL, "s", BOTH, PREDICTED, "run time on a cluster of rate 1"),
     Field(
         "predicted_time", _REAL, "s", BOTH, PREDICTED,
@@ -80,80 +80,82 @@ JOBS = (
         "index of the cluster that it was submitted through; -1: the global scheduler",
     ),
     Field("cluster", _INT, "", BOTH, TRUE, "index of the cluster that it was sent to; -1 before"),
-    Field("restarts", _INT, "times", BOTH, TRUE, "how often a failure threw it back"),
+    Field("restarts", _INT, "times", BOTH, TRUE, "how often a failure made it start again"),
     Field(
         "computation_fraction", _REAL, "1", BOTH, TRUE,
         "share of its run time that is spent computing; the rest communicates",
     ),
     Field("ppbw", _REAL, "Mbit/s", BOTH, TRUE, "bandwidth that each of its processors needs"),
     Field("user", _INT, "", BOTH, TRUE, "number of its user; -1: unknown"),
-    Field("application", _INT, "", BOTH, TRUE, "number of what it runs; -1: unknown"),
+    Field("application", _INT, "", BOTH, TRUE, "number of its application; -1: unknown"),
     Field(
         "request", _INT, "", COMPILED, TRUE,
-        "how it names its components: 0 only their sum, 1 in any order, 2 by cluster",
+        "how it describes its components: 0 only their sum, 1 in any order, 2 by cluster",
     ),
     Field(
         "components", _INT, "processors", COMPILED, TRUE,
-        "of each component, 0 after the last; by cluster if `request` is 2", MAX_COMPONENTS,
+        "size of each component, 0 after the last; by cluster if `request` is 2", MAX_COMPONENTS,
     ),
 )  # fmt: skip
 """Of `Job`, and of the record `job`."""
 
 CLUSTERS = (
-    Field("index", _INT, "", PYTHON, TRUE, "its place in all that is listed by cluster"),
+    Field("index", _INT, "", PYTHON, TRUE, "index in all lists of clusters"),
     Field("name", str, "", PYTHON, TRUE, "name, as in the platform"),
-    Field("size", _INT, "processors", BOTH, TRUE, "those that it has, up or not", CLUSTER),
+    Field("size", _INT, "processors", BOTH, TRUE, "all of its processors, up or not", CLUSTER),
     Field(
         "rate", _REAL, "1", BOTH, PREDICTED,
         "speed relative to rate 1: `predicted_runtime / rate` is the execution time there", CLUSTER,
     ),
-    Field("free", _INT, "processors", BOTH, KNOWN, "those that are free", CLUSTER),
+    Field("free", _INT, "processors", BOTH, KNOWN, "free processors", CLUSTER),
     Field(
         "up", _INT, "processors", BOTH, KNOWN,
-        "those that have not failed or gone, and do not go when their jobs end", CLUSTER,
+        "processors that have not failed or left, and will not leave when their jobs end", CLUSTER,
     ),
-    Field("waiting", _INT, "jobs", BOTH, KNOWN, "those that wait there", CLUSTER),
+    Field("waiting", _INT, "jobs", BOTH, KNOWN, "jobs that wait there", CLUSTER),
     Field(
         "unfinished", _INT, "jobs", BOTH, KNOWN,
-        "those sent there and not known to have ended; what was just sent is in it", CLUSTER,
+        "jobs sent there and not known to have ended, including those just sent", CLUSTER,
     ),
     Field(
         "work", _REAL, "processor-seconds", BOTH, PREDICTED,
-        "of those jobs: the sum of `predicted_time * size`, whatever of it is done", CLUSTER,
+        "sum of `predicted_time * size` of the unfinished jobs, counted in full until they end",
+        CLUSTER,
     ),
     Field(
         "load", _REAL, "s", BOTH, PREDICTED,
-        "work per processor, `work / up`; infinite where none is up", CLUSTER,
+        "work per processor, `work / up`; infinite if no processor is up", CLUSTER,
     ),
     Field(
         "age", _REAL, "s", PYTHON, TRUE,
-        "how old the latest news of it is; 0 where news takes no time",
+        "age of the latest information on it; 0 if information is immediate",
     ),
     Field(
         "at", _REAL, "s", COMPILED, TRUE,
-        "when the latest news of it was true; where news takes no time, it still is", CLUSTER,
+        "time of the latest information on it, which is still true if information is immediate",
+        CLUSTER,
     ),
     Field(
-        "links", tuple, "", PYTHON, TRUE, "those on its way to the central switch, its own first"
+        "links", tuple, "", PYTHON, TRUE, "links on its way to the central switch, its own first"
     ),
 )  # fmt: skip
 """Of `KnownCluster`, and of the record `known`: an element for each cluster."""
 
 LINKS = (
-    Field("index", _INT, "", PYTHON, TRUE, "its place in all that is listed by link"),
+    Field("index", _INT, "", PYTHON, TRUE, "index in all lists of links"),
     Field("capacity", _REAL, "Mbit/s", BOTH, TRUE, "bandwidth; infinite without a limit", LINK),
     Field(
         "demand", _REAL, "Mbit/s", BOTH, TRUE,
-        "what the co-allocated jobs that run need on it", LINK,
+        "bandwidth that running co-allocated jobs need on it", LINK,
     ),
     Field(
         "parent", _INT, "", BOTH, TRUE,
-        "the next link on the way to the central switch, in Python the link or None, compiled its "
+        "next link on the way to the central switch: in Python the link or None, compiled its "
         "index or -1", LINK,
     ),
     Field(
         "deep_first", _INT, "", COMPILED, TRUE,
-        "the links' indices, those farthest from the central switch first", LINK,
+        "indices of the links, farthest from the central switch first", LINK,
     ),
 )  # fmt: skip
 """Of `KnownLink`, and of the record `known`: an element for each link. Link i < `clusters` is that
@@ -162,21 +164,21 @@ of cluster i; the others are those of switches."""
 QUEUES = (
     Field(
         "event", _INT, "", BOTH, TRUE,
-        "what has happened: in Python a job has 'arrived' or 'departed', or the head that was "
-        "tried has 'started' or was 'refused'; compiled 1 to 4 in this order, 0 for nothing",
+        "the last event: in Python a job has 'arrived' or 'departed', or the tried head of a "
+        "queue has 'started' or was 'refused'; compiled 1 to 4 in this order, 0 for nothing",
     ),
     Field(
         "queue", _INT, "", BOTH, TRUE,
-        "queue that the job arrived in, or whose head was tried; the global one after those of "
-        "the clusters",
+        "queue that the job arrived in, or whose head was tried; the global one comes after "
+        "those of the clusters",
     ),
     Field(
         "released", _INT, "", BOTH, TRUE,
-        "clusters that the departed job held, its largest component first; compiled then -1",
+        "clusters that the departed job held, its largest component first; compiled, -1 follows",
         MAX_COMPONENTS,
     ),
-    Field("jobs", list, "jobs", PYTHON, TRUE, "those in each queue"),
-    Field("queued", _INT, "jobs", COMPILED, TRUE, "those in each queue", QUEUE),
+    Field("jobs", list, "jobs", PYTHON, TRUE, "jobs in each queue"),
+    Field("queued", _INT, "jobs", COMPILED, TRUE, "jobs in each queue", QUEUE),
     Field(
         "head_arrival", _REAL, "s", BOTH, TRUE,
         "arrival of the first job of each queue; infinite without one", QUEUE,
@@ -186,15 +188,17 @@ QUEUES = (
 
 SCALARS = (
     Field("now", _REAL, "s", COMPILED, TRUE, "simulated time; in Python `self.model.now`"),
-    Field("clusters", _INT, "", COMPILED, TRUE, "how many; in Python `len(self.clusters)`"),
-    Field("links", _INT, "", COMPILED, TRUE, "how many"),
+    Field(
+        "clusters", _INT, "", COMPILED, TRUE, "number of clusters; in Python `len(self.clusters)`"
+    ),
+    Field("links", _INT, "", COMPILED, TRUE, "number of links"),
 )
 """Of the record `known`, once."""
 
 WRITTEN = (
     Field(
         "take", _INT, "processors", COMPILED, TRUE,
-        "how many the job shall hold on each cluster from now on, if `place` returns START",
+        "processors of each cluster that the job gets from now on, if `place` returns START",
         CLUSTER,
     ),
     Field(
