@@ -1,10 +1,40 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have the quickest tests run first, on however many workers: what is thorough comes last."""
+    _sample(items)
+    # Each worker begins with a part of its own: all parts go from quick to thorough. The tests of
+    # a file stay together, for what they share is made once.
+    files = {path: hand for hand, path in enumerate(dict.fromkeys(item.path for item in items))}
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+
+    def place(item: pytest.Item) -> tuple[int, bool]:
+        return files[item.path] % workers, item.get_closest_marker("thorough") is not None
+
+    items.sort(key=place)
+
+
+def _sample(items: list[pytest.Item]) -> None:
+    """Mark all but a few cases, from all over, of those tests that are to be sampled."""
+    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            cases.setdefault((item.path, item.name.partition("[")[0]), []).append(item)
+    for of_one in cases.values():
+        (few,) = of_one[0].get_closest_marker("sampled").args
+        always = {len(of_one) * each // few for each in range(few)}
+        for at, item in enumerate(of_one):
+            if at not in always:
+                item.add_marker("thorough")
 
 
 @pytest.fixture(scope="session")

@@ -75,6 +75,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("language", "code"), BLOCKS)
 def test_block_runs(language, code, folder):
     if language == "python":
@@ -134,6 +135,7 @@ def follow_the_tutorial(folder, change):
                     assert result.exit_code == 0, (line, result.output, result.exception)
 
 
+@pytest.mark.thorough
 def test_the_tutorial_runs_from_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -35,6 +35,7 @@ def fitting(job):
     return [c for c in range(3) if job["size"] <= SIZES[c]]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("local", ["fcfs", "titan"])
 @pytest.mark.parametrize(("latency", "share"), CASES)
 def test_dll_sends_to_the_least_load_known(latency, share, local):

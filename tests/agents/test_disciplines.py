@@ -109,6 +109,7 @@ def test_a_service_that_there_is_not():
         model_of("dll", PlanningEasily)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("global_", ["dll", "muscle", "b3"])
 @pytest.mark.parametrize("local", ["fpfs", "easy", "conservative"])
 def test_failures_latency_and_splits(global_, local):
@@ -160,6 +161,7 @@ def replayed(traces, name, local, count):
     assert_as_plain(model.world.records(), 0, LOGS[name], local)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", LOGS)
 @pytest.mark.parametrize("local", DISCIPLINES)
 def test_the_beginning_of_a_real_log(traces, name, local):

@@ -48,6 +48,7 @@ def look_at_everything(model):
     [str(message) for message in model.said]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("local", LOCALS)
 @pytest.mark.parametrize("global_", GLOBALS)
 def test_a_run_is_the_same_bits_however_it_is_stepped_and_watched(global_, local):
@@ -81,6 +82,7 @@ def test_a_model_that_has_ended_can_be_stepped_on():
     assert bits(model) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("global_", "local"), [("wrand", "fcfs"), ("dll", "titan"), ("muscle", "titan")]
 )
@@ -185,6 +187,7 @@ def test_too_large_jobs_are_rejected_and_the_rest_go_on():
 # Knowledge ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("local", ["fcfs", "sjf", "titan"])
 @pytest.mark.parametrize("latency", [0.0, 2.0, 25.0])
 def test_what_is_known_of_a_cluster_is_the_truth_one_latency_ago(latency, local):

@@ -142,6 +142,7 @@ def end(name: str) -> tuple[object, ...]:
     return outcome(model)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SYSTEMS)
 @settings(max_examples=5, deadline=None)
 @given(stops=st.lists(st.integers(0, 250), min_size=1, max_size=3))

@@ -64,6 +64,7 @@ def test_the_sample_has_every_pair():
         assert pairs == wanted
 
 
+@pytest.mark.thorough
 def test_a_sample_of_all_combinations_runs_or_is_refused(tmp_path):
     told = _told(sample(), tmp_path)
     assert not told["failed"], told["failed"]

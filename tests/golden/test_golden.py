@@ -10,6 +10,7 @@ import pytest
 from .recorded import KINDS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_as_it_was(kind, tmp_path):
     before = json.loads(Path(__file__).with_name(f"{kind}.json").read_text(encoding="utf-8"))

@@ -188,6 +188,7 @@ for path in map(Path, sys.argv[1:]):
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and a limit of memory that holds")
 def test_gigabytes_are_refused_in_little_memory(tmp_path: Path) -> None:
     gigabyte = gzip.compress(b"0" * 10_000_000) * 100

@@ -73,6 +73,7 @@ def test_the_first_broker_that_knows_enough_answers():
     assert asked(9, 7.0, math.inf) == ("A4", ())
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("loss", [0.0, 0.3])
 @pytest.mark.parametrize("when", ["change", "periodic", "both"])
 @PAIRS

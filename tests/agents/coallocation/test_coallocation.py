@@ -140,6 +140,7 @@ def assert_equal(found, expected):
         assert found[number][:2] == pytest.approx((start, finish), rel=1e-9), number
 
 
+@pytest.mark.sampled(38)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_job_by_job_as_the_plain_simulator(policy, seed):
@@ -159,6 +160,7 @@ def test_job_by_job_as_the_plain_simulator(policy, seed):
         assert any(sum(count > 0 for count in take) > 1 for *_, take in found.values())
 
 
+@pytest.mark.sampled(66)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_distance_costs_job_by_job(policy, seed):
@@ -174,6 +176,7 @@ def test_distance_costs_job_by_job(policy, seed):
         assert any(plain.staging(job) > 0 for job in plain.done)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_section_6_job_by_job(policy):
     """The paper's own workload; a fifth of its nodes for A1, of which all mappings are tried."""
@@ -201,6 +204,7 @@ def test_section_6_job_by_job(policy):
         assert max(plain.most_demand) > 1000
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a1_with_an_objective(seed):
     rng = np.random.default_rng([seed, 99])

@@ -77,6 +77,7 @@ def plainly(policy, platform, jobs, selection, wrong=False, costs=None, **settin
     return {job.number: (job.start, job.finish, job.take) for job in done}, plain
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("selection", RESERVATIONS)
 @pytest.mark.parametrize("policy", PLAIN)
@@ -133,6 +134,7 @@ def quiet(rng, clusters):
     return platform, jobs
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("selection", RESERVATIONS)
 @pytest.mark.parametrize("policy", PLAIN)
@@ -204,6 +206,7 @@ def test_python_is_asked_about_moments_to_come_as_compiled_policies_are(selectio
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("selection", RESERVATIONS)
 @pytest.mark.parametrize("policy", ["b3", "adaptive", "a1"])
 def test_runs_with_failures_end(policy, selection):

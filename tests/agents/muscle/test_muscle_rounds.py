@@ -159,6 +159,7 @@ def test_a_batch_is_dispatched_when_nothing_is_left_of_the_one_before():
         assert after == jobs["finish"][jobs["arrival"] == before].max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("threshold", [0.0, 0.1, 1 / 3, 7.3, 50.0, float("inf")])
 def test_no_job_is_left_behind_whatever_the_threshold(threshold):
     """Times are rounded: what is left must still be seen to fall to the threshold."""

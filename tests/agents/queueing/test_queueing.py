@@ -238,6 +238,7 @@ def policies_of(*names):
     return [policy for policy in POLICIES if policy.split("-")[0] in names]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("policy", policies_of("gp", "lp", "eq", "lq"))
 @pytest.mark.parametrize("composition", [(100,), (0, 30, 70)])
 def test_reductions(policy, composition):

@@ -93,6 +93,7 @@ def test_equal_performance_is_drawn_uniformly():
     assert np.bincount([each[0] for each in drawn]) / 10_000 == pytest.approx(1.0, rel=0.05)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("jobs", [0, 1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("held", [0.0, 30.0])
 @pytest.mark.parametrize("registered", [(), ("select",)])

@@ -76,6 +76,7 @@ def plans_of(model):
 WEIGHTS = [(4.0, 3.0, 1.0), (1.0, 0.0, 2.0), (0.0, 5.0, 1.0)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("idle", ["mean", "total"])
 @pytest.mark.parametrize("global_", ["muscle", "dll"])
 @pytest.mark.parametrize("mode", ["batch", "open"])

@@ -86,6 +86,7 @@ def test_policies_of_queues_are_measured():
     assert all(each.value > 0 and each.unit == "jobs/CPU s" for each in measurements)
 
 
+@pytest.mark.thorough
 def test_disciplines_of_a_site_are_measured():
     ended = []
     measurements = bench_site(1000, lambda: ended.append(1))
@@ -97,6 +98,7 @@ def test_disciplines_of_a_site_are_measured():
     assert all(each.value > 0 and each.unit == "jobs/CPU s" for each in measurements)
 
 
+@pytest.mark.thorough
 def test_the_page_on_a_run_is_measured():
     with browser_or_skip():
         pass

@@ -87,6 +87,7 @@ def checked(name, status):
 SLOW = {"oas": pytest.mark.slow}  # it optimises at nearly each arrival
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=SLOW.get(each, ())) for each in (*GLOBAL, *LOCAL)]
 )
@@ -100,6 +101,7 @@ def test_good_schedulers_pass(name):
     assert checks[LEFT]["detail"] == f"in {5 if name == 'Spread' else 4} grids"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "check", "detail"), [(n, *bad) for n, bad in BAD.items()])
 def test_what_is_wrong_is_said(name, check, detail):
     checks = checked(f"agents_to_check:{name}", 1)
@@ -123,6 +125,7 @@ def started(*words):
     )
 
 
+@pytest.mark.thorough
 def test_stray_modules_in_the_folder_mislead_nobody(folder):
     for name in STRAY:
         (folder / f"{name}.py").write_text(f"raise SystemExit('stray {name}')\n")
@@ -137,6 +140,7 @@ def test_stray_modules_in_the_folder_mislead_nobody(folder):
         assert f"({folder / name}.py needs another name: {name} is a module of " in got.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("end", "told"),
     [
@@ -159,6 +163,7 @@ def test_a_process_that_crashes_is_not_another_result(folder, end, told):
     assert "take no hash() of a text" not in checks[REHASHED]["hint"]
 
 
+@pytest.mark.thorough
 def test_an_error_that_other_hashes_lead_to_is_told(folder):
     (folder / "crashing.py").write_text(CRASHING.format("1 / 0"))
     got = started("check", "crashing:Crashing", "--json")
@@ -193,6 +198,7 @@ def test_what_is_tried_is_told():
     assert "agents_to_check:GoodLocal: trying the grid of 'rounds' with steps of 0.37 s" in told
 
 
+@pytest.mark.thorough
 def test_people_get_a_table_with_hints():
     got = CliRunner().invoke(main, ["check", "agents_to_check:Never"])
     assert got.exit_code == 1
@@ -209,6 +215,7 @@ def test_what_is_wrong_in_several_grids_has_a_line_each():
     assert "\\n" not in got.stdout
 
 
+@pytest.mark.thorough
 def test_a_name_is_printed_as_it_is():
     got = CliRunner().invoke(main, ["check", "agents_to_check:Boom"])
     assert "agents_to_check:Boom: 9 checks hold" in got.stdout

@@ -278,6 +278,7 @@ def test_whatever_users_code_prints_json_is_alone(start, folder):
 # Streams --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize(
     "words", [["--help"], ["scenarios"], ["run", "mine.py", "--json"], ["run", "mine.py", "--live"]]
@@ -292,6 +293,7 @@ def test_a_full_disk_is_told_in_one_line(start, folder, words):
     assert "Exception ignored" not in err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [["policies"], ["run", "mine.py"], ["run", "mine.py", "--live"]])
 def test_a_reader_that_is_gone_ends_the_command_without_a_traceback(start, folder, words):
     reading, writing = os.pipe()
@@ -304,6 +306,7 @@ def test_a_reader_that_is_gone_ends_the_command_without_a_traceback(start, folde
     assert "Exception ignored" not in err
 
 
+@pytest.mark.thorough
 def test_closed_standard_output_is_refused_and_closed_standard_error_is_not(start):
     process = start("--help", closing=">&-")
     _, err = process.communicate(timeout=60)
@@ -365,6 +368,7 @@ def test_compilation_is_told_when_it_comes(tmp_path, monkeypatch, capsys):
 # Ctrl-C ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "interrupted",
     [

@@ -6,6 +6,7 @@ import json
 import signal
 import time
 
+import pytest
 from click.testing import CliRunner
 
 from experiments.cli.app import main
@@ -47,6 +48,7 @@ def test_a_bad_scenario_leaves_an_old_log_alone(tmp_path):
     assert (tmp_path / "old").read_text() == "mine"
 
 
+@pytest.mark.thorough
 def test_ctrl_c_closes_the_log_in_order(start, tmp_path):
     path = tmp_path / "events.jsonl"
     words = "run", "muscle", "--set", "jobs=1000000", "--no-live", "--events", path

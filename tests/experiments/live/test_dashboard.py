@@ -17,6 +17,7 @@ from experiments.show.numbers import duration, instant
 from tests.experiments.watched import SIZES, Screen, grid_of, plain, run_on
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("clusters", [1, 4, 30])
 def test_no_line_wraps_or_overflows_a_terminal(clusters, size, monkeypatch):

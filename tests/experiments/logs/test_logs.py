@@ -320,6 +320,7 @@ def test_published_statistics(traces, name):
 READ = {".gz", ".swf", ".json", ".xml", ".log", ".out"}
 
 
+@pytest.mark.thorough
 def test_every_real_file_is_read_or_refused_in_a_line(traces):
     count = 0
     for path in sorted(each for each in traces.rglob("*") if each.is_file()):

@@ -159,6 +159,7 @@ def test_a_log_that_does_not_tell_jobs_apart_is_refused(tmp_path):
     assert "job 7 (1st): found a second one that nothing tells from the first" in done.output
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "change",
     [

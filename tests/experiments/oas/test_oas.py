@@ -38,6 +38,7 @@ def run(*arguments):
     return CliRunner().invoke(main, ["oas", *map(str, arguments)])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("options", "status"),
     [

@@ -114,6 +114,7 @@ def test_the_help_of_the_papers_is_not_cut_at_an_abbreviation():
     assert "muscle   Run Figs. 4 to 7 of `muscle` again" in listed
 
 
+@pytest.mark.thorough
 def test_workers_change_nothing(tiny, tmp_path):
     folder, result = tiny
     other = call(*TINY, "--workers", 2, "--out", tmp_path, "--json")
@@ -131,6 +132,7 @@ def test_a_second_call_does_nothing_again(tiny):
     assert "15.6 %" in again.stdout
 
 
+@pytest.mark.thorough
 def test_killed_and_taken_up_again(start, tiny, tmp_path):
     _, uninterrupted = tiny
     killed = start("reproduce", "muscle", *TINY, "--workers", 1, "--out", tmp_path)
@@ -145,6 +147,7 @@ def test_killed_and_taken_up_again(start, tiny, tmp_path):
     assert again.summary() == json.loads(uninterrupted.stdout)
 
 
+@pytest.mark.thorough
 def test_ctrl_c_ends_in_order(start, tmp_path):
     program = start(
         "reproduce", "muscle", "--figure", 6, "--scale", 0.02, "--workers", 1, "--out", tmp_path
@@ -160,6 +163,7 @@ def test_ctrl_c_ends_in_order(start, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [RUNS]
 
 
+@pytest.mark.thorough
 def test_ctrl_c_while_workers_start_ends_in_order(start, tmp_path):
     words = ("--figure", 6, "--scale", 0.1, "--workers", 1, "--out", tmp_path)
     program = start("reproduce", "muscle", *words, start_new_session=True)
@@ -300,6 +304,7 @@ def divide_by_zero(model, steps):
     return {"nothing": [1 / 0]}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lasting", [True, False])
 def test_a_worker_that_is_killed_is_told(tmp_path, lasting):
     outcome = Outcome([Point(4, 4, 40)], 10, 1)
@@ -312,6 +317,7 @@ def die(model, steps):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.thorough
 def test_shares_of_the_work_add_up(tmp_path):
     outcome, watch = Outcome([Point(4, 4, 40)], 10, 2), Silent()
     found = sweep(outcome.runs, observe, Kept(tmp_path, {}), 2, watch)

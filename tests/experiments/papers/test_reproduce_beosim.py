@@ -66,6 +66,7 @@ def tiny(tmp_path_factory):
     return folder, result
 
 
+@pytest.mark.thorough
 def test_whole_path(tiny):
     folder, result = tiny
     told = json.loads(result.stdout)
@@ -89,6 +90,7 @@ def test_whole_path(tiny):
     assert (folder / "beosim-figures9-11.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_workers_and_a_second_call_change_nothing(tiny, tmp_path):
     folder, result = tiny
     assert call(*FIRST, "--workers", 2, "--out", tmp_path, "--json").stdout == result.stdout
@@ -99,6 +101,7 @@ def test_workers_and_a_second_call_change_nothing(tiny, tmp_path):
             assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
 
 
+@pytest.mark.thorough
 def test_more_replications_and_figures_go_on_in_the_same_folder(tmp_path):
     words = ["--table", "anchors", "--scale", "0.002", "--workers", 1, "--out", tmp_path, "--json"]
     two = call(*words, "--replications", 2)
@@ -116,6 +119,7 @@ def test_more_replications_and_figures_go_on_in_the_same_folder(tmp_path):
     assert call(*words, "--scale", "0.003").exit_code == 2
 
 
+@pytest.mark.thorough
 def test_adaptive_beside_b3(tmp_path):
     words = ["--table", "adaptive", "--scale", "0.0005", "--workers", 1, "--out", tmp_path]
     told = json.loads(call(*words, "--replications", 2, "--json").stdout)
@@ -134,6 +138,7 @@ def test_adaptive_beside_b3(tmp_path):
     assert shown.count("\n") == len(told) + 1
 
 
+@pytest.mark.thorough
 def test_all_pictures_of_section_6(tmp_path):
     words = ["--figure", "14-27", "--scale", "0.001", "--replications", 1, "--out", tmp_path]
     result = call(*words, "--json")
@@ -150,6 +155,7 @@ def test_all_pictures_of_section_6(tmp_path):
     assert word["Ideal"] == "open"  # one run has no interval
 
 
+@pytest.mark.thorough
 def test_decisions():
     result = call("--table", "decisions", "--json")
     assert result.exit_code == 0, result.output

@@ -63,6 +63,7 @@ def tiny(tmp_path_factory, log):
     return folder, result
 
 
+@pytest.mark.thorough
 def test_what_is_left_behind(tiny, log):
     folder, result = tiny
     told = json.loads(result.stdout)

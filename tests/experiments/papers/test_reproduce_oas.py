@@ -63,6 +63,7 @@ def whole_path(folder, part):
     return told, table
 
 
+@pytest.mark.thorough
 def test_slots(tmp_path):
     told, table = whole_path(tmp_path, "slots")
     of_oas = table[table.method == "cpsat"].sort_values("slot")

@@ -55,6 +55,7 @@ def tiny(tmp_path_factory):
     return folder, json.loads(result.stdout)
 
 
+@pytest.mark.thorough
 def test_whole_path(tiny):
     folder, told = tiny
     assert (told["paper"], told["figures"], told["replications"]) == ("queues", [15, 18], 2)
@@ -93,6 +94,7 @@ def test_a_figure_that_is_not_there():
     assert "figure: found 2; accepted: 3-18" in result.stderr
 
 
+@pytest.mark.thorough
 def test_the_search_for_the_maximal_utilizations(tmp_path, monkeypatch):
     monkeypatch.setattr(search, "SATURATION", {SINGLE: SATURATION[SINGLE]})
     words = ["--table", "saturation", "--scale", 0.02, "--workers", 1, "--out", tmp_path]
@@ -174,6 +176,7 @@ def test_saturated_policies_lose():
     assert (row["saturated"], row["total"], row["total_ci"]) == (4, None, None)
 
 
+@pytest.mark.thorough
 def test_saturated_policies_are_not_compared_with_one_another():
     at = {point.policy: point for point in panels(9)[0]}
     of = [(at[GS], [at[LS_DO]], [at[GP]])]

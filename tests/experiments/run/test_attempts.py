@@ -65,6 +65,7 @@ def test_nothing_is_said_where_nothing_fails():
     assert CliRunner().invoke(main, words).stderr == ""
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_ends_such_a_run_in_order(start, tmp_path):
     words = ["run", "quickstart", "--set", "mean_up_time=0.1", "--set", "mean_down_time=1"]

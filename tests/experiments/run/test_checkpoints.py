@@ -71,6 +71,7 @@ def resumed(folder, *words):
     return call("run", "--resume", folder / "checkpoint", "--no-live", "--json", *words)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("by", ["kill", "kill in checkpoint"])
 def test_killed_and_resumed_in_another_process(by, tmp_path, whole, stop, start):
     stop(301, by)
@@ -142,6 +143,7 @@ def test_what_cannot_be_pickled_is_told_at_once(tmp_path):
     assert not (tmp_path / "checkpoint").exists()
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_pickled_later_ends_no_run(tmp_path, whole, stop):
     stop(200, "attribute")
     got = call(*RUN, *to(tmp_path), "--checkpoint", tmp_path / "checkpoint", *OFTEN)
@@ -291,6 +293,7 @@ def test_options_without_sense(tmp_path):
 # Others who look on ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_dashboard_is_no_part_of_a_checkpoint(tmp_path, whole, stop):
     stop(150, "interrupt")
     words = [word for word in RUN if word != "--no-live"]

@@ -135,6 +135,7 @@ def test_people_see_it_too(folder):
     assert "longest_wait" in found.output
 
 
+@pytest.mark.thorough
 def test_a_scenario_names_it_and_replications_have_its_mean(folder):
     (folder / "mine.toml").write_text(SCENARIO)
     found = metasched("run", "mine.toml", "--replications", "2", "--json")
@@ -153,6 +154,7 @@ replications = {least = 8}
 """
 
 
+@pytest.mark.thorough
 def test_a_metric_that_fails_in_some_runs_of_a_study(folder):
     """It costs those runs, of all policies: else the one that fails would not be compared."""
     (folder / "study.toml").write_text(STUDY)
@@ -269,6 +271,7 @@ def test_all_frames_of_a_metric_that_fails_are_shown_on_request(folder):
     assert "in measured" in found.stderr
 
 
+@pytest.mark.thorough
 def test_a_metric_that_fails_in_replications_is_null_and_said_once(folder):
     words = ["run", *SMALL, "--replications", "2", "--json", "--out", "out"]
     found = metasched(*words, "--metric", "own:broken", "--metric", "own:jobs_that_count")
@@ -285,6 +288,7 @@ def test_a_metric_that_fails_in_replications_is_null_and_said_once(folder):
     assert "failed" not in header
 
 
+@pytest.mark.thorough
 def test_means_are_of_the_replications_that_have_a_metric(folder):
     words = ["run", "quickstart", "--set", "jobs=30", "--set", "load=0.6", "--set", "mode=open"]
     words += ["--metric", "own:odd", "--metric", "own:nothing"]

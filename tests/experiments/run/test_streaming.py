@@ -42,6 +42,7 @@ def told(result):
     return json.dumps(summary)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_the_result_is_the_same_bits_whether_jobs_are_kept_or_not(case, tmp_path):
     kept = run(scenario(case), seed=2, out=tmp_path / "kept")
@@ -120,6 +121,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
 
+@pytest.mark.thorough
 def test_memory_does_not_grow_with_the_number_of_jobs(tmp_path):
     def peak(jobs):
         """Return the most memory that a run of so many jobs takes, MiB."""

@@ -160,6 +160,7 @@ def test_a_study_by_what_no_run_has_is_refused(metric, why, log, tmp_path):
     )
 
 
+@pytest.mark.thorough
 def test_a_study_says_which_policies_lack_a_metric(log, tmp_path):
     (tmp_path / "mine.toml").write_text(
         'scenario = "quickstart"\nmetric = "mean_wait"\nreport = ["mcp"]\n[set]\njobs = 40\n'

@@ -182,6 +182,7 @@ def test_results_are_read_without_the_policy(folder):
     assert ResultFiles.read("out").parameters.jobs == 40
 
 
+@pytest.mark.thorough
 def test_workers_and_checkpoints_know_them(folder):
     result = call("run", "mine.toml", "--replications", "2", "--json")
     assert result.exit_code == 0, result.output
@@ -192,6 +193,7 @@ def test_workers_and_checkpoints_know_them(folder):
     assert read("kept").scenario.parameters.longest == 12.5
 
 
+@pytest.mark.thorough
 def test_studies_vary_them(folder):
     outcome = Study.load("study.toml").run("study.db")
     means = outcome.points.set_index(["policy", "longest"])["mean_turnaround"]

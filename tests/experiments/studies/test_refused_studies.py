@@ -132,6 +132,7 @@ def test_too_few_stretches_of_a_log_are_refused(tmp_path):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "2w"')]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

@@ -49,11 +49,13 @@ def whole(file):
 # The same whatever happens ----------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_one_worker_comes_to_the_same(file, whole, tmp_path):
     Study.load(file).run(tmp_path / "one.db", workers=1, watch=Silent())
     assert content(tmp_path / "one.db") == content(whole)
 
 
+@pytest.mark.thorough
 def test_workers_that_are_killed_are_replaced(file, whole, tmp_path):
     watch = Silent(lambda: [each.pid for each in multiprocessing.active_children()])
     Study.load(file).run(tmp_path / "killed.db", workers=2, watch=watch)
@@ -61,6 +63,7 @@ def test_workers_that_are_killed_are_replaced(file, whole, tmp_path):
     assert content(tmp_path / "killed.db") == content(whole)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_a_study_that_is_ended_goes_on(file, whole, tmp_path, end):
     out = tmp_path / "study.db"
@@ -107,6 +110,7 @@ def test_a_study_that_is_ended_goes_on(file, whole, tmp_path, end):
     assert {runs for runs, _ in again.begun} == {0}
 
 
+@pytest.mark.thorough
 def test_more_precision_goes_on_from_what_is_there(file, whole, tmp_path):
     out, more = tmp_path / "study.db", tmp_path / "study.toml"
     less = STUDY.replace("most = 5", "most = 3")
@@ -131,6 +135,7 @@ def cluster():
         yield cluster
 
 
+@pytest.mark.thorough
 def test_dask_comes_to_the_same_though_workers_are_killed(file, whole, cluster, tmp_path):
     def pids():
         return [nanny.pid for nanny in cluster.workers.values()][:1]
@@ -150,6 +155,7 @@ def test_logs_that_dask_workers_have_not_are_told(cluster, tmp_path, monkeypatch
     assert not (tmp_path / "out.db").exists()
 
 
+@pytest.mark.thorough
 def test_an_address_without_dask_is_refused_in_one_line(file, tmp_path):
     pytest.importorskip("distributed")
     for address, why in (("tcp://127.0.0.1:9", "Timed out"), ("nowhere", "missing port")):
@@ -189,6 +195,7 @@ def test_a_run_is_that_of_the_command(whole, file):
     assert row["messages/transfer"] == metrics["messages"]["transfer"]
 
 
+@pytest.mark.thorough
 def test_budgets_end_a_study(tmp_path):
     study, text = tmp_path / "study.toml", STUDY.replace("muscle", "dll").replace("titan", "easy")
     study.write_text(text + "runs = 30\n")
@@ -239,6 +246,7 @@ def test_workers_and_dask_are_one_or_the_other(file, tmp_path):
     assert result.stderr == "metasched: --workers: found with --dask; accepted: one of them\n"
 
 
+@pytest.mark.thorough
 def test_a_script_that_workers_would_run_again_is_told_so(tmp_path):
     (tmp_path / "small.toml").write_text(
         'scenario = "quickstart"\nreplications.least = 2\n[policies]\nglobal = ["ect"]\n'

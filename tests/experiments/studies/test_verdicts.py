@@ -84,6 +84,7 @@ def test_equal_policies_are_seldom_called_different_in_many_studies(kind, window
     assert share_called_different(kind, windows, policies, 1000) <= chance(1000)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["normal", "levels", "both"])
 @pytest.mark.parametrize(("windows", "policies"), [(12, 2), (15, 3), (25, 5)])
 def test_a_policy_better_by_a_standard_deviation_is_found_in_most_studies(kind, windows, policies):
@@ -109,6 +110,7 @@ windows_of_waits = st.integers(2, 4).flatmap(
 )
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=60)
 @given(windows_of_waits, st.randoms(use_true_random=False))
 def test_nothing_depends_on_the_order_or_the_names_of_policies(waits, random):
@@ -128,6 +130,7 @@ def test_nothing_depends_on_the_order_or_the_names_of_policies(waits, random):
         assert told == "\n".join(verdicts(one))
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=60)
 @given(windows_of_waits)
 def test_who_is_called_best_loses_to_nobody(waits):

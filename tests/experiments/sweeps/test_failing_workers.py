@@ -58,6 +58,7 @@ def replicated(name):
     return [*words, "--global", f"unsure:{name}"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("policy", "status", "says"),
     [

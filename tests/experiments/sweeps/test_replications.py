@@ -54,6 +54,7 @@ def call(*words):
     return CliRunner().invoke(main, ["run", *map(str, words)])
 
 
+@pytest.mark.thorough
 def test_means_are_those_of_runs_with_the_seeds_told(tmp_path):
     words = ["beosim", "--global", "b1", "--seed", 7, "--out", tmp_path, "--json"]
     words += [word for each in SETTINGS for word in ("--set", each)]
@@ -119,6 +120,7 @@ def test_one_unstable_run_is_told_beside_the_mean(monkeypatch):
     assert "mean wait" in got.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("load", "saturated"), [(0.5, False), (1.5, True)])
 def test_whether_queues_are_saturated_is_told(load, saturated):
     scenario = Scenario.load("queues").changed([f"load={load}", "jobs=20000"])
@@ -198,6 +200,7 @@ def test_a_log_has_no_steady_state_to_lose(tmp_path):
     assert result.summary()["metrics"]["stable"] is None
 
 
+@pytest.mark.thorough
 def test_jobs_that_all_runs_reject_are_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text('[[clusters]]\nname = "A"\nsize = 4\n')
@@ -225,6 +228,7 @@ def test_an_interrupt_says_how_to_go_on_where_runs_are_kept(tmp_path, monkeypatc
     assert got.stderr.splitlines()[-1] == f"metasched: interrupted{how}"
 
 
+@pytest.mark.thorough
 def test_replications_of_a_log_without_anything_random_say_so(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("arrival,size,runtime\n0,8,100\n10,8,100\n")
@@ -241,6 +245,7 @@ def test_numbers_that_are_all_equal_have_an_interval_of_no_width():
     assert mean_interval([0.1 + 0.2] * 3).half_width == 0.0
 
 
+@pytest.mark.thorough
 def test_what_waits_are_after_failures_is_told():
     words = ["quickstart", "--replications", 2, "--set", "jobs=40", "--set", "mean_down_time=10"]
     told = "waits: up to the last start of a job, what it ran in vain before included"

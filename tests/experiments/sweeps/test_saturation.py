@@ -47,6 +47,7 @@ def single_component(jobs, clusters):
     return Scenario.load("queues").changed(settings, global_scheduler="ls-or")
 
 
+@pytest.mark.thorough
 def test_single_component_jobs_on_one_cluster():
     found = find_saturation(single_component(20_000, 1), 0, quiet, width=0.02)
     assert found.bracket.low < EXACT < found.bracket.high
@@ -60,6 +61,7 @@ def test_single_component_jobs_on_four_clusters():
     assert found.bracket.high - found.bracket.low < 0.02
 
 
+@pytest.mark.thorough
 def test_any_scenario_of_mode_open():
     """A server that is never idle while somebody waits bears every load below 1."""
     parameters = {"mode": "open", "jobs": 20_000, "max_size": 1, "assign_deadlines": False}
@@ -109,6 +111,7 @@ size = 8
 """
 
 
+@pytest.mark.thorough
 def test_a_load_of_which_part_is_rejected_is_no_utilization(tmp_path):
     """Sizes from 1 to 10 are as likely: those of 9 and 10 are 20 % of the jobs, 35 % of work."""
     (tmp_path / "wide.toml").write_text(REJECTING)
@@ -125,6 +128,7 @@ def test_a_load_of_which_part_is_rejected_is_no_utilization(tmp_path):
         assert (each["jobs"], each["work"]) == pytest.approx((0.2, 0.35), abs=0.04)
 
 
+@pytest.mark.thorough
 def test_a_policy_that_rejects_all_bears_nothing(tmp_path, monkeypatch):
     (tmp_path / "refusing.py").write_text(
         "from agents.schedulers import REJECT, GlobalScheduler\n"
@@ -138,6 +142,7 @@ def test_a_policy_that_rejects_all_bears_nothing(tmp_path, monkeypatch):
     assert "borne" not in got.stderr
 
 
+@pytest.mark.thorough
 def test_the_command_tells_what_it_finds():
     words = ["saturation", "queues", "--global", "gs", "--set", "jobs=1000", "--width", "0.2"]
     result = CliRunner().invoke(main, [*words, "--json"])

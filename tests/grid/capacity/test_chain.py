@@ -77,6 +77,7 @@ def test_the_approximation_loses_too_little(law, clusters, size):
     assert 1e-4 < truth - unordered_capacity(jobs).capacity_loss < 0.01
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("waiting", "max_jumps"), [(1, None), (2, None), (3, 0), (3, 1), (2, 2)])
 def test_the_utilization_is_that_of_a_simulation(waiting, max_jumps):
     jobs = jobs_of("U[1,3]", 2, 4)

@@ -144,6 +144,7 @@ def test_helpers_are_for_compiled_functions_only(helper):
     assert twice(1.5) == 6.0
 
 
+@pytest.mark.thorough
 def test_with_another_numba_inside_it_only_takes_longer(tmp_path):
     words = ["run", "site", "--local", "fcfs", "--set", "jobs=50", "--seed", "3", "--out"]
     command = [sys.executable, "-c", "from experiments.cli import main; main()", *words]

@@ -61,6 +61,7 @@ def test_plans(case, sets, data):
 everything = [SEND, SEND_WHEN_FREE, START_WHEN_FREE, SPLIT]
 
 
+@pytest.mark.thorough
 @settings(max_examples=300, deadline=None)
 @given(cases(everything, slides=True, tracked=True), st.booleans(), st.booleans(), st.data())
 def test_all_at_once(case, in_order, sets, data):
