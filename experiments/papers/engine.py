@@ -34,6 +34,12 @@ from experiments.sweeps.run_store import kept_of_paper
 from experiments.sweeps.sweep import Observe, Watch, sweep
 from grid.errors import GridError
 
+INTRODUCTION = (
+    "With this page, readers of the paper can compare its claims with our results. "
+    "It was made by:\n"
+)
+"""How a page begins."""
+
 
 class Picture(NamedTuple):
     """A picture on a page: the name of its files, its caption, and a heading if it has one."""
@@ -174,7 +180,9 @@ class Paper(ABC):
 
     def _page(self) -> Iterator[str]:
         yield f"# {self.title}\n"
+        yield INTRODUCTION
         yield f"```console\n{self.command}\n```\n"
+        yield "## Method\n"
         yield from self.method()
         yield "## Claims\n"
         yield self.rules()

@@ -31,7 +31,7 @@ from experiments.sweeps.sweep import Watch
 class Paper(engine.PaperOfPoints):
     """Figs. 9 to 11 and 13 to 27 of `beosim`."""
 
-    key, title = "beosim", "The experiments of the Beosim paper, run again"
+    key, title = "beosim", "Reproduction of the Beosim paper"
     known, stated = FIGURES, CLAIMS
     usual, outcomes, observe = 5, Outcome, observe
     bars = " Bars: 95 % confidence intervals; arrows: no steady state."
@@ -58,40 +58,41 @@ class Paper(engine.PaperOfPoints):
             for section in sorted(sections)
         )
         yield (
-            f"made this page. Each run has jobs of each cluster: {lengths}; the first "
-            f"{100 * WARM_UP:g} % of them do not count, because clusters begin empty. Runs of each "
-            f"point: {self.replications}, of different seeds. Intervals are 95 % confidence "
-            "intervals (Student's t) over them. With one seed all meta-schedulers get the same "
-            "jobs, and differences are taken seed by seed.\n"
+            f"Jobs of each cluster in a run: {lengths}. The first {100 * WARM_UP:g} % of them do "
+            f"not count, because clusters begin empty. Runs of each point: {self.replications}, of "
+            "different seeds. Intervals are 95 % confidence intervals (Student's t) over them. "
+            "With one seed all meta-schedulers get the same jobs, and differences are taken seed "
+            "by seed.\n"
         )
         yield (
-            "Where the queue of a run grows as long as jobs come, there is **no steady state**, "
-            "and a mean would only tell how long the run was: such points are arrows at the upper "
-            "edge of a picture, and ∞ in numbers; a comparison with them counts as won by the "
-            "other. Such runs end early.\n"
+            "If the queue of a run grows for as long as jobs arrive, there is **no steady state**, "
+            "and a mean would only tell how long the run was. Such runs end early. Their points "
+            "are arrows at the upper edge of a figure, and ∞ in numbers; a comparison with them "
+            "counts as won by the other.\n"
         )
         yield (
-            "The paper prints neither the bandwidths of Figs. 9 to 11 nor the steps of the others; "
-            "LSLT in Fig. 13 is taken as 100 %, and which of Figs. 26 and 27 has the low bandwidth "
-            "is a guess. `adaptive` is a policy of this product, not of the paper: like those of "
-            "class B it is not told what bandwidth jobs need. No parameter was tuned to meet a "
-            "figure.\n"
+            "The paper prints neither the bandwidths of Figs. 9 to 11 nor the steps of the others. "
+            "LSLT in Fig. 13 is taken as 100 %. Which of Figs. 26 and 27 has the low bandwidth is "
+            "a guess. `adaptive` is our own policy, not of the paper; like those of class B, it "
+            "does not know what bandwidth jobs need. No parameter was tuned to match a figure.\n"
         )
 
     def rules(self) -> str:
         """Return the paragraph on how claims are judged."""
         return (
-            "A comparison *holds* if the interval of every difference (s) is on the right side, "
-            "*fails* if one is on the wrong side, and is *open* else; of many the lowest and the "
-            "highest are shown. *Much* and *soon* are tested by the sign alone. *Fixed* is fed, "
-            "seed by seed, the mean penalty that First-Fit's jobs had, and the two are compared "
-            "where that is at least 1.01. The paper shows them up to about the turnaround of No "
-            "Share. An acceptable penalty is First-Fit's where a curve gets above the level, "
-            "interpolated seed by seed; if it does so in some seeds only, the number is their "
-            "mean, and decides nothing. The paper's are read off its figures, so that ±0.01 is "
-            "allowed. Its two anchors are single runs: they *hold* if they lie where one more run "
-            "of ours would, with 95 %, and that is within ±5 %. Links are looked at "
-            f"{STEPS} times a run.\n"
+            "- A comparison *holds* if the interval of every difference (s) is on the right side, "
+            "*fails* if one is on the wrong side, and is otherwise *open*. Of many, the lowest and "
+            "the highest are shown. *Much* and *soon* are tested by the sign alone.\n"
+            "- *Fixed* uses, seed by seed, the mean penalty that First-Fit's jobs had, and the two "
+            "are compared where that is at least 1.01. The paper shows them up to about the "
+            "turnaround of No Share.\n"
+            "- An acceptable penalty is First-Fit's where a curve rises above the level, "
+            "interpolated seed by seed. If it does so in some seeds only, the number is their "
+            "mean, and decides nothing. The paper's are read off its figures, so ±0.01 is "
+            "allowed.\n"
+            "- The paper's two anchors are single runs. They *hold* if they lie where one more run "
+            "of ours would, with 95 %, and that is within ±5 %.\n"
+            f"- Links are observed {STEPS} times a run.\n"
         )
 
 

@@ -56,7 +56,7 @@ class Paper(engine.PaperOfPoints):
     """
 
     key = "maxutil"
-    title = "The maximal utilization of co-allocation, computed and simulated again"
+    title = "Reproduction: the maximal utilization of co-allocation"
     known, part, about = PARTS, "part", ""
     usual, outcomes, observe = 5, Outcome, observe
     rows_name = "systems"
@@ -154,32 +154,33 @@ class Paper(engine.PaperOfPoints):
         """Yield paragraphs on how the page was made."""
         jobs = JOBS * self.scale
         yield (
-            f"made this page. Each run has {jobs:,.0f} jobs in heavy traffic, that is with another "
-            f"one always waiting ({FPFS_SHARE * jobs:,.0f} under FPFS), of which the first 5 % of "
-            f"the time do not count; runs of each system: {self.replications}, of different "
-            "seeds. Intervals are 95 % confidence intervals (Student's t) over them. All losses "
-            "are capacity losses, the share of the processors that is idle though jobs wait. "
-            "Components are placed Worst Fit, service is exponential and jobs go first come, first "
-            f"served on four clusters of {SIZE}, unless another is named.\n"
+            f"Each run has {jobs:,.0f} jobs in heavy traffic, that is, with another job always "
+            f"waiting ({FPFS_SHARE * jobs:,.0f} under FPFS). The first 5 % of the time do not "
+            f"count. Runs of each system: {self.replications}, of different seeds. Intervals are "
+            "95 % confidence intervals (Student's t) over them. All losses are capacity losses, "
+            "the share of the processors that is idle though jobs wait. Unless stated otherwise, "
+            "placement is Worst Fit, service is exponential, and jobs are served first come, first "
+            f"served on four clusters of {SIZE}.\n"
         )
         yield (
             "The paper found some of its columns by simulating the full queue with Poisson "
             "arrivals; `metasched maxutil simulate --method poisson` does that for any system. "
-            "Of the paper's text some digits are lost. Under FPFS a result means nothing without "
-            "the length of the queue, which is one of them: K jobs always wait here, for several "
-            "K. All departures of one instant precede any start, which matters for deterministic "
-            "service. No parameter was tuned to meet a figure.\n"
+            "Some digits of the paper's text are lost. One of these numbers is the length of the "
+            "queue under FPFS, without which a result means nothing; here K jobs always wait, for "
+            "several K. All departures of one instant precede any start, which matters for "
+            "deterministic service. No parameter was tuned to match a figure.\n"
         )
 
     def rules(self) -> str:
         """Return the paragraph on how claims are judged."""
         return (
-            "A comparison *holds* if the interval of every difference is on the right side, "
-            "*fails* if one is on the wrong side, and is *open* else; of many the lowest and the "
-            "highest are shown. Where a tolerance or a range is named, a claim holds if all "
-            "intervals are inside, fails if one is outside as a whole, and is open else; of "
-            "differences the largest of those that decide is shown. Of claims about FPFS the "
-            "verdict is *open* if it depends on K.\n"
+            "- A comparison *holds* if the interval of every difference is on the right side, "
+            "*fails* if one is on the wrong side, and is otherwise *open*. Of many, the lowest and "
+            "the highest are shown.\n"
+            "- Where a tolerance or a range is named, a claim *holds* if all intervals are inside, "
+            "*fails* if one is completely outside, and is otherwise *open*. Of differences, the "
+            "largest of those that decide is shown.\n"
+            "- A claim about FPFS is *open* if the verdict depends on K.\n"
         )
 
     def tables(self) -> Iterator[str]:
@@ -232,8 +233,8 @@ class Paper(engine.PaperOfPoints):
     def _chain(self) -> Iterator[str]:
         yield "## The exact chain of tiny systems\n"
         yield (
-            "The Markov chain of jobs in service and in a closed queue, solved in full; eq. 5 "
-            "knows first come, first served alone.\n"
+            "The Markov chain of jobs in service and in a closed queue, solved in full. Eq. 5 "
+            "only covers first come, first served.\n"
         )
         rows = []
         for tiny in TINY:

@@ -29,7 +29,7 @@ from experiments.sweeps.sweep import Watch, sweep
 class Paper(engine.PaperOfRuns):
     """Figs. 4 to 7 of `muscle`, of which the many rounds of a run are the sample."""
 
-    key, title = "muscle", "The experiments of the MUSCLE paper, run again"
+    key, title = "muscle", "Reproduction of the MUSCLE paper"
     known, usual = FIGURES, 1
     bars = " Bars: 95 % confidence intervals."
 
@@ -147,13 +147,12 @@ class Paper(engine.PaperOfRuns):
         """Yield paragraphs on how the page was made."""
         outcome = self.outcome
         yield (
-            f"made this page. Each run has {outcome.jobs:,} jobs (the paper: 20,000), in rounds of "
-            f"Poisson(N) jobs; runs of each policy at each point: {outcome.replications}. Every "
-            "round finds idle clusters and has jobs of its own, so that rounds are independent: "
-            "intervals are 95 % confidence intervals (Student's t) over the rounds of all runs of "
-            "a point. All schedulers get the same jobs in the same rounds, and are compared round "
-            "by round. The last round of a run, which holds what was left of the jobs, is left "
-            "out.\n"
+            f"Each run has {outcome.jobs:,} jobs (the paper: 20,000), in rounds of Poisson(N) "
+            f"jobs. Runs of each policy at each point: {outcome.replications}. Every round finds "
+            "idle clusters and has its own jobs, so rounds are independent. Intervals are 95 % "
+            "confidence intervals (Student's t) over the rounds of all runs of a point. All "
+            "schedulers get the same jobs in the same rounds, and are compared round by round. The "
+            "last round of a run, which has only the remaining jobs, is left out.\n"
         )
         cut = {figure: outcome.cut(figure) for figure in self.parts}
         if any(cut.values()):
@@ -164,33 +163,40 @@ class Paper(engine.PaperOfRuns):
                 if points
             )
             yield (
-                f"**Too few jobs for a round**: in {levels}, runs have no whole round, and what is "
-                "told there is of one that was cut short. All claims on these figures stay open; "
-                "a larger `--scale` judges them.\n"
+                f"**Too few jobs for a round**: in {levels}, runs have no whole round, and the "
+                "numbers there are of a round that was cut short. All claims on these figures "
+                "stay open; a larger `--scale` can judge them.\n"
             )
         yield (
             "The paper prints neither the x values of Figs. 4 and 5 nor the Pareto exponent (1 "
-            "here), nor how TITAN starts without a seed schedule. So everything is run in four "
-            "readings: under *our TITAN* (the default of this product) and under *the paper's "
-            f"TITAN* ({_settings()}), and with the first generation of DLL's and WRAND's TITAN "
-            "from a *list* in order of arrival or at *random*. Idle-time is per processor. No "
-            "parameter was tuned to meet a figure.\n"
+            "here), nor how TITAN starts without a seed schedule. Everything is therefore run in "
+            "four readings, which combine two choices:\n"
         )
+        yield (
+            "- the TITAN: *ours* (the default of metasched) or *the paper's* "
+            f"({_settings()});\n"
+            "- the first generation of DLL's and WRAND's TITAN: from a *list* in order of arrival, "
+            "or at *random*.\n"
+        )
+        yield "Idle-time is per processor. No parameter was tuned to match a figure.\n"
 
     def rules(self) -> str:
         """Return the paragraph on how claims are judged."""
         return (
-            "A comparison *holds* if the interval of every difference is on the right side, and "
-            "*fails* if one is on the wrong side. A printed number *holds* if our interval, of at "
-            "most ±5 percentage points, contains it, and *fails* if it does not. All else is "
-            "*open*. The verdict on a claim is that of all four readings, and *open* where they "
-            "differ. Numbers are what MUSCLE saves, in percent of the other's MCP or PB (below 0: "
-            "MUSCLE is worse), unless they say otherwise: of many the lowest and the highest, of a "
-            "course the first, the highest and the last. *Slightly* and *much* are tested by the "
-            "sign alone; *mostly* is more than half. *Few* late jobs are tested by what MCP mostly "
-            "is, and by more of them being late at the highest level than at the lowest. *Little* "
-            "advantage is less than in the deadline range where it is largest. There is *no clear "
-            "trend* if the first and the last interval overlap.\n"
+            "- A comparison *holds* if the interval of every difference is on the right side, and "
+            "*fails* if one is on the wrong side.\n"
+            "- A printed number *holds* if our interval, of at most ±5 percentage points, contains "
+            "it, and *fails* if it does not.\n"
+            "- Everything else is *open*. The verdict on a claim is that of all four readings, and "
+            "*open* where they differ.\n"
+            "- Numbers are what MUSCLE saves, in percent of the other's MCP or PB (below 0: MUSCLE "
+            "is worse), unless they say otherwise. Of many, the lowest and the highest are shown; "
+            "of a series, the first, the highest and the last.\n"
+            "- *Slightly* and *much* are tested by the sign alone; *mostly* is more than half.\n"
+            "- *Few* late jobs are tested by what MCP mostly is, and by more of them being late at "
+            "the highest level than at the lowest.\n"
+            "- *Little* advantage is less than in the deadline range where it is largest.\n"
+            "- There is *no clear trend* if the first and the last interval overlap.\n"
         )
 
     def claims_lines(self) -> Iterator[str]:

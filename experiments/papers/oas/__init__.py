@@ -52,7 +52,7 @@ class Paper(engine.Paper):
         For a parameter that is not accepted.
     """
 
-    key, title = "oas", "Ordering and allocation, run again"
+    key, title = "oas", "Reproduction: ordering and allocation"
     known, part = PARTS, "part"
 
     def __init__(self, parts: Sequence[str] = (), time_limit: float = TIME_LIMIT) -> None:
@@ -96,32 +96,37 @@ class Paper(engine.Paper):
         """Yield paragraphs on how the page was made."""
         limit = self.outcome.time_limit
         yield (
-            f"made this page. A solver had {limit:g} s for each schedule; all schedules were "
-            "checked in exact arithmetic (`agents.oas.verify`) and are in `oas-schedules.json`. "
-            "*OAS* is the best schedule of CP-SAT, and the optimum unless `oas-points.csv` says "
-            "`feasible`; *OAS as printed* is the paper's mixed-integer model, with HiGHS. Slots "
-            "are in percent of the mean base time. Solve times are wall-clock times of one "
-            "machine.\n"
+            f"A solver had {limit:g} s for each schedule. All schedules were checked in exact "
+            "arithmetic (`agents.oas.verify`) and are in `oas-schedules.json`. *OAS* is the best "
+            "schedule of CP-SAT, and the optimum unless `oas-points.csv` says `feasible`. *OAS as "
+            "printed* is the paper's mixed-integer model, solved by HiGHS. Slots are in percent of "
+            "the mean base time. Solve times are wall-clock times of one machine.\n"
         )
         yield (
             "The paper does not print its workloads. Ours have eight jobs of 1 to 12 tasks, sigma "
             "0.7 and a mean base time of 670,000 s on the paper's three clusters (4 nodes each, "
-            "effective power 1, 0.75 and 0.5, 1000 Mbit/s). WL-1 was made to suit queues that fill "
-            "free nodes: pairs of jobs of 8 and 4 tasks that take equally long. WL-2 was chosen "
-            "among random ones because SJF does well there. WL-3 to WL-6 are random, and were not "
-            "chosen: tasks from 1 to 12, and 50 to 600 Mbit/s a task, or as much as lets the job "
-            "run alone. The files are in `experiments/papers/oas/workloads`, and `metasched oas "
-            "FILE` reads them.\n"
+            "effective power 1, 0.75 and 0.5, 1000 Mbit/s):\n"
+        )
+        yield (
+            "- WL-1 was made to suit queues that fill free nodes: pairs of jobs of 8 and 4 tasks "
+            "with equal execution times.\n"
+            "- WL-2 was chosen among random ones because SJF does well there.\n"
+            "- WL-3 to WL-6 are random and were not chosen: tasks from 1 to 12, and 50 to 600 "
+            "Mbit/s a task, or as much as lets the job run alone.\n"
+        )
+        yield (
+            "The files are in `experiments/papers/oas/workloads`; `metasched oas FILE` reads "
+            "them.\n"
         )
 
     def rules(self) -> str:
         """Return the paragraph on how claims are judged."""
         return (
             "Numbers are percent by which the first makespan is above the second, unless they say "
-            "otherwise; of many the lowest and the highest are shown. *Good*, *well*, *suits*, "
+            "otherwise; of many, the lowest and the highest are shown. *Good*, *well*, *suits*, "
             f"*close* and *similar* are up to {SIMILAR:g} % above, *badly* is more; *far longer* "
-            f"is {GROWTH:g} times as long or more. There is no chance in schedules, and so no "
-            "interval.\n"
+            f"is {GROWTH:g} times as long or more. Schedules are not random, so there are no "
+            "intervals.\n"
         )
 
     def tables(self) -> Iterator[str]:
@@ -153,7 +158,7 @@ class Paper(engine.Paper):
         yield (
             "The schedules of OAS without slots, run by the grid on links that jobs share (eqs. 5 "
             "to 7): as planned, and as OAS would plan if links had no limits. What avoiding "
-            "saturation saves is of the latter's makespan; below 0 it costs.\n"
+            "saturation saves is in percent of the latter's makespan; below 0 it is a cost.\n"
         )
         yield "| workload | OAS, days | links ignored: planned | as it went | saved |"
         yield "|---|---|---|---|---|"

@@ -52,7 +52,7 @@ _TITLES = {
 class Paper(engine.PaperOfPoints):
     """Figs. 3 to 18 of `queues`."""
 
-    key, title = "queues", "Priorities among multiple queues, run again"
+    key, title = "queues", "Reproduction: priorities among multiple queues"
     known, stated = FIGURES, CLAIMS
     usual, outcomes, observe = 10, Outcome, observe
     bars = " Bars: 95 % confidence intervals; SAT: saturated."
@@ -96,29 +96,35 @@ class Paper(engine.PaperOfPoints):
         """Yield paragraphs on how the page was made, and at which loads."""
         jobs = jobs_of(self.scale)
         yield (
-            f"made this page. Each run has {jobs:,} jobs that count, after "
-            f"{round(WARM_UP * jobs):,} that do not, because clusters begin empty; runs of each "
-            f"point: {self.replications}, of different seeds. Intervals are 95 % confidence "
-            "intervals (Student's t) over them. With one seed all policies get the same jobs, and "
-            "policies are compared seed by seed. Times are in units of the mean service time. "
-            "*Local* jobs have one component, *global* ones several, also where one kind of queue "
-            "holds both (the paper then shows the total alone).\n"
+            f"Each run has {jobs:,} jobs that count, after {round(WARM_UP * jobs):,} that do not, "
+            f"because clusters begin empty. Runs of each point: {self.replications}, of different "
+            "seeds. Intervals are 95 % confidence intervals (Student's t) over them. With one seed "
+            "all policies get the same jobs, and policies are compared seed by seed. Times are in "
+            "units of the mean service time. *Local* jobs have one component and *global* jobs "
+            "several, also where one kind of queue holds both (the paper then shows the total "
+            "alone).\n"
         )
         yield (
-            "**SAT**: in half of the runs or more the queues grew as long as jobs came, and a mean "
-            "would only tell how long runs were. In numbers that is ∞; a comparison with a "
-            "saturated policy counts as won by the other, and one of two such policies is left "
-            "out. Runs whose queues are long and grow end early, and count as far as they went.\n"
+            "**SAT** (saturated): in at least half of the runs the queues grew for as long as jobs "
+            "arrived, and a mean would only tell how long runs were. In numbers this is ∞. A "
+            "comparison with a saturated policy counts as won by the other; one of two such "
+            "policies is left out. Runs whose queues are long and grow end early, and count as far "
+            "as they went.\n"
         )
         yield "## Utilizations\n"
         yield (
-            "The paper prints none; it says that at each some policy is close to its maximal one. "
-            "Here they follow from the maximal utilizations below. Figs. 3 to 8, 15 to 18 and the "
-            f"first charts of Figs. 9 to 14: {CLOSE:g} of the least among the policies shown (in "
-            "Figs. 5 to 8 of LP and EQ together). The second charts of Figs. 9 to 14: "
-            f"{CLOSER:g} of the greatest. Claims that compare job-stream compositions are "
-            f"judged at a common load of {COMMON:g}. No parameter was tuned to meet a claim.\n"
+            "The paper prints no utilizations; it says that at each some policy is close to its "
+            "maximal one. Here they follow from the maximal utilizations in the table below:\n"
         )
+        yield (
+            "- Figs. 3 to 8, 15 to 18 and the first charts of Figs. 9 to 14: "
+            f"{CLOSE:g} of the least among the policies shown (in Figs. 5 to 8 of LP and EQ "
+            "together).\n"
+            f"- The second charts of Figs. 9 to 14: {CLOSER:g} of the greatest.\n"
+            "- Claims that compare job-stream compositions: a common load of "
+            f"{COMMON:g}.\n"
+        )
+        yield "No parameter was tuned to match a claim.\n"
         yield f"| composition | {' | '.join(policy.upper() for policy in POLICIES)} |"
         yield f"|---|{'---|' * len(POLICIES)}"
         formulas = search.by_formula()
@@ -133,7 +139,7 @@ class Paper(engine.PaperOfPoints):
         yield (
             "\n`metasched reproduce queues --table saturation` finds these brackets, by 8 runs of "
             "150,000 jobs at each load. -: not run, because the policy is the same as LS or GS "
-            "there, or the paper does not show it. Formulas of `maxutil` tell two of them: "
+            "there, or the paper does not show it. Formulas of `maxutil` give two of them: "
             f"{formulas[SINGLE, LS_DO]:.4f} (eq. 2, exact) for LS and {SINGLE}, where clusters "
             f"serve their own jobs alone, and {formulas[FOUR, GS]:.4f} (eq. 5, approximate) for "
             f"GS and {FOUR}.\n"
@@ -142,16 +148,18 @@ class Paper(engine.PaperOfPoints):
     def rules(self) -> str:
         """Return the paragraph on how claims are judged."""
         return (
-            "Numbers are by how much the first response time is above the second, percent, unless "
-            "they say otherwise; of many the lowest and the highest are shown. A comparison "
-            "*holds* if the intervals of all of them are on the right side, *fails* if one is on "
-            "the wrong side, and is *open* else. *Little*, *almost* and *close* are up to "
-            f"{LITTLE:g} % above or below: what is better by more is not *a little worse* either. "
-            f"*At most a little* and *not harmed* are up to {LITTLE:g} % above, or below by "
-            f"whatever amount. *Much* is more than {LITTLE:g} % above. What holds *mostly* or "
-            "*often* holds in more than half of the cases. Where A shall be *nearer* to the best "
-            'than to the worst, the number of "A between B and C" is by how much farther A is '
-            "from C, the worst, than from B, the best, percent of B; above 0 it is nearer.\n"
+            "- Numbers are by how much the first response time is above the second, percent, "
+            "unless they say otherwise; of many, the lowest and the highest are shown.\n"
+            "- A comparison *holds* if the intervals of all of them are on the right side, *fails* "
+            "if one is on the wrong side, and is otherwise *open*.\n"
+            f"- *Little*, *almost* and *close* are up to {LITTLE:g} % above or below: what is "
+            "better by more is not *a little worse* either. *At most a little* and *not harmed* "
+            f"are up to {LITTLE:g} % above, or below by any amount. *Much* is more than "
+            f"{LITTLE:g} % above.\n"
+            "- What holds *mostly* or *often* holds in more than half of the cases.\n"
+            "- If a claim says that A is *nearer* to the best than to the worst, the "
+            'number of "A between B and C" is by how much farther A is from C, the worst, than '
+            "from B, the best, percent of B; above 0 it is nearer.\n"
         )
 
     def tables(self) -> Iterator[str]:
@@ -159,7 +167,7 @@ class Paper(engine.PaperOfPoints):
         yield (
             "Not judged: why policies differ (backfilling over several queues, how well components "
             "fit, how fair an order of queues is), how even the lengths of queues are at an "
-            "instant, how much jobs of one kind feel those of the other, and which policy owners "
+            "instant, how much jobs of one kind affect those of the other, and which policy owners "
             "of clusters would choose.\n"
         )
 
