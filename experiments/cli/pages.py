@@ -75,7 +75,8 @@ def plot(results: tuple[str, ...], what: str, out: str) -> None:
 
     check_picture(out)
     with telling("loading"):
-        from experiments.show.run_data import Ran, told_apart
+        from experiments.show.differences import told_apart
+        from experiments.show.run_data import Ran
         from experiments.show.run_plots import draw
     with telling(f"drawing {out}"):
         save(draw(told_apart([Ran.read(each) for each in results]), what), out)

@@ -99,7 +99,7 @@ class ResultFiles:
             summary,
             _rows(folder / JOBS),
             _platform(summary["platform"], where),
-            _parameters(summary, where),
+            parameters_of(summary, where),
         )
 
 
@@ -109,8 +109,14 @@ def _summary(path: Path) -> dict[str, Any]:
     return summary
 
 
-def _parameters(summary: dict[str, Any], where: str) -> Parameters:
-    """Return the parameters but those of users' policies, whose code a result does not need."""
+def parameters_of(summary: dict[str, Any], where: str) -> Parameters:
+    """Return the parameters but those of users' policies, whose code a result does not need.
+
+    Raises
+    ------
+    GridError
+        If one is unknown or out of range.
+    """
     given = summary["parameters"]
     if summary["global"] not in GLOBAL or summary["local"] not in LOCAL:
         known = with_settings(kinds_for(())).model_fields

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.registry import LOCAL, kinds_of, readers
-from agents.schedulers import GlobalScheduler
+from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.scenario.checked import OF_ALL
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
@@ -108,12 +108,25 @@ def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield parameters that mean nothing to a scenario, and why."""
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
+    log = scenario.workload is not None
+    yield from of_no_effect(parameters, log, scenario.policy, scenario.local_policy)
+
+
+def of_no_effect(
+    parameters: Parameters,
+    log: bool,
+    policy: type[GlobalScheduler] | None = None,
+    local_policy: type[LocalScheduler] | None = None,
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield parameters that mean nothing, and why; without policies, nothing is said of theirs."""
     for names, why, applies in WITHOUT_EFFECT:
-        if applies(parameters, scenario.workload is not None):
+        if applies(parameters, log):
             yield names, why
-    if scenario.policy.penalty:
+    if policy is None or local_policy is None:
+        return
+    if policy.penalty:
         yield COMMUNICATION, NO_LINKS
-    of_policies = kinds_of(scenario.policy, scenario.local_policy)
+    of_policies = kinds_of(policy, local_policy)
     read = {name for kind in (*OF_ALL, *of_policies) for name in declared(kind)}
     for kind in parameters.kinds:
         for name in declared(kind):

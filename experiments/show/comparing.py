@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from experiments.show.differences import both, same_deadlines, same_jobs, to_blame
 from experiments.show.labels import label, told
 from experiments.show.numbers import counted, listed, number, percent
 from experiments.show.run_data import Ran
@@ -17,17 +16,20 @@ TIMES, TOO_FAR = 3.0, 100.0
 """How many times the best a value is from which on it is told so, and from which on nothing is: of
 a best near 0 even a good value is any number of times."""
 
+NAMED = 5
+"""Parameters that are named at most."""
+
 
 def compared(runs: list[Ran]) -> list[Sentence]:
     """Return what a comparison came to."""
-    same = all(_same_jobs(runs[0], ran) for ran in runs[1:])
+    same = all(same_jobs(runs[0], ran) for ran in runs[1:])
     short = [ran.name for ran in runs if _stops_short(ran)]
     lines = [Sentence("The runs had different jobs: what differs may be due to that alone.", True)]
     if same:
-        so_far = ", as far as they were finished" if short else ""
-        lines = [Sentence(f"All runs had the same jobs{so_far}.")]
+        lines = [_same(runs, so_far=bool(short))]
     if any(ran.platform.to_dict() != runs[0].platform.to_dict() for ran in runs[1:]):
         lines.append(Sentence("They were on different platforms.", warns=True))
+    lines += _other_parameters(runs)
     lines.append(
         Sentence(
             "One run of each: whether a difference is more than chance, metasched study tells."
@@ -46,41 +48,37 @@ def compared(runs: list[Ran]) -> list[Sentence]:
     return lines
 
 
+def _same(runs: list[Ran], so_far: bool) -> Sentence:
+    """Return that runs had the same jobs, and whether with the same deadlines."""
+    words = f"All runs had the same jobs{', as far as they were finished' if so_far else ''}"
+    if all(same_deadlines(runs[0], ran) for ran in runs[1:]):
+        return Sentence(f"{words}.")
+    without = [ran.name for ran in runs if ran.summary.get("deadlines") is None]
+    others = [ran for ran in runs if ran.name not in without]
+    if not all(same_deadlines(others[0], ran) for ran in others[1:]):
+        return Sentence(
+            f"{words}, but not the same deadlines: what differs may be due to that.", warns=True
+        )
+    return Sentence(f"{words}, but those of {listed(without)} had no deadlines.")
+
+
+def _other_parameters(runs: list[Ran]) -> Iterator[Sentence]:
+    """Yield which parameters runs differ in: what differs is not that of policies alone."""
+    names = to_blame(runs)
+    if names:
+        told = names if len(names) <= NAMED else [*names[: NAMED - 1], "others"]
+        policies = {ran.summary["global"] + ran.summary["local"] for ran in runs}
+        rather = "" if len(policies) == 1 else " rather than to the policies"
+        yield Sentence(
+            f"They were given other values of {listed(told)} (in a table below): what differs may "
+            f"be due to that{rather}.",
+            warns=True,
+        )
+
+
 def _stops_short(ran: Ran) -> bool:
     """Return whether a run left jobs unfinished, or did not even see all of them."""
     return bool(ran.summary.get("unfinished") or ran.summary.get("interrupted"))
-
-
-def _same_jobs(one: Ran, other: Ran) -> bool:
-    """Return whether two runs may have had the same jobs, given those that left either."""
-    both = _both(one, other)
-    return all(
-        len(here.jobs) - len(both) <= there.summary.get("unfinished", 0)
-        or there.summary.get("interrupted", False)
-        for here, there in ((one, other), (other, one))
-    )
-
-
-def _both(one: Ran, other: Ran) -> pd.DataFrame:
-    """Return of each job that left both runs its rows there: `row_x` and `row_y`.
-
-    A job is known by its number, its size and, unless it comes with a round, which begins when the
-    one before it is done, its arrival.
-    """
-    in_rounds = any(_in_rounds(ran.summary) for ran in (one, other))
-    names = ["job", "size", *([] if in_rounds else ["arrival"])]
-    rows = [
-        ran.jobs[names].assign(
-            again=ran.jobs.groupby(names).cumcount(),  # sites may use the same numbers
-            row=np.arange(len(ran.jobs)),
-        )
-        for ran in (one, other)
-    ]
-    return rows[0].merge(rows[1], on=[*names, "again"])
-
-
-def _in_rounds(summary: dict[str, Any]) -> bool:
-    return summary["workload"] is None and summary["parameters"].get("mode") == "batch"
 
 
 def _ranked(runs: list[Ran]) -> Iterator[Sentence]:
@@ -135,16 +133,17 @@ def _paired(runs: list[Ran]) -> Iterator[Sentence]:
     """Yield for how many jobs the first run was better: means may hide that."""
     first = runs[0]
     for other in runs[1:]:
-        both = _both(first, other)
-        both = both[first.counted[both["row_x"]] & other.counted[both["row_y"]]]
-        if both.empty:
+        pairs = both(first, other)
+        pairs = pairs[first.counted[pairs["row_x"]] & other.counted[pairs["row_y"]]]
+        if pairs.empty:
             continue
         waits = [
-            (ran.jobs["start"] - ran.jobs["arrival"]).to_numpy()[both[rows]]
+            (ran.jobs["start"] - ran.jobs["arrival"]).to_numpy()[pairs[rows]]
             for ran, rows in ((first, "row_x"), (other, "row_y"))
         ]
+        too = ", with other parameters too" if to_blame([first, other]) else ""
         less, longer = (float(np.mean(each)) for each in (waits[0] < waits[1], waits[0] > waits[1]))
         yield Sentence(
-            f"Of the {counted(len(both), 'job')} that both completed, {percent(less)} waited less "
-            f"under {first.name} than under {other.name}, {percent(longer)} longer."
+            f"Of the {counted(len(pairs), 'job')} that both completed, {percent(less)} waited "
+            f"less under {first.name} than under {other.name}, {percent(longer)} longer{too}."
         )

@@ -12,9 +12,10 @@ import numpy as np
 from experiments.run.summary import version
 from experiments.show import labels
 from experiments.show.comparing import compared
+from experiments.show.differences import differences, told_apart
 from experiments.show.labels import scale_of
 from experiments.show.packed import embedded, pack
-from experiments.show.run_data import Floats, Ran, told_apart
+from experiments.show.run_data import Floats, Ran
 from experiments.show.words import found, limits
 
 SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
@@ -161,6 +162,7 @@ def _tables(runs: list[Ran]) -> list[Table]:
         for row in ran.summary["links"]
     ]
     tables = [_table("Runs", ["run", "policy"], of_runs, RUN_NUMBERS)] if several else []
+    tables += _parameters(runs)
     tables.append(
         _table("Clusters", ["run", "cluster"], clusters, CLUSTER_NUMBERS, OF_CLUSTERS)
         if several
@@ -177,6 +179,19 @@ def _tables(runs: list[Ran]) -> list[Table]:
             )
         )
     return tables
+
+
+def _parameters(runs: list[Ran]) -> list[Table]:
+    """Return in what parameters runs differ, if they do."""
+    found = differences(runs)
+    idle = not all(each.matters for each in found)
+    note = "Those in brackets mean nothing to any of the runs." if idle else ""
+    rows = [
+        [Cell(each.name if each.matters else f"({each.name})"), *map(Cell, each.values)]
+        for each in found
+    ]
+    columns = [Column(name, text=True) for name in ("parameter", *(ran.name for ran in runs))]
+    return [Table("Parameters that differ", columns, rows, note)] if rows else []
 
 
 def cluster_table(summary: dict[str, Any]) -> Table:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +15,7 @@ import pandas as pd
 from experiments.run.files import JOBS
 from experiments.run.result_files import ResultFiles, Row, read_timeline
 from experiments.run.summary import summary_of
+from experiments.scenario.notes import STAGING
 from experiments.show.gantt_layout import lay
 from experiments.show.labels import schedulers
 from grid.errors import GridError
@@ -59,6 +58,8 @@ class Ran:
         Of those jobs on clusters.
     timeline : DataFrame
         `Result.timeline`.
+    apart : str
+        What it was given that others of its policy, beside which it is shown, were not.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Ran:
     jobs: pd.DataFrame
     parts: Parts
     timeline: pd.DataFrame
+    apart: str = ""
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Ran:
@@ -146,7 +148,8 @@ class Ran:
     def policy(self) -> str:
         """Its schedulers: the global one, where it decides anything, over the local ones."""
         clusters = len(self.platform.clusters)
-        return schedulers(self.summary["global"], self.summary["local"], clusters)
+        by = schedulers(self.summary["global"], self.summary["local"], clusters)
+        return f"{by}, {self.apart}" if self.apart else by
 
     @property
     def left_running(self) -> bool:
@@ -174,6 +177,16 @@ class Ran:
         return np.bincount(self.parts.job, minlength=len(self.jobs)) > 1
 
     @cached_property
+    def work(self) -> Floats:
+        """How long each job runs on a cluster of rate 1, s; NaN where it was split or staged."""
+        rate = np.full(len(self.jobs), np.nan)
+        if not any(self.summary["parameters"].get(name) for name in STAGING):
+            rate[self.parts.job] = self.platform.rates[self.parts.cluster]
+            rate[self.split] = np.nan
+        ran: Floats = (self.jobs["finish"] - self.jobs["start"]).to_numpy(np.float64)
+        return ran * rate
+
+    @cached_property
     def completed(self) -> npt.NDArray[np.bool_]:
         """Whether each job was completed rather than rejected."""
         return self.jobs["start"].notna().to_numpy()
@@ -196,15 +209,6 @@ class Ran:
         jobs = self.jobs[self.counted]
         ran = np.maximum((jobs["finish"] - jobs["start"]).to_numpy(), SLOWDOWN_BOUND)
         return np.maximum((jobs["finish"] - jobs["arrival"]).to_numpy() / ran, 1.0)
-
-
-def told_apart(runs: Sequence[Ran]) -> list[Ran]:
-    """Return the runs with names of their own."""
-    names = [ran.name for ran in runs]
-    return [
-        dataclasses.replace(ran, name=f"{ran.name} ({index})") if names.count(ran.name) > 1 else ran
-        for index, ran in enumerate(runs, 1)
-    ]
 
 
 def _parts(rows: list[Row], platform: Platform, where: Path) -> Parts:

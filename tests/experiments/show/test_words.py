@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 
+import numpy as np
 import pytest
 
 from experiments.run.running import run
@@ -14,6 +15,7 @@ from experiments.show.run_data import Ran
 from experiments.show.words import found, limits
 from grid.logs.cleaning import NO_SIZE
 from grid.logs.sacct import STEP
+from grid.world.records import Parts
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +33,12 @@ def ran(whole):
 def changed(ran, name="quickstart", rows=None, **metrics):
     summary = copy.deepcopy(ran.summary)
     summary["metrics"] |= metrics
-    jobs = ran.jobs.iloc[rows or range(len(ran.jobs))].reset_index(drop=True)
-    return dataclasses.replace(ran, name=name, summary=summary, jobs=jobs)
+    rows = rows or range(len(ran.jobs))
+    jobs = ran.jobs.iloc[rows].reset_index(drop=True)
+    kept = np.isin(ran.parts.job, rows)
+    parts = Parts(*(of[kept] for of in ran.parts))
+    parts = parts._replace(job=parts.job - rows[0])
+    return dataclasses.replace(ran, name=name, summary=summary, jobs=jobs, parts=parts)
 
 
 def words(ran):

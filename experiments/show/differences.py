@@ -1,0 +1,170 @@
+"""What differs in what several runs were given: their parameters, and their jobs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from agents.registry import GLOBAL, LOCAL, global_scheduler, local_scheduler
+from experiments.cli.listing import shown
+from experiments.run.result_files import parameters_of
+from experiments.scenario.notes import LOGS, PARTITIONS, SYNTHETIC, of_no_effect
+from experiments.scenario.parameters import Parameters
+from experiments.show.numbers import NONE
+from experiments.show.run_data import Ran
+
+ORIGINS = ("local_share", "queue_shares")
+UNSEEN = {
+    *("mode", "queue", "composition", "request", "computation_fraction", "bsbw"),
+    *(*ORIGINS, *PARTITIONS),
+}
+"""Parameters of jobs that change what no column of ``jobs.csv`` tells."""
+OF_JOBS = {*SYNTHETIC, *LOGS, *UNSEEN}
+CLOSE, CLOSE_S = 1e-6, 1e-6
+"""How far apart two run times of a job may be, told by its starts and ends: a share, s."""
+
+
+BRIEF = 3
+"""Parameters at most that are told beside the name of a policy."""
+
+
+class Difference(NamedTuple):
+    """A parameter, or the seed, that is not the same in all runs.
+
+    Attributes
+    ----------
+    name : str
+    values : list of str
+        Of each run, as ``--set`` takes it; `NONE` where it has no such parameter.
+    matters : bool
+        Whether it means anything to a run, as far as is known.
+    """
+
+    name: str
+    values: list[str]
+    matters: bool
+
+
+def differences(runs: Sequence[Ran]) -> list[Difference]:
+    """Return what of the seed and of the parameters that change results is not the same."""
+    given = [{"seed": ran.summary["seed"]} | ran.summary["parameters"] for ran in runs]
+    names = dict.fromkeys(name for each in given for name in each if name != "step")
+    idle = set.intersection(*map(_idle, runs))
+    found = []
+    for name in names:
+        values = [shown(each[name]) if name in each else NONE for each in given]
+        if len({*values}) > 1:
+            found.append(Difference(name, values, name not in idle))
+    return found
+
+
+def to_blame(runs: Sequence[Ran]) -> list[str]:
+    """Return what may be why runs differ; which of them had deadlines, is told of their jobs."""
+    found = differences(runs)
+    return [each.name for each in found if each.matters and each.name != "assign_deadlines"]
+
+
+def told_apart(runs: Sequence[Ran]) -> list[Ran]:
+    """Return the runs with names of their own, and those of one policy with what differs."""
+    names, found = [ran.name for ran in runs], []
+    for index, ran in enumerate(runs):
+        alike = [index, *(at for at, each in enumerate(runs) if each.policy == ran.policy)]
+        apart = [each for each in differences([runs[at] for at in alike]) if each.matters]
+        brief = ", ".join(f"{each.name} {each.values[0]}" for each in apart)
+        name = f"{ran.name} ({index + 1})" if names.count(ran.name) > 1 else ran.name
+        brief = brief if len(apart) <= BRIEF else ""
+        found.append(dataclasses.replace(ran, name=name, apart=brief))
+    return found
+
+
+def same_jobs(one: Ran, other: Ran) -> bool:
+    """Return whether two runs may have had the same jobs, but for deadlines.
+
+    Jobs that left both must be the same as far as ``jobs.csv`` tells; and where they come from the
+    same source, so must be the parameters that say what is made of it, but for those whose effects
+    would all be seen.
+    """
+    pairs = both(one, other)
+    for here, there in ((one, other), (other, one)):
+        lacking = len(here.jobs) - len(pairs)
+        if lacking > there.summary.get("unfinished", 0) and not there.summary.get("interrupted"):
+            return False
+    works = [pairs[name].to_numpy(np.float64) for name in ("work_x", "work_y")]
+    known = ~np.isnan(works).any(axis=0)
+    if not np.isclose(works[0][known], works[1][known], CLOSE, CLOSE_S).all():
+        return False
+    if one.summary["workload"] != other.summary["workload"]:
+        return True
+    all_seen = known.all() and len(pairs) == len(one.jobs) == len(other.jobs)
+    return not _made_otherwise(one, other) & (UNSEEN | {"seed"} if all_seen else OF_JOBS | {"seed"})
+
+
+def same_deadlines(one: Ran, other: Ran) -> bool:
+    """Return whether two runs that had the same jobs drew the same deadlines for them, if any."""
+    return _drawn_deadlines(one) == _drawn_deadlines(other)
+
+
+def both(one: Ran, other: Ran) -> pd.DataFrame:
+    """Return of each job that left both runs its rows there, `row_x` and `row_y`, and its works.
+
+    A job is known by its number, its size and, unless it comes with a round, which begins when the
+    one before it is done, its arrival; where sites use the same numbers, by its work too.
+    """
+    in_rounds = any(_in_rounds(ran.summary) for ran in (one, other))
+    names = ["job", "size", *([] if in_rounds else ["arrival"])]
+    tables = []
+    for ran in (one, other):
+        rows = ran.jobs[names].assign(row=np.arange(len(ran.jobs)), work=ran.work)
+        again = rows.sort_values("work", kind="stable").groupby(names).cumcount()
+        tables.append(rows.assign(again=again))
+    return tables[0].merge(tables[1], on=[*names, "again"])
+
+
+def _in_rounds(summary: dict[str, Any]) -> bool:
+    return summary["workload"] is None and summary["parameters"].get("mode") == "batch"
+
+
+def _made_otherwise(one: Ran, other: Ran) -> set[str]:
+    """Return what differs in how two runs made jobs of one source, and means something to any."""
+    log = one.summary["workload"] is not None
+    ways = []
+    for ran in (one, other):
+        parameters = _parameters(ran)
+        way = parameters.model_dump(include=OF_JOBS) | {"seed": ran.summary["seed"]}
+        way["jobs"] += parameters.warmup
+        if log and not any(way[name] for name in ORIGINS):
+            way["seed"] = None
+        ways.append(way)
+    idle = _idle(one) & _idle(other) | ({"mode"} if log else set())
+    return {name for name in ways[0] if ways[0][name] != ways[1][name]} - idle
+
+
+def _drawn_deadlines(ran: Ran) -> Any:
+    """Return all that drawn deadlines depend on beside the jobs, None if none were drawn."""
+    if ran.summary.get("deadlines") not in ("drawn", "mixed"):
+        return None
+    given = _parameters(ran)
+    ratios = given.service_classes or (given.min_deadline_ratio, given.max_deadline_ratio)
+    return ratios, ran.summary["seed"], ran.platform.rates.min()
+
+
+def _parameters(ran: Ran) -> Parameters:
+    return parameters_of(ran.summary, ran.name)
+
+
+def _idle(ran: Ran) -> set[str]:
+    """Return the parameters that mean nothing to a run, as far as its schedulers are known."""
+    summary = ran.summary
+    policies = summary["global"], summary["local"]
+    known = policies[0] in GLOBAL and policies[1] in LOCAL
+    of_none = of_no_effect(
+        _parameters(ran),
+        summary["workload"] is not None,
+        global_scheduler(policies[0]) if known else None,
+        local_scheduler(policies[1]) if known else None,
+    )
+    return {name for names, _ in of_none for name in names}

@@ -1,0 +1,125 @@
+"""What runs are compared with: whether they had the same jobs, and the same parameters."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+
+import numpy as np
+import pytest
+
+from experiments.run.running import run
+from experiments.scenario.scenario import Scenario
+from experiments.show.comparing import compared
+from experiments.show.differences import Difference, differences, told_apart
+from experiments.show.page import page_of
+from experiments.show.run_data import Ran
+from tests.experiments.log_files import record
+
+SAME, DIFFERENT = "All runs had the same jobs.", "The runs had different jobs"
+
+
+def ran(*settings, name="a", seed=1, scenario="quickstart", **fields):
+    changed = Scenario.load(scenario).changed([*settings], **fields)
+    return dataclasses.replace(Ran.of(run(changed, seed=seed)), name=name)
+
+
+@pytest.fixture(scope="module")
+def one():
+    """A run of 40 jobs that arrive, each on one cluster."""
+    return ran("jobs=40", "mode=open", global_scheduler="dll", local_scheduler="easy")
+
+
+def again(one, name="b", **parameters):
+    """Return the run as if it had had other parameters."""
+    summary = copy.deepcopy(one.summary)
+    summary["parameters"] |= parameters
+    return dataclasses.replace(one, name=name, summary=summary)
+
+
+def words(*runs):
+    return " ".join(each.text for each in compared([*runs]))
+
+
+def test_jobs_of_other_run_times_are_others():
+    rounds = [ran("jobs=40", f"max_runtime={most}", name=f"{most}") for most in (100, 50)]
+    assert [*rounds[0].jobs["size"]] == [*rounds[1].jobs["size"]]
+    assert DIFFERENT in words(*rounds)
+
+
+def test_jobs_that_are_killed_at_their_request_are_others(tmp_path):
+    log = tmp_path / "log.swf"
+    log.write_text("\n".join(record(n, n, 100, 2, 2, 40 if n == 1 else 100) for n in range(1, 5)))
+    runs = [
+        ran(f"kill_at_request={kills}", "window_end=500", scenario="site", workload=str(log))
+        for kills in ("false", "true")
+    ]
+    assert runs[1].jobs["finish"].iloc[0] == 40
+    assert DIFFERENT in words(*runs)
+    assert SAME in words(runs[0], again(runs[0], window_end=600.0))  # of which all is seen
+
+
+def test_jobs_are_told_apart_by_how_long_they_ran(one):
+    other = dataclasses.replace(again(one), jobs=one.jobs.copy())
+    other.jobs.loc[3, "finish"] += 1.0
+    assert DIFFERENT in words(one, other)
+    moved = again(one, staging_time=1.0)  # then times tell no work
+    assert SAME in words(moved, dataclasses.replace(moved, jobs=other.jobs))
+
+
+def test_parameters_tell_what_files_of_jobs_do_not(one):
+    assert SAME in words(one, again(one, max_runtime=101.0))  # of which all would be seen
+    assert SAME in words(one, again(one, mean_runtime=17.0))  # which means nothing here
+    assert DIFFERENT in words(one, again(one, bsbw=50.0))
+    assert DIFFERENT in words(one, again(one, local_share=0.5))
+    parts = one.parts._replace(job=np.append(one.parts.job[1:], one.parts.job[1]))
+    split = dataclasses.replace(one, parts=parts)  # a job on two clusters tells no run time
+    assert SAME in words(split, again(split))
+    assert DIFFERENT in words(split, again(split, max_runtime=101.0))
+
+
+def test_jobs_may_have_deadlines_of_their_own(one):
+    with_deadlines = [
+        ran(*settings, name=name, local_scheduler="easy", global_scheduler="dll", seed=1)
+        for name, settings in {
+            "b": ("jobs=40", "mode=open", "assign_deadlines=true"),
+            "c": ("jobs=40", "mode=open", "assign_deadlines=true", "service_classes=[]"),
+        }.items()
+    ]
+    told = words(one, with_deadlines[0])
+    assert "All runs had the same jobs, but those of a had no deadlines." in told
+    assert "were given other values" not in told
+    told = words(*with_deadlines)
+    assert "same jobs, but not the same deadlines: what differs may be due to that." in told
+
+
+def test_parameters_that_differ_are_told(one):
+    other = again(one, latency=2.0, population=7)  # of TITAN, which is in neither
+    other.summary["local"] = "fcfs"
+    assert differences([one, other]) == [
+        Difference("latency", ["0.5", "2.0"], True),
+        Difference("population", ["50", "7"], False),
+    ]
+    told = words(one, other)
+    assert "given other values of latency (in a table below): what differs may be due to" in told
+    assert "rather than to the policies" in told
+    assert "0.0 % longer, with other parameters too." in told
+    page = page_of([one, other])
+    assert "<h2>Parameters that differ</h2>" in page
+    assert '<td class="text">(population)</td><td class="text">50</td>' in page
+    assert "Those in brackets mean nothing to any of the runs." in page
+    same = page_of([one, again(one, step=3.0)])  # which changes no result
+    assert "other values" not in same
+    assert "Parameters that differ" not in same
+
+
+def test_runs_of_one_policy_have_their_parameters_beside_it(one):
+    runs = told_apart([one, again(one, latency=2.0), again(one, latency=2.0, loss=0.5)])
+    assert [each.policy for each in runs] == [
+        "dll over easy, latency 0.5, loss 0.0",
+        "dll over easy, latency 2.0, loss 0.0",
+        "dll over easy, latency 2.0, loss 0.5",
+    ]
+    other = again(one, latency=2.0)
+    other.summary["local"] = "fcfs"
+    assert [each.policy for each in told_apart([one, other])] == ["dll over easy", "dll over fcfs"]
