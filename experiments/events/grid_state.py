@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
+from agents.messages import name_jobs
 from experiments.events import job_events
 from experiments.events.happenings import processors
 from experiments.events.identity import Identity, identity
@@ -13,6 +15,26 @@ from experiments.show.numbers import duration, instant
 
 _REPORTS = 10_000
 """Reports of local schedulers that are remembered: many may come in the time of one latency."""
+
+
+@dataclass
+class _Room:
+    """What has made room on a cluster at one instant.
+
+    Attributes
+    ----------
+    time : float
+        The instant, s.
+    ended, thrown_back : list of Identity
+        Jobs that have ended there, and that a failure has thrown back.
+    back : int
+        Processors that have come up.
+    """
+
+    time: float
+    ended: list[Identity] = field(default_factory=list)
+    thrown_back: list[Identity] = field(default_factory=list)
+    back: int = 0
 
 
 class Surroundings:
@@ -25,16 +47,18 @@ class Surroundings:
 
     Attributes
     ----------
-    free : dict of str to int
-        Free processors of each cluster.
+    free, away : dict of str to int
+        Processors of each cluster that are free, and that are away: drained, failed or not yet
+        there.
     waiting : dict of str to set of Identity
         Jobs that wait at each cluster.
     """
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self.free = dict(sizes)
+        self.away = dict.fromkeys(sizes, 0)
         self.waiting: dict[str, set[Identity]] = {name: set() for name in sizes}
-        self._ended: dict[str, tuple[float, list[Identity]]] = {}
+        self._made: dict[str, _Room] = {}
         self._sizes = sizes
         self._reports = deque[tuple[float, float, str]](maxlen=_REPORTS)
         self._running: dict[Identity, dict[str, int]] = {}
@@ -57,9 +81,15 @@ class Surroundings:
         elif kind in (job_events.FINISHED, job_events.RESTARTED):
             for name, held in self._running.pop(identity(event), {}).items():
                 self.free[name] += held
-                if self._ended.get(name, (-1.0,))[0] != event["time"]:
-                    self._ended[name] = event["time"], []
-                self._ended[name][1].append(identity(event))
+                made = self._room(name, event["time"])
+                gone = made.ended if kind == job_events.FINISHED else made.thrown_back
+                gone.append(identity(event))
+        elif kind == job_events.RESOURCES:
+            name = event["cluster"]
+            more = self.away[name] - (self._sizes[name] - event["up"])
+            self.away[name] -= more
+            self.free[name] += more
+            self._room(name, event["time"]).back += max(more, 0)
         elif kind == job_events.ADVERTISED:
             self._advertised[event["sender"]] = event
         elif kind == "ScheduleReport":
@@ -69,18 +99,34 @@ class Surroundings:
             )
             self._reported[event["sender"]].append(event)
 
-    def ended_at(self, cluster: str, time: float) -> list[Identity]:
-        """Return the jobs that have ended on a cluster at a time (s), if it is the last one."""
-        last, jobs = self._ended.get(cluster, (-1.0, []))
-        return jobs if last == time else []
+    def made_room(self, clusters: Iterable[str], time: float) -> Iterator[str]:
+        """Tell what has made room on clusters at a time (s), the present one."""
+        rooms = [self._room(cluster, time) for cluster in clusters]
+        for what, jobs in (
+            ("ended", {job for room in rooms for job in room.ended}),
+            ("lost processors that failed", {job for room in rooms for job in room.thrown_back}),
+        ):
+            if jobs:
+                have, make = ("has", "makes") if len(jobs) == 1 else ("have", "make")
+                yield f"{name_jobs(tuple(sorted(jobs)))} {have} just {what} and {make} room"
+        if back := sum(room.back for room in rooms):
+            were, make = ("was", "makes") if back == 1 else ("were", "make")
+            yield f"{processors(back)} that {were} away until then {make} room"
+
+    def _room(self, cluster: str, time: float) -> _Room:
+        room = self._made.get(cluster)
+        if room is None or room.time != time:
+            room = self._made[cluster] = _Room(time)
+        return room
 
     def holders(self, cluster: str) -> list[Identity]:
         """Return the jobs that run on a cluster."""
         return [job for job, held in self._running.items() if cluster in held]
 
     def room(self, cluster: str) -> str:
-        """Return how many of a cluster's processors are free, in words."""
-        return f"{self.free[cluster]} of its {processors(self._sizes[cluster])} free"
+        """Return how many of a cluster's processors are free, and how many away, in words."""
+        free = f"{self.free[cluster]} of its {processors(self._sizes[cluster])} free"
+        return f"{free}, {self.away[cluster]:,} away" if self.away[cluster] else free
 
     def reported(self, time: float) -> str:
         """Return which local scheduler's report just came (s), that of the least left, in words."""

@@ -32,7 +32,7 @@ STEPS = (SUBMITTED, KNOWN, SENT, LANDED, STARTED)
 """A job's way. One that the global scheduler itself starts is neither sent nor lands."""
 
 FINISHED, REJECTED, RESTARTED, ADVERTISED = "finished", "rejected", "restarted", "advertised"
-RETURNED = "returned"
+RETURNED, RESOURCES = "returned", "resources"
 
 REACHED = {
     ANNOUNCED: 0,
@@ -75,11 +75,12 @@ class JobEvents:
         self.identities = Identities(model.workload)
         self._way: dict[Identity, tuple[int, int]] = {}  # steps told, restarts told
         self._told = self._news()
+        self._up = model.world.platform.sizes
         self.carried = CarriedMessages(model, self.identities)
 
     def since(self) -> list[Event]:
         """Return the events since the last call, in the order in which they happened."""
-        events = [*self.carried.take(), *self._advertised()]
+        events = [*self.carried.take(), *self._advertised(), *self._resources()]
         events += [*self._departed(), *self._under_way()]
         events.sort(key=itemgetter(0, 1))
         return [event for _, _, event in events]
@@ -133,6 +134,14 @@ class JobEvents:
                 steps = 1
             yield from self._steps(row, steps, reached, world.parts(slot), placed)
             self._way[job] = reached, restarts
+
+    def _resources(self) -> Iterator[tuple[float, int, Event]]:
+        """Yield the clusters of which processors have come up or gone away."""
+        before, self._up = self._up, self._model.world.up.copy()
+        for cluster in np.flatnonzero(self._up != before).tolist():
+            up = int(self._up[cluster])
+            changed: Event = {"event": RESOURCES, "cluster": self._names[cluster], "up": up}
+            yield _RESTARTS, cluster, changed
 
     def _advertised(self) -> Iterator[tuple[float, int, Event]]:
         """Yield what the global scheduler's broker has heard of clusters."""

@@ -74,6 +74,7 @@ class Teller:
         self._where = ""  # its cluster
         self._landed: float | None = None  # when it came there, if it waits there
         self._found: list[str] = []  # what it found there
+        self._found_away = self._most_away = 0  # processors there, when it came and since
         self._passed: list[Identity] = []  # jobs that started there meanwhile
         self._stands = "is not known to the global scheduler"  # how it stands
         self.over = False
@@ -108,6 +109,8 @@ class Teller:
         elif self._landed is not None:
             if kind == job_events.STARTED and self._where in event["placement"]:
                 self._passed.append(identity(event))
+            elif kind == job_events.RESOURCES and event["cluster"] == self._where:
+                self._most_away = max(self._most_away, self._around.away[self._where])
             elif kind == "ScheduleReport" and event["sender"] == self._where:
                 self._plans.report(event)
 
@@ -192,6 +195,7 @@ class Teller:
         before = sorted(self._around.waiting[where] - {self.job})
         fits = self._around.free[where] >= self.size
         room = self._around.room(where)
+        self._found_away = self._most_away = self._around.away[where]
         self._found = [f"it needs {processors(self.size)} and found {room}"]
         if not fits and (holders := self._around.holders(where)):
             self._found.append(f"{name_jobs(tuple(holders))} running there")
@@ -278,14 +282,13 @@ class Teller:
             else:
                 self._tell(None, f"{waited} there", *self._found)
             why = []
+            if self._landed is not None and self._most_away > self._found_away:
+                were = "was" if self._most_away == 1 else "were"
+                most = f"{'up to ' * (self._most_away > 1)}{processors(self._most_away)}"
+                why.append(f"{most} {were} away there meanwhile")
             if self._passed:
                 why.append(f"{name_jobs(tuple(self._passed))} started there before it")
-            ended = {job for name, _ in parts for job in self._around.ended_at(name, time)}
-            if ended:
-                have = "has" if len(ended) == 1 else "have"
-                make = "makes" if len(ended) == 1 else "make"
-                named = name_jobs(tuple(sorted(ended)))
-                why.append(f"{named} {have} just ended and {make} room")
+            why += self._around.made_room([name for name, _ in parts], time)
             if why:
                 self._tell(None, *why)
         self._landed, self._passed = None, []

@@ -12,6 +12,7 @@ from experiments.events.job_events import (
     KNOWN,
     LANDED,
     REJECTED,
+    RESOURCES,
     RESTARTED,
     RETURNED,
     SENT,
@@ -94,6 +95,11 @@ class _Planned(_Event, _OfJobs):
     cp: Known
 
 
+class _Resources(_Event):
+    cluster: str
+    up: Count
+
+
 class _Advertised(_Event):
     sender: str
     receiver: str
@@ -153,6 +159,7 @@ _SHAPES: dict[str, type[_Event]] = {
     REJECTED: _Rejected,
     RESTARTED: _Restarted,
     RETURNED: _OfJob,
+    RESOURCES: _Resources,
     ADVERTISED: _Advertised,
     PLANNED: _Planned,
     "discovered": _Discovered,

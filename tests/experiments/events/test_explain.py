@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -17,6 +18,7 @@ from experiments.events.job_story import Teller
 from experiments.events.words import ordinal
 from experiments.show.numbers import duration, instant
 from grid.errors import GridError
+from grid.platform.changes import Change
 from tests.agents.a4.test_discovery import tree
 from tests.agents.small_grids import PLATFORM, model_of, table
 from tests.experiments.events.test_events import Places, logged
@@ -159,6 +161,38 @@ def test_a_failure_is_told(scheduler, back):
     assert (3.0, "one or more of its processors fail, what it has done is lost") in story
     assert (3.0, back) in story
     assert (7.0, "starts again on 4 processors of C1, 7 s after its submission") in story
+
+
+@pytest.mark.parametrize("what", ["drain", "fail"])
+def test_processors_that_are_away_are_not_free(what):
+    change = Change("C1", what, at=0, until=1000, processors=12)
+    platform = replace(PLATFORM.star([16]), changes=(change,))
+
+    def waits(*jobs):
+        made = model_of("dll", "fcfs", jobs=table(*jobs), platform=platform, tracked=True)
+        return told(made, len(jobs), {"C1": 16})[-3:-1]
+
+    assert waits((10, 4, 500), (20, 4, 100)) == [
+        (None, "waited 8.17 min there, it needs 4 processors and found 0 of its 16 processors "
+               "free, 12 away, job 1 running there"),
+        (None, "job 1 has just ended and makes room"),
+    ]  # fmt: skip
+    assert waits((10, 4, 2000), (20, 4, 100)) == [
+        (None, "waited 16.3 min there, it needs 4 processors and found 0 of its 16 processors "
+               "free, 12 away, job 1 running there"),
+        (None, "12 processors that were away until then make room"),
+    ]  # fmt: skip
+
+
+def test_who_was_thrown_back_has_not_ended():
+    jobs = table((0, 4, 9), (1, 3, 5))
+    model = model_of("ect", "sjf", jobs=jobs, platform=PLATFORM.star([4]), tracked=True)
+    model.world.fail(0, 3, 2.0, repaired=12.0)
+    assert told(model, 2, {"C1": 4})[-2] == (
+        None,
+        "1 processor was away there meanwhile, job 1 has just lost processors that failed "
+        "and makes room",
+    )
 
 
 def test_the_last_report_and_the_last_advertisement_are_each_told_for_what_they_are():
