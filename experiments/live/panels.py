@@ -34,7 +34,7 @@ from experiments.show.numbers import NONE, duration, instants, largest, time_sca
 EXPLAINED = {
     "CP": "CP: late, makespan and idle times, weighted",
     "gens": "gens: generations of its search",
-    "news age": "news age: since it was last heard of",
+    "news age": "news age: how old the latest news of it is",
 }
 """Headings of columns that do not speak for themselves, without units, and what they mean."""
 

@@ -209,7 +209,7 @@ def test_a_model_without_titan_has_no_plans_to_tell_of():
     model.step()
     text = "\n".join(plain(model, 200, 60))
     assert not re.search("search|round|CP|gens", text)
-    assert "news age: since it was last heard of" in text
+    assert "news age: how old the latest news of it is" in text
 
 
 def test_failed_processors_are_told():
