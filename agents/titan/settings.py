@@ -80,7 +80,8 @@ class Settings(Checked):
     )
     start: str = setting(
         "list",
-        "TITAN without a seed schedule starts from the jobs in order of arrival, or at random.",
+        "TITAN without a seed schedule starts from its last plan and, behind it, jobs that "
+        "landed since, or at random.",
         choices=("list", "random"),
     )
     weights: Sequence[float] = setting(
