@@ -234,15 +234,20 @@ def service_matters_little(outcome: Outcome, laws: Sequence[str]) -> Verdict:
 
 
 def sizes_matter_more(outcome: Outcome, laws: Sequence[str]) -> Verdict:
-    """Judge that losses vary more among laws of sizes of one mean than among service times."""
+    """Judge that losses vary more among laws of sizes of one mean than among service times.
+
+    They rise with the spread of either, so that it is the ends that are compared, run by run.
+    """
     found = []
     for request in ("ordered", "unordered"):
-        by_size = [outcome.loss(SERVICE[law, request, ENDS[1]]).mean for law in TABLE_5[:3]]
+        narrowest, *_, widest = (
+            outcome.losses(SERVICE[law, request, ENDS[1]]) for law in TABLE_5[:3]
+        )
         for law in laws:
-            by_time = [outcome.loss(SERVICE[law, request, each]).mean for each in ENDS]
-            gap = (max(by_size) - min(by_size)) - (max(by_time) - min(by_time))
+            first, *_, last = (outcome.losses(SERVICE[law, request, each]) for each in ENDS)
+            more = mean_interval((widest - narrowest) - (last - first))
             where = f"spread by sizes less that by times, {request}, {short(law)}"
-            found.append(_known(where, gap))
+            found.append(Measured(where, more))
     return judge.all_above_zero(found)
 
 

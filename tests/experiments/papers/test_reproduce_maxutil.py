@@ -286,6 +286,27 @@ def test_placement_and_dependence_are_judged():
     assert verdicts.coallocation(split).word == "holds"
 
 
+@pytest.mark.parametrize(
+    ("apart", "noise", "word"),
+    [(0.1, 1e-3, "holds"), (-0.1, 1e-3, "fails"), (0.05, 0.2, "open"), (-0.05, 0.2, "open")],
+)
+def test_spreads_are_compared_by_the_intervals_of_their_differences(apart, noise, word):
+    class Rough(Given):
+        """Sizes add more than service times by `apart`, give or take the noise of runs."""
+
+        def losses(self, point):
+            law, service = point.system.law, point.system.service
+            of_sizes = TABLE_5.index(law) * (0.2 + apart) / 2
+            if service == "hyperexponential":
+                return 0.3 + of_sizes + noise * np.array([-1, 0, 1])
+            return np.full(3, 0.1 + of_sizes)
+
+    found = verdicts.sizes_matter_more(Rough(None), TABLE_5[:1])
+    assert found.word == word
+    assert all(each.value.half_width > 0 for each in found.evidence)
+    assert found.evidence[0].value.mean == pytest.approx(apart)
+
+
 def test_what_is_kept_is_the_utilization():
     each = run(UNORDERED[TABLE_5[0]], 0.005, 0)
     model = each.scenario.model(each.seed)
