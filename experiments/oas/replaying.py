@@ -25,16 +25,24 @@ class Comparison:
 
     Attributes
     ----------
-    planned, planned_regardless : float
-        Makespans as planned, seconds.
+    planned : float
+        Makespan as planned, seconds.
     went, went_regardless : Replayed
-        What becomes of them on links that may be saturated.
+        What becomes of the schedules on links that may be saturated.
+    regardless : Answer
+        That takes no heed of links.
     """
 
     planned: float
     went: Replayed
-    planned_regardless: float
+    regardless: Answer
     went_regardless: Replayed
+
+    @property
+    def planned_regardless(self) -> float:
+        """Makespan as planned of the schedule that takes no heed of links, seconds."""
+        assert self.regardless.makespan is not None
+        return self.regardless.makespan
 
     @property
     def saving(self) -> float:
@@ -52,7 +60,9 @@ class Comparison:
             "makespan": self.went.makespan,
             "slowdown": self.went.slowdown,
             "links_ignored": {
+                "status": self.regardless.status,
                 "planned": self.planned_regardless,
+                "bound": self.regardless.bound,
                 "makespan": self.went_regardless.makespan,
                 "slowdown": self.went_regardless.slowdown,
             },
@@ -73,11 +83,10 @@ def compare(instance: Instance, answer: Answer, method: Callable[[Instance], Ans
     """
     regardless = method(without_limits(instance))
     assert answer.makespan is not None
-    assert regardless.makespan is not None
     return Comparison(
         answer.makespan,
         replay(instance, answer.schedule),
-        regardless.makespan,
+        regardless,
         replay(instance, regardless.schedule),
     )
 

@@ -20,6 +20,13 @@ class Measured(NamedTuple):
     value: Interval
 
 
+class Range(NamedTuple):
+    """Between what a number lies, of which no one value is known."""
+
+    low: float
+    high: float
+
+
 class Verdict(NamedTuple):
     """What measurements say of a claim.
 
@@ -47,7 +54,7 @@ def together(words: Iterable[str]) -> str:
     return FAILS if FAILS in found else OPEN if OPEN in found else HOLDS
 
 
-def inside(interval: Interval, low: float, high: float) -> str:
+def inside(interval: Interval | Range, low: float, high: float) -> str:
     """Return whether a number lies between two others.
 
     It holds if its whole interval does, fails if none of it does, and is open else.

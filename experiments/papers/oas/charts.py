@@ -42,7 +42,7 @@ def pictures(parts: Sequence[str]) -> Iterator[Picture]:
         )
         yield Picture(
             "slots-gantt",
-            "Optimal schedules without slots and in slots of 50 and 250 %; a job holds its nodes "
+            "Schedules of OAS without slots and in slots of 50 and 250 %; a job holds its nodes "
             f"to the end of its last slot; {NUMBERED}",
             "Schedules of Fig. 3's workload",
         )

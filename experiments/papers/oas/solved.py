@@ -18,6 +18,9 @@ from experiments.sweeps.forecast import Forecast
 from experiments.sweeps.run_store import Kept
 from experiments.sweeps.sweep import Watch
 
+OPTIMAL = "optimal"
+"""Status of a schedule of which it is proved that none ends earlier."""
+
 
 class Outcome:
     """What each point came to: the answer as JSON has it, replayed where OAS has no slots.
@@ -64,6 +67,23 @@ class Outcome:
     def makespan(self, point: Point) -> float:
         """Return the makespan of a point, s."""
         return float(self._of[point]["makespan"])
+
+    def is_proved(self, point: Point) -> bool:
+        """Tell whether it is proved that no schedule ends earlier than that of a point."""
+        return bool(self._of[point]["status"] == OPTIMAL)
+
+    def bound(self, point: Point) -> float:
+        """Return what the optimum of a point is not below, s; of a heuristic its own makespan."""
+        if point.method != OAS or self.is_proved(point):
+            return self.makespan(point)
+        return float(self._of[point]["bound"])
+
+    def optima(self) -> dict[str, int]:
+        """Return for how many schedules of OAS an optimum was searched, and how often proved."""
+        found = [answer for point, answer in self._of.items() if point.method == OAS]
+        found += [each["replay"]["links_ignored"] for each in found if "replay" in each]
+        proved = sum(each["status"] == OPTIMAL for each in found)
+        return {"searched": len(found), "proved": proved}
 
     def runs(self, point: Point) -> list[Run]:
         """Return the schedule of a point."""

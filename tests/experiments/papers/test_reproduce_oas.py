@@ -124,6 +124,13 @@ def test_a_chart_has_a_block_for_each_node_that_a_job_holds():
         assert len({run.start for run in each}) == len(each)
 
 
+def replayed(went, ignored, status="optimal", bound=None):
+    """Return how a schedule went that avoids saturation, and one that ignores links."""
+    bound = ignored if bound is None else bound
+    other = {"status": status, "planned": ignored, "makespan": ignored, "bound": bound}
+    return {"makespan": went, "saving": 1 - went / ignored, "links_ignored": other}
+
+
 def judged(text, given):
     """Return the verdict on a claim where answers are alike but for what is given of points."""
     alike = {
@@ -131,7 +138,7 @@ def judged(text, given):
         "status": "optimal",
         "wall_s": 1.0,
         "compaction": 0.5,
-        "replay": {"saving": 0.0},
+        "replay": replayed(100.0, 100.0),
     }
     every = [*points("slots"), *points("workloads")]
     found = {point.key(60): alike | given.get(point, {}) for point in every}
@@ -210,6 +217,129 @@ def test_only_queues_that_do_well_somewhere_are_judged(worst, word, said):
     found, evidence = judged(text, makespans(given))
     assert (found, [number for _, number in evidence]) == (word, pytest.approx(said))
     assert all(where.startswith("SJF above OAS") for where, _ in evidence)
+
+
+def unproved(given):
+    """Return answers whose optimum lies between a bound and the makespan."""
+    return {
+        point: {"makespan": makespan, "bound": bound, "status": "feasible"}
+        for point, (bound, makespan) in given.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "word"),
+    [
+        (
+            "the makespan increases with the slot size",
+            {Point(OF_SLOTS, OAS, 250): (99, 101)},
+            "open",
+        ),
+        (
+            "the makespan increases with the slot size",
+            {Point(OF_SLOTS, OAS, 250): (100, 120)},
+            "holds",
+        ),
+        (
+            "the makespan increases with the slot size",
+            {Point(OF_SLOTS, OAS, 15): (120, 130), Point(OF_SLOTS, OAS, 25): (50, 130)},
+            "fails",
+        ),
+        (
+            "the shortest slots give the best makespan",
+            {Point(OF_SLOTS, OAS, 15): (90, 100)},
+            "holds",
+        ),
+        (
+            "the shortest slots give the best makespan",
+            {Point(OF_SLOTS, OAS, 25): (90, 100)},
+            "open",
+        ),
+        (
+            "below 50 % makespans are similar to the minimum",
+            {Point(OF_SLOTS, OAS, 250): (90, 100)},
+            "open",
+        ),
+        (
+            "below 50 % makespans are similar to the minimum",
+            {Point(OF_SLOTS, OAS, 35): (106, 110)},
+            "fails",
+        ),
+        (
+            "small slots are more compact than large ones",
+            {Point(OF_SLOTS, OAS, 15): (99, 100)},
+            "open",
+        ),
+        (
+            "... nor is a queue without slots (OAS in slots)",
+            {Point("wl-1", OAS, OF_FIGURE_4): (90, 110)},
+            "open",
+        ),
+        (
+            "... nor is a queue without slots (OAS in slots)",
+            {Point("wl-1", OAS, OF_FIGURE_4): (101, 110)},
+            "fails",
+        ),
+        (
+            "... nor is a queue without slots (OAS in slots)",
+            {Point("wl-1", OAS, OF_FIGURE_4): (10, 100)},
+            "holds",
+        ),
+        ("the insertion is close to the optimum", {Point("wl-1", OAS): (90, 100)}, "open"),
+        ("the insertion is close to the optimum", {Point("wl-1", OAS): (96, 100)}, "holds"),
+        ("the insertion is close to the optimum", {Point("wl-1", OAS): (80, 90)}, "fails"),
+        (
+            "each queue that does well in one workload does badly in another",
+            {Point("wl-1", OAS, OF_FIGURE_4): (90, 100)},
+            "open",
+        ),
+        (
+            "each queue that does well in one workload does badly in another",
+            {Point("wl-1", OAS, OF_FIGURE_4): (90, 94)},
+            "holds",
+        ),
+    ],
+)
+def test_claims_hold_or_fail_for_every_optimum_that_bounds_allow(text, given, word):
+    found, evidence = judged(text, unproved(given))
+    assert found == word
+    assert any("no optimum proved" in where or "compaction" in where for where, _ in evidence)
+
+
+@pytest.mark.parametrize(
+    ("bound", "ignored", "word"),
+    [
+        (100, replayed(100, 90), "fails"),
+        (100, replayed(100, 110, "feasible", 100), "holds"),
+        (100, replayed(100, 110, "feasible", 80), "open"),
+        (100, replayed(100, 90, "feasible", 80), "open"),
+        (80, replayed(100, 90), "open"),
+        (95, replayed(100, 90), "fails"),
+    ],
+)
+def test_what_avoiding_saturation_saves_is_known_of_optima_alone(bound, ignored, word):
+    given = unproved({Point("wl-4", OAS): (bound, 100)})
+    given[Point("wl-4", OAS)]["replay"] = ignored
+    assert judged("avoiding saturation never costs makespan", given)[0] == word
+
+
+def test_how_many_optima_were_not_proved_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.papers.oas.draw_pictures", lambda *given: None)
+    every = points("workloads")
+    replay = replayed(100.0, 100.0, "feasible", 80.0)
+    answer = {"makespan": 100.0, "compaction": 0.5, "wall_s": 1.0, "schedule": [], "bound": 90.0}
+    status = dict.fromkeys(every, "optimal") | {Point("wl-1", OAS): "feasible"}
+    found = {
+        point.key(60.0): answer | {"status": status[point], "replay": replay} for point in every
+    }
+    monkeypatch.setattr(
+        "experiments.papers.oas.kept_of_paper", lambda *given: SimpleNamespace(all=lambda: found)
+    )
+    result = call("--part", "workloads", "--out", tmp_path)
+    assert "for 13 of 24 schedules of OAS no optimum was proved" in " ".join(result.stdout.split())
+    assert "proved optimal for 11 of 24" in (tmp_path / "oas.md").read_text()
+    told = json.loads(call("--part", "workloads", "--out", tmp_path, "--json").stdout)
+    assert told["optima"] == {"searched": 24, "proved": 11}
 
 
 def test_a_part_that_does_not_exist_is_refused():
