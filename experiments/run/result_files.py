@@ -98,7 +98,7 @@ class ResultFiles:
             folder,
             summary,
             _rows(folder / JOBS),
-            _platform(summary["platform"], where),
+            platform_of(summary["platform"], where),
             parameters_of(summary, where),
         )
 
@@ -124,7 +124,14 @@ def parameters_of(summary: dict[str, Any], where: str) -> Parameters:
     return checked(given, where)
 
 
-def _platform(tables: dict[str, Any], where: str) -> Platform:
+def platform_of(tables: dict[str, Any], where: str) -> Platform:
+    """Return a platform of `Scenario.to_dict`, in which links without a limit have none.
+
+    Raises
+    ------
+    GridError
+        If it is none.
+    """
     links = tables.get("links")
     if isinstance(links, list):
         unlimited = {"capacity": math.inf}

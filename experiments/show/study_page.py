@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from experiments.cli.listing import shown
+from experiments.run.result_files import platform_of
 from experiments.show.labels import heading, label, scale_of, scale_of_difference
-from experiments.show.numbers import NONE, PLAIN, Scale
+from experiments.show.numbers import NONE, PLAIN, Scale, number
 from experiments.show.packed import embedded
 from experiments.show.page import Cell, Column, Table, templates
 from experiments.show.panels import Panel, Point, panel
@@ -34,6 +35,7 @@ LIMITS = (
     "some are called different by chance.",
     "No mean is claimed where jobs are left unfinished.",
 )
+OF_SCENARIO = "Parameters that vary, such as nodes or link_mbps, may make it another."
 UNSTABLE = (
     "Means of synthetic jobs with a *, hollow in drawings, are of runs without a steady state, and "
     "grow with the length of the runs."
@@ -56,7 +58,7 @@ def study_page(outcome: StudyOutcome) -> str:
         better="more" if outcome.study.more_is_better else "less",
         panels=drawn[:PANELS],
         left_out=max(0, len(drawn) - PANELS),
-        tables=_tables(outcome) if len(outcome.runs) else [],
+        tables=[*(_tables(outcome) if len(outcome.runs) else []), *_platform(told.get("platform"))],
         limits=limits,
         text=told.get("text", ""),
         inputs=told.get("inputs", {}),
@@ -195,6 +197,35 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
         )
     )
     return tables
+
+
+def _platform(given: dict[str, Any] | None) -> list[Table]:
+    """Return the clusters of a study's scenario and their planned changes, as far as known."""
+    if given is None:
+        return []
+    platform = platform_of(given, "platform of the study")
+    clusters = [
+        [Cell(each.name), _count(each.size), _count(each.rate)] for each in platform.clusters
+    ]
+    columns = [Column("cluster", text=True), Column("processors"), Column("rate")]
+    tables = [Table("Platform of the scenario", columns, clusters, OF_SCENARIO)]
+    if platform.changes:
+        changes = [
+            [
+                *(Cell(each.cluster), Cell(each.what), _count(each.at)),
+                Cell(NONE) if each.until == math.inf else _count(each.until),
+                Cell("all") if each.processors is None else _count(each.processors),
+            ]
+            for each in platform.changes
+        ]
+        names = ("at, s", "until, s", "processors")
+        columns = [Column("cluster", text=True), Column("change", text=True), *map(Column, names)]
+        tables.append(Table("Planned changes", columns, changes))
+    return tables
+
+
+def _count(value: float) -> Cell:
+    return Cell(number(value), value)
 
 
 def _table(

@@ -131,6 +131,8 @@ class _Told(BaseModel):
     text: str = ""
     version: str | None = None
     inputs: dict[str, str] = {}
+    platform: dict[str, Any] | None = None
+    changes: list[str] = []
 
 
 LARGEST = 1e100

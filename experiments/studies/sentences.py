@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 def sentences(outcome: StudyTables) -> Iterator[str]:
     """Yield the sentences of a study."""
     yield from _compared(outcome)
+    for line in outcome.provenance.get("changes", ()):
+        yield f"{line[:1].upper()}{line[1:]}."
     if outcome.runs.empty:
         yield "No run is finished yet."
     elif outcome.all_rejected:

@@ -33,7 +33,12 @@ from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import numbers_of
-from experiments.studies.undefined import check_metrics, notes_of, undefined
+from experiments.studies.undefined import (
+    changes_in_windows,
+    check_metrics,
+    notes_of,
+    undefined,
+)
 from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
@@ -384,7 +389,14 @@ class Study:
             "inputs": {Path(path).name: each for path, each in self._digests.items()},
             "schedulers": self._plugins(),
         }
-        notes = {"title": self.definition.title, "study": told, "text": self.text, "ended": None}
+        notes = {
+            "title": self.definition.title,
+            "study": told,
+            "text": self.text,
+            "ended": None,
+            "platform": self.base.to_dict()["platform"],
+            "changes": changes_in_windows(self.definition, self._scenarios.values()),
+        }
         stack.enter_context(alone(path))
         return StudyDatabase(path, parameters, notes)
 

@@ -15,6 +15,7 @@ from typing import Any, Self
 import pandas as pd
 from pydantic import ValidationError
 
+from experiments.run.result_files import platform_of
 from experiments.studies.database import Contents, contents, unreadable
 from experiments.studies.definition import Definition, cell
 from experiments.studies.ranking import (
@@ -42,7 +43,9 @@ class StudyTables:
         What was asked.
     provenance : dict
         Where it comes from: ``version``, ``code digest``, ``text`` of the study file, ``inputs``
-        (of each file its SHA-256), ``seed``, ``scenario``, and all else the file tells.
+        (of each file its SHA-256), ``seed``, ``scenario``, its ``platform`` (`Scenario.to_dict`;
+        None in files of earlier versions), what its planned ``changes`` mean, in lines, and all
+        else the file tells.
     runs : DataFrame
         A row for each finished run: ``policy``, ``workload``, a column for each parameter that
         varies, ``replication`` (from 0), ``seed``, jobs left ``unfinished`` and ``rejected``,
@@ -70,6 +73,8 @@ class StudyTables:
             If the file is none of a study, or of one that this version cannot read.
         """
         found = contents(Path(path))
+        if found.told["platform"] is not None:
+            platform_of(found.told["platform"], f"{os.fspath(path)}: platform")
         try:
             study = Definition.model_validate(found.told["study"])
             runs = _runs(study, found)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from experiments.show.study_page import study_page
 from experiments.studies.database import alone
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
@@ -115,10 +117,21 @@ def test_changes_of_a_platform_in_windows_are_told(tmp_path):
         'workloads = {mine = "jobs.csv"}\nset = {load_factor = 2.0}\n'
     )
     (tmp_path / "study.toml").write_text(f"{study}replications = {{window = 5000, least = 2}}\n")
-    assert Study.load(tmp_path / "study.toml").notes == [
+    loaded = Study.load(tmp_path / "study.toml")
+    told = [
         "changes of the platform: at and until count from the start of each window, not of the log",
         "1 of 2 changes of the platform: planned after the last arrival of a window",
     ]
+    assert loaded.notes == told
+    outcome = loaded.run(tmp_path / "out.db", 1, watch=Silent())
+    summary = outcome.summary()
+    assert summary["provenance"]["changes"] == told
+    assert {f"{line[0].upper()}{line[1:]}." for line in told} <= {*summary["sentences"]}
+    page = study_page(outcome)
+    assert "at and until count from the start of each window" in page
+    rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in page.split("<tr>")]
+    assert ["A", "8", "1"] in rows
+    assert ["A", "drain", "2,600", "9,000", "all"] in rows
     (tmp_path / "study.toml").write_text(study)
     assert Study.load(tmp_path / "study.toml").notes == [
         "changes of the platform: at and until are not scaled by load_factor"
