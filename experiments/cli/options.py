@@ -185,8 +185,25 @@ traceback_option = click.option(
 )
 
 
-def scenario_options(required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what adds the options that say what a scenario is to be run with."""
+def scenario_options(
+    required: bool = True, metrics: bool = True
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what adds the options that say what a scenario is to be run with.
+
+    Parameters
+    ----------
+    required : bool
+        A scenario must be given.
+    metrics : bool
+        Metrics of one's own have a meaning to the command.
+    """
+    own_metrics = click.option(
+        "--metric",
+        "own_metrics",
+        multiple=True,
+        metavar="MODULE:FUNCTION",
+        help="A metric of your own, which is imported and run (docs/own-metric.md).",
+    )
     options = reversed(
         (
             click.argument("scenario", required=required),
@@ -213,13 +230,7 @@ def scenario_options(required: bool = True) -> Callable[[Callable[..., Any]], Ca
             click.option(
                 "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
             ),
-            click.option(
-                "--metric",
-                "own_metrics",
-                multiple=True,
-                metavar="MODULE:FUNCTION",
-                help="A metric of your own, which is imported and run (docs/own-metric.md).",
-            ),
+            *([own_metrics] if metrics else []),
             click.option("--seed", type=Number(0), default=0, show_default=True),
             traceback_option,
         )
@@ -240,7 +251,7 @@ def chosen_scenario(
     global_: str | None,
     local: str | None,
     settings: tuple[str, ...],
-    own_metrics: tuple[str, ...],
+    own_metrics: tuple[str, ...] = (),
 ) -> Scenario:
     """Return the scenario that the options describe."""
     from experiments.scenario.scenario import Scenario

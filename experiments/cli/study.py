@@ -63,7 +63,7 @@ def study(
 
 
 @click.command()
-@scenario_options()
+@scenario_options(metrics=False)
 @click.option("--replications", type=Number(2), default=8, help="Runs at each load (default: 8).")
 @click.option(
     "--width", type=Number(0, whole=False, above=True), default=0.005, help="(default: 0.005)"

@@ -175,3 +175,10 @@ def test_a_log_is_refused(tmp_path):
     scenario = Scenario.load("queues").changed((), workload=str(tmp_path / "jobs.csv"))
     with pytest.raises(GridError, match="workload: found a log; accepted: synthetic jobs"):
         find_saturation(scenario, 0, quiet)
+
+
+def test_metrics_of_ones_own_have_no_meaning():
+    got = CliRunner().invoke(main, ["saturation", "queues", "--metric", "own:f"])
+    assert got.exit_code == 2
+    assert "saturation: no such option '--metric'" in got.stderr
+    assert "--metric" not in CliRunner().invoke(main, ["saturation", "--help"]).stdout
