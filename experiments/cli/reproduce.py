@@ -94,7 +94,7 @@ def _parts(*names: str, what: str) -> Option:
     return click.option("--part", "parts", type=click.Choice(names), multiple=True, help=what)
 
 
-def _amounts(unit: str, replications: int) -> tuple[Option, ...]:
+def _amounts(unit: str, replications: str) -> tuple[Option, ...]:
     """Return the options that say how much is run."""
     return (
         click.option(
@@ -113,7 +113,7 @@ def _amounts(unit: str, replications: int) -> tuple[Option, ...]:
     )
 
 
-_add("muscle", "Figs. 4 to 7", _figures("4-7, such as 4-6 or 4,7"), *_amounts("20,000", 1))
+_add("muscle", "Figs. 4 to 7", _figures("4-7, such as 4-6 or 4,7"), *_amounts("20,000", "1"))
 _add(
     "beosim",
     "Figs. 9 to 27",
@@ -122,14 +122,14 @@ _add(
         *("anchors", "decisions", "adaptive"),
         what="section 6's bounds, Table 1 on this machine, or our `adaptive` against B3",
     ),
-    *_amounts("4,000,000 (Figs. 9-13) and 400,000 (the others) a cluster", 5),
+    *_amounts("4,000,000 (Figs. 9-13) and 400,000 (the others) a cluster", "5"),
 )
 _add(
     "queues",
     "Figs. 3 to 18",
     _figures("3-18, such as 9-14 or 3,4"),
     _table("saturation", what="the search for the maximal utilizations that the loads follow from"),
-    *_amounts("1,000,000", 10),
+    *_amounts("1,000,000 (150,000 with --table), at least 1,000", "10, with --table 8"),
 )
 _add(
     "maxutil",
@@ -141,7 +141,7 @@ _add(
     ),
     click.option("--ctc", metavar="FILE", help="Log in SWF for the paper's of the CTC."),
     click.option("--das", metavar="FILE", help="Log in SWF for the paper's of the DAS."),
-    *_amounts("4,000,000 (400,000 under FPFS)", 5),
+    *_amounts("4,000,000 (400,000 under FPFS), at least 1,000", "5"),
 )
 _add(
     "oas",

@@ -137,8 +137,11 @@ class Paper(engine.PaperOfPoints):
             ]
             yield f"| {case} | {' | '.join(cells)} |"
         yield (
-            "\n`metasched reproduce queues --table saturation` finds these brackets, by 8 runs of "
-            "150,000 jobs at each load. -: not run, because the policy is the same as LS or GS "
+            "\n`metasched reproduce queues --table saturation` finds these brackets, by "
+            f"{search.REPLICATIONS} runs of {jobs_of(search.JOBS):,} jobs at each load. The ends "
+            "are loads of which 95 % confidence intervals of how queues grow tell whether they are "
+            "borne; of loads inside runs did not tell. All loads and policies share the seeds, so "
+            "that brackets err together. -: not run, because the policy is the same as LS or GS "
             "there, or the paper does not show it. Formulas of `maxutil` give two of them: "
             f"{formulas[SINGLE, LS_DO]:.4f} (eq. 2, exact) for LS and {SINGLE}, where clusters "
             f"serve their own jobs alone, and {formulas[FOUR, GS]:.4f} (eq. 5, approximate) for "

@@ -19,6 +19,8 @@ JOBS = 0.15
 REPLICATIONS = 8
 """Runs at each load unless told otherwise."""
 WIDTH = 0.01
+WIDER = "*"
+"""Marks brackets in which loads were tried of which runs did not tell."""
 
 
 def by_formula() -> dict[tuple[Case, str], float]:
@@ -43,10 +45,12 @@ def search(
 ) -> Listing:
     """Search for the maximal utilization of each policy in each case of Table 1.
 
-    Parameters are those of `experiments.papers.engine.PaperOfRuns`; at least 2 replications. Rows
-    have ``low``, the highest load found to be borne, ``high``, the lowest found not to be,
-    ``used_low`` and ``used_high``, the two that the loads of the figures follow from, and
-    ``formula``, None where there is none.
+    Parameters are those of `experiments.papers.engine.PaperOfRuns`, but that a run at scale 1 has
+    `JOBS` of those of the figures; at least 2 replications. Rows have ``jobs`` of a run that count,
+    and ``replications``, the runs at each load; ``low``, the highest load found to be borne,
+    ``high``, the lowest found not to be, and ``loads``, what runs told of each load, as
+    `Saturation.summary` has it; ``used_low`` and ``used_high``, the two that the loads of the
+    figures follow from, and ``formula``, None where there is none.
 
     Raises
     ------
@@ -55,12 +59,14 @@ def search(
     """
     check_amounts(scale, replications, workers, fewest=2)
     kept = kept_of_paper(folder, "queues", scale=scale)
-    jobs = f"jobs={jobs_of(JOBS * scale)}"
+    jobs = jobs_of(JOBS * scale)
     found, formulas = [], by_formula()
     table = bare_table("composition", "policy", "found", "used", "by formula", no_wrap=True)
     for case, policies in SATURATION.items():
         watch.prepare(f"searching for the maximal utilizations of {case}")
-        scenarios = [of_case(case).changed([jobs], global_scheduler=each) for each in policies]
+        scenarios = [
+            of_case(case).changed([f"jobs={jobs}"], global_scheduler=each) for each in policies
+        ]
         brackets = find_saturations(
             scenarios, 0, lambda words: None, replications, workers, WIDTH, kept, watch
         )
@@ -71,8 +77,11 @@ def search(
                     "composition": list(case.composition),
                     "balanced": case.balanced,
                     "policy": policy,
+                    "jobs": jobs,
+                    "replications": replications,
                     "low": bracket.low,
                     "high": bracket.high,
+                    "loads": each.summary()["loads"],
                     "used_low": used[0],
                     "used_high": used[1],
                     "formula": formula,
@@ -81,9 +90,15 @@ def search(
             table.add_row(
                 str(case),
                 policy.upper(),
-                f"{bracket.low:.4f}-{bracket.high:.4f}",
+                f"{bracket.low:.4f}-{bracket.high:.4f}{WIDER * bool(bracket.untold)}",
                 f"{used[0]:.4f}-{used[1]:.4f}",
                 "-" if formula is None else f"{formula:.4f}",
             )
-    note = "found by this search; used for the figures' loads; the paper prints none"
+    note = (
+        f"found: by {replications} runs of {jobs:,} jobs at each load, the highest that is borne "
+        "and the lowest that is not (1: none was found), as 95 % confidence intervals of how "
+        "queues grow tell. All loads and policies share the seeds, so that brackets err together.\n"
+        f"{WIDER} of loads inside runs did not tell; more jobs a run would, or more replications\n"
+        "used: for the figures' loads; the paper prints none"
+    )
     return Listing(found, table, note)

@@ -38,7 +38,10 @@ from experiments.papers.queues.points import (
 )
 from experiments.papers.queues.responses import Outcome
 from experiments.papers.queues.saturation import POLICIES, SATURATION
+from experiments.sweeps.bracket import Bracket
 from experiments.sweeps.no_steady_state import is_far_lost, is_lost
+from experiments.sweeps.saturation import Saturation
+from experiments.sweeps.sweep import Unwatched
 
 WORDS = ["--figure", "15,18", "--scale", "0.002", "--replications", "2"]
 
@@ -100,6 +103,11 @@ def test_the_search_for_the_maximal_utilizations(tmp_path, monkeypatch):
     words = ["--table", "saturation", "--scale", 0.02, "--workers", 1, "--out", tmp_path]
     told = json.loads(call(*words, "--json").stdout)
     assert [each["policy"] for each in told] == list(SATURATION[SINGLE])
+    assert {(each["jobs"], each["replications"]) for each in told} == {(3000, 8)}
+    for each in told:
+        tried = {of["load"]: of["verdict"] for of in each["loads"]}
+        assert tried.get(each["low"], "borne") == "borne"
+        assert tried.get(each["high"], "not borne") == "not borne"
     of_ls = told[1]
     assert of_ls["low"] < 0.9286 < of_ls["high"]
     assert of_ls["formula"] == pytest.approx(0.9286, abs=5e-5)
@@ -108,7 +116,30 @@ def test_the_search_for_the_maximal_utilizations(tmp_path, monkeypatch):
     monkeypatch.setattr("experiments.sweeps.saturation._observe", None)
     again = call(*words)
     assert again.exit_code == 0
-    assert f"{of_ls['low']:.4f}-{of_ls['high']:.4f}  0.9141-0.9453  0.9286" in again.stdout
+    told_of_ls = f"{of_ls['low']:.4f}-{of_ls['high']:.4f}*  0.9141-0.9453  0.9286"
+    assert told_of_ls in again.stdout
+    note = " ".join(again.stdout.split())
+    assert "found: by 8 runs of 3,000 jobs at each load" in note
+    assert "* of loads inside runs did not tell" in note
+    assert "share the seeds, so that brackets err together" in note
+
+
+def test_help_tells_how_much_the_search_runs(tmp_path, monkeypatch):
+    said = " ".join(call("--help").stdout.split())
+    assert "in units of 1,000,000 (150,000 with --table), at least 1,000." in said
+    assert "(default: 10, with --table 8)" in said
+    asked = {}
+
+    def nothing(scenarios, seed, tell, replications, *rest):
+        asked.update(jobs=scenarios[0].parameters.jobs, replications=replications)
+        return [Saturation(each, 0, replications, Bracket()) for each in scenarios]
+
+    monkeypatch.setattr(search, "SATURATION", {SINGLE: SATURATION[SINGLE]})
+    monkeypatch.setattr(search, "find_saturations", nothing)
+    for scale, jobs in ((1, 150_000), (0.001, 1000)):
+        found = search.search(tmp_path / str(scale), Unwatched(), scale)
+        assert asked == {"jobs": jobs, "replications": search.REPLICATIONS}
+        assert f"by 8 runs of {jobs:,} jobs at each load" in found.note
 
 
 def test_what_the_search_cannot_do(tmp_path):
