@@ -34,6 +34,8 @@ THROWN_BACK = (
     "Where failures threw jobs back, use is that of last starts, and waiting jobs are told until "
     "arrivals end"
 )
+NEAR = 0.05
+"""Share of a bar of colours in which there is room for one mark."""
 TICKS = (1.0, 10.0, 60.0, 600.0, 3600.0, 36_000.0, 86_400.0, 864_000.0, 8_640_000.0)
 """Waits that are marked on axes, s."""
 
@@ -93,7 +95,9 @@ def _gantt(axes: Axes, ran: Ran) -> None:
     if len(chart.job) > MANY:
         blocks.set(array=waits[chart.job], cmap="viridis_r", norm=SymLogNorm(60.0, vmin=0.0))
         bar = axes.figure.colorbar(blocks, ax=axes, label="wait", pad=0.01)
-        _in_durations(bar.ax.yaxis, (0.0, *TICKS))
+        ticks = (0.0, *TICKS)
+        places = np.asarray(blocks.norm(np.array(ticks)), np.float64)
+        _in_durations(bar.ax.yaxis, _legible(ticks, places))
     else:
         colors = np.array(COLORS)[ran.jobs["job"].to_numpy()[chart.job] % len(COLORS)]
         blocks.set(facecolors=colors, edgecolors="black", linewidths=0.2)
@@ -116,6 +120,15 @@ def _gantt(axes: Axes, ran: Ran) -> None:
     axes.set_title(f"{ran.name}: {ran.policy}", parse_math=False)
     axes.set_xlabel(f"time, {unit}")
     _explain(axes, few=len(chart.job) <= MANY, joined=0 < ran.split.sum() <= JOINED)
+
+
+def _legible(ticks: Sequence[float], places: Floats) -> list[float]:
+    """Return the ticks of a bar of colours without those too near to the one before."""
+    kept = [0]
+    for index, place in enumerate(places):
+        if place - places[kept[-1]] >= NEAR:
+            kept.append(index)
+    return [ticks[index] for index in kept]
 
 
 def _explain(axes: Axes, few: bool, joined: bool) -> None:

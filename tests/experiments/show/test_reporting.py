@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.cli.app import main
+from experiments.show import run_plots
 from experiments.show.gantt_layout import lay
 from experiments.show.packed import embedded, pack
 from experiments.show.page import cluster_table, page_of
@@ -273,6 +275,22 @@ def test_pictures_are_written_and_the_same_each_time(folder, tmp_path, suffix):
         assert call("plot", folder, "--what", "gantt", "-o", out).exit_code == 0
         got.append(out.read_bytes())
     assert got[0] == got[1]
+
+
+@pytest.mark.parametrize("longest", [0.0, 45.0, 5000.0, 9e6])
+def test_marks_of_a_bar_of_colours_do_not_overlap(folder, monkeypatch, longest):
+    monkeypatch.setattr(run_plots, "MANY", 0)
+    ran = Ran.read(folder)
+    ran.jobs["start"] = ran.jobs["arrival"] + np.linspace(0.0, longest, len(ran.jobs))
+    ran.jobs["finish"] = ran.jobs["start"] + 1.0
+    figure = draw([ran], "gantt")
+    figure.draw_without_rendering()
+    bar = figure.axes[1].yaxis
+    low, high = bar.get_view_interval()
+    shown = [each.label2 for each in bar.get_major_ticks() if low <= each.get_loc() <= high]
+    boxes = [label.get_window_extent() for label in shown]
+    assert boxes
+    assert all(above.y0 >= below.y1 for below, above in pairwise(boxes))
 
 
 def test_a_schedule_has_a_legend_of_what_it_shows(folder, tmp_path):
