@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.show.differences import both, same_deadlines, same_jobs, to_blame
 from experiments.show.labels import label, told
-from experiments.show.numbers import counted, listed, number, percent
+from experiments.show.numbers import counted, listed, number, percent, signed_percent
 from experiments.show.run_data import Ran
 from experiments.show.words import Sentence, found
 
@@ -125,7 +125,9 @@ def _more(value: float, best: float) -> str:
     if times >= TOO_FAR:
         return ""
     return (
-        f" ({number(times)} times as much)" if times >= TIMES else f" ({100 * (times - 1):+.1f} %)"
+        f" ({number(times)} times as much)"
+        if times >= TIMES
+        else f" ({signed_percent(times - 1)} %)"
     )
 
 

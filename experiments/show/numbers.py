@@ -134,6 +134,16 @@ def percent(share: float | None) -> str:
     return "< 0.1 %" if text == "0.0 %" and share > 0 else text
 
 
+def signed_percent(share: float) -> str:
+    """Return a change in percent, without the sign %: 0.0 only if there is none.
+
+    >>> signed_percent(0.0314), signed_percent(-0.000073), signed_percent(0.0)
+    ('+3.1', '-0.0073', '+0.0')
+    """
+    told = f"{100 * share:+.1f}"
+    return f"{100 * share:+.2g}" if share and not float(told) else told
+
+
 def counted(count: float, one: str, many: str = "") -> str:
     """Return how many there are.
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from experiments.cli.listing import shown
 from experiments.show.labels import label, scale_of_difference
-from experiments.show.numbers import PERCENT, POINTS, counted, listed
+from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
@@ -118,7 +118,7 @@ def _change(metric: str, rows: pd.DataFrame) -> str:
     if len(rows) == 1:
         half = abs(rows["half_width"] / whole).iloc[0]
         return f"changes by {'+' if low > 0 else ''}{scale.with_unit(low, half)}"
-    ends = [_signed(low), _signed(high)]
+    ends = [signed_percent(low), signed_percent(high)]
     size = f"{ends[0] if ends[0] == ends[1] else ' to '.join(ends)} {scale.unit}"
     return f"changes by {size} in {int(sure.sum())} of {len(rows)} cases"
 
@@ -221,7 +221,3 @@ def _points(outcome: StudyTables, rows: pd.DataFrame) -> str:
         place = place_of(outcome, [row[name] for name in outcome.where])
         names.append(f"{row['policy']} ({place})" if place else str(row["policy"]))
     return listed(names)
-
-
-def _signed(share: float) -> str:
-    return f"{100 * share:+.1f}"

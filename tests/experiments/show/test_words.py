@@ -166,7 +166,12 @@ def test_a_tie_is_told_as_one(whole):
 
 @pytest.mark.parametrize(
     ("wait", "told"),
-    [(12.5, "b 12.5 s (+25.0 %)."), (43.0, "b 43 s (4.30 times as much)."), (9000.0, "b 2.50 h.")],
+    [
+        (12.5, "b 12.5 s (+25.0 %)."),
+        (10.004, "b 10.0 s (+0.04 %)."),
+        (43.0, "b 43 s (4.30 times as much)."),
+        (9000.0, "b 2.50 h."),
+    ],
 )
 def test_how_far_runs_are_apart_is_told_where_it_says_something(whole, wait, told):
     runs = changed(whole, "a", mean_wait=10.0), changed(whole, "b", mean_wait=wait)

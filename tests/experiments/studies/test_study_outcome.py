@@ -263,6 +263,17 @@ def test_an_effect_of_fewer_replications_says_so(tmp_path):
     )
 
 
+def test_a_sure_change_is_never_told_as_none(tmp_path):
+    def result(policy, workload, setting, replication):
+        less = 0.08 if setting["link_mbps"] == 1000 else 0.0
+        return {"mean_turnaround": 1000.0 - less * (2 if policy.startswith("dll") else 1)}
+
+    text = STUDY.replace("[100, 1000]", "[100, 1000]\nlatency = [0, 5]")
+    told = " ".join(read(tmp_path, result, text=text).sentences())
+    assert "ect over fcfs changes by -0.008 % in 2 of 2 cases." in told
+    assert "dll over fcfs changes by -0.016 % in 2 of 2 cases." in told
+
+
 def test_one_policy_and_one_replication_are_told_as_such(tmp_path):
     text = STUDY.replace('"ect", "dll"', '"ect"').replace("[100, 1000]", "[100]")
     told = StudyOutcome.read(made_up(tmp_path / "one.db", turnaround, text, 1)).sentences()
