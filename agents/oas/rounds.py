@@ -4,15 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from agents.oas.instance import Cluster, Instance, Job
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
-from agents.oas.settings import OasSettings
 from agents.oas.solvers.cp_sat import cp_sat
 from agents.oas.solvers.heuristics import HEURISTICS, heuristic
+from grid.jobs import LONGEST
+from grid.settings import Checked, setting
+
+
+@dataclass(frozen=True)
+class OasSettings(Checked):
+    """Of the rounds of `OasScheduler`."""
+
+    group = "OAS"
+
+    round_jobs: int = setting(
+        40,
+        "Most waiting jobs that a round optimises, the oldest ones.",
+        least=1,
+        most=1_000_000_000,
+    )
+    round_time: float = setting(
+        0.1,
+        "What CP-SAT may take for a round; 0: the best heuristic schedule is taken.",
+        unit="s",
+        least=0,
+        most=LONGEST,
+    )
+    round_clock: str = setting(
+        "deterministic",
+        "Whether round_time counts what CP-SAT computes, so that runs can be repeated; or, wall, "
+        "time as it passes, so that they cannot.",
+        choices=("deterministic", "wall"),
+    )
+
 
 FINENESS = 10_000
 """Units in the longest time of a round: predictions are no finer."""

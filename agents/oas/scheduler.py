@@ -13,8 +13,7 @@ from agents.oas.instance import LARGEST, Cluster, Instance, exact
 from agents.oas.instance import Job as Tasks
 from agents.oas.model import link_demand, obstacles
 from agents.oas.order import OrderedScheduler, Planned, starting
-from agents.oas.rounds import Running, Waiting, plan_round
-from agents.oas.settings import OasSettings
+from agents.oas.rounds import OasSettings, Running, Waiting, plan_round
 from agents.schedulers import Answer
 from agents.view import Job
 from grid.errors import GridError

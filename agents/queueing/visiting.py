@@ -6,6 +6,7 @@ its head does not fit, or it is empty; rounds follow until none is enabled.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,11 +14,28 @@ import numpy.typing as npt
 
 from agents.queueing.notes import NOTES
 from agents.queueing.placement import at_home, is_local, refusal, worst_fit
-from agents.queueing.settings import QueueSettings
 from agents.schedulers import GlobalScheduler
+from grid.jobs import LONGEST
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import ARRIVED, DEPARTED, NONE, REJECT, START, STARTED, WAIT
+from grid.settings import Checked, setting
 from grid.streams import below
+
+
+@dataclass(frozen=True)
+class QueueSettings(Checked):
+    """Of policies that visit queues."""
+
+    group = "order of jobs"
+
+    aging: float = setting(
+        0.0,
+        "Time after which the head of a queue goes before all others; 0: never.",
+        unit="s",
+        least=0,
+        most=LONGEST,
+    )
+
 
 UNDER_WAY, AGED_FIRST, OPENS = range(3)
 LOCAL_FIRST, GLOBAL_FIRST, RANDOM_FIRST = range(3)

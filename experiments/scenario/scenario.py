@@ -18,13 +18,13 @@ from agents.pace.predictor import Prediction, is_told
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.run.own_metrics import check_names
+from experiments.scenario.assignments import read_settings
 from experiments.scenario.checked import ScenarioError, checked, kinds_for
 from experiments.scenario.fields import check_fields, whole_seed
 from experiments.scenario.files import is_packaged, scenario_file
 from experiments.scenario.jobs import Duration, Source, build_workload, paths_of, read_source
 from experiments.scenario.parameters import ALIASES, Parameters
 from experiments.scenario.platform import sized
-from experiments.scenario.settings import read_settings
 from experiments.scenario.toml import read_toml
 from experiments.show.display import Shown
 from grid.foreign import plain, quoted

@@ -10,10 +10,9 @@ import pytest
 from agents.oas import HEURISTICS, Instance
 from agents.oas.instance import Cluster
 from agents.oas.model import link_demand
-from agents.oas.rounds import Running, Waiting, plan_round
+from agents.oas.rounds import OasSettings, Running, Waiting, plan_round
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
-from agents.oas.settings import OasSettings
 from agents.oas.solvers.cp_sat import cp_sat
 from agents.oas.solvers.heuristics import heuristic
 from grid.errors import GridError

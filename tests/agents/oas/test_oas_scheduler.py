@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents.oas import Cluster, Instance, Job, solve
-from agents.oas.settings import OasSettings
+from agents.oas.rounds import OasSettings
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from grid.jobs import job_table

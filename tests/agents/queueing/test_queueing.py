@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from agents.model import GridModel
-from agents.queueing.settings import QueueSettings
-from agents.queueing.visiting import QueuePolicy
+from agents.queueing.visiting import QueuePolicy, QueueSettings
 from agents.registry import GLOBAL, global_scheduler, local_scheduler
 from agents.selection import JobSelection
 from grid.distributions import Exponential, UniformSizes
