@@ -19,6 +19,7 @@ from experiments.cli.process import give_stdout_up
 from experiments.events.log import event_log, resumed_log
 from experiments.run.checkpoints import Saving, SeedSchedules, UnderWay
 from experiments.run.failure_warnings import hardly_ending
+from experiments.run.files import check_files
 from experiments.run.observed import Observed
 from experiments.run.own_metrics import tell_failures
 from experiments.run.results import Result
@@ -138,7 +139,7 @@ def run(
     ------
     GridError
         If there is no such scenario, or the events, the result or the first checkpoint cannot be
-        written.
+        written, or would be written over a log that is read.
     """
     if isinstance(scenario, str | os.PathLike):
         scenario = Scenario.load(scenario)
@@ -149,6 +150,11 @@ def run(
     for name, path in (("out", out), ("events", events)):
         if not isinstance(path, str | os.PathLike | None):
             raise GridError(f"{name}: found {quoted(path)}; accepted: a path")
+    check_files(
+        [(None if events is None else os.fspath(events), "events")],
+        None if out is None else os.fspath(out),
+        scenario.logs,
+    )
     model = scenario.model(seed)
     scenario = scenario.as_run(model)
     display = Display(live, pace, follow, watch).checked(model)

@@ -25,6 +25,16 @@ def test_what_a_run_cannot_be_given_is_told(given, words):
     assert str(caught.value) == words
 
 
+def test_a_run_does_not_write_over_what_it_reads(tmp_path):
+    log, text = tmp_path / "jobs.csv", "arrival,size,runtime\n0,1,5\n"
+    log.write_text(text)
+    scenario = metasched.Scenario.load("quickstart").changed(workload=str(log))
+    for given in ({"out": tmp_path}, {"events": log}):
+        with pytest.raises(GridError, match="found a file that is read; accepted: another file"):
+            metasched.run(scenario, **given)
+    assert log.read_text() == text
+
+
 def test_what_is_no_platform_is_told():
     with pytest.raises(GridError, match="sizes: found 5; accepted: a list of processors"):
         Platform.star(5)
