@@ -266,7 +266,7 @@ def chosen_scenario(
         changes["global_scheduler"] = global_
     if local is not None:
         changes["local_scheduler"] = local
-    loaded = Scenario.load(scenario)
+    loaded = Scenario.load(scenario, (global_, local))
     if own_metrics:
         changes["own_metrics"] = tuple(dict.fromkeys((*loaded.own_metrics, *own_metrics)))
     return loaded.changed(settings, "--set", **changes)

@@ -25,7 +25,7 @@ from experiments.scenario.files import is_packaged, scenario_file
 from experiments.scenario.jobs import Duration, Source, build_workload, paths_of, read_source
 from experiments.scenario.parameters import ALIASES, Parameters
 from experiments.scenario.platform import sized
-from experiments.scenario.toml import read_toml
+from experiments.scenario.toml import Instead, read_toml
 from experiments.show.display import Shown
 from grid.foreign import plain, quoted
 from grid.metrics.performance import Criteria
@@ -102,11 +102,12 @@ class Scenario(Shown):
         object.__setattr__(self, "platform", sized(self.platform, self.parameters))
 
     @classmethod
-    def load(cls, name: str | os.PathLike[str]) -> Scenario:
+    def load(cls, name: str | os.PathLike[str], instead: Instead = (None, None)) -> Scenario:
         """Return a packaged scenario by name, or a user's by path (``.toml`` or ``.py``).
 
         A ``.py`` file is a script that leaves a `Scenario` in its variable ``scenario``. Modules
-        that a user's file names are looked for in its own folder, then in the current one.
+        that a user's file names are looked for in its own folder, then in the current one; where
+        schedulers of a ``.toml`` file are not there, it has those of `instead`, if they are given.
 
         Raises
         ------
@@ -122,7 +123,7 @@ class Scenario(Shown):
             importable_from(path.parent)  # where a scenario's own modules are looked for first
         found: Any
         if path.suffix == ".toml":
-            found = cls(plain(path.stem, most=255), **read_toml(path))
+            found = cls(plain(path.stem, most=255), **read_toml(path, instead))
         else:
             found = runpy.run_path(str(path)).get("scenario")
         if not isinstance(found, cls):

@@ -9,6 +9,7 @@ from typing import Any
 from agents.registry import GLOBAL, LISTED, LOCAL, global_scheduler, is_name, local_scheduler
 from experiments.scenario.checked import ScenarioError, checked
 from experiments.scenario.fields import LISTS, OUTPUTS, SITES, strings
+from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant
 from grid.platform.multicluster import Platform
@@ -23,13 +24,19 @@ INSTEAD = {
 DEFAULTS = {"title": "", "paper": "", "global": "muscle", "local": "titan"}
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+Instead = tuple[str | None, str | None]
+"""The global and the local scheduler that a user wants, None: what the file says."""
+
+
+def read_toml(path: Path, instead: Instead = (None, None)) -> dict[str, Any]:
     """Return the fields of `experiments.scenario.Scenario` that a file gives.
 
     Parameters
     ----------
     path : Path
         The file, to whose folder logs are relative.
+    instead : pair of str or None
+        Schedulers to have where those of the file are not there.
 
     Raises
     ------
@@ -45,8 +52,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     for key, found in text.items():
         if not isinstance(found, str):
             raise ScenarioError(f"{path}: {key}: found {quoted(found)}; accepted: a string")
-    for key, known in (("global", GLOBAL), ("local", LOCAL)):
-        if not is_name(text[key], known):
+    for key, known, wanted in zip(("global", "local"), (GLOBAL, LOCAL), instead, strict=True):
+        if not is_name(text[key], known) and wanted is None:
             raise ScenarioError(
                 f"{path}: {key}: found {quoted(text[key])}; {meant(text[key], known, LISTED)}"
             )
@@ -59,7 +66,17 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ScenarioError(
             f"{path}: outputs: found {[*outputs]}; accepted: a list of {', '.join(OUTPUTS)}"
         )
-    policies = global_scheduler(text["global"]), local_scheduler(text["local"])
+    policies = []
+    for key, find, wanted in zip(
+        ("global", "local"), (global_scheduler, local_scheduler), instead, strict=True
+    ):
+        try:
+            policies.append(find(text[key]))
+        except (GridError, ImportError, SyntaxError):
+            if wanted is None:
+                raise
+            text[key] = wanted
+            policies.append(find(wanted))
     platform = {key: table[key] for key in PLATFORM_KEYS if key in table}
     return {
         "platform": Platform.from_dict(platform, str(path)),

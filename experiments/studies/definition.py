@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -240,6 +241,16 @@ class Definition(_Part):
             *(global_scheduler(each.global_) for each in self.compared),
             *(local_scheduler(each.local) for each in self.compared),
         )
+
+    @property
+    def own_modules(self) -> dict[str, str]:
+        """The files of the user's own schedulers, by their names."""
+        found = {}
+        for policy in self.compared:
+            for name, find in ((policy.global_, global_scheduler), (policy.local, local_scheduler)):
+                if ":" in name:
+                    found[name] = inspect.getfile(find(name))
+        return found
 
     @property
     def settings(self) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import math
 import os
@@ -21,7 +20,6 @@ import pandas as pd
 from rich.console import Console
 
 from agents.importing import importable_from
-from agents.registry import global_scheduler, local_scheduler
 from experiments.cli.compiling import saying_when_compiling
 from experiments.cli.listing import shown
 from experiments.run.files import check_file
@@ -33,12 +31,7 @@ from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import numbers_of
-from experiments.studies.undefined import (
-    changes_in_windows,
-    check_metrics,
-    notes_of,
-    undefined,
-)
+from experiments.studies.undefined import changes_in_windows, check_metrics, notes_of, undefined
 from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
@@ -245,7 +238,10 @@ class Study:
         """The scenario, with the platform and the parameters that all runs share."""
         study, folder = self.definition, self.path.parent
         named = Path(study.scenario).suffix in SUFFIXES
-        scenario = Scenario.load(str(folder / study.scenario) if named else study.scenario)
+        scenario = Scenario.load(
+            str(folder / study.scenario) if named else study.scenario,
+            (study.compared[0].global_, study.compared[0].local),
+        )
         importable_from(Path.cwd())
         importable_from(folder)
         check_importable(scenario, "study")
@@ -387,7 +383,9 @@ class Study:
             "window": window,
             "scenario digest": hashlib.sha256(scenario.encode()).hexdigest(),
             "inputs": {Path(path).name: each for path, each in self._digests.items()},
-            "schedulers": self._plugins(),
+            "schedulers": {
+                name: digest(file) for name, file in self.definition.own_modules.items()
+            },
         }
         notes = {
             "title": self.definition.title,
@@ -399,12 +397,3 @@ class Study:
         }
         stack.enter_context(alone(path))
         return StudyDatabase(path, parameters, notes)
-
-    def _plugins(self) -> dict[str, str]:
-        """Return SHA-256 of the modules of the user's own schedulers."""
-        found = {}
-        for policy in self.definition.compared:
-            for name, find in ((policy.global_, global_scheduler), (policy.local, local_scheduler)):
-                if ":" in name:
-                    found[name] = digest(inspect.getfile(find(name)))
-        return found

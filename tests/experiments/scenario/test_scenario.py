@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
+from experiments.cli.app import main
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.files import packaged_names
 from experiments.scenario.scenario import Scenario
+from experiments.studies.study import Study
 from grid.errors import GridError, PlatformError, WorkloadError
 from grid.platform.multicluster import Platform
 from tests.experiments.scenario_files import SITE, run_of
@@ -240,3 +243,21 @@ def test_a_scenario_names_what_its_platform_lacks():
         Scenario("mine", Platform.star([]))
     with pytest.raises(ScenarioError, match="mine: jobz: unknown parameter"):
         Scenario("mine", Platform.star([4]), {"jobz": 3})
+
+
+@pytest.mark.parametrize("name", ["not_there:Mine", "of_no_package", "lacking:Mine"])
+def test_a_scheduler_that_is_not_there_can_be_replaced(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lacking.py").write_text("import not_installed\n")
+    (tmp_path / "mine.toml").write_text(f'global = "{name}"\nlocal = "fcfs"\n{SITE}')
+    with pytest.raises((GridError, ImportError)):
+        Scenario.load("mine.toml", (None, "easy"))
+    assert Scenario.load("mine.toml", ("dll", None)).global_scheduler == "dll"
+    told = CliRunner().invoke(main, ["validate", "mine.toml", "--global", "dll", "--json"])
+    assert told.exit_code == 0, told.output
+    (tmp_path / "study.toml").write_text(
+        'scenario = "mine.toml"\nmetric = "mean_wait"\n'
+        'policies = [{global = "dll", local = "fcfs"}, {global = "ect", local = "easy"}]\n'
+        "set = {mode = 'open', jobs = 20}\n"
+    )
+    assert Study.load("study.toml").base.local_scheduler == "fcfs"
