@@ -48,22 +48,22 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
     @property
     def free(self) -> int:
         """Free processors."""
-        return int(self.model.world.free[self.index])
+        return int(self.model.world.state.free[self.index])
 
     @property
     def busy(self) -> int:
         """Processors that run jobs."""
-        return int(self.model.world.up[self.index]) - self.free
+        return int(self.model.world.state.up[self.index]) - self.free
 
     @property
     def running(self) -> int:
         """Jobs that run."""
-        return int(self.model.world.running_count[self.index])
+        return int(self.model.world.state.running_count[self.index])
 
     @property
     def waiting(self) -> int:
         """Jobs in the queue."""
-        return int(self.model.world.waiting[self.index])
+        return int(self.model.world.state.waiting[self.index])
 
     @property
     def utilization(self) -> float:
@@ -76,19 +76,19 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
         """Messages that its broker sent, and that were sent to it: of jobs, state and schedules."""
         world, broker = self.model.world, self.broker
         return {
-            "sent": int(world.sent[self.index]) + broker.sent,
-            "received": int(world.received[self.index]) + broker.received,
+            "sent": int(world.state.sent[self.index]) + broker.sent,
+            "received": int(world.state.received[self.index]) + broker.received,
         }
 
     @property
     def restarts(self) -> int:
         """Times that a failure here threw a job back."""
-        return int(self.model.world.columns["restarts"][self.index])
+        return int(self.model.world.state.restarts[self.index])
 
     @property
     def lost_work(self) -> float:
         """Processor-seconds that such jobs had been held here, in vain."""
-        return float(self.model.world.columns["lost_work"][self.index])
+        return float(self.model.world.state.lost_work[self.index])
 
     def expected_ends(self) -> tuple[Indices, Indices, Floats]:
         """Return the slots of the running jobs, their processors here and expected ends, s.
@@ -97,7 +97,7 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
         links that a co-allocated job shares, only its dedicated execution time is predicted.
         """
         world, jobs = self.model.world, self.model.world.jobs
-        slots, counts = world.running(self.index)
+        slots, counts = world.jobs.running(self.index)
         longer = jobs["predicted_time"][slots] - jobs["execution_time"][slots]
         return slots, counts, np.maximum(jobs["end"][slots] + longer, world.now)
 
@@ -105,8 +105,8 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
         """Return when each processor that remains will be free, s, in increasing order."""
         world = self.model.world
         slots, counts, ends = self.expected_ends()
-        if world.remaining[self.index] < world.up[self.index]:
-            counts = world.remaining_of(self.index, slots)
+        if world.state.remaining[self.index] < world.state.up[self.index]:
+            counts = world.jobs.remaining_of(self.index, slots)
         held = np.repeat(ends, counts)
         free = np.full(self.free, world.now)
         return np.concatenate([free, np.sort(held)])

@@ -168,8 +168,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             self._next_batch()
         else:
             if isinstance(workload, BacklogWorkload):
-                self.world.keep_waiting(workload.waiting)
-            self.world.feed(Chunks(workload))
+                self.world.arrivals.keep_waiting(workload.waiting)
+            self.world.arrivals.feed(Chunks(workload))
         self.datacollector = mesa.DataCollector(
             model_reporters={
                 name: name for name in ("now", "completed", "busy", "waiting", "queued", "messages")
@@ -188,23 +188,23 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     @property
     def completed(self) -> int:
         """Jobs completed so far."""
-        return self.world.count("completed")
+        return self.world.state.completed
 
     @property
     def busy(self) -> list[int]:
         """Processors of each cluster that run jobs."""
-        return [int(held) for held in self.world.up - self.world.free]
+        return [int(held) for held in self.world.state.up - self.world.state.free]
 
     @property
     def waiting(self) -> list[int]:
         """Jobs that wait at each cluster."""
-        waiting: list[int] = self.world.waiting[: self.world.clusters].tolist()
+        waiting: list[int] = self.world.state.waiting[: self.world.clusters].tolist()
         return waiting
 
     @property
     def queued(self) -> int:
         """Jobs that wait globally."""
-        return int(self.world.waiting[-1])
+        return int(self.world.state.waiting[-1])
 
     @property
     def messages(self) -> int:
@@ -215,12 +215,12 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     @property
     def messages_lost(self) -> int:
         """Messages lost on a hop between brokers so far, of every kind."""
-        return self.lost_between + self.world.count("lost")
+        return self.lost_between + self.world.state.lost
 
     @property
     def in_flight(self) -> int:
         """Messages on their way, of every kind."""
-        return self._mail.in_flight + self.world.in_flight
+        return self._mail.in_flight + self.world.state.in_flight
 
     # Time ---------------------------------------------------------------------------------------
 
@@ -229,7 +229,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self._stopping = False
         self._looked = self._next_look()
         self._run_until(self._looked)
-        instants = self.world.count("instants")
+        instants = self.world.state.instants
         if instants != self._told or not self.running:
             self._told = instants
             self.datacollector.collect(self)
@@ -237,7 +237,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     def _next_look(self) -> float:
         """Return the end of the next interval, or of a later one in which more happens, if near."""
         look = self._looked + self.interval
-        more = min(self.world.coming, self._mail.next_due())
+        more = min(self.world.state.coming, self._mail.next_due())
         if look < more < np.inf:
             end = float(np.ceil(more / self.interval)) * self.interval
             look = end if more <= end < np.inf else more  # the product is rounded
@@ -293,7 +293,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def _next_batch(self, due: float = np.inf) -> bool:
         """Dispatch the next round, if nothing is left of the one before but reminders of later."""
-        jobs, left = self.workload, self._mail.in_flight + self.world.count("live")
+        jobs, left = self.workload, self._mail.in_flight + self.world.state.live
         if not isinstance(jobs, BatchWorkload) or (due < np.inf and (due <= self.now or left)):
             return False
         self.world.submit(batch := jobs.next_batch(self.now))
@@ -334,7 +334,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def _deliver(self, planners: Sequence[Scheduler] = ()) -> None:
         """Deliver what is due, then have those act who got something, and those plan who shall."""
-        if self.world.count("collected"):
+        if self.world.state.collected:
             self._submissions()  # before a report of this instant begins a round with them
         acting = {}
         for message in self._mail.deliver(self.now):
@@ -380,12 +380,12 @@ class GridModel(mesa.Model):  # type: ignore[misc]
 
     def _deciding(self) -> Scheduler | None:
         """Return whose decision the kernel has come to, if any's."""
-        if self.world.count("mid_instant"):
+        if self.world.state.mid_instant:
             return None  # the workload was asked for more
-        if self.world.count("cursor") != NONE or self.world.count("offering_all"):
+        if self.world.state.cursor != NONE or self.world.state.offering_all:
             return self.scheduler
-        landing = self.world.count("landing_first")
+        landing = self.world.state.landing_first
         return None if landing == NONE else self._local(landing)
 
     def _local(self, slot: int) -> LocalScheduler:
-        return self.clusters[self.world.jobs["cluster"].item(slot)].scheduler
+        return self.clusters[self.world.jobs.columns["cluster"].item(slot)].scheduler

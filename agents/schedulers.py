@@ -38,6 +38,7 @@ from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import PlacementError
 from grid.kernel.state import LOCAL, REJECT, WAIT
 from grid.streams import Stream, stream
+from grid.world.policies import GlobalRules
 
 __all__ = [
     "REJECT",
@@ -89,8 +90,11 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
         """Act on the messages of this instant, once all are delivered."""
 
 
-class GlobalScheduler(Scheduler):
+class GlobalScheduler(Scheduler, GlobalRules):
     """Decides where each job goes.
+
+    How jobs are offered to it, and what it may do with them, is said by the attributes of
+    `grid.world.policies.GlobalRules`, such as `max_jumps`.
 
     Attributes
     ----------
@@ -103,34 +107,13 @@ class GlobalScheduler(Scheduler):
     broker_class: ClassVar[type[A4Broker]] = A4Broker
     """Of which all brokers are: its own, those of the clusters and those between."""
 
-    max_jumps: float = math.inf
-    """How often a waiting job may be overtaken: 0 is FCFS, more FPFS (`maxutil`, section 2.4)."""
-
     selection: str = ""
     """Which waiting jobs are tried, if they are offered one by one: "easy" or "conservative" have
     the first that must wait, or the first hundred, reserve what they need (`agents.selection`); by
     default as the parameter of this name says."""
 
-    queues: ClassVar[str] = ""
-    """Which queues it visits instead of having jobs offered in order of arrival: "global", one for
-    all jobs; "local", that of the cluster of origin; "by-components", the local one for jobs of a
-    single component and the global one for others."""
-
-    spans: bool = False
-    """Jobs larger than any cluster are accepted, since the scheduler will split them."""
-
-    penalty: float = 0.0
-    """Factor on the execution time of a job that is split, whatever its links; 0: links decide."""
-    larger_wait: ClassVar[bool] = False
-    """When `place` has a job wait, it would have any as large wait too, or reject it, until
-    something changes: those are not asked about, and what happens is the same."""
-    reconsiders: ClassVar[bool] = False
-    """An arrival has all waiting jobs offered, not only the new one."""
-
     only_chooses: ClassVar[bool] = False
     """It sends each job on at once: given a single cluster, it decides nothing."""
-    collects: ClassVar[bool] = False
-    """Jobs are collected and allocated in rounds; `place` is never called."""
 
     def __init__(self, model: Grid) -> None:
         super().__init__(model)
@@ -301,7 +284,9 @@ class PlanningScheduler(LocalScheduler):
         keys = world.jobs["key"]
         ready, late = reports.complete()
         held = set(reports.announced(late, (LOCAL,)))
-        waiting = reports.able([slot for slot in world.queue(index).tolist() if slot not in held])
+        waiting = reports.able(
+            [slot for slot in world.jobs.waiting(index).tolist() if slot not in held]
+        )
         planned = [slot for slot in waiting if keys[slot] < np.inf]
         able = set(waiting)
         seeded = [slot for slot in reports.announced(ready, (LOCAL,)) if slot in able]

@@ -37,7 +37,7 @@ class Job:
     size: int
 
     def __init__(self, world: World, slot: int) -> None:
-        jobs = world.jobs
+        jobs = world.jobs.columns
         _keep_columns(self, jobs)
         _keep_slot(self, slot)
         _keep_size(self, jobs["size"].item(slot))
@@ -177,7 +177,7 @@ class KnownCluster:
     @property
     def age(self) -> float:
         """How old the latest news of it is, s; 0 where news takes no time."""
-        if self._world.columns["at_once"].item(self.index):
+        if self._world.state.at_once.item(self.index):
             return 0.0
         return float(self._world.now - self._world.known["at"].item(self.index))
 
@@ -208,7 +208,7 @@ class KnownQueues:
     }
 
     def __init__(self, world: World) -> None:
-        told = world.told
+        told = world.state.known
         count = world.clusters + 1
         released = told["released"].tolist()
         self.event = self._EVENTS[int(told["event"])]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,6 +26,7 @@ from grid.kernel.policies.decisions import (
     visit_address,
 )
 from grid.kernel.state import SERVICES
+from grid.world.policies import Addresses
 
 
 class _Numbers(WeakKeyDictionary[Any, Any]):
@@ -79,25 +79,15 @@ def receivers(scheduler: GlobalScheduler, clusters: Sequence[ClusterAgent]) -> d
 def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
     """Have the world ask the global scheduler."""
     world = model.world
-    place, largest, visit = _addresses(model, scheduler)
-    reservations = _reservations(model, scheduler)
-    world.set_global(
-        place,
+    world.policies.set_global(
+        scheduler,
+        _addresses(model, scheduler),
         model.told_by(scheduler, scheduler.memory),
         scheduler.stream,
-        collect=scheduler.collects,
-        max_jumps=math.inf if reservations else scheduler.max_jumps,
-        spans=scheduler.spans,
-        penalty=scheduler.penalty,
-        larger_wait=scheduler.larger_wait,
-        reconsiders=scheduler.reconsiders,
-        largest=largest,
-        queues=scheduler.queues,
-        visit=visit,
-        reservations=reservations,
+        _reservations(model, scheduler),
     )
-    world.limit_size(scheduler.largest_job())
-    world.notify(scheduler.collects)
+    world.policies.limit_size(scheduler.largest_job())
+    world.policies.notify(scheduler.collects)
 
 
 def _reservations(model: Grid, scheduler: GlobalScheduler) -> int:
@@ -122,7 +112,7 @@ def _reservations(model: Grid, scheduler: GlobalScheduler) -> int:
             f"{type(scheduler).__name__}: selection: found {chosen!r}; accepted: none, of a "
             "scheduler that collects jobs or visits queues"
         )
-    if not model.world.columns["at_once"].all():
+    if not model.world.state.at_once.all():
         raise GridError(
             f"selection: found {selection.selection!r}, of a scheduler that brokers tell late; "
             "accepted: fpfs, fcfs, or knowledge = truth"
@@ -130,8 +120,8 @@ def _reservations(model: Grid, scheduler: GlobalScheduler) -> int:
     return selection.reservations
 
 
-def _addresses(model: Grid, scheduler: GlobalScheduler) -> tuple[int, int, int]:
-    """Return the addresses of `place`, `largest` and `visit`, 0 for those not compiled."""
+def _addresses(model: Grid, scheduler: GlobalScheduler) -> Addresses:
+    """Return the addresses of the compiled decisions of a global scheduler."""
 
     def address(method: str, compile_: Callable[..., int]) -> int:
         function = scheduler.compiled(method)
@@ -140,17 +130,14 @@ def _addresses(model: Grid, scheduler: GlobalScheduler) -> tuple[int, int, int]:
         return model.told_by(scheduler, compiled, function, compile_, model.world.capacity)
 
     place = address("place", place_address)
-    return (
-        place,
-        address("largest", largest_address) if place else 0,
-        address("visit", visit_address),
-    )
+    largest = address("largest", largest_address) if place else 0
+    return Addresses(place, largest, address("visit", visit_address))
 
 
 def reconnect(model: Grid, scheduler: GlobalScheduler, clusters: Sequence[ClusterAgent]) -> None:
     """Have the world of a model that was pickled ask, and tell, those of this process."""
     world = model.world
-    world.set_addresses(*_addresses(model, scheduler))
+    world.policies.set_addresses(_addresses(model, scheduler))
     for cluster in clusters:
         connect_local(model, cluster.index, cluster.scheduler)
     world.watcher = world.watcher
@@ -167,7 +154,7 @@ def connect_local(model: Grid, cluster: int, scheduler: LocalScheduler) -> None:
             f"{type(scheduler).__name__}: service: found {service!r}; accepted: "
             + ("head, of a scheduler that plans" if planned else ", ".join(SERVICES))
         )
-    model.world.set_local(
+    model.world.policies.set_local(
         cluster,
         address,
         planned,

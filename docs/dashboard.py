@@ -15,7 +15,7 @@ def draw(path: Path) -> None:
     model = scenario.model(seed=1)
     follower = Follower(model, number=194)
     began = perf_counter()
-    while model.world.count("completed") < 200:
+    while model.completed < 200:
         model.step()
     elapsed = perf_counter() - began
     follower.look(elapsed)

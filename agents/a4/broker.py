@@ -98,7 +98,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         # The global scheduler's stands in no list of the platform's.
         names = [broker.name for broker in model.world.platform.brokers]
         index = NONE if parent is None or cluster != NONE else names.index(name)
-        self._rows = np.flatnonzero(model.world.beliefs["broker"] == index)
+        self._rows = np.flatnonzero(model.world.tables.beliefs["broker"] == index)
         self.hops: int = 0 if parent is None else parent.hops + 1
         self.latency = latency
         self.delay = delay
@@ -118,18 +118,18 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         world = self.model.world
         if self.cluster != NONE:
             return [self._truth(self.cluster)]
-        rows = world.beliefs[self._rows]
+        rows = world.tables.beliefs[self._rows]
         beliefs = [Belief(*row) for row in rows[list(Belief._fields)].tolist()]
         if self.parent is not None and not world.advertising.truth:
             return beliefs
-        at_once = world.columns["at_once"]
+        at_once = world.state.at_once
         return [self._truth(each.cluster) if at_once[each.cluster] else each for each in beliefs]
 
     def _truth(self, cluster: int) -> Belief:
         world = self.model.world
-        there = world.free, world.remaining, world.waiting
+        there = world.state.free, world.state.remaining, world.state.waiting
         free, up, waiting = (int(each[cluster]) for each in there)
-        return Belief(cluster, free, up, waiting, world.columns["left"].item(cluster), world.now)
+        return Belief(cluster, free, up, waiting, world.state.left.item(cluster), world.now)
 
     def send(self, kind: type[Message], to: A4Broker, **content: Any) -> Message:
         """Send a message to the scheduler of another broker, through the global one; return it.
@@ -144,7 +144,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
             way = [self, *self.above, *[to, *to.above][-2::-1]]
             lost = self._lost(kind, way)
             for _ in range(lost):
-                delay += 2.0 * world.hop_latency
+                delay += 2.0 * world.state.hop_latency
         message = self._message(kind, to, delay, content)
         model.messages_posted += 1 + lost
         self.sent += 1
@@ -162,7 +162,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         model.discovery_messages += 1
         if lost := self._lost(kind, (self, to)):
             model.discovery_messages += lost
-            delay += 2.0 * model.world.hop_latency * lost
+            delay += 2.0 * model.world.state.hop_latency * lost
         to.received += 1
         self.sent += 1
         if delay > 0.0:
@@ -200,7 +200,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
                         hop=[one.name, other.name],
                     )
                 lost += 1
-                sent += 2.0 * world.hop_latency
+                sent += 2.0 * world.state.hop_latency
             sent += (one if one.parent is other else other).delay
         self.sent += lost
         model.lost_between += lost
@@ -244,12 +244,12 @@ def hierarchy(
         if name not in between:
             (broker,) = (each for each in platform.brokers if each.name == name)
             parent = broker_of(broker.parent)
-            latency = model.world.hop_latency * (parent.hops + 1)
-            between[name] = kind(model, name, parent, latency, model.world.hop_latency)
+            latency = model.world.state.hop_latency * (parent.hops + 1)
+            between[name] = kind(model, name, parent, latency, model.world.state.hop_latency)
         return between[name]
 
-    latencies = model.world.latency.tolist()
-    delays = model.world.beliefs["delay"][model.world.columns["first_belief"]].tolist()
+    latencies = model.world.state.latency.tolist()
+    delays = model.world.tables.beliefs["delay"][model.world.state.first_belief].tolist()
     own = [
         kind(model, cluster.name, broker_of(cluster.broker), latencies[i], delays[i], i)
         for i, cluster in enumerate(platform.clusters)

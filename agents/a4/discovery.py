@@ -154,7 +154,7 @@ def offers(broker: A4Broker, size: int, runtime: float, deadline: float) -> Offe
     """
     model = broker.model
     now, found = model.now, []
-    sent, at_once = model.world.known["work"], model.world.columns["at_once"]
+    sent, at_once = model.world.known["work"], model.world.state.at_once
     for cluster, free, up, waiting, left, at in beliefs_of(broker):
         if size <= up:
             work = left

@@ -83,7 +83,7 @@ class Reports:
     def able(self, slots: Sequence[int]) -> list[int]:
         """Return the jobs that can run: one larger than what remains waits for repairs."""
         world = self._cluster.model.world
-        remaining = world.remaining[self._cluster.index]
+        remaining = world.state.remaining[self._cluster.index]
         return [slot for slot in slots if world.jobs["size"][slot] <= remaining]
 
     def book(
@@ -119,5 +119,5 @@ class Reports:
         )
 
     def _queue(self) -> list[int]:
-        found: list[int] = self._cluster.model.world.queue(self._cluster.index).tolist()
+        found: list[int] = self._cluster.model.world.jobs.waiting(self._cluster.index).tolist()
         return found

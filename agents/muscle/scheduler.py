@@ -227,13 +227,13 @@ class MuscleScheduler(GlobalScheduler):
         wide = sizes > world.platform.sizes.max()
         able = wide | (sizes <= max(up))
         jobs, sizes, wide = jobs[able], sizes[able], wide[able]
-        world.await_room(False)
+        world.policies.await_room(False)
         first = 0
         for at in [*np.flatnonzero(wide).tolist(), len(jobs)]:
             if first < at and not self._dispatch_if_due(jobs[first:at], sizes[first:at].min(), up):
                 return
             if at < len(jobs) and not self._start_wide(jobs[at]):
-                world.await_room(True)
+                world.policies.await_room(True)
                 return
             first = at + 1
 

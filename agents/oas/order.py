@@ -98,7 +98,9 @@ class OrderedScheduler(GlobalScheduler):
         before, self._last = self._last, (self.model.now, serial)
         # Jobs are offered in order of their serials: one that is not begins to offer all of them.
         if serial not in self._seen or self._last <= before or self.model.now > before[0]:
-            waiting = {serials.item(slot): slot for slot in self.model.world.queue().tolist()}
+            waiting = {
+                serials.item(slot): slot for slot in self.model.world.jobs.waiting().tolist()
+            }
             self._seen = set(waiting)
             self.plan = [each for each in self.plan if each.job in waiting]
             self._starts = {each.job: each for each in self.starting(waiting)}

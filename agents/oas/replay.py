@@ -98,7 +98,7 @@ def replay(instance: Instance, schedule: Sequence[Run]) -> Replayed:
     script = _Script(tuple(run.nodes for run in in_order))
     model = GridModel(platform, Table(jobs), _ReplayScheduler, _local, settings=[script])
     model.run()
-    rows = model.world.records().rows
+    rows = model.world.log.records().rows
     ratios = [(row["finish"] - row["start"]) / alone[row["number"] - 1] for row in rows]
     return Replayed(float(rows["finish"].max()), float(np.mean(ratios)))
 

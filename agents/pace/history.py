@@ -60,10 +60,10 @@ class History:
 
     def _look(self) -> None:
         """Note the jobs that ended since the last look."""
-        left = self._world.count("completed") + self._world.count("rejected")
+        left = self._world.log.count
         if left == self._seen:
             return
-        for job in self._world.latest(left - self._seen):
+        for job in self._world.log.latest(left - self._seen):
             if math.isnan(job["start"]):
                 continue  # it was rejected
             runtime = float(job["runtime"])

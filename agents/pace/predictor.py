@@ -85,7 +85,9 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
             self._history = History(world, learns=prediction == "learned")
         requested = prediction == "requested" and _all_requested(model.workload)
         as_told = (self._history is None or requested) and self._sigma == 0.0
-        world.set_prediction(self._rates, None if as_told else self._runtime, requested and as_told)
+        world.policies.set_prediction(
+            self._rates, None if as_told else self._runtime, requested and as_told
+        )
 
     def _runtime(self, job: np.void) -> float:
         """Return the run time to expect of a job that is submitted now."""

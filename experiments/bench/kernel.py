@@ -71,7 +71,7 @@ def _run(scheduler: type[GlobalScheduler], jobs: int) -> tuple[float, str]:
     begin = time.process_time()
     model.run()
     seconds = time.process_time() - begin
-    digest = hashlib.sha256(model.world.records().rows.tobytes()).hexdigest()
+    digest = hashlib.sha256(model.world.log.records().rows.tobytes()).hexdigest()
     return seconds, digest
 
 

@@ -29,7 +29,7 @@ def fastest(seconds: Callable[[], float], ended: Ended) -> float:
 
 def cpu_seconds(model: GridModel) -> float:
     """Run a model to its end without keeping its jobs; return the CPU seconds that took."""
-    model.world.stream_records(None)
+    model.world.log.stream(None)
     begin = time.process_time()
     model.run()
     seconds = time.process_time() - begin

@@ -166,12 +166,12 @@ class _Examination:
         findings = []
         for grid in grids:
             world = self._first[grid].world
-            submitted, left = world.count("submitted"), len(world.records())
+            submitted, left = world.state.submitted, len(world.log.records())
             if left < submitted:
                 findings.append(
                     f"{grid.name}: {submitted - left:,} of {submitted:,} jobs never ran"
                 )
-            elif world.count("rejected") == submitted:
+            elif world.state.rejected == submitted:
                 findings.append(f"{grid.name}: all {submitted:,} jobs were rejected")
         return findings
 

@@ -100,7 +100,7 @@ class Trial:
     @property
     def outcome(self) -> tuple[bytes, bytes, dict[str, int], float]:
         """What must be the same when it should be."""
-        records, world = self.world.records(), self.world
+        records, world = self.world.log.records(), self.world
         return records.rows.tobytes(), records.takes.tobytes(), world.messages, world.now
 
     @property

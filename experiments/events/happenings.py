@@ -77,12 +77,12 @@ class Happenings:
     def _ends(self) -> Iterator[Happening]:
         """Yield the jobs that left; those that were not yet seen to start, as started too."""
         world = self._model.world
-        left = world.count("completed") + world.count("rejected")
-        records = world.latest(min(left - self._left, KEPT))
+        left = world.log.count
+        records = world.log.latest(min(left - self._left, KEPT))
         self._left = left
         for row in records:
             if np.isnan(row["start"]):
-                why = why_rejected(world, row)
+                why = why_rejected(world.state, row)
                 words = f"job {row['number']} is rejected: {processors(row['size'])}, {why}"
                 yield Happening(float(row["arrival"]), _ENDS, words)
                 continue
@@ -94,19 +94,19 @@ class Happenings:
     def _starts(self) -> Iterator[Happening]:
         """Yield the jobs that started and are still running."""
         world = self._model.world
-        started = world.count("started")
+        started = world.state.started
         if started == self._started:
             return
         self._started = started
         starts = world.jobs["start"]
         found: dict[int, dict[int, int]] = {}
-        for cluster in np.flatnonzero(world.running_count).tolist():
-            slots, counts = world.running(cluster)
+        for cluster in np.flatnonzero(world.state.running_count).tolist():
+            slots, counts = world.jobs.running(cluster)
             new = starts[slots] > self._looked
             for slot, count in zip(slots[new].tolist(), counts[new].tolist(), strict=True):
                 found.setdefault(slot, {})[cluster] = count
         for slot in sorted(found, key=starts.item)[-KEPT:]:
-            yield self._start(world.slots[slot], found[slot])
+            yield self._start(world.jobs.slots[slot], found[slot])
 
     def _start(self, job: np.void, parts: dict[int, int]) -> Happening:
         """Tell the start of a job, a row of the world's slots or of those that left."""

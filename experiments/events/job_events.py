@@ -89,17 +89,17 @@ class JobEvents:
 
     def _departed(self) -> Iterator[tuple[float, int, Event]]:
         world = self._model.world
-        left = world.count("completed") + world.count("rejected")
+        left = world.log.count
         if left == self._left:
             return
-        records = world.latest(left - self._left)
+        records = world.log.latest(left - self._left)
         self._left = left
         for row in records:
             number = int(row["number"])
             job = self.identities.of(row)
             steps, _ = self._way.pop(job, (0, 0))
             if np.isnan(row["start"]):
-                why = why_rejected(world, row)
+                why = why_rejected(world.state, row)
                 known = STEPS.index(KNOWN)
                 yield from self._steps(row, steps, known + (why != TOO_LARGE), {}, True)
                 rejected: Event = {"event": REJECTED, **job.facts(), "reason": why}
@@ -113,13 +113,13 @@ class JobEvents:
 
     def _under_way(self) -> Iterator[tuple[float, int, Event]]:
         world = self._model.world
-        if len(self._seen) < len(world.slots):
-            more = len(world.slots) - len(self._seen)
+        if len(self._seen) < len(world.jobs.slots):
+            more = len(world.jobs.slots) - len(self._seen)
             self._seen = np.concatenate([self._seen, np.zeros(more, SEEN)])
             self._moved = np.empty(len(self._seen), np.int64)
-        count = moved(world.slots, self._seen, self._moved)
+        count = moved(world.jobs.slots, self._seen, self._moved)
         for slot in self._moved[:count].tolist():
-            row = world.slots[slot]
+            row = world.jobs.slots[slot]
             number, restarts = int(row["number"]), int(row["restarts"])
             job = self.identities.of(row)
             steps, told = self._way.get(job, (0, 0))
@@ -132,12 +132,12 @@ class JobEvents:
             if reached < min(steps, 3):  # its cluster has become too small for it
                 yield _RESTARTS, number, {"event": RETURNED, **job.facts()}
                 steps = 1
-            yield from self._steps(row, steps, reached, world.parts(slot), placed)
+            yield from self._steps(row, steps, reached, world.jobs.parts(slot), placed)
             self._way[job] = reached, restarts
 
     def _resources(self) -> Iterator[tuple[float, int, Event]]:
         """Yield the clusters of which processors have come up or gone away."""
-        before, self._up = self._up, self._model.world.up.copy()
+        before, self._up = self._up, self._model.world.state.up.copy()
         for cluster in np.flatnonzero(self._up != before).tolist():
             up = int(self._up[cluster])
             changed: Event = {"event": RESOURCES, "cluster": self._names[cluster], "up": up}
@@ -147,7 +147,7 @@ class JobEvents:
         """Yield what the global scheduler's broker has heard of clusters."""
         news, told = self._news(), self._told
         self._told = news
-        latency = self._model.world.latency
+        latency = self._model.world.state.latency
         for cluster in np.flatnonzero((news != told).any(axis=0)).tolist():
             at, free, waiting = news[:, cluster].tolist()
             yield (

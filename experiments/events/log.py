@@ -111,11 +111,11 @@ class EventLog:
 
     def _of(self, slot: int) -> Event:
         """Return what is said of the job in a slot."""
-        return self._jobs.identities.of(self._model.world.slots[slot]).facts()
+        return self._jobs.identities.of(self._model.world.jobs.slots[slot]).facts()
 
     def _whose(self, slots: Iterable[int]) -> Event:
         """Return what is said of the jobs in some slots, beside their numbers."""
-        return self._jobs.identities.facts(self._model.world.slots, slots)
+        return self._jobs.identities.facts(self._model.world.jobs.slots, slots)
 
     def _see(self) -> None:
         for event in self._jobs.since():

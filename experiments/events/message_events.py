@@ -48,10 +48,10 @@ class CarriedMessages:
             [name, *(platform.brokers[broker].name for broker in chain), model.scheduler.name]
             for name, chain in zip(platform.names, platform.chains, strict=True)
         ]
-        first, hops = (world.columns[name].tolist() for name in ("first_belief", "hops"))
+        first, hops = world.state.first_belief.tolist(), world.state.hops.tolist()
         self._first = first
         self._delays = [
-            world.beliefs["delay"][row : row + count].tolist()
+            world.tables.beliefs["delay"][row : row + count].tolist()
             for row, count in zip(first, hops, strict=True)
         ]
         self.giving_back: dict[Identity, str] = {}
@@ -72,7 +72,7 @@ class CarriedMessages:
             return
         world = self._model.world
         names, delays = self._way(sender, receiver)
-        sent, job = world.now + after, self._identities.of(world.slots[item])
+        sent, job = world.now + after, self._identities.of(world.jobs.slots[item])
         event: Event = {
             "event": MESSAGE if hop == NONE else LOST,
             "kind": MESSAGE_KINDS[kind],
@@ -85,7 +85,7 @@ class CarriedMessages:
             self._message = event
         else:
             event |= {"sent": sent + sum(delays[:hop]), "hop": names[hop : hop + 2]}
-            self._message["due"] += 2.0 * world.hop_latency
+            self._message["due"] += 2.0 * world.state.hop_latency
         if kind == METADATA_SENT and sender != world.jobs["origin"].item(item):
             self.giving_back[job] = names[0]
         order = _METADATA if kind == METADATA_SENT else _ORDERS
@@ -107,9 +107,11 @@ class CarriedMessages:
         hop = row - self._first[cluster]
         sender, receiver = self._ways[cluster][hop : hop + 2]
         if item == NONE:
-            at, free, waiting = world.now, world.free[cluster], world.waiting[cluster]
+            at, free, waiting = world.now, world.state.free[cluster], world.state.waiting[cluster]
         else:
-            at, free, waiting = (world.news[name][item] for name in ("at", "free", "waiting"))
+            at, free, waiting = (
+                world.tables.news[name][item] for name in ("at", "free", "waiting")
+            )
         delays = self._delays[cluster]
         event: Event = {
             "event": LOST if lost else MESSAGE,

@@ -90,7 +90,7 @@ def _submission(model: GridModel, names: Sequence[str], job: np.void) -> Line:
     if origin == ANYWHERE:
         world = names[0] if _silent(model) else world
         return words.submission(world, None, arrival, arrival)
-    told = arrival + float(model.world.latency[origin])
+    told = arrival + float(model.world.state.latency[origin])
     return words.submission(world, names[origin], arrival, told)
 
 
@@ -123,7 +123,7 @@ def _present(model: GridModel, names: Sequence[str], known: Known, job: np.void)
     if status in (TRANSIT, LANDING):
         parts = ["is on its way"]
     elif status == GLOBAL and model.scheduler.collects:
-        waiting = int(model.world.waiting[-1])
+        waiting = int(model.world.state.waiting[-1])
         parts = [f"waits for {model.scheduler.name}'s next round", f"one of {waiting:,} jobs"]
     elif known.queued is not None:
         where = names[cluster] if status == LOCAL else model.scheduler.name
@@ -153,7 +153,7 @@ def _start(names: Sequence[str], known: Known, job: np.void) -> Line:
 
 def _end(model: GridModel, names: Sequence[str], known: Known, job: np.void) -> Iterator[Line]:
     if np.isnan(job["start"]):
-        why = why_rejected(model.world, job)
+        why = why_rejected(model.world.state, job)
         yield words.rejection(float(job["arrival"]) if why == TOO_LARGE else None, why)
         return
     yield _start(names, known, job)

@@ -89,12 +89,12 @@ class Follower:
     def listen(self) -> None:
         """Hear what is said in the model, from now on."""
         self._model.listeners.append(self._hear)
-        self._model.world.consumers.append(self._see_gone)
+        self._model.world.log.consumers.append(self._see_gone)
 
     def close(self) -> None:
         """Hear nothing any more."""
         self._model.listeners.remove(self._hear)
-        self._model.world.consumers.remove(self._see_gone)
+        self._model.world.log.consumers.remove(self._see_gone)
 
     def look(self, wall: float) -> None:
         """See how the job fares, and turn to another when its story has stayed for long enough.
@@ -140,11 +140,11 @@ class Follower:
             kind = (jobs["origin"][live] != ANYWHERE) == self._through
             best = live[np.lexsort((jobs["arrival"][live], kind, early))[-1]]
             self._through = jobs["origin"][best] == ANYWHERE
-            self._follow(self._identities.of(self._model.world.slots[best]))
+            self._follow(self._identities.of(self._model.world.jobs.slots[best]))
 
     def _look_back(self) -> None:
         """Follow the job that left last, now that no other is there."""
-        last = self._model.world.latest(1)
+        last = self._model.world.log.latest(1)
         if len(last):
             self._follow(self._identities.of(last.rows[0]))
 
@@ -174,7 +174,7 @@ class Follower:
         if not len(slots):
             return self._identities.first(number)
         world = self._model.world
-        return self._identities.of(world.slots[slots[world.jobs["arrival"][slots].argmax()]])
+        return self._identities.of(world.jobs.slots[slots[world.jobs["arrival"][slots].argmax()]])
 
     def _live(self, number: int) -> npt.NDArray[np.int64]:
         """Return where the world keeps the jobs of a number."""
@@ -208,8 +208,8 @@ class Follower:
     def _see_plan(self, known: Known, report: ScheduleReport) -> None:
         """See the job's place in the first plan with it, of which a scheduler reports just now."""
         world, slot = self._model.world, known.slot
-        if known.planned is None and slot != NONE and world.columns["planned"][report.cluster]:
-            job = world.slots[slot]
+        if known.planned is None and slot != NONE and world.state.planned[report.cluster]:
+            job = world.jobs.slots[slot]
             there = known.identity.number, LOCAL, report.cluster
             if (job["number"], job["status"], job["cluster"]) == there and job["key"] < np.inf:
                 known.planned = self._place(slot)
@@ -220,7 +220,7 @@ class Follower:
         status = world.jobs["status"][slot]
         if status not in (GLOBAL, LOCAL):
             return None
-        queue = world.queue(world.jobs["cluster"].item(slot) if status == LOCAL else None)
+        queue = world.jobs.waiting(world.jobs["cluster"].item(slot) if status == LOCAL else None)
         return Place(world.now, int(np.flatnonzero(queue == slot)[0]) + 1, len(queue))
 
     def _see(self) -> None:
@@ -229,14 +229,14 @@ class Follower:
         if known is None or known.over:
             return
         for slot in self._live(known.identity.number).tolist():
-            if self._identities.of(world.slots[slot]) != known.identity:
+            if self._identities.of(world.jobs.slots[slot]) != known.identity:
                 continue
             known.slot = slot
-            known.job = world.slots[known.slot]
-            known.parts = world.parts(known.slot)
+            known.job = world.jobs.slots[known.slot]
+            known.parts = world.jobs.parts(known.slot)
             known.queued = self._place(known.slot)
             return
-        self._see_gone(world.latest(world.count("finished")))
+        self._see_gone(world.log.latest(world.state.finished))
 
     def _see_gone(self, records: Records) -> None:
         """See whether the job is among some that left."""

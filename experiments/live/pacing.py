@@ -26,7 +26,7 @@ and what follows shall not rush by."""
 def share_done(model: GridModel) -> float:
     """Return how far a run is, from 0 to 1, by the jobs that started and those that are through."""
     world = model.world
-    began = world.count("started") - world.count("restarted") + world.count("rejected")
+    began = world.state.started - world.state.restarted + world.state.rejected
     return (began + jobs_done(model)) / (2 * model.workload.count)
 
 
@@ -91,7 +91,7 @@ class Pacing:
     def _strolls(self, ahead: float) -> bool:
         """Have the model pass a gap in small steps for as long as it is ahead, if there is one."""
         model = self._model
-        gap = model.world.coming - model.now
+        gap = model.world.state.coming - model.now
         if not (model.running and model.interval < gap < inf):
             return False
         model.stride = gap * min(1.0, SLICE / ahead)

@@ -45,7 +45,7 @@ _STYLES = ("cyan", "", "green")
 def clusters_panel(model: GridModel, glyphs: Glyphs, width: int, height: int) -> list[Text]:
     """Return the panel of clusters: how busy, what waits, how TITAN's search went."""
     world = model.world
-    held = world.up - world.free
+    held = world.state.up - world.state.free
     heading = f"Clusters: {held.sum():,} of {world.platform.sizes.sum():,} processors busy"
     shown = _shown(world.clusters, height - 2)
     columns = fitting(_cluster_columns(model, glyphs, shown), width)
@@ -59,8 +59,8 @@ def clusters_panel(model: GridModel, glyphs: Glyphs, width: int, height: int) ->
         items = [
             f"... {world.clusters - shown:,} more clusters",
             f"{held[rest].sum():,} processors busy",
-            f"{world.waiting[rest].sum():,} jobs waiting",
-            f"{world.running_count[rest].sum():,} running",
+            f"{world.state.waiting[rest].sum():,} jobs waiting",
+            f"{world.state.running_count[rest].sum():,} running",
         ]
         lines.append(Text(fit(items, width, ", ")))
     return lines
@@ -69,7 +69,7 @@ def clusters_panel(model: GridModel, glyphs: Glyphs, width: int, height: int) ->
 def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Column]:
     clusters, known = model.clusters[:shown], model.scheduler.clusters
     histories = [_history(cluster) for cluster in clusters]
-    down = [cluster.size - int(model.world.up[cluster.index]) for cluster in clusters]
+    down = [cluster.size - int(model.world.state.up[cluster.index]) for cluster in clusters]
 
     def busy(row: int, width: int) -> Text:
         return bar(clusters[row].busy, clusters[row].size, width, glyphs, down=down[row])
@@ -114,7 +114,7 @@ def links_panel(
     if height < 1:
         return []
     world = model.world
-    demand, capacity = world.demand, world.link_capacity
+    demand, capacity = world.state.demand, world.state.capacity
     share = demand / capacity
     if not demand.any():
         return [rule("Links: no demand", width, glyphs)]

@@ -48,7 +48,7 @@ class Progress(NamedTuple):
 
 def jobs_done(model: GridModel) -> int:
     """Return how many jobs are through: completed or rejected."""
-    return model.world.count("completed") + model.world.count("rejected")
+    return model.world.log.count
 
 
 class Picture:
@@ -106,7 +106,7 @@ class Picture:
         now = f"time {instant(model.now)}"
         if model.now >= 3600:
             now += f" ({duration(model.now)})"
-        items = [now, f"global queue {model.world.waiting[-1]:,}"]
+        items = [now, f"global queue {model.world.state.waiting[-1]:,}"]
         if model.rounds:
             last = model.rounds[-1]
             jobs = int(last.jobs.sum())
@@ -132,7 +132,7 @@ class Picture:
         if rate is not None:
             digits = 0 if rate >= 100 else 1 if rate >= 1 else 3
             items.append(f"{rate:,.{digits}f} jobs/s")
-        if rejected := self.model.world.count("rejected"):
+        if rejected := self.model.world.state.rejected:
             items.append(f"{rejected:,} rejected")
         return items
 

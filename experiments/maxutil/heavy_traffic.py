@@ -84,10 +84,10 @@ def batch_means(
         Tells after a step whether the run is over before.
     """
     world = model.world
-    world.stream_records(None)
+    world.log.stream(None)
     times, areas = [0.0], [0.0]
     for _ in steps:
-        if world.count("submitted") == model.workload.count:
+        if world.state.submitted == model.workload.count:
             break
         times.append(world.now)
         areas.append(float(world.busy_area().sum()))

@@ -123,7 +123,7 @@ class PoissonArrivals:
         """Return the mean response time in mean service times, or something above `enough`."""
         model = self.system.model(*self._workload(load, LOOKS), self.seed)
         world, mean = model.world, self.system.runtimes.mean
-        world.stream_records(None)
+        world.log.stream(None)
         total = 0.0
         for _ in stepped(model):
             found = world.statistics
@@ -160,5 +160,5 @@ class PoissonArrivals:
         workload, interval = self._workload(load, self.arrivals * LOOKS_AT_QUEUE // start, start)
         model = self.system.model(workload, interval, self.seed)
         means = batch_means(model, stepped(model), lambda: not 0 < model.queued < bound)
-        arrived = model.world.count("submitted") - start
+        arrived = model.world.state.submitted - start
         return Lasted(load, arrived, model.queued > start, mean_interval(means))

@@ -47,7 +47,7 @@ class Observed:
         """Add jobs, in order of leaving."""
         self.tally.add(records, self._counted_from)
         gone = records.rows[np.isnan(records["start"])]
-        self.rejections.update(why_rejected(self._model.world, row) for row in gone)
+        self.rejections.update(why_rejected(self._model.world.state, row) for row in gone)
         if self._listed is None and not self._in_rounds:
             return
         self._left.append(records)
@@ -78,12 +78,12 @@ class Observed:
 
     @property
     def _counted_from(self) -> float:
-        sums = self._model.world.sums
-        return float(sums["counted_from"]) if sums["warmup"] else -math.inf
+        sums = self._model.world.state.statistics
+        return sums.counted_from if sums.warmup else -math.inf
 
     def _arrivals_there(self) -> npt.NDArray[np.float64]:
         """Return the arrivals of the jobs that have not left, s."""
-        slots = self._model.world.slots
+        slots = self._model.world.jobs.slots
         arrivals: npt.NDArray[np.float64] = slots["arrival"][slots["status"] != VACANT]
         return arrivals
 

@@ -54,7 +54,7 @@ class Result(RunTotals, Shown):
         world, slots = model.world, model.world.jobs
         if observed is None:
             observed = Observed(model)
-            observed.add(world.records())
+            observed.add(world.log.records())
             observed.finish()
         result = cls(
             scenario=scenario.as_run(model),
@@ -62,10 +62,10 @@ class Result(RunTotals, Shown):
             wall_s=wall_s,
             simulated_s=model.now,
             interrupted=model.running,
-            submitted=world.count("submitted"),
+            submitted=world.state.submitted,
             tally=observed.tally,
             statistics=world.statistics,
-            records=world.records() if world.keeping else None,
+            records=world.log.records() if world.log.keeping else None,
             rounds=observed.rounds,
             planned=_planned(model, observed.tally.counted_from),
             overall=run_performance(observed.tally, model.weights, model.idle),
@@ -78,7 +78,7 @@ class Result(RunTotals, Shown):
             },
             messages_lost=model.messages_lost,
             cluster_messages=[cluster.messages for cluster in model.clusters],
-            restarts=world.count("restarted"),
+            restarts=world.state.restarted,
             thrown_back=int(((slots["status"] != VACANT) & (slots["restarts"] > 0)).sum()),
             cluster_losses=[
                 {"restarts": cluster.restarts, "lost_work": cluster.lost_work}

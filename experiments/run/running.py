@@ -180,10 +180,10 @@ def run(
             saving=saving,
         )
         if keep_jobs or scenario.own_metrics:
-            model.world.consumers.append(under_way.add)
+            model.world.log.consumers.append(under_way.add)
         else:
-            model.world.stream_records(under_way.add)
-        observed.add(model.world.latest(0))  # and this too
+            model.world.log.stream(under_way.add)
+        observed.add(model.world.log.latest(0))  # and this too
         facts = {"scenario": scenario.name, "seed": seed}
         with event_log(model, events, keep, **facts) as under_way.log:
             if saving is not None:
@@ -255,7 +255,7 @@ def _result_of(under_way: UnderWay) -> Result:
     model, observed, seeds, new = (
         under_way.model, under_way.observed, under_way.seeds, under_way.new
     )  # fmt: skip
-    model.world.flush()
+    model.world.log.flush()
     observed.finish()
     extras = {} if seeds is None else {"seed_schedules": seeds.seeds}
     result = Result.of(model, under_way.scenario, under_way.wall, extras, observed)
@@ -341,8 +341,8 @@ class _Far:
     def _share(self) -> float:
         """Return how far the run is: some policies take their time when jobs come, some later."""
         world = self._model.world
-        through = world.count("completed") + world.count("rejected")
-        return (world.count("submitted") + through) / max(1, 2 * self._model.workload.count)
+        through = world.state.submitted + world.log.count
+        return through / max(1, 2 * self._model.workload.count)
 
 
 @contextmanager

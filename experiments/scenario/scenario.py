@@ -74,7 +74,7 @@ class Scenario(Shown):
     >>> scenario = Scenario("two", platform, parameters, "dll", "fcfs")
     >>> model = scenario.model(seed=1)
     >>> model.run()
-    >>> model.world.count("completed")
+    >>> model.completed
     5
     """
 

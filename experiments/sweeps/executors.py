@@ -57,7 +57,7 @@ def steps(model: GridModel) -> Iterator[None]:
             raise InterruptedError("the sweep has ended")
         model.step()
         if _desk is not None:
-            _desk.tell(model.world.count("completed") + model.world.count("rejected"))
+            _desk.tell(model.world.log.count)
         yield
 
 

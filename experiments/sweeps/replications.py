@@ -304,12 +304,12 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     """
     observed = Observed(model)
     if scenario.own_metrics:
-        model.world.consumers.append(observed.add)
+        model.world.log.consumers.append(observed.add)
     else:
-        model.world.stream_records(observed.add)
+        model.world.log.stream(observed.add)
     for _ in steps:
         pass
-    model.world.flush()
+    model.world.log.flush()
     observed.finish()
     result = Result.of(model, scenario, 0.0, observed=observed)
     numbers = dict(_numbers(result.summary()["metrics"]))
@@ -317,8 +317,12 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     if multiprocessing.parent_process() is None:  # workers would say it again and again
         tell_failures(result.failed_metrics)
     failed = {f"{FAILED}{name}": [1.0] for name in result.failed_metrics}
-    counts = {name: model.world.count(name) for name in ("completed", "rejected")}
-    counts["unfinished"] = result.unfinished
+    state = model.world.state
+    counts = {
+        "completed": state.completed,
+        "rejected": state.rejected,
+        "unfinished": result.unfinished,
+    }
     counted = {name: [float(count)] for name, count in counts.items()}
     return {**counted, **numbers, "stable": [told], **failed}
 

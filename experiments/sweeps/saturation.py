@@ -312,11 +312,11 @@ def _observe(model: GridModel, steps: Iterable[None]) -> Observation:
         np.add(left, (len(work), work.sum()), out=left)
         np.add(rejected, (gone.sum(), work[gone].sum()), out=rejected)
 
-    model.world.stream_records(add)
+    model.world.log.stream(add)
     for _ in steps:
         if is_far_lost(model):
             break
-    model.world.flush()
+    model.world.log.flush()
     lengths = model.world.statistics.mean_queue
     thirds = lengths[len(lengths) % 3 :].reshape(3, -1).mean(1)
     # One job more in both: a queue of less than a job has nothing to tell of growth.

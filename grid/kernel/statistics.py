@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined, part
+from grid.kernel.record import Column, Number, Record
 
 SNAPSHOTS = 64
 TOLERANCE = 1e-9
@@ -19,47 +20,39 @@ TOLERANCE = 1e-9
 SLOWDOWN_BOUND = 10.0
 """Shorter jobs count as this long in the bounded slowdown, s."""
 
-JOB_SUMS: list[tuple[str, type]] = [
-    ("jobs", np.int64),
-    ("wait", np.float64),  # s
-    ("turnaround", np.float64),  # s
-    ("bounded_slowdown", np.float64),
-    ("coallocated", np.int64),  # jobs on several clusters
-    ("penalised", np.int64),  # of those, jobs that take time
-    ("penalty", np.float64),  # of those, actual over dedicated execution time, staging apart
+
+class Sums(Record):
+    """Sums over the jobs that count, and over time."""
+
+    warmup = Number(int)  # jobs that arrive before any counts
+    counted_from = Number(float)  # s, arrival of the first that counts
+    # over completed jobs that count
+    jobs = Number(int)
+    wait = Number(float)  # s
+    turnaround = Number(float)  # s
+    bounded_slowdown = Number(float)
+    coallocated = Number(int)  # jobs on several clusters
+    penalised = Number(int)  # of those, jobs that take time
+    penalty = Number(float)  # of those, actual over dedicated execution time, staging apart
+    # over time
+    waiting_area = Number(float)  # job-seconds waited until `since`
+    since = Number(float)  # s
+    links_since = Number(float)  # s, when demand on links changed last, or was added up
+    snapshots = Number(int)
+    interval = Number(int)  # arrivals from one snapshot to the next
+    due = Number(int)  # arrivals at the next
+    snapshot_at = Column(np.float64, SNAPSHOTS)  # s
+    snapshot_waiting = Column(np.float64, SNAPSHOTS)  # job-seconds waited until then
+
+
+JOB_SUMS = [
+    field.column({})[:2]
+    for field in (
+        *(Sums.jobs, Sums.wait, Sums.turnaround, Sums.bounded_slowdown),
+        *(Sums.coallocated, Sums.penalised, Sums.penalty),
+    )
 ]
 """Sums over completed jobs, of which `grid.world.statistics.means` tells the means."""
-
-STATISTICS = np.dtype(
-    [
-        ("warmup", np.int64),  # jobs that arrive before any counts
-        ("counted_from", np.float64),  # s, arrival of the first that counts
-        *JOB_SUMS,  # of jobs that count
-        # over time
-        ("waiting_area", np.float64),  # job-seconds waited until `since`
-        ("since", np.float64),  # s
-        ("links_since", np.float64),  # s, when demand on links changed last, or was added up
-        ("snapshots", np.int64),
-        ("interval", np.int64),  # arrivals from one snapshot to the next
-        ("due", np.int64),  # arrivals at the next
-        ("snapshot_at", np.float64, (SNAPSHOTS,)),  # s
-        ("snapshot_waiting", np.float64, (SNAPSHOTS,)),  # job-seconds waited until then
-    ],
-    align=True,
-)
-
-
-def link_sums(capacity: int) -> list[tuple[str, type, tuple[int, ...]]]:
-    """Return the fields that sum up demand on links, with room for `capacity` of them."""
-    links, over_time = (capacity,), (SNAPSHOTS, capacity)
-    return [
-        ("carried", np.float64, links),  # Mbit demanded until `links_since`
-        ("saturated", np.float64, links),  # s with demand above capacity until then
-        ("carried_before", np.float64, links),  # of these, before any job counts
-        ("saturated_before", np.float64, links),
-        ("snapshot_carried", np.float64, over_time),
-        ("snapshot_saturated", np.float64, over_time),
-    ]
 
 
 @inlined

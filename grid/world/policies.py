@@ -1,130 +1,149 @@
-"""Who decides in a world: Python functions that it calls, or the addresses of compiled ones."""
+"""How a world's schedulers decide: flags, functions in Python, addresses of compiled ones."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from grid.kernel import state as k
 from grid.kernel.queueing.fair_share import give_share
-from grid.platform.brokers import Advertising
-from grid.platform.multicluster import Platform
-from grid.world.job_queries import Contents
+from grid.world.storage import Storage
 from grid.world.validation import check_memory
 
 
-class Deciders(Contents):
-    """What the world is told about its schedulers.
+class GlobalRules:
+    """How jobs are offered to a global scheduler, and what it may do with them.
+
+    A subclass sets what differs from these defaults, or each of its objects does.
+    """
+
+    max_jumps: float = math.inf
+    """How often a waiting job may be overtaken: 0 is FCFS, more FPFS (`maxutil`, section 2.4)."""
+
+    queues: str = ""
+    """Which queues it visits instead of having jobs offered in order of arrival: "global", one for
+    all jobs; "local", that of the cluster of origin; "by-components", the local one for jobs of a
+    single component and the global one for others."""
+
+    spans: bool = False
+    """Jobs larger than any cluster are accepted, since the scheduler will split them."""
+
+    penalty: float = 0.0
+    """Factor on the execution time of a job that is split, whatever its links; 0: links decide."""
+
+    larger_wait: bool = False
+    """When `place` has a job wait, it would have any as large wait too, or reject it, until
+    something changes: those are not asked about, and what happens is the same."""
+
+    reconsiders: bool = False
+    """An arrival has all waiting jobs offered, not only the new one."""
+
+    collects: bool = False
+    """Jobs are collected and allocated in rounds; `place` is never called."""
+
+
+class Addresses(NamedTuple):
+    """Where the compiled decisions of a global scheduler are; 0 for those that Python makes."""
+
+    place: int = 0
+    largest: int = 0
+    visit: int = 0
+
+
+class Policies:
+    """Whom a world asks, and what it has been told of them.
 
     Parameters
     ----------
-    platform, latency, tracked, advertising, place, rank, visit
-        As of `grid.world.World`.
+    storage : Storage
+        Of the world.
+    place, rank, visit : callable or None
+        Decisions in Python, as of `grid.world.World`.
+
+    Attributes
+    ----------
+    predict : callable or None
+        Takes the row of a job that arrives and returns the run time to expect on a cluster of
+        rate 1, s.
     """
 
     def __init__(
         self,
-        platform: Platform,
-        latency: float,
-        tracked: bool,
-        advertising: Advertising,
+        storage: Storage,
         place: Callable[[int], int] | None,
         rank: Callable[[int], float] | None,
         visit: Callable[[], float] | None,
     ) -> None:
-        super().__init__(platform, latency, tracked, advertising)
-        self._place = place
-        self._rank = rank
-        self._visit = visit
-        self._predict: Callable[[np.void], float] | None = None
+        self._storage = storage
+        self.place = place
+        self.rank = rank
+        self.visit = visit
+        self.predict: Callable[[np.void], float] | None = None
 
     def set_global(
         self,
-        address: int = 0,
+        rules: GlobalRules | None = None,
+        compiled: Addresses | None = None,
         memory: npt.NDArray[np.float64] | None = None,
         stream: npt.NDArray[np.uint64] | None = None,
-        collect: bool = False,
-        max_jumps: float = np.inf,
-        spans: bool = False,
-        penalty: float = 0.0,
-        larger_wait: bool = False,
-        reconsiders: bool = False,
-        largest: int = 0,
-        queues: str = "",
-        visit: int = 0,
         reservations: int = 0,
     ) -> None:
         """Say how the global scheduler decides.
 
         Parameters
         ----------
-        address : int
-            Address of a compiled `place`, or 0 for the Python one.
+        rules : GlobalRules, optional
+            How jobs are offered to it, and what it may do with them.
+        compiled : Addresses, optional
+            Its compiled decisions.
         memory : array of float64, optional
             What a compiled `place` gets as its memory.
         stream : array of uint64, shape (4,), optional
             Random stream that a compiled `place` finds in ``known.stream``.
-        collect : bool
-            Collect jobs for rounds instead of offering them one by one.
-        max_jumps : float
-            How often a waiting job may be overtaken, from 0 (FCFS).
-        spans : bool
-            Jobs may be split across clusters, so that one larger than any cluster is accepted.
-        penalty : float
-            Factor on the execution time of a job that is split, whatever its links; 0: the links
-            that it shares decide.
-        larger_wait : bool
-            When a job must wait, so must all that are as large or larger, so that they need not be
-            asked about. What happens is the same, sooner computed.
-        reconsiders : bool
-            An arrival has all waiting jobs offered.
-        largest : int
-            Address of a compiled `largest`, or 0.
-        queues : str
-            Which queues the scheduler visits, a key of `grid.kernel.state.QUEUES`; none: jobs are
-            offered to it in order of arrival.
-        visit : int
-            Address of a compiled `visit`, or 0 for the Python one.
         reservations : int
             How many of the first waiting jobs have reservations, beside which others may start
             (`grid.kernel.queueing.global_backfilling`); 0: the first that fits, or `max_jumps`
             decides.
         """
-        free = max_jumps == np.inf
-        self._box["collect"], self._box["reconsider"] = int(collect), int(reconsiders)
-        self._box["max_jumps"] = k.NOBODY if free else int(max_jumps)
-        self.set_addresses(address, largest, visit)
-        self._box["penalty"] = penalty
-        sizes = self.columns["size"]
-        self._box["largest"] = sizes.sum() if spans else sizes.max()
+        rules = rules or GlobalRules()
+        storage, state = self._storage, self._storage.state
+        free = reservations > 0 or rules.max_jumps == np.inf
+        state.collect, state.reconsider = int(rules.collects), int(rules.reconsiders)
+        state.max_jumps = k.NOBODY if free else int(rules.max_jumps)
+        self.set_addresses(compiled or Addresses())
+        state.penalty = rules.penalty
+        state.largest = int(state.size.sum() if rules.spans else state.size.max())
         # Only who knows all at once can rely on what it found before, and is never refused a start.
-        relies = larger_wait and free and bool(self.columns["at_once"].all())
-        relies = relies and reservations == 0
-        self._box["larger_wait"] = int(larger_wait)
-        self._box["by_size"] = int(relies and self._box["largest"][0] < k.LINES)
+        relies = rules.larger_wait and free and reservations == 0 and bool(state.at_once.all())
+        state.larger_wait = int(rules.larger_wait)
+        state.by_size = int(relies and state.largest < k.LINES)
         # Who collects jobs from the beginning, and splits none, never starts one itself.
-        self._offering = not collect or spans or self.count("submitted") > 0
-        self._arguments = None
-        self._box["visits"] = int(queues != "")
-        self._box["queues"] = k.QUEUES[queues]
+        storage.offering = not rules.collects or rules.spans or state.submitted > 0
+        state.visits, state.queues = int(rules.queues != ""), k.QUEUES[rules.queues]
         if memory is not None:
             check_memory(memory)
-            self.memory = memory
+            storage.replace(memory=memory)
         if stream is not None:
-            self._box["known"]["stream"] = stream
-        self._box["most_reservations"] = reservations
-        self._foresight = None
+            state.known["stream"] = stream
+        state.most_reservations = reservations
+        storage.replace(foresight=None)
         if reservations > 0:
-            self._make_foresight()
+            storage.make_foresight()
 
-    def set_addresses(self, place: int, largest: int, visit: int) -> None:
-        """Say where the compiled decisions of the global scheduler are, 0 for Python's."""
+    def set_addresses(self, compiled: Addresses) -> None:
+        """Say where the compiled decisions of the global scheduler are."""
+        state = self._storage.state
+        state.place_at, state.visit_at = compiled.place, compiled.visit
         # Unless all may be overtaken, a large job blocks those behind it, now or later.
-        free = self._box["max_jumps"][0] == k.NOBODY
-        self._box["place_at"], self._box["visit_at"] = place, visit
-        self._box["largest_at"] = largest if free else 0
+        state.largest_at = compiled.largest if state.max_jumps == k.NOBODY else 0
+
+    def limit_size(self, largest: int) -> None:
+        """Have larger jobs rejected as they are submitted, beside those that are anyway."""
+        self._storage.state.largest = min(self._storage.state.largest, largest)
 
     def set_local(
         self,
@@ -158,28 +177,27 @@ class Deciders(Contents):
         shares : mapping of int to float, optional
             Of users, by number; those of all others are 1.
         """
-        self.columns["priority_at"][cluster] = address
-        self.columns["planned"][cluster] = int(planned)
-        self.columns["service"][cluster] = k.SERVICES[service]
-        self.columns["half_life"][cluster] = half_life
+        storage, state = self._storage, self._storage.state
+        state.priority_at[cluster] = address
+        state.planned[cluster] = int(planned)
+        state.service[cluster] = k.SERVICES[service]
+        state.half_life[cluster] = half_life
         if half_life > 0.0:
             for user, share in (shares or {}).items():
-                self._make_room_for_user()
-                give_share(self._box, cluster, user, share)
-            self._make_room_for_user()
-        jumps = k.NOBODY if max_jumps == np.inf else int(max_jumps)
-        self.columns["may_be_overtaken"][cluster] = jumps
+                storage.make_room_for_user()
+                give_share(state.array, cluster, user, share)
+            storage.make_room_for_user()
+        state.may_be_overtaken[cluster] = k.NOBODY if max_jumps == np.inf else int(max_jumps)
         if service != "head":
-            self._make_profile()
-            self._arguments = None
+            storage.make_profile()
 
     def notify(self, wanted: bool) -> None:
-        """Have `advance` return when jobs were collected or ended unexpectedly, or not."""
-        self._box["notify"] = int(wanted)
+        """Have `World.advance` return when jobs were collected or ended unexpectedly, or not."""
+        self._storage.state.notify = int(wanted)
 
     def await_room(self, wanted: bool) -> None:
-        """Have `advance` return ``COLLECTED`` when processors may have become free, too, or not."""
-        self._box["awaits_room"] = int(wanted)
+        """Have `World.advance` return ``COLLECTED`` also when processors may be free, or not."""
+        self._storage.state.awaits_room = int(wanted)
 
     def set_prediction(
         self,
@@ -199,7 +217,7 @@ class Deciders(Contents):
         requested : bool
             They expect the requested time, which every job has then.
         """
-        self.known["rate"][:] = rates
+        self._storage.known["rate"][:] = rates
         asked = k.TRUTH if predict is None else k.ASKED
-        self._box["predicting"] = k.REQUESTED if requested else asked
-        self._predict = predict
+        self._storage.state.predicting = k.REQUESTED if requested else asked
+        self.predict = predict

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from grid.kernel.state import State
 from grid.kernel.statistics import TOLERANCE
 from grid.metrics.stability import FEWEST, is_settled
-
-if TYPE_CHECKING:
-    from grid.world.storage import Tables
 
 Floats = npt.NDArray[np.float64]
 
@@ -78,20 +76,19 @@ class Statistics:
     responses: Responses | None
 
     @classmethod
-    def of(cls, tables: Tables) -> Statistics:
+    def of(cls, state: State) -> Statistics:
         """Return what a world has summed up by now."""
-        sums = tables.sums
-        taken = int(sums["snapshots"])
-        at = np.concatenate([[0.0], sums["snapshot_at"][:taken]])
-        area = np.concatenate([[0.0], sums["snapshot_waiting"][:taken]])
+        sums = state.statistics
+        at = np.concatenate([[0.0], sums.snapshot_at[: sums.snapshots]])
+        area = np.concatenate([[0.0], sums.snapshot_waiting[: sums.snapshots]])
         return cls(
-            jobs=int(sums["jobs"]),
-            **means(sums),
+            jobs=sums.jobs,
+            **means(sums.array[0]),
             queue_times=at,
             mean_queue=_over(np.diff(area), np.diff(at)),
-            links=_links(tables),
-            links_over_time=_links_over_time(tables, np.diff(at)),
-            responses=_responses(tables) if tables.count("visits") else None,
+            links=_links(state),
+            links_over_time=_links_over_time(state, np.diff(at)),
+            responses=_responses(state) if state.visits else None,
         )
 
     @property
@@ -106,11 +103,11 @@ class Statistics:
         return is_settled(self.mean_queue[-(len(self.mean_queue) // 3 * 3) :])
 
 
-def _responses(tables: Tables) -> Responses:
+def _responses(state: State) -> Responses:
     with np.errstate(invalid="ignore"):
-        local, everywhere = tables.sum_of("responses") / tables.sum_of("responded")
-        by_queue = tables.sum_of("queue_responses") / tables.sum_of("queue_responded")
-    return Responses(float(local), float(everywhere), by_queue[: tables.clusters + 1])
+        local, everywhere = state.responses / state.responded
+        by_queue = state.queue_responses / state.queue_responded
+    return Responses(float(local), float(everywhere), by_queue[: state.clusters + 1])
 
 
 def means(sums: Any) -> dict[str, Any]:
@@ -132,21 +129,22 @@ def means(sums: Any) -> dict[str, Any]:
     return found | {"mean_penalty": float(sums["penalty"]) / penalised if penalised else 1.0}
 
 
-def _links(tables: Tables) -> Links:
+def _links(state: State) -> Links:
     """Return how links were used from the first arrival that counts to the last instant."""
-    sums, columns = tables.sums, tables.columns
-    left = float(sums["since"] - sums["links_since"])  # with the demand that there is now
-    carried = columns["carried"] + columns["demand"] * left - columns["carried_before"]
-    full = tables.demand > tables.link_capacity * (1 + TOLERANCE)
-    saturated = columns["saturated"] + full * left - columns["saturated_before"]
-    time = np.array(max(0.0, float(sums["since"] - sums["counted_from"])))
-    return Links(_over(carried, time) / tables.link_capacity, _over(saturated, time))
+    sums = state.statistics
+    left = sums.since - sums.links_since  # with the demand that there is now
+    carried = state.carried + state.demand * left - state.carried_before
+    full = state.demand > state.capacity * (1 + TOLERANCE)
+    saturated = state.saturated + full * left - state.saturated_before
+    time = np.array(max(0.0, sums.since - sums.counted_from))
+    return Links(_over(carried, time) / state.capacity, _over(saturated, time))
 
 
-def _links_over_time(tables: Tables, passed: Floats) -> Links:
-    carried, saturated = (np.diff(of, axis=0, prepend=0.0) for of in tables.link_snapshots())
-    time = passed[:, None]
-    return Links(_over(carried, time) / tables.link_capacity, _over(saturated, time))
+def _links_over_time(state: State, passed: Floats) -> Links:
+    taken, time = state.statistics.snapshots, passed[:, None]
+    carried = np.diff(state.snapshot_carried[:taken], axis=0, prepend=0.0)
+    saturated = np.diff(state.snapshot_saturated[:taken], axis=0, prepend=0.0)
+    return Links(_over(carried, time) / state.capacity, _over(saturated, time))
 
 
 def _over(values: Floats, time: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What the world refuses of those who decide, and how it says so."""
+"""Checks of what is given to a world, and the errors that they raise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from grid.errors import PlacementError, PlatformError, WorkloadError
 from grid.jobs import ANYWHERE, JOB, JobArray
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
-from grid.world.storage import Tables
+from grid.kernel.state import State
+from grid.world.storage import Storage
 
 Indices = npt.NDArray[np.int64]
 
@@ -20,41 +21,42 @@ TOO_LARGE, IMPOSSIBLE = "larger than can ever run", "impossible for the global s
 """Why jobs are rejected."""
 
 
-def why_rejected(world: Tables, job: np.void) -> str:
+def why_rejected(state: State, job: np.void) -> str:
     """Return why a job was rejected, a row of those that left."""
-    return TOO_LARGE if job["size"] > world.count("largest") else IMPOSSIBLE
+    return TOO_LARGE if job["size"] > state.largest else IMPOSSIBLE
 
 
-def _named(world: Tables, slot: int) -> str:
-    return f"job {world.jobs['number'][slot]} (size {world.jobs['size'][slot]})"
+def _named(storage: Storage, slot: int) -> str:
+    return f"job {storage.columns['number'][slot]} (size {storage.columns['size'][slot]})"
 
 
-def broken_answer(world: Tables, slot: int, answer: float) -> str:
+def broken_answer(storage: Storage, slot: int, answer: float) -> str:
     """Say what is wrong with a decision about a job."""
-    names = world.platform.names
+    state, jobs = storage.state, storage.columns
+    names = storage.platform.names
     if slot == k.NONE:
-        queued = dict(zip((*names, "the global one"), world.told["queued"].tolist(), strict=False))
+        counts = state.known["queued"].tolist()
+        queued = dict(zip((*names, "the global one"), counts, strict=False))
         return f"queue to visit: {answer:g}; accepted: one with jobs, of {queued}, or {k.NONE}"
-    job = _named(world, slot)
-    if world.jobs["status"][slot] == k.LANDING:
-        cluster = names[world.jobs["cluster"][slot]]
+    job = _named(storage, slot)
+    if jobs["status"][slot] == k.LANDING:
+        cluster = names[jobs["cluster"][slot]]
         return f"{cluster}: priority of {job}: {answer}; accepted: a number"
     if answer == k.START:
         taken = {
-            names[c] if c < world.clusters else f"cluster {c}": int(count)
-            for c, count in enumerate(world.take)
+            names[c] if c < state.clusters else f"cluster {c}": int(count)
+            for c, count in enumerate(state.known["take"])
             if count
         }
-        free = dict(zip(names, world.free.tolist(), strict=True))
+        free = dict(zip(names, state.free.tolist(), strict=True))
         return (
-            f"placement of {job}: {taken}; accepted: {world.jobs['size'][slot]} processors in "
+            f"placement of {job}: {taken}; accepted: {jobs['size'][slot]} processors in "
             f"all, of those free: {free}"
         )
     found = f"cluster {answer:g}"
-    if 0 <= answer < world.clusters and answer == int(answer):
-        cluster_size = world.columns["size"][int(answer)]
-        found = f"{names[int(answer)]}, which has {cluster_size} processors"
-    sizes = ", ".join(f"{c.name} ({c.size})" for c in world.platform.clusters)
+    if 0 <= answer < state.clusters and answer == int(answer):
+        found = f"{names[int(answer)]}, which has {state.size[int(answer)]} processors"
+    sizes = ", ".join(f"{c.name} ({c.size})" for c in storage.platform.clusters)
     return f"placement of {job}: {found}; accepted: a cluster that can hold it, of {sizes}"
 
 
@@ -103,26 +105,26 @@ def check_jobs(jobs: JobArray, clusters: int) -> None:
         raise WorkloadError("workload: accepted: jobs in order of arrival")
 
 
-def check_waits(world: Tables, slot: int) -> None:
+def check_waits(storage: Storage, slot: int) -> None:
     """Raise `PlacementError` unless a slot holds a job that waits globally."""
-    status = world.jobs["status"]
+    status = storage.columns["status"]
     if not (0 <= slot < len(status) and status[slot] == k.GLOBAL):
         raise PlacementError(f"slot {slot}: accepted: jobs of the global queue, each once")
 
 
-def checked_sending(world: Tables, jobs: Indices, clusters: Indices) -> None:
+def check_sending(storage: Storage, jobs: Indices, clusters: Indices) -> None:
     """Raise `PlacementError` unless each job waits globally and fits its cluster."""
-    sizes = world.jobs["size"]
+    sizes = storage.columns["size"]
     for index, (job, cluster) in enumerate(zip(jobs.tolist(), clusters.tolist(), strict=True)):
-        check_waits(world, job)
+        check_waits(storage, job)
         if job in jobs[:index]:
             raise PlacementError(f"slot {job}: accepted: jobs of the global queue, each once")
-        if not 0 <= cluster < world.clusters or sizes[job] > world.columns["size"][cluster]:
-            raise PlacementError(broken_answer(world, job, cluster))
+        if not 0 <= cluster < storage.state.clusters or sizes[job] > storage.state.size[cluster]:
+            raise PlacementError(broken_answer(storage, job, cluster))
 
 
-def checked_plan(
-    world: Tables,
+def check_plan(
+    storage: Storage,
     cluster: int,
     order: Sequence[int] | Indices,
     resources: Sequence[Sequence[int]] | None,
@@ -134,46 +136,53 @@ def checked_plan(
     PlacementError
         If it names a job twice or one that does not wait there, or wrong processors.
     """
-    place, jobs = f"plan of {world.platform.names[cluster]}", np.asarray(order, np.int64)
-    inside = bool(((jobs >= 0) & (jobs < len(world.slots))).all())
+    place, jobs = f"plan of {storage.platform.names[cluster]}", np.asarray(order, np.int64)
+    inside = bool(((jobs >= 0) & (jobs < len(storage.tables.slots))).all())
     waits = inside and bool(
-        ((world.jobs["status"][jobs] == k.LOCAL) & (world.jobs["cluster"][jobs] == cluster)).all()
+        (
+            (storage.columns["status"][jobs] == k.LOCAL)
+            & (storage.columns["cluster"][jobs] == cluster)
+        ).all()
     )
     if not waits or len(np.unique(jobs)) != len(jobs):
         raise PlacementError(f"{place}: accepted: jobs that wait there, each once")
     if resources is None or not len(jobs):
         return jobs, np.empty(0, np.int64)
-    if not world.tracked:
+    if not storage.tracked:
         raise PlacementError(f"{place}: processors of an untracked world; accepted: a tracked one")
     if len(resources) != len(jobs):
         raise PlacementError(f"{place}: {len(resources)} sets of processors for {len(jobs)} jobs")
-    processors = int(world.columns["size"][cluster])
+    processors = int(storage.state.size[cluster])
     for job, chosen in zip(jobs.tolist(), resources, strict=True):
-        size = int(world.jobs["size"][job])
+        size = int(storage.columns["size"][job])
         if (
             len(chosen) != size
             or len(set(chosen)) != size
             or not all(0 <= each < processors for each in chosen)
         ):
             raise PlacementError(
-                f"{place}: {_named(world, job)} on processors {list(chosen)}; accepted: {size} "
+                f"{place}: {_named(storage, job)} on processors {list(chosen)}; accepted: {size} "
                 f"different ones below {processors}"
             )
     return jobs, np.concatenate([np.asarray(each, np.int64) for each in resources])
 
 
-def checked_failure(
-    world: Tables, what: str, cluster: int, processor: int, time: float, back: float
+def check_failure(
+    storage: Storage, what: str, cluster: int, processor: int, times: tuple[float, float]
 ) -> None:
     """Raise `PlatformError` unless a processor can go, and be back, at these times."""
+    (time, back), now = times, storage.state.now
     place = f"{what} of processor {processor} of cluster {cluster}"
-    if not world.tracked:
+    if not storage.tracked:
         raise PlatformError(f"{place}: untracked world; accepted: a tracked one")
-    if not 0 <= cluster < world.clusters or not 0 <= processor < world.columns["size"][cluster]:
+    if (
+        not 0 <= cluster < storage.state.clusters
+        or not 0 <= processor < storage.state.size[cluster]
+    ):
         raise PlatformError(f"{place}: accepted: a processor of the platform")
-    if not (world.now <= time < np.inf and back > time):
+    if not (now <= time < np.inf and back > time):
         raise PlatformError(
-            f"{place}: from {time} s to {back} s; accepted: from {world.now} s on, and back later"
+            f"{place}: from {time} s to {back} s; accepted: from {now} s on, and back later"
         )
 
 

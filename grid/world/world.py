@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,26 +17,31 @@ from grid.kernel.loop import loop
 from grid.kernel.placing import IMPOSSIBLE
 from grid.kernel.policies.message_hook import LISTENER
 from grid.kernel.processors import set_plan
+from grid.kernel.state import State
 from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
+from grid.platform.distance import DistanceCosts
 from grid.platform.multicluster import Platform
 from grid.streams import stream
-from grid.world.policies import Deciders
-from grid.world.resource_events import plan_changes, plan_failures
+from grid.world.arrivals import Arrivals
+from grid.world.job_log import JobLog
+from grid.world.jobs import Jobs
+from grid.world.policies import Policies
+from grid.world.resources import Resources
+from grid.world.statistics import Statistics
+from grid.world.storage import Storage, Tables
 from grid.world.validation import (
     broken_answer,
-    check_jobs,
+    check_plan,
+    check_sending,
     check_waits,
-    checked_failure,
-    checked_plan,
-    checked_sending,
 )
 from grid.world.watcher import Watcher
 
 Indices = npt.NDArray[np.int64]
 
 
-class World(Deciders):
+class World:
     """A multicluster in motion.
 
     Parameters
@@ -65,7 +69,31 @@ class World(Deciders):
         Python decision of a global scheduler that visits queues: returns the one whose head is
         placed next, or ``NONE``.
 
-    The attributes are those of `Tables`; what can be asked of jobs is in `Contents`.
+    Attributes
+    ----------
+    state : State
+        What there is at an instant: counts, and columns over clusters and links.
+    arrivals : Arrivals
+        Where jobs come from.
+    jobs : Jobs
+        The jobs that are there.
+    log : JobLog
+        The jobs that left.
+    policies : Policies
+        Whom the world asks, and how.
+    resources : Resources
+        Processors that fail, go and come back.
+    storage : Storage
+        The kernel's tables.
+    clusters, links : int
+        How many there are.
+    capacity : int
+        How many of either the kernel has room for.
+    known : dict of str to array
+        What the global scheduler knows of each cluster and link
+        (`grid.kernel.policies.policy_view.known_dtype`).
+    take : array of int64, shape (capacity,)
+        Where a decision says how many processors a job shall hold on each cluster.
     """
 
     def __init__(
@@ -80,16 +108,24 @@ class World(Deciders):
         seed: int = 0,
         visit: Callable[[], float] | None = None,
     ) -> None:
-        tracked = tracked or bool(platform.changes) or failures is not None
-        super().__init__(
-            platform, latency, tracked, advertising or Advertising(), place, rank, visit
-        )
-        self._box["loss_stream"] = stream(seed, "loss")
-        plan_changes(self, self.schedule)
-        if failures is not None:
-            self._events = plan_failures(self, failures, seed)
-        self._sources: deque[Iterator[JobArray]] = deque()
+        self.platform = platform
+        self.tracked = tracked or bool(platform.changes) or failures is not None
+        self.advertising = advertising or Advertising()
+        self.storage = storage = Storage(platform, latency, self.tracked, self.advertising)
+        self.state: State = storage.state
+        self.clusters, self.links = self.state.clusters, self.state.links
+        self.capacity, self.known = storage.capacity, storage.known
+        self.take: Indices = self.state.known["take"]
+        self.state.loss_stream = stream(seed, "loss")
+        self.arrivals = Arrivals(storage)
+        self.jobs = Jobs(storage)
+        self.log = JobLog(storage)
+        self.policies = Policies(storage, place, rank, visit)
+        self.resources = Resources(storage, failures, seed)
+        asking = State.job, State.answer, State.answered, State.fed
+        self._asking = [field.cell(self.state) for field in asking]
         self._until = self._end = np.inf
+        self._watcher: Watcher | None = None
         self._listener: Any = None
 
     @property
@@ -100,72 +136,76 @@ class World(Deciders):
     @watcher.setter
     def watcher(self, watcher: Watcher | None) -> None:
         self._watcher = watcher
+        self.log.watched = watcher is not None
         self._listener = None if watcher is None else LISTENER(watcher.carried)
-        self._box["listener_at"] = ctypes.cast(self._listener, ctypes.c_void_p).value or 0
+        self.state.listener_at = ctypes.cast(self._listener, ctypes.c_void_p).value or 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but what is of one process: arguments of the loop, and who listens.
+        """Return all but what is of one process: who listens.
 
-        Addresses of compiled decisions are of one process too (`set_addresses`, `set_local`).
-        Views of tables have to stay views (`grid.world.pickling`).
+        Addresses of compiled decisions are of one process too (`Policies.set_addresses`,
+        `Policies.set_local`). Views of tables have to stay views (`grid.world.pickling`).
         """
-        return {**self.__dict__, "_arguments": None, "_listener": None}
+        return {**self.__dict__, "_listener": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if self._usage is not None:
-            self._box["usage_at"] = self._usage.ctypes.data
+    @property
+    def now(self) -> float:
+        """Simulated time, s."""
+        return self.state.now
 
-    # Jobs in ------------------------------------------------------------------------------------
+    @property
+    def tables(self) -> Tables:
+        """The kernel's tables, until one of them grows."""
+        return self.storage.tables
 
-    def feed(self, source: Iterator[JobArray]) -> None:
-        """Let jobs come chunk by chunk, in order of arrival, after all earlier ones."""
-        self._sources.append(source)
-        self._box["exhausted"] = 0
+    @property
+    def messages(self) -> dict[str, int]:
+        """Messages about jobs and resources so far, by kind."""
+        return dict(zip(k.MESSAGE_KINDS, self.state.messages.tolist(), strict=True))
 
-    def keep_waiting(self, jobs: int) -> None:
-        """Let jobs come when fewer than so many wait globally, whatever their arrivals.
+    def busy_area(self) -> npt.NDArray[np.float64]:
+        """Return the processor-seconds that each cluster was held until now."""
+        state = self.state
+        area: npt.NDArray[np.float64] = state.area + (state.up - state.free) * (
+            state.now - state.changed
+        )
+        return area
 
-        To be called before any comes; 0: each at its arrival.
+    @property
+    def statistics(self) -> Statistics:
+        """What has been summed up by now of the jobs that completed, and of the queue."""
+        return Statistics.of(self.state)
+
+    def count_after(self, warmup: int) -> None:
+        """Leave so many jobs that arrive first out of `statistics`: a warm-up.
+
+        To be called before any of them arrives.
         """
-        self._box["backlog"] = jobs
+        self.state.statistics.warmup = warmup
+
+    def set_distance(self, costs: DistanceCosts) -> None:
+        """Say what it costs jobs to run far from their data, or far from themselves."""
+        state = self.state
+        state.message_rate = costs.message_rate
+        state.stages = int(costs.staging_time > 0 or costs.staging_data > 0)
+        state.staging_time = costs.staging_time
+        state.staging_data = 8 * costs.staging_data
 
     def submit(self, jobs: JobArray) -> None:
         """Let these jobs come, in order of arrival, after all earlier ones."""
-        self.feed(iter((jobs,)))
-
-    def _next_chunk(self) -> None:
-        while self._sources and (chunk := next(self._sources[0], None)) is None:
-            self._sources.popleft()
-        if not self._sources:
-            self._box["exhausted"] = 1
-            return
-        assert chunk is not None
-        self._chunk = chunk = np.ascontiguousarray(chunk)
-        check_jobs(chunk, self.clusters)
-        self._box["fed"], self._box["chunk_length"] = 0, len(chunk)
-        self._arguments = None
-
-    @property
-    def coming(self) -> float:
-        """When more happens, s, as known when `advance` last said ``TIME`` or ``OVER``."""
-        return float(self._box["coming"][0])
-
-    @property
-    def in_flight(self) -> int:
-        """Messages about jobs and resources that are on their way."""
-        return self.count("in_flight")
+        self.arrivals.feed(iter((jobs,)))
 
     # Time ---------------------------------------------------------------------------------------
 
     def compile(self) -> Callable[..., int]:
         """Return the loop, compiled if it is not yet, without what this world has no use for."""
+        tables = self.storage.tables
         return loop(
             self.capacity,
             self.tracked,
-            self._offering,
-            self._profile is not None,
-            self._foresight is not None,
+            self.storage.offering,
+            tables.profile is not None,
+            tables.foresight is not None,
         )
 
     def advance(self, until: float, awaited: bool = False, between: bool = False) -> int:
@@ -193,17 +233,22 @@ class World(Deciders):
             If a decision cannot be carried out.
         """
         self._end = until
-        self._box["awaited"], self._box["between"] = int(awaited), int(between)
         self._until = until if self.watcher is None else min(until, self.now)
-        box, k_place, k_rank = self._box, k.PLACE, k.RANK
-        job, answer, answered = box["job"], box["answer"], box["answered"]
-        place, rank, visit, run = self._place, self._rank, self._visit, self.compile()
-        fed, predict = box["fed"], self._predict
+        state, storage, policies = self.state, self.storage, self.policies
+        state.awaited, state.between = int(awaited), int(between)
+        place, rank, visit, predict = (
+            policies.place,
+            policies.rank,
+            policies.visit,
+            policies.predict,
+        )
+        job, answer, answered, fed = self._asking
+        k_place, k_rank, tables = k.PLACE, k.RANK, None
         while True:
-            # Whoever replaces a table forgets the arguments, a decision in Python included.
-            if self._arguments is None:
-                run, self._arguments = self.compile(), self._in_order()
-            reason = run(*self._arguments, self._until)
+            # Tables are replaced here, and in decisions in Python too.
+            if storage.tables is not tables:
+                tables, run, arguments = storage.tables, self.compile(), tuple(storage.arguments())
+            reason = run(*arguments, self._until)
             if reason == k_place and place is not None:
                 answer[0] = place(job.item())
                 answered[0] = 1
@@ -214,44 +259,44 @@ class World(Deciders):
                 answer[0] = visit()
                 answered[0] = 1
             elif reason == k.PREDICT and predict is not None:
-                answer[0] = predict(self._chunk[fed[0]])
+                answer[0] = predict(tables.chunk[fed[0]])
                 answered[0] = 1
             elif reason == k.FEED:
-                self._next_chunk()
+                self.arrivals.take_chunk()
             elif reason == k.DRAIN:
-                self._drain()
+                self.log.flush()
             elif reason == k.FULL:
-                self._grow()
+                storage.grow()
             elif reason == k.BROKEN:
-                raise PlacementError(broken_answer(self, job.item(), answer.item()))
+                raise PlacementError(broken_answer(storage, job.item(), answer.item()))
             elif self.watcher is None:
                 return reason
             else:
                 self.watcher.look()
-                self._forget()
+                self.log.forget()
                 if reason != k.TIME:
                     return reason
-                if self.coming > self._end:
+                if state.coming > self._end:
                     self.wait(self._end)
                     return reason
-                self._until = self.coming
+                self._until = state.coming
 
     def hasten(self, time: float) -> None:
         """Have `advance`, if it is on its way, stop at `time` (s) already, to act then."""
-        self._box["awaited"], self._box["between"] = 1, 0
+        self.state.awaited, self.state.between = 1, 0
         self._until = min(self._until, time)
         self._end = min(self._end, time)
 
     def wait(self, until: float) -> None:
         """Let time pass in which nothing happens, after `advance` said ``OVER``."""
-        self._box["now"] = max(self.now, until)
+        self.state.now = max(self.now, until)
 
     # Jobs and queues ----------------------------------------------------------------------------
 
     def collected(self) -> Indices:
         """Return the slots of the collected jobs, and forget that there are new ones."""
-        self._box["collected"] = 0
-        return self.queue()
+        self.state.collected = 0
+        return self.jobs.waiting()
 
     def send(self, jobs: Indices, clusters: Indices) -> None:
         """Send jobs of the global queue to clusters, in the order given.
@@ -261,8 +306,10 @@ class World(Deciders):
         PlacementError
             If a job does not wait there, or its cluster cannot hold it.
         """
-        checked_sending(self, jobs, clusters)
-        access.send_all(self._box, self.slots, self._events, jobs, clusters)
+        storage = self.storage
+        check_sending(storage, jobs, clusters)
+        tables = storage.tables
+        access.send_all(tables.box, tables.slots, tables.events, jobs, clusters)
 
     def start(self, job: int, take: Sequence[int] | Indices) -> bool:
         """Start a job of the global queue now, on processors of several clusters or of one.
@@ -287,29 +334,26 @@ class World(Deciders):
             If the job does not wait there, or the processors are not as many as it needs, or a
             cluster never has as many.
         """
-        check_waits(self, job)
-        if self.count("sliding") == len(self._sliding):
-            self._grow()
+        storage = self.storage
+        check_waits(storage, job)
+        storage.make_room_for_split()
         self.take[: self.clusters] = take
-        taken = access.start_split(
-            self._box, self.slots, self._events, self._processors, self._turns, self._sliding, job
-        )
+        t = storage.tables
+        taken = access.start_split(t.box, t.slots, t.events, t.processors, t.turns, t.sliding, job)
         if taken == IMPOSSIBLE:
-            raise PlacementError(broken_answer(self, job, k.START))
+            raise PlacementError(broken_answer(storage, job, k.START))
         return taken > 0
 
     def wanting_plans(self) -> Indices:
         """Return the clusters whose planners are wanted, and forget that they are."""
-        wanting = np.flatnonzero(self.columns["replan"])
-        self.columns["replan"][:] = 0
-        self._box["replan_any"] = 0
+        wanting = np.flatnonzero(self.state.replan)
+        self.state.replan = self.state.replan_any = 0
         return wanting
 
     def mispredicted(self) -> Indices:
         """Return the clusters where jobs ended unexpectedly, and forget that they did."""
-        clusters = np.flatnonzero(self.columns["mispredicted"])
-        self.columns["mispredicted"][:] = 0
-        self._box["mispredicted_any"] = 0
+        clusters = np.flatnonzero(self.state.mispredicted)
+        self.state.mispredicted = self.state.mispredicted_any = 0
         return clusters
 
     def plan(
@@ -338,48 +382,11 @@ class World(Deciders):
         PlacementError
             If the plan names a job twice or one that does not wait there, or wrong processors.
         """
-        jobs, sets = checked_plan(self, cluster, order, resources)
-        self._grow_turns(len(sets))
-        set_plan(self._box, self.slots, self._processors, self._turns, cluster, jobs, sets)
-        self.columns["replan"][cluster] = 0
+        storage = self.storage
+        jobs, sets = check_plan(storage, cluster, order, resources)
+        storage.make_room_for_turns(len(sets))
+        t = storage.tables
+        set_plan(t.box, t.slots, t.processors, t.turns, cluster, jobs, sets)
+        self.state.replan[cluster] = 0
         if self.watcher is not None:
             self.watcher.planned(cluster, jobs)
-
-    # Resources that change ----------------------------------------------------------------------
-
-    def schedule(self, kind: int, cluster: int, processor: int, time: float) -> None:
-        """Have an event of a processor happen at a time (s); infinity: never."""
-        if time < np.inf:
-            self._grow()
-            index = int(self.columns["first_processor"][cluster]) + processor
-            access.add_event(self._box, self._events, time, kind, index)
-
-    def fail(self, cluster: int, processor: int, time: float, repaired: float = np.inf) -> None:
-        """Have a processor fail at a time (s), and be repaired at another.
-
-        What the job on it has done is lost; it starts again from its queue.
-
-        Parameters
-        ----------
-        cluster, processor : int
-            Index of the cluster, and of the processor in it.
-        time, repaired : float
-            Not before now, s; infinity: never.
-
-        Raises
-        ------
-        PlatformError
-            If there is no such processor, the times make no sense, or the world is not `tracked`.
-        """
-        checked_failure(self, "failure", cluster, processor, time, repaired)
-        self.schedule(k.FAIL, cluster, processor, time)
-        self.schedule(k.REPAIR, cluster, processor, repaired)
-
-    def drain(self, cluster: int, processor: int, time: float, back: float = np.inf) -> None:
-        """Have a processor go at a time (s), or when its job has ended, and be back at another.
-
-        Parameters and what is raised are as of `fail`.
-        """
-        checked_failure(self, "drain", cluster, processor, time, back)
-        self.schedule(k.RETIRE, cluster, processor, time)
-        self.schedule(k.REPAIR, cluster, processor, back)

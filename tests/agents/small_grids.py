@@ -85,7 +85,7 @@ def model_of(global_="muscle", local="titan", jobs=None, platform=PLATFORM, sett
 
 def done(model):
     """Return the records of the completed jobs by number."""
-    records = model.world.records()
+    records = model.world.log.records()
     return np.sort(records[~np.isnan(records["start"])], order="number")
 
 

@@ -23,7 +23,7 @@ CASES = [(0.0, 0.0), (0.0, 0.6), (0.7, 0.0), (6.0, 0.6)]
 def decisions(model):
     """Return [(when the job was known, its record)] in the order of decision."""
     jobs = done(model)
-    delay = model.world.latency
+    delay = model.world.state.latency
     known = [
         job["arrival"] + (0.0 if job["origin"] == ANYWHERE else delay[job["origin"]])
         for job in jobs
@@ -42,7 +42,7 @@ def test_dll_sends_to_the_least_load_known(latency, share, local):
     """L = sum(e s / m) of what was sent there and not known, a latency later, to have ended."""
     jobs = workload(count=200, rate=0.8, share=share)
     model = ran("dll", local, jobs, FAR if latency else PLATFORM, latency=latency)
-    delay = model.world.latency
+    delay = model.world.state.latency
     sent = [[] for _ in SIZES]
     for now, job in decisions(model):
         loads = [
@@ -117,7 +117,7 @@ def test_round_robin_takes_turns(latency, share):
 def test_home_sends_home_what_its_cluster_can_hold(latency, share):
     jobs = workload(count=200, rate=0.8, share=share)
     model = ran("home", "easy", jobs, FAR if latency else PLATFORM, latency=latency)
-    left = model.world.records().rows
+    left = model.world.log.records().rows
     assert len(left) == 200
     local = left[left["origin"] != ANYWHERE]
     assert bool(len(local)) == (share > 0)
@@ -128,7 +128,7 @@ def test_home_sends_home_what_its_cluster_can_hold(latency, share):
     assert np.isfinite(elsewhere["start"]).all()
     if not share:
         alike = ran("dll", "easy", jobs, FAR if latency else PLATFORM, latency=latency)
-        assert alike.world.records().rows.tobytes() == left.tobytes()
+        assert alike.world.log.records().rows.tobytes() == left.tobytes()
 
 
 def plain_book(free, size, now, time):
@@ -176,4 +176,4 @@ def test_each_decides_the_moment_a_job_is_known_and_asks_nothing_twice(global_):
     assert sent["submission"] == 100
     assert sent["metadata"] == sent["order"] == local.sum()
     assert sent["transfer"] == (origins != clusters).sum()
-    assert model.world.waiting[-1] == 0
+    assert model.world.state.waiting[-1] == 0

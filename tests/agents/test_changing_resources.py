@@ -141,8 +141,8 @@ def test_failures_alone_keep_no_run_going(global_, local, latency, mode):
         latency=latency, failures=Failures(100.0, 20.0),
     )  # fmt: skip
     model.run()
-    assert len(model.world.records()) == 0
-    assert model.world.count("submitted") == 30
+    assert len(model.world.log.records()) == 0
+    assert model.world.state.submitted == 30
 
 
 def test_a_job_that_needs_all_processors_waits_until_none_is_down():

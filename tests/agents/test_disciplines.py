@@ -50,8 +50,8 @@ def test_two_clusters_under_a_global_scheduler(global_, local):
     jobs = workload(rate=0.25, count=150)
     model = model_of(global_, local, jobs, platform, prediction_error=0.6)
     model.run()
-    records = model.world.records()
-    assert model.world.count("completed") == 150
+    records = model.world.log.records()
+    assert model.world.state.completed == 150
     for index, cluster in enumerate(platform.clusters):
         assert_as_plain(records, index, cluster.size, local)
 
@@ -63,8 +63,8 @@ def test_local_max_jumps():
         platform = Platform.star([8])
         model = model_of("dll", "fpfs", workload(rate=0.12), platform, settings=settings)
         model.run()
-        assert_as_plain(model.world.records(), 0, 8, "fpfs", jumps)
-        outcomes.append(model.world.records()["start"].tolist())
+        assert_as_plain(model.world.log.records(), 0, 8, "fpfs", jumps)
+        outcomes.append(model.world.log.records()["start"].tolist())
     assert outcomes[0] != outcomes[1] != outcomes[2]
     with pytest.raises(GridError, match=r"^local_max_jumps: found 1.5; accepted: a whole number"):
         FpfsSettings(1.5)
@@ -88,7 +88,7 @@ def test_easy_over_any_order():
     for local, rank in ranks.items():
         model = model_of("dll", local, workload(rate=0.12), Platform.star([8]))
         model.run()
-        rows = np.sort(model.world.records().rows, order="number")
+        rows = np.sort(model.world.log.records().rows, order="number")
         jobs = [Job(*row[list(FIELDS)].tolist()) for row in rows]
         plain = PlainSite(8, "easy", rank).run(jobs)
         assert [job.start for job in plain] == rows["start"].tolist()
@@ -128,10 +128,10 @@ def test_failures_latency_and_splits(global_, local):
         )
         model.run()
         world = model.world
-        assert world.count("completed") + world.count("rejected") == 80
-        assert world.count("restarted") > 0
-        assert (world.free == world.up).all()
-        outcomes.append(world.records().rows.tobytes())
+        assert world.state.completed + world.state.rejected == 80
+        assert world.state.restarted > 0
+        assert (world.state.free == world.state.up).all()
+        outcomes.append(world.log.records().rows.tobytes())
     assert outcomes[0] == outcomes[1]
 
 
@@ -157,8 +157,8 @@ def replayed(traces, name, local, count):
         settings=[Prediction("requested" if requested else "exact")],
     )
     model.run()
-    assert model.world.count("completed") == count
-    assert_as_plain(model.world.records(), 0, LOGS[name], local)
+    assert model.world.state.completed == count
+    assert_as_plain(model.world.log.records(), 0, LOGS[name], local)
 
 
 @pytest.mark.sampled(9)

@@ -88,7 +88,7 @@ def test_what_titan_expects_and_what_comes_true():
     jobs = workload("batch", clusters=1, largest=4)
     for error, ratio in ((1.0,), 1), ((0.5,), 2), ((3.0,), 1 / 3):
         model = ran("muscle", "titan", jobs, ONE, weights=(0, 1, 0), prediction_error=error)
-        realised = round_performance(model.world.records(), ONE, model.weights, model.idle)
+        realised = round_performance(model.world.log.records(), ONE, model.weights, model.idle)
         planned = np.array([each.cps[0] for each in model.rounds])
         assert len(planned) > 2
         assert realised.cps[:, 0] == pytest.approx(ratio * planned)
@@ -98,7 +98,7 @@ def test_failures_with_errors_lose_no_job():
     jobs = workload(rate=2.0)
     model = model_of("muscle", "titan", jobs, tracked=True, prediction_error=1.0)
     for processor in range(6):
-        model.world.fail(0, processor, 10.0 + processor, 60.0 + processor)
+        model.world.resources.fail(0, processor, 10.0 + processor, 60.0 + processor)
     model.run()
     ended = done(model)
     assert len(ended) == 60

@@ -96,13 +96,13 @@ def test_one_cluster_as_the_plain_simulator(service, half_life, seed):
         jobs_of(seed), SERVICES[service], settings=settings, kinds=[Prediction(error=0.6)]
     )
     model.run()
-    rows = np.sort(model.world.records().rows, order="number")
+    rows = np.sort(model.world.log.records().rows, order="number")
     assert rows["start"].tolist() == plain_starts(rows, 8, service, settings)
     others = model_of(jobs_of(seed), SERVICES[service], kinds=[Prediction(error=0.6)])
     others.run()
     assert (
         rows["start"].tolist()
-        != np.sort(others.world.records().rows, order="number")["start"].tolist()
+        != np.sort(others.world.log.records().rows, order="number")["start"].tolist()
     )
 
 
@@ -113,7 +113,7 @@ def test_each_cluster_knows_what_was_used_of_it_alone(service):
     jobs["arrival"] /= 2
     model = model_of(jobs, SERVICES[service], (8, 9), settings)
     model.run()
-    rows = np.sort(model.world.records().rows, order=["arrival", "number"])
+    rows = np.sort(model.world.log.records().rows, order=["arrival", "number"])
     for cluster, size in enumerate((8, 9)):
         here = rows[rows["cluster"] == cluster]
         assert here["start"].tolist() == plain_starts(here, size, service, settings)
@@ -128,7 +128,7 @@ def test_the_user_who_has_used_least_goes_first():
     jobs["arrival"] = [0, 1, 2, 3, 4]
     model = model_of(jobs, FairShareScheduler, (4,))
     model.run()
-    starts = np.sort(model.world.records().rows, order="number")["start"].tolist()
+    starts = np.sort(model.world.log.records().rows, order="number")["start"].tolist()
     # User 1 has used 40 by 10; at 20 user 2 has, and that has decayed less than user 1's.
     assert starts == [0.0, 20.0, 40.0, 10.0, 30.0]
 
@@ -140,9 +140,9 @@ def test_hundreds_of_users_and_any_step():
         model = model_of(jobs, Easy, (8, 8, 8), failures=Failures(4000.0, 30.0))
         model.interval = interval
         model.run()
-        assert model.world.count("completed") == 1500
-        assert model.world.count("usages") > 3 * 500
-        outcomes.append(model.world.records().rows.tobytes())
+        assert model.world.state.completed == 1500
+        assert model.world.state.usages > 3 * 500
+        outcomes.append(model.world.log.records().rows.tobytes())
     assert outcomes[0] == outcomes[1]
 
 
@@ -154,8 +154,8 @@ def test_split_jobs_are_charged_where_they_run(global_):
     model = model_of(jobs, Easy, (8, 8), global_=global_)
     model.run()
     world = model.world
-    assert world.count("completed") + world.count("rejected") == len(jobs)
-    usage = world._usage[world._usage["there"] == 1]
+    assert world.state.completed + world.state.rejected == len(jobs)
+    usage = world.storage.usage[world.storage.usage["there"] == 1]
     charged = set(usage["user"][np.isfinite(usage["level"])].tolist())
     assert charged == set(jobs["user"].tolist())
 
@@ -173,7 +173,7 @@ def test_a_pickled_run_goes_on_the_same():
     model = pickle.loads(file.getvalue())
     reconnect(model, model.scheduler, model.clusters)
     model.run()
-    assert model.world.records().rows.tobytes() == whole.world.records().rows.tobytes()
+    assert model.world.log.records().rows.tobytes() == whole.world.log.records().rows.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -197,5 +197,5 @@ def test_the_beginning_of_a_real_log(traces, service):
     settings = FairShareSettings(half_life=86_400.0)
     model = model_of(jobs, SERVICES[service], (100,), settings, kinds=[Prediction("requested")])
     model.run()
-    rows = np.sort(model.world.records().rows, order=["arrival", "number"])
+    rows = np.sort(model.world.log.records().rows, order=["arrival", "number"])
     assert rows["start"].tolist() == plain_starts(rows, 100, service, settings)

@@ -59,7 +59,7 @@ def test_messages_of_schedulers_count_for_the_clusters_too(local):
     model.run()
     mailed = [m for m in told if isinstance(m, (SeedSchedule, ScheduleReport))]
     assert len(mailed) == model.messages_posted > 0
-    records, kinds, advertised = model.world.records(), model.world.messages, 0
+    records, kinds, advertised = model.world.log.records(), model.world.messages, 0
     for index, cluster in enumerate(model.clusters):
         own, here = records["origin"] == index, records["cluster"] == index
         transfers, reports = (own & ~here).sum(), sum(m.sender == cluster.name for m in mailed)

@@ -21,13 +21,13 @@ LOCALS = ("titan", "fcfs", "sjf")
 
 def bits(model):
     """Return all that a run came to, bit by bit."""
-    records = model.world.records()
+    records = model.world.log.records()
     return (
         [records[name].tobytes() for name in OUTCOME],
         [(r.number, r.dispatched, r.jobs.tobytes(), r.cps.tobytes()) for r in model.rounds],
         model.messages_posted,
         model.world.messages,
-        model.world.count("instants"),
+        model.world.state.instants,
         model.now,
         [str(message) for message in model.said],
     )
@@ -40,11 +40,11 @@ def look_at_everything(model):
                 getattr(agent, name)
     for cluster in model.clusters:
         cluster.release_times()
-        model.world.queue(cluster.index)
-        model.world.running(cluster.index)
+        model.world.jobs.waiting(cluster.index)
+        model.world.jobs.running(cluster.index)
     for known in model.scheduler.clusters:
         _ = known.load, known.work, known.free, known.waiting, known.age
-    _ = model.in_flight, model.messages, model.world.busy_area(), model.world.latest(5)
+    _ = model.in_flight, model.messages, model.world.busy_area(), model.world.log.latest(5)
     [str(message) for message in model.said]
 
 
@@ -61,7 +61,7 @@ def test_a_run_is_the_same_bits_however_it_is_stepped_and_watched(global_, local
 
             whole = make(3600.0)
             whole.run()
-            assert whole.world.count("completed") == 40
+            assert whole.world.state.completed == 40
             expected = bits(whole)
             for interval in (1.0, 60.0):
                 model = make(interval)
@@ -179,8 +179,8 @@ def test_impossible_options_are_named(option, value):
 def test_too_large_jobs_are_rejected_and_the_rest_go_on():
     for global_ in GLOBALS:
         model = ran(global_, "fcfs", table((0, 9, 5.0), (1, 8, 5.0), (2, 30, 1.0)))
-        assert (model.world.count("rejected"), model.world.count("completed")) == (2, 1)
-        records = model.world.records()
+        assert (model.world.state.rejected, model.world.state.completed) == (2, 1)
+        records = model.world.log.records()
         assert records["number"][np.isnan(records["start"])].tolist() == [1, 3]
 
 
@@ -211,7 +211,7 @@ def test_what_is_known_of_a_cluster_is_the_truth_one_latency_ago(latency, local)
     sent = np.zeros(len(jobs))
     for now, number, _, _ in seen:
         sent[row[number]] = now
-    delays = model.world.latency
+    delays = model.world.state.latency
     waited = False
     for c in range(3):
         mine = jobs[jobs["cluster"] == c]
@@ -244,8 +244,8 @@ def test_without_latency_what_is_known_is_the_truth_now():
     class Watching(GlobalScheduler):
         def place(self, job):
             world = self.model.world
-            assert [c.free for c in self.clusters] == world.free[:3].tolist()
-            assert [c.waiting for c in self.clusters] == world.waiting[:3].tolist()
+            assert [c.free for c in self.clusters] == world.state.free[:3].tolist()
+            assert [c.waiting for c in self.clusters] == world.state.waiting[:3].tolist()
             return max((c for c in self.clusters if c.size >= job.size), key=lambda c: c.free)
 
     for local in LOCALS:

@@ -126,7 +126,7 @@ def copied(model: GridModel) -> GridModel:
 
 def outcome(model: GridModel) -> tuple[object, ...]:
     """Return all that a model came to."""
-    records, box = model.world.records(), model.world._box[0]
+    records, box = model.world.log.records(), model.world.tables.box[0]
     of_process = [name for name in box.dtype.names if name.endswith("_at")]
     kept = [box[name].tobytes() for name in box.dtype.names if name not in of_process]
     rounds = [(each.dispatched, each.jobs.tolist(), each.cps.tolist()) for each in model.rounds]

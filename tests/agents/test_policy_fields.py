@@ -54,7 +54,7 @@ def outcome(policy, grid, local="fcfs", **more):
     """Return all that became of 150 jobs under a policy in one of the grids."""
     platform, mix, options = GRIDS[grid]
     model = ran(policy, local, workload(count=150, **mix), platform, **options, **more)
-    records = model.world.records()
+    records = model.world.log.records()
     assert len(records) == 150
     return records.rows.tobytes(), records.takes.tobytes(), model.messages
 
@@ -173,7 +173,7 @@ def test_a_field_of_both_tiers_has_the_same_value_in_both(grid):
     def read_by(policy):
         return ran(policy, "fcfs", workload(count=60, **mix), platform, **options)
 
-    memory = read_by(CompiledReader).world.memory
+    memory = read_by(CompiledReader).world.tables.memory
     read = read_by(PlainReader).scheduler.read
     assert len(read) == int(memory[0]) - 1 > 60 * sum(map(len, IN_BOTH.values()))
     np.testing.assert_array_equal(memory[1 : len(read) + 1], read)
@@ -185,7 +185,7 @@ def test_a_field_of_both_tiers_has_the_same_value_in_both(grid):
 )
 def test_views_have_the_fields_of_the_table_and_no_others(view, rows):
     model = model_of("lq", "fcfs", workload(count=3, share=1.0))
-    model.world.told["event"] = ARRIVED
+    model.world.state.known["event"] = ARRIVED
     arguments = () if view is KnownQueues else (0,)
     seen = {name for name in dir(view(model.world, *arguments)) if not name.startswith("_")}
     assert seen - {"is_of"} == {field.name for field in of_tier(rows, PYTHON)}

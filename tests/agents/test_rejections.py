@@ -59,11 +59,11 @@ def left(scheduler, platform, jobs, latency=0.0, **settings):
         ],
     )
     model.run()
-    records = model.world.records()
+    records = model.world.log.records()
     assert len(records) == len(jobs)
-    assert model.world.count("live") == 0
+    assert model.world.state.live == 0
     done = ~np.isnan(records["start"])
-    assert model.world.count("rejected") == (~done).sum()
+    assert model.world.state.rejected == (~done).sum()
     return sorted(records["number"][done].tolist()), sorted(records["number"][~done].tolist())
 
 

@@ -214,7 +214,7 @@ def test_messages_reach_the_schedulers_of_their_brokers():
             return 0.0
 
     model = ran(Chatting, Listening, table((1, 2, 5.0), (3, 3, 5.0)), FAR, latency=0.5)
-    delay = model.world.latency[2]
+    delay = model.world.state.latency[2]
     assert heard == [("C3", 1 + delay, 2), ("C3", 3 + delay, 3)]
     assert model.messages_posted == 2
     assert model.in_flight == 0
@@ -257,7 +257,7 @@ def test_counts_may_be_numpys():
 
     model = ran(Split, "fcfs", table((3, 2, 5.0)))
     assert model.completed == 1
-    assert model.world.records().takes.tolist() == [[1, 0, 1]]
+    assert model.world.log.records().takes.tolist() == [[1, 0, 1]]
 
 
 def test_a_rank_beyond_all_floats_is_a_rank():

@@ -12,7 +12,7 @@ from .small_grids import OUTCOME, model_of, table, workload
 
 
 def outcome(model):
-    return [model.world.records()[name].tobytes() for name in OUTCOME]
+    return [model.world.log.records()[name].tobytes() for name in OUTCOME]
 
 
 def test_a_step_ends_with_its_interval():
@@ -28,7 +28,7 @@ def test_a_step_ends_with_its_interval():
 def test_intervals_in_which_nothing_happens_take_one_step():
     model = model_of("muscle", "titan", table((0.0, 2, 10.0), (3e7, 2, 1e8)), interval=1.0)
     model.run()
-    assert model.world.count("completed") == 2
+    assert model.world.state.completed == 2
     assert model.steps < 50
 
 
@@ -84,6 +84,6 @@ def test_by_default_jobs_that_arrive_are_allocated_at_once():
     opened = model_of("muscle", "titan", workload("open", rate=2.0))
     opened.run()
     dispatched = np.unique([each.dispatched for each in opened.rounds])
-    arrivals = np.unique(opened.world.records()["arrival"])
+    arrivals = np.unique(opened.world.log.records()["arrival"])
     assert dispatched.tolist() == arrivals.tolist()
     assert model_of("muscle", "titan", workload("batch")).round_threshold == 0.0

@@ -48,8 +48,8 @@ def test_the_tiers_of_a_decision_give_the_same_run(latency):
     def outcome(global_, local):
         jobs = workload(count=150, rate=0.7, share=0.5)
         model = ran(global_, local, jobs, FAR, latency=latency)
-        assert model.world.count("completed") == 150
-        return [model.world.records()[name].tobytes() for name in OUTCOME], model.messages
+        assert model.world.state.completed == 150
+        return [model.world.log.records()[name].tobytes() for name in OUTCOME], model.messages
 
     expected = outcome("dll", "sjf")
     assert outcome(CompiledLeastLoad, CompiledShortest) == expected
@@ -82,8 +82,8 @@ class PlainHoldBack(GlobalScheduler):
 def test_waiting_and_starting_agree_between_the_tiers():
     def outcome(global_):
         model = ran(global_, "fcfs", workload(count=80, largest=4))
-        assert model.world.count("completed") == 80
-        return [model.world.records()[name].tobytes() for name in OUTCOME]
+        assert model.world.state.completed == 80
+        return [model.world.log.records()[name].tobytes() for name in OUTCOME]
 
     assert outcome(CompiledHoldBack) == outcome(PlainHoldBack)
 
@@ -108,7 +108,7 @@ def test_a_compiled_scheduler_has_memory_and_a_stream_of_its_own():
             return np.full(3, 5.0)
 
     model = ran(Counting, "fcfs", workload(count=30))
-    assert model.world.memory.tolist() == [35.0, 5.0, 5.0]
+    assert model.world.tables.memory.tolist() == [35.0, 5.0, 5.0]
 
 
 # Splitting ----------------------------------------------------------------------------------------
@@ -129,11 +129,11 @@ def test_a_job_may_be_split_over_clusters():
 
     model = ran(Everywhere, "fcfs", table((0, 11, 10.0), (1, 18, 7.0), (2, 19, 1.0)))
     records = done(model)
-    takes = model.world.records().takes[records["split"]]
+    takes = model.world.log.records().takes[records["split"]]
     assert takes.tolist() == [[8, 3, 0], [8, 6, 4]]
     assert records["start"].tolist() == [0.0, 10.0]
     assert records["finish"][1] == pytest.approx(10 + 7 / 0.7)
-    assert model.world.count("rejected") == 1
+    assert model.world.state.rejected == 1
 
 
 # Plugins that go wrong ---------------------------------------------------------------------------

@@ -29,7 +29,7 @@ class WatchedMuscle(MuscleScheduler):
 
     def act(self):
         super().act()
-        waiting = self.model.world.queue()
+        waiting = self.model.world.jobs.waiting()
         if len(waiting):
             assert self.least_told(waiting) > self.model.round_threshold, "jobs wait for nothing"
 

@@ -19,5 +19,5 @@ rate = 2.0
 def run_of(scenario, seed=0):
     model = scenario.model(seed)
     model.run()
-    records = model.world.records()
+    records = model.world.log.records()
     return model, np.sort(records, order="number")

@@ -17,12 +17,18 @@ from grid.kernel import state as k
 from grid.platform.brokers import Broker
 from grid.platform.multicluster import Cluster, Platform
 from grid.platform.topology import CENTRE, Link, network
+from grid.world.policies import Addresses, GlobalRules
 from grid.world.world import World
 
 from .plain_world import FAIL, REPAIR, RETIRE, WAIT, PlainWorld
 
 SEND, SEND_WHEN_FREE, START_WHEN_FREE, SPLIT, START_THEN_SEND = range(5)
 """What becomes of a job: its `kind`, with its cluster `aim`; the last sends it after a failure."""
+
+
+def rules(**flags):
+    """Return rules of a global scheduler that differ from the defaults."""
+    return type("Rules", (GlobalRules,), flags)()
 
 
 def decide(free, restarts, number, size, kind, aim):
@@ -163,7 +169,7 @@ class Case:
         """Return a World with this instance submitted, its decisions in Python unless compiled."""
 
         def place(slot):
-            restarts, number = world.slots[["restarts", "number"]][slot].tolist()
+            restarts, number = world.jobs.slots[["restarts", "number"]][slot].tolist()
             answer = decide(world.known["free"].tolist(), restarts, *self.about(number))
             if not isinstance(answer, list):
                 return answer
@@ -172,20 +178,19 @@ class Case:
             return k.START
 
         def rank(slot):
-            return world.slots["requested_time"][slot]
+            return world.jobs["requested_time"][slot]
 
         world = World(self.platform, self.latency, self.tracked, place, rank)
-        world.set_global(
-            place_at, self.memory(), max_jumps=0 if self.in_order else np.inf, spans=self.spans
-        )  # fmt: skip
+        flags = rules(max_jumps=0 if self.in_order else np.inf, spans=self.spans)
+        world.policies.set_global(flags, Addresses(place_at), self.memory())
         for cluster in range(world.clusters):
-            world.set_local(cluster, rank_at, planned=cluster in self.planned)
+            world.policies.set_local(cluster, rank_at, planned=cluster in self.planned)
         step = chunk or len(self.jobs)
-        world.feed(self.jobs[at : at + step] for at in range(0, len(self.jobs), step))
+        world.arrivals.feed(self.jobs[at : at + step] for at in range(0, len(self.jobs), step))
         for failure in self.failures:
-            world.fail(*failure)
+            world.resources.fail(*failure)
         for drained in self.drains:
-            world.drain(*drained)
+            world.resources.drain(*drained)
         return world
 
     def run(self, world, steps=()):
@@ -193,11 +198,11 @@ class Case:
         planner = self.planner()
 
         def replan(cluster):
-            queue = world.queue(cluster)
+            queue = world.jobs.waiting(cluster)
             jobs = [{"number": int(n), "slot": s} for n, s in zip(
-                world.slots["number"][queue], queue.tolist(), strict=True)]  # fmt: skip
+                world.jobs["number"][queue], queue.tolist(), strict=True)]  # fmt: skip
             for job in jobs:
-                job["size"] = world.slots["size"][job["slot"]]
+                job["size"] = world.jobs["size"][job["slot"]]
             plan = planner(cluster, jobs)
             sets = [processors for _, processors in plan] if self.with_sets else None
             world.plan(cluster, [job["slot"] for job, _ in plan], sets)
@@ -248,10 +253,10 @@ class Case:
             assert repr(times) == repr(expected)
         knowledge = (world.known["free"], world.known["waiting"], world.known["at"])
         assert world.messages == plain.messages
-        assert world.waiting[: world.clusters].tolist() == [len(q) for q in plain.waiting]
-        assert world.waiting[-1] == len(plain.queue)
-        assert world.free.tolist() == [plain.free(c) for c in plain.clusters]
-        assert world.running_count.tolist() == [0] * world.clusters
+        assert world.state.waiting[: world.clusters].tolist() == [len(q) for q in plain.waiting]
+        assert world.state.waiting[-1] == len(plain.queue)
+        assert world.state.free.tolist() == [plain.free(c) for c in plain.clusters]
+        assert world.state.running_count.tolist() == [0] * world.clusters
         assert world.busy_area() == pytest.approx(plain.area, rel=1e-9, abs=1e-9)
         assert world.known["work"] == pytest.approx(plain.work, rel=1e-9, abs=1e-9)
         assert np.transpose(knowledge) == pytest.approx(np.array(plain.known), rel=1e-9)
@@ -260,7 +265,7 @@ class Case:
 
 def rows(world):
     """Return the records of a World as PlainWorld keeps them."""
-    records = world.records()
+    records = world.log.records()
     assert (records["split"] != k.NONE).tolist() == split(records).tolist()
     assert records.takes.shape == (split(records).sum(), world.clusters)
     return [

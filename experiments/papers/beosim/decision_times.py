@@ -57,7 +57,7 @@ def _microseconds(policy: str) -> float:
     point = Point(6, 4, policy)
     model = scenario(point, JOBS).changed([f"step={INTERVAL!r}"]).model()
     world, scheduler = model.world, model.scheduler
-    world.stream_records(None)
+    world.log.stream(None)
     rng = np.random.default_rng(0)
     states, jobs = [], []
     while model.running:
@@ -69,7 +69,7 @@ def _microseconds(policy: str) -> float:
             size = int(rng.integers(least, most + 1))
             jobs.append(_job(size, int(rng.integers(world.clusters)), point.bsbw))
     address = place_address(scheduler.compiled("place"), world.capacity)
-    arguments = address, np.concatenate(states), np.concatenate(jobs), world.memory
+    arguments = address, np.concatenate(states), np.concatenate(jobs), world.tables.memory
     _decide(*arguments, 1)
     rounds, taken = 1, 0.0
     while taken < SECONDS:

@@ -249,10 +249,10 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     A run whose queue grows without end is not carried to its own.
     """
     world = model.world
-    world.stream_records(None)
+    world.log.stream(None)
     saturation = 0.0
     for _ in until_lost(model, steps):
-        saturation = max(saturation, float((world.demand / world.link_capacity).max()))
+        saturation = max(saturation, float((world.state.demand / world.state.capacity).max()))
     found = world.statistics
     return {
         "turnaround": [found.mean_turnaround or 0.0],

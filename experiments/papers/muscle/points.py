@@ -185,7 +185,7 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     for _ in steps:
         pass
     platform = model.world.platform
-    records = model.world.records()
+    records = model.world.log.records()
     rounds = round_performance(records, platform, model.weights, model.idle)
     done = completed(records)
     group = np.searchsorted(rounds.dispatched, done["arrival"])

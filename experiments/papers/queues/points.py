@@ -195,7 +195,7 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
 
     A run whose queues grow without end is not carried to its own.
     """
-    model.world.stream_records(None)
+    model.world.log.stream(None)
     for _ in steps:
         if is_far_lost(model):
             break

@@ -88,9 +88,9 @@ def test_every_job_is_done_whatever_brokers_lose(global_, local, when, loss):
             model.run()
             jobs = done(model)
             assert len(jobs) == 40
-            outcomes.append((jobs["start"].tolist(), model.messages, model.world.count("lost")))
+            outcomes.append((jobs["start"].tolist(), model.messages, model.world.state.lost))
         assert outcomes[0] == outcomes[1]
-        assert (model.world.count("lost") > 0) == (loss > 0)
+        assert (model.world.state.lost > 0) == (loss > 0)
 
 
 @PAIRS
@@ -160,7 +160,7 @@ def test_a_job_without_an_offer_asks_again_for_the_news_that_came_meanwhile():
     for repaired in np.arange(5.0, 14.0, 0.5):
         jobs = table((4.0, 8, 5.0, math.inf, 0))
         model = model_of("a4", "fcfs", jobs, tree(), latency=1.0, tracked=True)
-        model.world.fail(0, 0, 0.0, repaired=float(repaired))
+        model.world.resources.fail(0, 0, 0.0, repaired=float(repaired))
         model.run()
         assert model.completed == 1, repaired
         assert done(model)["start"][0] >= repaired

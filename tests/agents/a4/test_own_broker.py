@@ -73,7 +73,7 @@ def test_all_brokers_are_of_the_class():
 @pytest.mark.parametrize(("scheduler", "used"), [(DiscoveryScheduler, {0, 1}), (ShyDiscovery, {1})])
 def test_what_brokers_believe_decides_where_jobs_go(scheduler, used):
     model = run(scheduler, "fcfs")
-    assert set(model.world.records()["cluster"].tolist()) == used
+    assert set(model.world.log.records()["cluster"].tolist()) == used
 
 
 @pytest.mark.parametrize("kind", ["A4Broker", None, lambda *_: None, MuscleScheduler])

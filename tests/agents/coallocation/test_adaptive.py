@@ -49,7 +49,7 @@ def model_of(policy, jobs, clusters=4, nodes=100, interval=1e12):
 def mean_turnaround(policy, jobs, **platform):
     model = model_of(policy, jobs, **platform)
     model.run()
-    records = model.world.records()
+    records = model.world.log.records()
     return (records["finish"] - records["arrival"]).mean()
 
 
@@ -64,7 +64,7 @@ def test_it_reads_nothing_of_a_job_but_size_and_origin():
 
 def test_it_learns_what_jobs_need():
     model = model_of("adaptive", workload(1, 700.0))
-    memory = model.world.memory
+    memory = model.world.tables.memory
     assert expected(memory, 30) == 0.0
     model.run()
     for size in (8, 15, 16, 31, 32, 63, 64):  # of the last kind no job was seen
@@ -77,7 +77,7 @@ def test_bandwidth_that_varies_counts_for_more_than_its_mean():
     model = model_of("adaptive", jobs)
     model.run()
     # mean and one standard deviation of the hundred jobs or so seen last
-    assert expected(model.world.memory, 64) == pytest.approx(300 + 150, rel=0.15)
+    assert expected(model.world.tables.memory, 64) == pytest.approx(300 + 150, rel=0.15)
 
 
 def test_links_stay_within_their_capacity_once_it_has_learnt():
@@ -86,7 +86,7 @@ def test_links_stay_within_their_capacity_once_it_has_learnt():
     most = []
     while model.running:
         model.step()
-        most.append(model.world.demand.max())
+        most.append(model.world.state.demand.max())
     assert max(most) > 900
     assert max(most[len(most) // 10 :]) <= 1000 * (1 + 1e-9)
 
@@ -111,4 +111,4 @@ def test_a_job_that_no_cluster_can_hold_runs_whatever_it_needs():
     jobs["runtime"], jobs["computation_fraction"], jobs["ppbw"] = 10.0, 0.5, 5000.0
     model = model_of("adaptive", jobs, nodes=10)
     model.run()
-    assert len(model.world.records()) == 40
+    assert len(model.world.log.records()) == 40

@@ -98,7 +98,7 @@ def ran(policy, platform, jobs, costs=None, **settings):
 
 
 def outcome(model):
-    records = model.world.records()
+    records = model.world.log.records()
     found = {}
     for row in records:
         if row["cluster"] >= 0:
@@ -266,8 +266,8 @@ def test_a1_is_never_over_its_threshold(seed, solution):
     most = np.zeros(model.world.links)
     while model.running:
         model.step()
-        most = np.maximum(most, model.world.demand)
-    assert (most <= lslt / 100 * model.world.link_capacity * (1 + 1e-9)).all()
+        most = np.maximum(most, model.world.state.demand)
+    assert (most <= lslt / 100 * model.world.state.capacity * (1 + 1e-9)).all()
     assert (most > 0).any()
 
 
@@ -325,7 +325,7 @@ def test_old_news_and_wrong_predictions_lose_no_job(policy):
         for _, now, _ in found.values():
             held = [take[cluster] for start, end, take in found.values() if start < now <= end]
             assert sum(held) <= size
-    assert model.world.count("refused") > 0
+    assert model.world.state.refused > 0
 
 
 class PlainLinks(GlobalScheduler):

@@ -225,8 +225,8 @@ def test_runs_with_failures_end(policy, selection):
     )
     model.run()
     world = model.world
-    assert world.count("restarted") > 0
-    assert world.count("completed") + world.count("rejected") == len(jobs)
+    assert world.state.restarted > 0
+    assert world.state.completed + world.state.rejected == len(jobs)
 
 
 def test_a_scheduler_that_is_told_late_is_refused():

@@ -50,7 +50,7 @@ def test_rounds(mode, latency, share, local, threshold):
     jobs = done(model)
     muscle = model.scheduler
     assert len(jobs) == 60
-    delay = model.world.latency
+    delay = model.world.state.latency
 
     # Each job is made known once, a latency after its arrival if a cluster's broker tells.
     known = {}

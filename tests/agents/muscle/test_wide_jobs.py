@@ -31,7 +31,7 @@ def communicating(jobs, fraction=0.5, ppbw=10.0):
 
 def takes_of(model):
     """Return the processors of each completed job, by number, on each cluster."""
-    records = model.world.records()
+    records = model.world.log.records()
     by_number = {}
     for row in records.rows:
         if row["split"] >= 0:
@@ -49,7 +49,7 @@ def test_a_wide_job_starts_at_once_where_there_is_room():
 
 def test_without_coallocation_it_is_rejected():
     model = ran("muscle", "titan", table((1.0, 12, 10.0), (2.0, 8, 10.0)))
-    assert model.world.count("rejected") == 1
+    assert model.world.state.rejected == 1
     assert done(model)["number"].tolist() == [2]
 
 
@@ -146,7 +146,7 @@ def test_all_jobs_end_and_no_processor_is_held_twice(grid):
 def test_the_step_changes_nothing(grid):
     one, other = run_of(grid), run_of(grid, interval=0.37)
     for name in OUTCOME:
-        assert one.world.records()[name].tobytes() == other.world.records()[name].tobytes()
+        assert one.world.log.records()[name].tobytes() == other.world.log.records()[name].tobytes()
 
 
 class Starts(GlobalScheduler):
@@ -170,7 +170,7 @@ def test_clusters_refuse_a_start_for_which_they_are_not_free():
     model.run()
     # It is told when the first ends, and tries again.
     assert model.scheduler.started == [True, False, True]
-    assert model.world.count("refused") == 1
+    assert model.world.state.refused == 1
     assert done(model)["start"].tolist() == [0.0, 5.0]
 
 

@@ -42,7 +42,7 @@ def test_jobs_that_wait_together_take_no_longer_than_their_optimum():
     optimum = solve(Instance(clusters, [Job(*row, 1) for row in rows]))
     assert optimum.status == "optimal"
     model = ran(at_once(*rows), Platform.star([4, 4], [1, 0.75], 250), OasSettings(round_time=2.0))
-    finishes = model.world.records().rows["finish"]
+    finishes = model.world.log.records().rows["finish"]
     assert finishes.max() == pytest.approx(optimum.makespan, rel=1e-4)  # predictions are rounded
     assert model.world.statistics.links.saturated.max() == 0
     assert model.scheduler.round == 1
@@ -51,7 +51,7 @@ def test_jobs_that_wait_together_take_no_longer_than_their_optimum():
 def test_an_arrival_lets_a_job_start_that_waited():
     """The plan of the first two lets the second wait; with the third it need not."""
     jobs = table((0, 4, 10.0), (0, 8, 30.0), (1, 4, 40.0))
-    rows = ran(jobs).world.records().rows
+    rows = ran(jobs).world.log.records().rows
     starts = dict(zip(rows["number"].tolist(), rows["start"].tolist(), strict=True))
     assert starts[1] == 0
     assert starts[3] == 1  # beside the first
@@ -65,7 +65,7 @@ def test_links_are_never_saturated_under_any_workload():
     model = scenario.model(seed=2)
     model.run()
     found = model.world.statistics
-    assert model.world.count("completed") == 100
+    assert model.world.state.completed == 100
     assert found.coallocated > 0
     assert found.mean_penalty == pytest.approx(1.0)
 
@@ -73,7 +73,7 @@ def test_links_are_never_saturated_under_any_workload():
 def test_a_job_that_saturates_links_however_it_is_split_is_rejected():
     platform = Platform.star([4, 4], capacity=100)
     model = ran(at_once((6, 10.0, 80.0), (6, 10.0, 20.0), (4, 10.0, 500.0)), platform)
-    rows = model.world.records().rows
+    rows = model.world.log.records().rows
     assert {row["number"]: bool(np.isnan(row["start"])) for row in rows} == {
         1: True,
         2: False,
@@ -88,7 +88,7 @@ def test_a_job_too_wide_while_processors_are_away_waits_for_them():
             "changes": [{"cluster": "B", "what": "drain", "at": 5, "until": 50}],
         }
     )
-    rows = ran(table((10, 6, 20.0), (10, 2, 5.0)), platform).world.records().rows
+    rows = ran(table((10, 6, 20.0), (10, 2, 5.0)), platform).world.log.records().rows
     starts = dict(zip(rows["number"].tolist(), rows["start"].tolist(), strict=True))
     assert starts == {1: 50.0, 2: 10.0}
 
@@ -101,7 +101,7 @@ def test_a_job_that_cannot_run_on_what_is_up_begins_no_round_each_time_that_anot
     jobs = table((10, 6, 20.0), *((10, 5, time) for time in (5.0, 7.0, 9.0)))
     jobs.jobs["ppbw"] = 100.0
     model = ran(jobs, Platform.from_dict({"clusters": clusters, "changes": changes}))
-    rows = model.world.records().rows
+    rows = model.world.log.records().rows
     assert rows["start"][rows["number"] == 1] == 50
     assert model.scheduler.round == 2
 
@@ -113,20 +113,20 @@ def test_a_job_that_cannot_run_on_what_is_up_begins_no_round_each_time_that_anot
 def test_all_jobs_run_whatever_is_known_of_them(options):
     model = model_of("oas", "fcfs", workload(count=40), settings=[QUICK], **options)
     model.run()
-    assert model.world.count("completed") == 40
+    assert model.world.state.completed == 40
 
 
 def test_rounds_of_few_jobs_leave_the_others_waiting():
     jobs = [(4, 10.0, 0.0)] * 9
     for most, rounds in ((3, 4), (9, 1)):
         model = ran(at_once(*jobs), settings=OasSettings(round_jobs=most, round_time=0))
-        assert model.world.records().rows["finish"].max() == 50
+        assert model.world.log.records().rows["finish"].max() == 50
         assert model.scheduler.round >= rounds
 
 
 def test_a_run_can_be_repeated():
     outcomes = [
-        model.world.records().rows[list(OUTCOME)].tobytes()
+        model.world.log.records().rows[list(OUTCOME)].tobytes()
         for model in (ran(workload(count=30), Platform.star([8, 6])) for _ in range(2))
     ]
     assert outcomes[0] == outcomes[1]

@@ -62,7 +62,7 @@ def plainly_predicted(job, ended, learns):
 def test_predictions_use_what_was_known_at_submission(prediction, rows):
     jobs = with_users([*rows, (0, 1, 1, 1, 1, 5)])
     model = ran("dll", "fcfs", jobs, ONE, prediction=prediction)
-    records = model.world.records()  # in order of leaving
+    records = model.world.log.records()  # in order of leaving
     predicted = {record["number"]: record["predicted_time"] for record in records}
     for job in jobs.jobs:
         ended = [e for e in records if e["finish"] <= job["arrival"]]
@@ -97,4 +97,4 @@ def test_learning_with_errors_completes_every_job(global_, local):
         model = ran(
             global_, local, with_users(rows), PAIR, prediction="learned", prediction_error=error
         )
-        assert model.world.count("completed") == 60
+        assert model.world.state.completed == 60

@@ -34,7 +34,7 @@ SENDING = [name for name, where in GLOBAL.items() if not where.startswith(STARTI
 
 
 def outcome(model):
-    records = model.world.records()
+    records = model.world.log.records()
     return [records[name].tobytes() for name in OUTCOME], model.messages, model.now
 
 
@@ -61,7 +61,7 @@ def test_jobs_run_for_their_true_times_under_every_pair_of_policies(global_, loc
     for error in (1.5, (0.2, 4.0, 1.0)):
         model = ran(global_, local, jobs, FAR, latency=0.7, prediction_error=error)
         ended = done(model)
-        rejected = model.world.count("rejected")
+        rejected = model.world.state.rejected
         assert len(ended) + rejected == jobs.count
         assert rejected == 0 or global_ == "home"  # some are larger than their own cluster
         rates = np.array(RATES)[ended["cluster"]]
@@ -164,7 +164,7 @@ def test_shortest_job_first_goes_by_predictions():
 def test_load_is_the_predicted_work_that_is_unfinished():
     class Watching(GlobalScheduler):
         def place(self, job):
-            jobs, here = self.model.world.slots, self.clusters[0]
+            jobs, here = self.model.world.jobs.slots, self.clusters[0]
             mine = jobs[(jobs["status"] >= 3) & (jobs["cluster"] == 0)]
             work = math.fsum((mine["predicted_time"] * mine["size"]).tolist())
             assert here.work == pytest.approx(work)
@@ -175,7 +175,7 @@ def test_load_is_the_predicted_work_that_is_unfinished():
 
     seen = []
     model = ran(Watching, "fcfs", workload(count=80), prediction_error=1.0)
-    assert model.world.count("completed") == len(seen) == 80
+    assert model.world.state.completed == len(seen) == 80
     assert model.scheduler.clusters[0].load == 0
     assert sum(load > 0 for load in seen) > 40
 

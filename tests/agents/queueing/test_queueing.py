@@ -61,14 +61,14 @@ def outcome(model):
     """Return {number: (start, processors on each cluster)}."""
     model.run()
     done = {}
-    for row in model.world.records():
+    for row in model.world.log.records():
         take = [0] * model.world.clusters
         if np.isnan(row["start"]):
             take = []
         elif row["split"] == NONE:
             take[row["cluster"]] = row["size"].item()
         else:
-            take = model.world.records().takes[row["split"]].tolist()
+            take = model.world.log.records().takes[row["split"]].tolist()
         done[row["number"].item()] = row["start"].item(), take
     return done
 
@@ -264,7 +264,7 @@ def test_reductions(policy, composition):
     found, expected = map(outcome, runs)
     assert found == expected
     starts = np.array([start for start, _ in found.values()])
-    arrivals = [row["arrival"] for row in runs[0].world.records()]
+    arrivals = [row["arrival"] for row in runs[0].world.log.records()]
     assert (starts > np.array(arrivals)).mean() > 0.1  # many have to wait
 
 
@@ -318,7 +318,7 @@ def test_aging_bounds_the_wait_of_those_whom_others_go_before():
             settings=[QueueSettings(aging)],
         )
         model.run()
-        records = model.world.records()
+        records = model.world.log.records()
         return (records["start"] - records["arrival"]).max()
 
     assert longest_wait(20.0) < 25.0 < 50.0 < longest_wait(0.0)
@@ -346,7 +346,7 @@ def test_heavy_traffic_loses_what_the_paper_says(placement, low, high, clusters,
         settings=[JobSelection(selection="fcfs")],
     )
     model.run()
-    records = model.world.records()
+    records = model.world.log.records()
     work = (records["size"] * (records["finish"] - records["start"])).sum()
     assert 1 - work / records["start"].max() / (32 * clusters) == pytest.approx(loss, abs=0.003)
     assert (records["arrival"] <= records["start"]).all()
@@ -368,7 +368,7 @@ def test_response_times_by_kind_and_queue():
     model = model_of("eq-gf", [6, 6, 6], jobs)
     model.world.count_after(100)
     model.run()
-    records = np.sort(model.world.records()[:], order="number")
+    records = np.sort(model.world.log.records()[:], order="number")
     response = (records["finish"] - records["arrival"])[records["arrival"] >= jobs["arrival"][100]]
     kept = jobs[jobs["arrival"] >= jobs["arrival"][100]]
     single = kept["components"][:, 1] == 0

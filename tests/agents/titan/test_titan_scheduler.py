@@ -42,10 +42,12 @@ class WatchedTitan(TitanScheduler):
         for job in jobs:
             assert world.jobs["status"][job.slot] == LOCAL
             assert world.jobs["cluster"][job.slot] == c
-        running = world.running(c)[0].tolist()
+        running = world.jobs.running(c)[0].tolist()
         before = [(slot, world.jobs["end"][slot]) for slot in running]
         order = super().plan(jobs, release)
-        assert [(slot, world.jobs["end"][slot]) for slot in world.running(c)[0].tolist()] == before
+        assert [
+            (slot, world.jobs["end"][slot]) for slot in world.jobs.running(c)[0].tolist()
+        ] == before
         position = {job: index for index, job in enumerate(jobs)}
         problem = (
             [job.size for job in jobs],
@@ -107,7 +109,7 @@ def test_a_plan_starts_from_the_plan_so_far_and_then_the_seed_schedule(latency):
         starts = dict(zip(jobs["number"].tolist(), jobs["start"].tolist(), strict=True))
         before = []
         for seed, (now, given, order, *_) in zip(mine, cluster.scheduler.plans_made, strict=True):
-            assert now == seed.due == seed.sent + model.world.latency[c]
+            assert now == seed.due == seed.sent + model.world.state.latency[c]
             left = [number for number in before if starts[number] >= now]
             assert given == [*left, *seed.jobs]
             before = order
@@ -117,7 +119,7 @@ def test_a_seed_schedule_is_planned_when_all_its_jobs_are_there():
     model, messages = watched(workload(share=1.0, rate=0.6), platform=FAR, latency=4.0)
     jobs = done(model)
     row = {number: index for index, number in enumerate(jobs["number"].tolist())}
-    delay = model.world.latency
+    delay = model.world.state.latency
     waited = 0
     for c, cluster in enumerate(model.clusters):
         complete = 0.0
@@ -252,7 +254,7 @@ def test_a_broken_operator_is_told_with_the_agent_and_the_time():
 
 def holders(world):
     """Return [(processor, slot of the job on it)]; negative for none."""
-    return world._processors["holder"]
+    return world.tables.processors["holder"]
 
 
 @pytest.mark.parametrize("global_", ["muscle", "dll"])
@@ -263,7 +265,7 @@ def test_jobs_that_fail_start_again_and_no_processor_is_held_twice(global_, loca
     model = model_of(global_, local, jobs, FAR, tracked=True, latency=latency, interval=1.0)
     for k in range(8):
         for c in range(3):
-            model.world.fail(c, k % SIZES[c], 20.0 * (k + 1), 20.0 * (k + 1) + 35.0)
+            model.world.resources.fail(c, k % SIZES[c], 20.0 * (k + 1), 20.0 * (k + 1) + 35.0)
     world = model.world
     while model.running:
         model.step()
@@ -271,14 +273,14 @@ def test_jobs_that_fail_start_again_and_no_processor_is_held_twice(global_, loca
         for c, size in enumerate(SIZES):
             held = holders(world)[first : first + size]
             first += size
-            slots, counts = world.running(c)
+            slots, counts = world.jobs.running(c)
             up = [int((held == slot).sum()) for slot in slots.tolist()]
             assert up == counts.tolist()
-            assert (held >= 0).sum() == counts.sum() == world.up[c] - world.free[c]
-            assert (held == -2).sum() == size - world.up[c]
+            assert (held >= 0).sum() == counts.sum() == world.state.up[c] - world.state.free[c]
+            assert (held == -2).sum() == size - world.state.up[c]
     records = done(model)
-    assert len(records) + world.count("rejected") == 60
-    assert world.count("restarted") == records["restarts"].sum() > 3
+    assert len(records) + world.state.rejected == 60
+    assert world.state.restarted == records["restarts"].sum() > 3
     assert records["finish"] == pytest.approx(records["start"] + records["execution_time"])
     for c, size in enumerate(SIZES):
         mine = records[records["cluster"] == c]
@@ -298,19 +300,19 @@ def test_a_cluster_that_fails_as_a_whole_comes_back(global_, local):
     jobs = table(*((2.0 * k, 1 + k % 3, 10.0, 2.0 * k + 60) for k in range(30)))
     model = model_of(global_, local, jobs, Platform.star([3]), tracked=True)
     for processor in range(3):
-        model.world.fail(0, processor, 15.0, 80.0 + processor)
+        model.world.resources.fail(0, processor, 15.0, 80.0 + processor)
     model.run()
     records = done(model)
     assert len(records) == 30
     assert not ((records["start"] > 15) & (records["start"] < 80)).any()
-    assert model.world.count("restarted") > 0
+    assert model.world.state.restarted > 0
 
 
 def test_a_job_larger_than_what_is_up_waits_for_repairs_and_holds_back_nobody():
     jobs = table((0, 4, 10.0, 50.0), (1, 4, 10.0, 50.0), (2, 3, 10.0, 50.0))
     for global_ in ("muscle", "dll"):
         model = model_of(global_, "titan", jobs, Platform.star([4]), tracked=True)
-        model.world.fail(0, 0, 5.0, 100.0)
+        model.world.resources.fail(0, 0, 5.0, 100.0)
         model.run()
         assert done(model)["start"].tolist() in ([100.0, 110.0, 5.0], [110.0, 100.0, 5.0])
         assert done(model)["restarts"].tolist() == [1, 0, 0]
@@ -321,7 +323,7 @@ def test_what_a_round_was_expected_to_cost_is_not_changed_by_a_failure():
         jobs = table(*((0, 2, 10.0 + k, 30.0) for k in range(8)))
         model = model_of("muscle", "titan", jobs, Platform.star([4, 4]), tracked=True)
         for failure in failures:
-            model.world.fail(*failure)
+            model.world.resources.fail(*failure)
         model.run()
         assert len(done(model)) == 8
         return model.rounds[0].cps.tolist()

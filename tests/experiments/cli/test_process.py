@@ -109,7 +109,7 @@ class OwnError(Exception):
 
 class Own(GlobalScheduler):
     def place(self, job):
-        if self.model.world.count("submitted") > 9 and not hasattr(self.model, "tried"):
+        if self.model.world.state.submitted > 9 and not hasattr(self.model, "tried"):
             raise OwnError("mine", job.number)
         return self.clusters[0]
 """

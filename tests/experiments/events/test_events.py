@@ -92,9 +92,9 @@ def test_every_job_goes_its_way_at_its_times(options):
     assert [event["serial"] for event in events] == [*range(1, len(events) + 1)]
     times = [event["time"] for event in events]
     assert times == sorted(times)
-    found, latency = ways(events), model.world.latency
+    found, latency = ways(events), model.world.state.latency
     names = model.world.platform.names
-    records = model.world.records()
+    records = model.world.log.records()
     assert len(found) == len(records) == 60
     for row in records:
         story = found[row["number"]]
@@ -117,7 +117,9 @@ def test_a_log_changes_nothing_and_no_step_changes_it(options):
     for interval in (0.7, 1000.0):
         model = made({**options, "interval": interval})
         logs.append(logged(model))
-        assert (np.asarray(model.world.records()) == np.asarray(quiet.world.records())).all()
+        assert (
+            np.asarray(model.world.log.records()) == np.asarray(quiet.world.log.records())
+        ).all()
         assert model.world.messages == quiet.world.messages
     assert logs[0] == logs[1]
 
@@ -170,7 +172,7 @@ def test_messages_of_a_hierarchy_can_be_counted_from_its_log(scheduler, local, w
     )  # fmt: skip
     for cluster in range(3):
         for processor in range(4):
-            model.world.fail(cluster, processor, 30.0 + 5 * cluster, repaired=60.0)
+            model.world.resources.fail(cluster, processor, 30.0 + 5 * cluster, repaired=60.0)
     events = logged(model)
     assert counted(events) == all_counts(model)
     assert (model.messages_lost > 0) == (loss > 0)
@@ -221,7 +223,7 @@ def test_what_is_lost_of_a_question_is_asked_again():
     jobs, lossy = table((0, 4, 20.0, 5.0, 0)), Advertising(loss=0.6)
     model = model_of("a4", "fcfs", jobs, tree(), latency=0.5, advertising=lossy)
     events = logged(model)
-    lost = model.messages_lost - model.world.count("lost")
+    lost = model.messages_lost - model.world.state.lost
     assert model.discovery_messages == 6 + lost
     assert lost > 3
     (known,) = (event["time"] for event in events if event["event"] == "known")
@@ -304,7 +306,7 @@ def test_rejected_and_split_jobs():
 def test_a_failure_is_told(scheduler, way):
     platform = PLATFORM.star([4])
     model = model_of(scheduler, "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
-    model.world.fail(0, 2, 3.0, repaired=7.0)
+    model.world.resources.fail(0, 2, 3.0, repaired=7.0)
     story = ways(logged(model))[1]
     assert " ".join(event["event"] for event in story) == way
     assert [e["time"] for e in story if e["event"] in ("restarted", "started")] == [0, 3, 7]
@@ -349,7 +351,7 @@ def test_messages_of_users_are_logged_and_delivered_in_time(latency):
     quiet.run()
     model = model_of(**options)
     events = [event for event in logged(model) if event.get("kind") == "Odd"]
-    assert (np.asarray(model.world.records()) == np.asarray(quiet.world.records())).all()
+    assert (np.asarray(model.world.log.records()) == np.asarray(quiet.world.log.records())).all()
     assert len(events) == 60
     assert all(event["due"] == event["time"] + latency for event in events)
     assert events[0]["load"] is None

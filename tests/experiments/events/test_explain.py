@@ -156,7 +156,7 @@ def test_split_and_rejected_jobs():
 def test_a_failure_is_told(scheduler, back):
     platform = PLATFORM.star([4])
     model = model_of(scheduler, "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
-    model.world.fail(0, 2, 3.0, repaired=7.0)
+    model.world.resources.fail(0, 2, 3.0, repaired=7.0)
     story = told(model, 1, {"C1": 4})
     assert (3.0, "one or more of its processors fail, what it has done is lost") in story
     assert (3.0, back) in story
@@ -187,7 +187,7 @@ def test_processors_that_are_away_are_not_free(what):
 def test_who_was_thrown_back_has_not_ended():
     jobs = table((0, 4, 9), (1, 3, 5))
     model = model_of("ect", "sjf", jobs=jobs, platform=PLATFORM.star([4]), tracked=True)
-    model.world.fail(0, 3, 2.0, repaired=12.0)
+    model.world.resources.fail(0, 3, 2.0, repaired=12.0)
     assert told(model, 2, {"C1": 4})[-2] == (
         None,
         "1 processor was away there meanwhile, job 1 has just lost processors that failed "
@@ -204,7 +204,7 @@ def test_the_last_report_and_the_last_advertisement_are_each_told_for_what_they_
             "muscle", "titan", jobs=table(*rows), platform=platform, tracked=True, latency=1.0
         )
         for processor in range(16):
-            made.world.fail(0, processor, 10.0)
+            made.world.resources.fail(0, processor, 10.0)
         return made
 
     events = logged(model())
@@ -276,7 +276,7 @@ def test_many_failures_are_summed_up():
     platform = PLATFORM.star([4])
     model = model_of("ect", "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
     for time in range(2, 80, 2):
-        model.world.fail(0, 0, float(time), repaired=time + 1.0)
+        model.world.resources.fail(0, 0, float(time), repaired=time + 1.0)
     story = told(model, 1, {"C1": 4})
     assert len(story) < 30
     assert sum("one or more of its processors fail" in words for _, words in story) == 2

@@ -41,7 +41,7 @@ def test_a_job_can_be_followed(monkeypatch):
     while model.running:
         model.step()
         happenings.look()
-    row = model.world.records().rows[0]
+    row = model.world.log.records().rows[0]
     number, name = row["number"], model.world.platform.names[row["cluster"]]
     told = [each for each in happenings.last if re.search(rf"\b{number}\b", each.words)]
     start, end = (
@@ -68,12 +68,12 @@ def test_only_the_last_of_many_happenings_are_kept():
 
 def test_the_latest_rows_are_the_last_of_all_rows():
     model = grid_of(4, world=DynamicLeastLoadScheduler, local=FcfsScheduler, count=300)
-    assert len(model.world.latest(5)) == 0
+    assert len(model.world.log.latest(5)) == 0
     while model.running:
         model.step()
-        before = [model.world.latest(count) for count in (0, 1, 7, 1000)]
-        rows = model.world.records()  # which moves them to another place
-        after = [model.world.latest(count) for count in (0, 1, 7, 1000)]
+        before = [model.world.log.latest(count) for count in (0, 1, 7, 1000)]
+        rows = model.world.log.records()  # which moves them to another place
+        after = [model.world.log.latest(count) for count in (0, 1, 7, 1000)]
         for got in (before, after):
             assert [len(part) for part in got] == [min(len(rows), n) for n in (0, 1, 7, 1000)]
             assert all(np.array_equal(part, rows[len(rows) - len(part) :]) for part in got)

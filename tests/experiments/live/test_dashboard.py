@@ -88,15 +88,15 @@ def test_rate_and_eta_come_from_jobs_done_since_the_first_ones(wall):
     dashboard = Dashboard(model, "a run", Console(file=io.StringIO(), width=80, height=24))
     assert dashboard._progress().rate is None
     model.step()
-    first = model.world.count("completed")
+    first = model.world.state.completed
     assert first > 0
     wall.now += 20.0  # in which the kernel was compiled
     dashboard._draw()
     assert "ETA unknown" in plain(model, 80, 24, dashboard._progress())[2]
-    while model.world.count("completed") < first + module.ENOUGH:
+    while model.world.state.completed < first + module.ENOUGH:
         wall.now += 1.0
         model.step()
-    done, took = model.world.count("completed"), wall.now - 120.0
+    done, took = model.world.state.completed, wall.now - 120.0
     assert dashboard._progress().rate == (done - first) / took
     left = int((400 - done) / ((done - first) / took) + 0.5)
     assert f"ETA {duration(left)}" in plain(model, 80, 24, dashboard._progress())[2]
@@ -179,7 +179,7 @@ def test_dashboard_changes_no_result():
     with_it = run_on(Console(file=io.StringIO(), width=80, height=24), count=200)
     without = grid_of(4, count=200)
     without.run()
-    assert np.array_equal(with_it.world.records(), without.world.records())
+    assert np.array_equal(with_it.world.log.records(), without.world.log.records())
 
 
 def test_svg(tmp_path):
@@ -190,6 +190,6 @@ def test_svg(tmp_path):
     text = path.read_text(encoding="utf-8").replace("&#160;", " ")
     assert text.startswith("<svg")
     assert "metasched: a run" in text
-    done = model.world.count("completed")
+    done = model.world.state.completed
     assert f"{done} of 400 jobs done" in text
     assert f"{done / 2:,.1f} jobs/s" in text

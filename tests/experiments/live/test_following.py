@@ -50,7 +50,7 @@ def test_the_whole_story_under_muscle_and_titan():
         model.step()
         follower.look(0.0)  # no wall time passes: the first story stays
     number = int(re.search(r"job (\d+)", follower.story.heading)[1])
-    row = next(row for row in model.world.records() if row["number"] == number)
+    row = next(row for row in model.world.log.records() if row["number"] == number)
     named = [message for message in said if number in getattr(message, "jobs", ())]
     metadata, seed, transfer = (
         next((message for message in named if isinstance(message, kind)), None)
@@ -162,7 +162,7 @@ def test_ends_of_other_kinds():
 
 def test_a_job_that_a_failure_throws_back_starts_again():
     model = by_hand([{"number": 1, "size": 16, "runtime": 30.0}], tracked=True, latency=0.0)
-    model.world.fail(0, 3, 10.0, 20.0)
+    model.world.resources.fail(0, 3, 10.0, 20.0)
     follower = Follower(model, 1)
     model.run()
     follower.look(0.0)
@@ -212,12 +212,12 @@ def open_grid(share, **options):
 def test_jobs_of_both_kinds_take_turns(policies):
     model = open_grid(0.5, **policies)
     turns = followed(model, slow=20.0)
-    origins = {row["number"]: row["origin"] for row in model.world.records()}
+    origins = {row["number"]: row["origin"] for row in model.world.log.records()}
     through = [origins[number] >= 0 for number, _, _ in turns]
     assert len(turns) >= 4
     assert through == [each % 2 == 0 for each in range(len(turns))]
     # Each story is told for a while after the job has left.
-    ends = {row["number"]: row["finish"] for row in model.world.records()}
+    ends = {row["number"]: row["finish"] for row in model.world.log.records()}
     for (number, _, _), (_, wall, _) in pairwise(turns):
         assert wall >= ends[number] / 20.0 + HOLD - 0.1
 
@@ -314,7 +314,7 @@ def test_following_changes_no_result(number):
             wall += 1.0
             if follower:
                 follower.look(wall)
-        rows.append(model.world.records().rows)
+        rows.append(model.world.log.records().rows)
     assert np.array_equal(*rows)
 
 

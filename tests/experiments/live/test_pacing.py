@@ -128,8 +128,8 @@ def test_pacing_changes_no_result(wall):
         for pace in (None, 1.0, 1e9):
             model = make()
             paced(model, wall, pace)
-            rows = model.world.records().rows.tobytes()
-            assert rows == alone.world.records().rows.tobytes()
+            rows = model.world.log.records().rows.tobytes()
+            assert rows == alone.world.log.records().rows.tobytes()
             assert (model.now, model.messages) == (alone.now, alone.messages)
 
 

@@ -70,7 +70,7 @@ def test_more_clusters_than_lines_are_summed_up():
     for width, height in SIZES:
         text = "\n".join(plain(model, width, height))
         shown = len(re.findall(r"^C\d+ +[▇·]", text, re.MULTILINE))
-        busy = int((model.world.up - model.world.free)[shown:].sum())
+        busy = int((model.world.state.up - model.world.state.free)[shown:].sum())
         assert f"... {100 - shown} more clusters, {busy:,} processors busy" in text
         assert "Links: no demand" in text
         assert "Messages: " in text
@@ -78,8 +78,8 @@ def test_more_clusters_than_lines_are_summed_up():
 
 def test_more_links_than_lines_are_summed_up():
     model = grid_of(100)
-    model.world.demand[:] = 250.0
-    model.world.link_capacity[:] = 1000.0
+    model.world.state.demand[:] = 250.0
+    model.world.state.capacity[:] = 1000.0
     told = "Links: demand at most 25 % of capacity, 25,000.0 Mbit/s summed over links"
     assert told in "\n".join(plain(model, 80, 24))
     text = "\n".join(plain(model, 80, 120))
@@ -105,11 +105,11 @@ def test_a_link_with_demand_makes_the_panel_grow(midway):
     model, log = midway[4]
     lines = plain(model, 80, 40, Progress(log, None, None, None))
     assert not any(" - switch" in line for line in lines)
-    model.world.demand[2] = 1.0
+    model.world.state.demand[2] = 1.0
     try:
         grown = plain(model, 80, 40, Progress(log, None, None, None))
     finally:
-        model.world.demand[2] = 0.0
+        model.world.state.demand[2] = 0.0
     assert [line.split()[0] for line in grown if " - switch" in line] == ["C1", "C2", "C3", "C4"]
 
 
@@ -125,12 +125,11 @@ def test_no_column_is_lost_with_long_names_and_large_numbers(size):
     assert " 3.43 -> 0.343 " in lines[5]
 
 
-def test_the_bar_of_progress_stays_beside_large_numbers(monkeypatch):
+def test_the_bar_of_progress_stays_beside_large_numbers():
     model = grid_of(1)
     picture = Picture(model, "a log")
     picture._total = 39_356
-    counts = {"completed": 30_123, "rejected": 3_701}
-    monkeypatch.setattr(model.world, "count", counts.__getitem__)
+    model.world.state.completed, model.world.state.rejected = 30_123, 3_701
     bar = picture._bar(Progress((), None, 12_345.6, None), 80).plain
     assert re.fullmatch(
         r"▇+·+   33,824/39,356 jobs \(85 %\)  ETA 0 s  12,346 jobs/s  3,701 rejected", bar
@@ -158,7 +157,7 @@ def test_every_number_of_a_known_state_appears():
         interval=4000.0,
         latency=0.25,
     )
-    model.world.demand[:] = 250.0, 12.5
+    model.world.state.demand[:] = 250.0, 12.5
     model.step()
     happenings = Happenings(model)
     happenings.look()
@@ -223,13 +222,13 @@ def test_failed_processors_are_told():
         tracked=True,
     )
     for processor in range(12, 16):
-        model.world.fail(0, processor, 5.0)
+        model.world.resources.fail(0, processor, 5.0)
     model.step()
     lines = plain(model, 80, 24)
     assert re.search(r"busy +down +run", lines[4])
     assert re.match(r"C1 +▇+·+x+ +8/16 +4 +1 +0", lines[5])
     assert "restarts" not in lines[4]
-    model.world.fail(0, 0, 12.0)
+    model.world.resources.fail(0, 0, 12.0)
     model.step()
     lines = plain(model, 80, 24)
     assert re.search(r" restarts$", lines[4])

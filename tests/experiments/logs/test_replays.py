@@ -127,7 +127,7 @@ def test_a_log_that_ends_when_it_begins_has_a_step():
     model = Scenario.load("muscle-case-study").changed(["step=auto"]).model()
     assert model.interval > 0
     model.run()
-    assert model.world.count("completed") == 6
+    assert model.world.state.completed == 6
 
 
 def test_jobs_of_a_log_communicate_as_synthetic_ones_do_unless_columns_tell(written):

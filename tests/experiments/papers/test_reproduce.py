@@ -276,7 +276,7 @@ def test_series_of_a_point_have_the_same_jobs_in_the_same_rounds():
     for series in SERIES[-5:]:
         model = scenario(point, series, 300).model(1)
         model.run()
-        rows = model.world.records().rows
+        rows = model.world.log.records().rows
         rows = rows[np.argsort(rows["number"])]
         serial = np.unique(rows["arrival"], return_inverse=True)[1]
         seen.append(np.stack([serial, rows["number"], rows["size"], rows["runtime"]]))

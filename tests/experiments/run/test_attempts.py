@@ -54,7 +54,7 @@ def test_synthetic_jobs_are_drawn_anew(mode):
     assert line.endswith("and 29 more jobs over a million times")
     assert hardly_ending(scenario, model.workload, 1e6) is None
     assert hardly_ending(scenario, model.workload, 0.01) == line
-    assert model.world.count("submitted") == 0  # which takes nothing from the run
+    assert model.world.state.submitted == 0  # which takes nothing from the run
     assert scenario.failures.mean_up_time == 0.01
 
 

@@ -314,7 +314,7 @@ def test_a_checkpoint_that_is_due_ends_a_long_step(tmp_path):
     path = tmp_path / "checkpoint"
     whole = call(*words)
     assert call(*words, "--checkpoint", path, *OFTEN).exit_code == 0
-    submitted = read(path).model.world.count("submitted")
+    submitted = read(path).model.world.state.submitted
     assert 20_000 < submitted < 30_000
     one, other = (json.loads(each.stdout) for each in (whole, resumed(tmp_path)))
     assert one.pop("wall_s") > 0 < other.pop("wall_s")

@@ -15,11 +15,11 @@ from tests.experiments.small_results import MIX, PLATFORM, muscle, plain, printe
 
 
 def tally(model):
-    return Tally.of(model.world.records(), PLATFORM)
+    return Tally.of(model.world.log.records(), PLATFORM)
 
 
 def test_exact_predictions_come_true_in_mode_batch(batch):
-    realised = round_performance(batch.world.records(), PLATFORM, batch.weights, batch.idle)
+    realised = round_performance(batch.world.log.records(), PLATFORM, batch.weights, batch.idle)
     assert len(batch.rounds) == len(realised.cps) > 3
     assert realised.jobs.tolist() == [each.jobs.tolist() for each in batch.rounds]
     assert realised.cps == pytest.approx(np.array([each.cps for each in batch.rounds]), rel=1e-9)

@@ -52,7 +52,7 @@ def test_the_result_is_the_same_bits_whether_jobs_are_kept_or_not(case, tmp_path
     with pytest.raises(GridError, match="jobs: found none kept; accepted: a run with keep_jobs"):
         _ = streamed.jobs
     with new_result(tmp_path / "table", kept.platform) as new:
-        new.add(kept.records)
+        new.add(kept.log.records)
         new.finish(kept)
     for name in ("jobs.csv", "timeline.csv"):
         texts = [(tmp_path / of / name).read_bytes() for of in ("kept", "streamed", "table")]
@@ -63,12 +63,12 @@ def test_the_result_is_the_same_bits_whether_jobs_are_kept_or_not(case, tmp_path
 def test_jobs_are_written_in_order_of_arrival_as_soon_as_they_can_be():
     model, portions = scenario("split").model(1), []
     observed = Observed(model, lambda records: portions.append(records["number"].tolist()))
-    model.world.stream_records(observed.add)
+    model.world.log.stream(observed.add)
     model.run()
     assert len(portions) > 2
-    assert len(model.world.records()) == 0
+    assert len(model.world.log.records()) == 0
     before = sum(map(len, portions))
-    model.world.flush()
+    model.world.log.flush()
     observed.finish()
     assert 0.5 * 12_000 < before < 12_000
     assert [*chain.from_iterable(portions)] == [*range(1, 12_001)]

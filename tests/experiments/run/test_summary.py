@@ -184,7 +184,7 @@ def test_jobs_that_failures_threw_back_had_been_started(rows, why):
         "ect", "fcfs", small_grids.table(*rows), Platform.star([4]), tracked=True
     )
     for processor in range(4):
-        model.world.fail(0, processor, 3.0)
+        model.world.resources.fail(0, processor, 3.0)
     model.run()
     assert why in printed(result_of(model, "failing", 0.1))
 

@@ -31,7 +31,7 @@ def test_files_read_back_exactly(batch, tmp_path):
     with (tmp_path / "new" / "folder" / "jobs.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
     assert header == ["job", "arrival", "size", "start", "finish", "placement"]
-    records = np.sort(batch.world.records(), order="number")
+    records = np.sort(batch.world.log.records(), order="number")
     assert [int(row[0]) for row in rows] == records["number"].tolist()
     assert [int(row[2]) for row in rows] == records["size"].tolist()
     for column, name in ((1, "arrival"), (3, "start"), (4, "finish")):

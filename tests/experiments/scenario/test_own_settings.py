@@ -131,7 +131,7 @@ def test_they_change_what_the_policy_does(folder):
     for longest in (0.001, 1e6):
         model = scenario.changed(longest=longest).model()
         model.run()
-        firsts.append((model.world.records()["cluster"] == 0).sum())
+        firsts.append((model.world.log.records()["cluster"] == 0).sum())
     assert firsts[0] < firsts[1] == 40
 
 

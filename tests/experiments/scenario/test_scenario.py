@@ -25,7 +25,7 @@ def test_packaged_scenarios_run(name):
     ]
     settings = [] if scenario.workload else ["jobs=40", "jobs_per_cluster=10"]
     model, records = run_of(scenario.changed([*settings, "population=10", "patience=10"]))
-    assert model.world.count("completed") == len(records) == (6 if scenario.workload else 40)
+    assert model.world.state.completed == len(records) == (6 if scenario.workload else 40)
     assert model.scheduler.name == scenario.global_scheduler.upper()
 
 

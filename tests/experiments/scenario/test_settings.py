@@ -99,7 +99,7 @@ def test_parameters_reach_the_model():
     )  # fmt: skip
     model = scenario.model(seed=5)
     assert model.interval == 3.0
-    assert model.world.latency.tolist() == [0.75, 0.75]
+    assert model.world.state.latency.tolist() == [0.75, 0.75]
     assert (model.idle, model.round_threshold) == ("total", 2.5)
     assert [c.scheduler.settings.weights for c in model.clusters] == [(1, 2, 3), (3, 2, 1)]
     settings = model.clusters[0].scheduler.settings
@@ -107,7 +107,7 @@ def test_parameters_reach_the_model():
     assert (settings.coding, settings.start) == ("two-dimensional", "random")
     assert model.world.advertising == Advertising("both", 12, 0.25, truth=True)
     assert model.world.tracked
-    assert [model.world._box[name].item() for name in ("mean_up", "mean_down")] == [900, 30]
+    assert (model.world.state.mean_up, model.world.state.mean_down) == (900, 30)
     assert model.pace._sigma == 0.5
     assert isinstance(model.workload, SyntheticWorkload)
     assert isinstance(scenario.changed(["mode=batch"]).model().workload, BatchWorkload)

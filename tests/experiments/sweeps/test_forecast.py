@@ -166,7 +166,7 @@ def test_a_worker_tells_of_its_piece_how_much_is_done(monkeypatch):
     for _ in executors.steps(model):
         now[0] += 1.0
         assert places[:4] == [-1.0, 0.0, 0.0, 3.0]
-        assert places[4] == pytest.approx(0.5 + 0.4 * len(model.world.records()) / 8)
+        assert places[4] == pytest.approx(0.5 + 0.4 * len(model.world.log.records()) / 8)
     assert places[4:] == [pytest.approx(0.9), now[0] - 51.0]
     executors.at_piece(3, 0.9, 0.1, jobs=8)
     assert places[3:] == [3.0, 0.9, now[0] - 50.0]

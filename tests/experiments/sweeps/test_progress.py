@@ -178,15 +178,31 @@ def test_a_second_sweep_begins_anew(clock):
     ]
 
 
+class Through:
+    """A world that as many jobs have left as have come."""
+
+    def __init__(self, jobs):
+        self.jobs = jobs
+
+    @property
+    def log(self):
+        """Those that left."""
+        return SimpleNamespace(count=self.jobs)
+
+    @property
+    def state(self):
+        """Those that came."""
+        return SimpleNamespace(submitted=self.jobs)
+
+
 def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    through = {"completed": 0, "rejected": 0}
-    world = SimpleNamespace(count=lambda name: through.get(name, through["completed"]))
+    world = Through(0)
     far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
     left = []
     # Half of the jobs in 2 s; then each takes 0.4 s, as the queue has grown.
-    for clock.now, through["completed"] in ((2.0, 50), (4.0, 55), (8.0, 65), (16.0, 85)):
+    for clock.now, world.jobs in ((2.0, 50), (4.0, 55), (8.0, 65), (16.0, 85)):
         (told,) = far.told()
         left.append((1 - told.share) / told.share * told.took)
     true = [18.0, 14.0, 6.0]
@@ -196,10 +212,9 @@ def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
 def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    through = {"completed": 50, "rejected": 0}
-    world = SimpleNamespace(count=lambda name: through.get(name, through["completed"]))
+    world = Through(50)
     far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
-    clock.now, through["completed"] = 10.0, 60
+    clock.now, world.jobs = 10.0, 60
     (told,) = far.told()
     assert (1 - told.share) / told.share * told.took == pytest.approx(40.0)
 
@@ -207,16 +222,15 @@ def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatc
 def test_nothing_is_told_of_the_rest_before_some_of_a_run_is_done(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    through = {"completed": 0, "rejected": 0}
-    world = SimpleNamespace(count=lambda name: through.get(name, through["completed"]))
+    world = Through(0)
     far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=1000)))
     told = []
     # A job is through after 8 s of compiling; 100 more each second from then on.
-    for clock.now, through["completed"] in ((8.0, 1), (8.3, 31), (8.6, 61), (9.0, 101)):
+    for clock.now, world.jobs in ((8.0, 1), (8.3, 31), (8.6, 61), (9.0, 101)):
         told.append(far.told()[0].took)
     assert told[:2] == [math.inf, math.inf]
     assert math.isfinite(told[2])
-    clock.now, through["completed"] = 60.0, 20
+    clock.now, world.jobs = 60.0, 20
     far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=1000)))
-    clock.now, through["completed"] = 120.0, 30
+    clock.now, world.jobs = 120.0, 30
     assert math.isfinite(far.told()[0].took)

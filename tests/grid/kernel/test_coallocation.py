@@ -16,7 +16,16 @@ from grid.platform.multicluster import Cluster, Platform
 from grid.platform.topology import CENTRE, Link, network
 from grid.world.storage import SPLITS
 from grid.world.world import World
-from tests.grid.plain_cases import SEND, SEND_WHEN_FREE, SPLIT, START_WHEN_FREE, cases, rows, table
+from tests.grid.plain_cases import (
+    SEND,
+    SEND_WHEN_FREE,
+    SPLIT,
+    START_WHEN_FREE,
+    cases,
+    rows,
+    rules,
+    table,
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -38,11 +47,11 @@ def started(platform, takes, fraction, ppbw, runtime=10.0):
     takes = np.array(takes)
 
     def place(job):
-        world.take[: len(platform.clusters)] = takes[world.slots["number"][job] - 1]
+        world.take[: len(platform.clusters)] = takes[world.jobs["number"][job] - 1]
         return k.START
 
     world = World(platform, place=place)
-    world.set_global(spans=True)
+    world.policies.set_global(rules(spans=True))
     zeros = np.zeros(len(takes))
     jobs = table(zeros, takes.sum(axis=1), runtime, computation_fraction=fraction, ppbw=ppbw)
     world.submit(jobs)
@@ -72,11 +81,13 @@ def test_shares_of_many_jobs_on_the_links(platform):
     ppbw = 10 ** rng.uniform(0, 1.5, count)
     world = started(platform, takes, 0.25, ppbw)
     demand = link_demand(takes, ppbw, topology.sides(platform.graph))
-    assert world.demand == pytest.approx(demand.sum(axis=0), rel=1e-12)
+    assert world.state.demand == pytest.approx(demand.sum(axis=0), rel=1e-12)
     ratios = bandwidth_shares(demand, topology.capacities(platform.graph))
     assert len(np.unique(ratios)) > 2
     # A quarter of each run time computes, and the rest is stretched by the ratio.
-    ends = {int(s["number"]): float(s["end"]) for s in world.slots if s["status"] == k.COALLOCATED}
+    ends = {
+        int(s["number"]): float(s["end"]) for s in world.jobs.slots if s["status"] == k.COALLOCATED
+    }
     expected = 10 * (0.25 + 0.75 / ratios)
     assert [ends[n + 1] for n in range(count)] == pytest.approx(expected.tolist(), rel=1e-9)
 
@@ -86,7 +97,7 @@ def test_ends_slide_both_ways():
     takes = {1: [1, 1], 2: [1, 1]}
 
     def place(job):
-        world.take[:2] = takes[int(world.slots["number"][job])]
+        world.take[:2] = takes[int(world.jobs["number"][job])]
         return k.START
 
     world = World(platform, place=place)
@@ -118,22 +129,22 @@ def test_hundreds_at_once():
     count = 300
     platform = Platform.star([count, count], capacity=1000.0)
     world = started(platform, [[1, 1]] * count, 0.5, 20.0)
-    assert world.running_count.tolist() == [count, count]
-    assert world.demand == pytest.approx([20.0 * count] * 2)
-    assert len(world.running(0)[0]) == count
+    assert world.state.running_count.tolist() == [count, count]
+    assert world.state.demand == pytest.approx([20.0 * count] * 2)
+    assert len(world.jobs.running(0)[0]) == count
     world.advance(np.inf)
-    assert world.count("completed") == count
-    assert world.records().takes.tolist() == [[1, 1]] * count
+    assert world.state.completed == count
+    assert world.log.records().takes.tolist() == [[1, 1]] * count
     # 1000 of 6000 Mbit/s: half of the 10 s computing, the other half six times as long.
     assert [row[5] for row in rows(world)] == pytest.approx([35.0] * count)
-    assert world.demand.tolist() == [0.0, 0.0]
+    assert world.state.demand.tolist() == [0.0, 0.0]
 
 
 def test_placements_are_those_of_the_row_alone():
     takes = {1: [1, 1], 2: [2, 0], 3: [0, 0]}
 
     def place(job):
-        number = int(world.slots["number"][job])
+        number = int(world.jobs["number"][job])
         if world.now == 0 and number == 2:
             return 0
         world.take[:2] = takes[number]
@@ -141,9 +152,11 @@ def test_placements_are_those_of_the_row_alone():
 
     world = World(Platform.star([4, 4]), tracked=True, place=place, rank=lambda job: 0.0)
     world.submit(table([0.0, 0.0, 1.0], [2, 2, 9], [100.0, 10.0, 1.0], ppbw=1.0))
-    world.fail(1, 0, 2.0)  # the row that the first job's placement was written to goes to another
+    world.resources.fail(
+        1, 0, 2.0
+    )  # the row that the first job's placement was written to goes to another
     world.advance(np.inf)
-    records = world.records()
+    records = world.log.records()
     splits = dict(zip(records["number"].tolist(), records["split"].tolist(), strict=True))
     assert splits == {1: 0, 2: k.NONE, 3: k.NONE}
     assert records.takes.tolist() == [[1, 1]]
@@ -155,36 +168,36 @@ def test_more_split_jobs_than_the_kernel_keeps():
     takes = np.stack([1 + jobs % 3, jobs % 4, jobs % 2], axis=1)
 
     def place(job):
-        world.take[:3] = takes[world.slots["number"][job] - 1]
+        world.take[:3] = takes[world.jobs["number"][job] - 1]
         return k.START
 
     world = World(Platform.star([9, 9, 9], capacity=math.inf), place=place)
-    world.set_global(spans=True)
+    world.policies.set_global(rules(spans=True))
     world.submit(table(10.0 * (jobs // 4), takes.sum(axis=1), 1.0))  # three of four are split
     for until in (400.0, 1500.0, np.inf):
         world.advance(until)
-        done = world.count("completed")
-        records = world.latest(count)
+        done = world.state.completed
+        records = world.log.latest(count)
         number, split = records["number"], records["split"]
         assert number.tolist() == list(range(1, done + 1))
         spread = (takes[:done] > 0).sum(axis=1) > 1
         assert split[spread].tolist() == list(range(spread.sum()))
         assert (split[~spread] == k.NONE).all()
         assert records.takes.tolist() == takes[:done][spread].tolist()
-        few = world.latest(7)
+        few = world.log.latest(7)
         assert few["number"].tolist() == number[-7:].tolist()
         of_few = few["split"] != k.NONE
         assert few.takes[few["split"][of_few]].tolist() == takes[done - 7 : done][of_few].tolist()
         if until == 1500.0:
-            world.records()
+            world.log.records()
     assert done == count
     assert spread.sum() > 2 * SPLITS
 
 
 def test_who_turns_to_collecting_while_split_jobs_run():
     world = started(Platform.star([4, 4], capacity=math.inf), [[1, 1], [2, 1]], 0.5, 1.0)
-    world.set_global(collect=True)
+    world.policies.set_global(rules(collects=True))
     world.submit(table([5.0], [1], 1.0))
     assert world.advance(np.inf) == k.OVER
-    assert world.records()["finish"].tolist() == [10.0, 10.0]
+    assert world.log.records()["finish"].tolist() == [10.0, 10.0]
     assert len(world.collected()) == 1

@@ -24,6 +24,7 @@ from tests.grid.plain_cases import (
     START_WHEN_FREE,
     cases,
     rows,
+    rules,
     table,
 )
 
@@ -78,20 +79,20 @@ def served(sizes, place=lambda job: 0):
 def test_the_lost_job_starts_again_before_those_behind_it():
     world = served([3])
     world.submit(table([0.0, 1.0, 1.0], [2, 2, 1], [10, 5, 5]))
-    world.fail(0, 1, 4.0, 6.0)
+    world.resources.fail(0, 1, 4.0, 6.0)
     assert world.advance(np.inf) == k.OVER
     found = [(number, restarts, start) for number, _, _, restarts, start, _ in rows(world)]
     assert found == [(1, 1, 4.0), (2, 0, 14.0), (3, 0, 14.0)]
     assert world.busy_area().tolist() == [2 * 4 + 2 * 10 + 2 * 5 + 5]
-    assert world.count("restarted") == 1
-    assert (world.columns["restarts"][0], world.columns["lost_work"][0]) == (1, 8.0)
+    assert world.state.restarted == 1
+    assert (world.state.restarts[0], world.state.lost_work[0]) == (1, 8.0)
 
 
 def test_a_completion_precedes_a_failure_and_a_repair_precedes_it_too():
     world = served([1])
     world.submit(table([0.0, 12.0], 1, [10.0, 1.0]))
-    world.fail(0, 0, 10.0, 12.0)
-    world.fail(0, 0, 12.0, 20.0)
+    world.resources.fail(0, 0, 10.0, 12.0)
+    world.resources.fail(0, 0, 12.0, 20.0)
     world.advance(np.inf)
     assert [row[3:] for row in rows(world)] == [(0, 0.0, 10.0), (0, 20.0, 21.0)]
 
@@ -99,21 +100,21 @@ def test_a_completion_precedes_a_failure_and_a_repair_precedes_it_too():
 def test_a_processor_is_back_when_no_cause_is_left():
     world = World(Platform.star([3]), 0.0, True, lambda job: 0, lambda job: 0.0)
     world.submit(table([0.0], 1, 100.0))
-    world.fail(0, 2, 1.0, 50.0)
-    world.fail(0, 2, 2.0, 3.0)
-    world.drain(0, 2, 2.5, 60.0)
+    world.resources.fail(0, 2, 1.0, 50.0)
+    world.resources.fail(0, 2, 2.0, 3.0)
+    world.resources.drain(0, 2, 2.5, 60.0)
     for time, up in ((2.0, 2), (3.0, 2), (50.0, 2), (60.0, 3)):
         world.advance(time)
-        assert (world.up[0], world.free[0]) == (up, up - 1)
+        assert (world.state.up[0], world.state.free[0]) == (up, up - 1)
 
 
 def test_a_drained_processor_goes_when_its_job_has_ended():
     world = World(Platform.star([3]), 0.0, True, lambda job: 0, lambda job: 0.0)
     world.submit(table([0.0, 1.0], 3, 10.0))
-    world.drain(0, 0, 5.0, 12.0)
+    world.resources.drain(0, 0, 5.0, 12.0)
     for time, up, free in ((5.0, 3, 0), (9.9, 3, 0), (10.0, 2, 2), (12.0, 3, 0)):
         world.advance(time)
-        assert (world.up[0], world.free[0]) == (up, free)
+        assert (world.state.up[0], world.state.free[0]) == (up, free)
     world.advance(math.inf)
     assert [row[3:] for row in sorted(rows(world))] == [(0, 0.0, 10.0), (0, 12.0, 22.0)]
 
@@ -121,15 +122,15 @@ def test_a_drained_processor_goes_when_its_job_has_ended():
 def test_a_processor_that_shall_go_is_told_not_to_be_up_while_its_job_still_runs():
     world = World(Platform.star([3, 3]), 0.5, True, lambda job: 0, lambda job: 0.0)
     world.submit(table([0.0], 2, 10.0))
-    world.drain(0, 0, 2.0, 8.0)
-    world.fail(0, 0, 3.0, 4.0)  # takes the job off, and the processor with it
-    world.drain(0, 1, 5.0, 6.0)
+    world.resources.drain(0, 0, 2.0, 8.0)
+    world.resources.fail(0, 0, 3.0, 4.0)  # takes the job off, and the processor with it
+    world.resources.drain(0, 1, 5.0, 6.0)
     for time, up, told in (
         (2.0, 3, 3), (2.5, 3, 2), (3.5, 2, 2), (5.5, 2, 1), (6.5, 2, 2), (8.5, 3, 3)
     ):  # fmt: skip
         world.advance(time)
-        assert (world.up[0], world.known["up"][0]) == (up, told)
-    assert world.known["up"].tolist() == world.remaining.tolist()
+        assert (world.state.up[0], world.known["up"][0]) == (up, told)
+    assert world.known["up"].tolist() == world.state.remaining.tolist()
 
 
 def test_changes_of_a_platform_happen_when_they_are_due():
@@ -146,8 +147,8 @@ def test_changes_of_a_platform_happen_when_they_are_due():
     for time in (9.9, 10.0, 20.0, 30.0, 40.0):
         world.advance(time)
         world.wait(time)
-        assert world.known["up"].tolist() == world.up.tolist() == world.free.tolist()
-        ups.append(world.up.tolist())
+        assert world.known["up"].tolist() == world.state.up.tolist() == world.state.free.tolist()
+        ups.append(world.state.up.tolist())
     assert ups == [[4, 1], [3, 1], [4, 1], [0, 1], [0, 4]]
 
 
@@ -161,7 +162,7 @@ def test_processors_are_up_as_often_as_the_failure_model_says(up, down):
     seen = []
     for time in np.arange(200.0, 4000.0, 7.3):
         world.advance(time)
-        seen.append(int(world.up[0]))
+        seen.append(int(world.state.up[0]))
     assert np.mean(seen) / 64 == pytest.approx(up / (up + down), rel=0.03)
 
 
@@ -179,23 +180,23 @@ def waiting_in_vain(place, size, latency=0.0, arrival=50.0):
 def test_failures_alone_end_a_run_once_a_job_waits_though_nothing_is_down(latency):
     world = waiting_in_vain(lambda job: k.WAIT, 10, latency)
     assert world.advance(50.0) == k.TIME
-    assert world.up[0] < 10
+    assert world.state.up[0] < 10
     assert world.advance(math.inf) == k.OVER
     assert 50.0 < world.now < 1e5
-    assert world.known["up"].tolist() == world.up.tolist() == [10]
+    assert world.known["up"].tolist() == world.state.up.tolist() == [10]
 
 
 def test_a_job_that_needs_all_processors_gets_them_in_the_end():
     world = waiting_in_vain(lambda job: 0, 14)
     assert world.advance(math.inf) == k.OVER
-    assert world.count("completed") == 1
+    assert world.state.completed == 1
 
 
 def test_failures_alone_end_a_run_where_something_is_always_down():
     """With two thousand processors, of which a quarter is down."""
     world = waiting_in_vain(lambda job: 0, 2000, 0.1)
     assert world.advance(math.inf) == k.OVER
-    assert (world.count("started"), world.count("in_vain")) == (0, 1_000_000)
+    assert (world.state.started, world.state.in_vain) == (0, 1_000_000)
 
 
 def test_failures_go_on_after_a_time_that_nobody_waited_for():
@@ -209,7 +210,7 @@ def test_failures_go_on_after_a_time_that_nobody_waited_for():
         world.wait(arrival)
         world.submit(table([arrival], 1, 1.0))
         assert world.advance(math.inf) == k.OVER
-    assert world.count("completed") == 2
+    assert world.state.completed == 2
 
 
 def test_a_run_with_failures_ends_with_its_last_job_and_is_the_same_however_it_is_stopped():
@@ -222,8 +223,8 @@ def test_a_run_with_failures_ends_with_its_last_job_and_is_the_same_however_it_i
         for stop in stops:
             world.advance(stop)
         assert world.advance(math.inf) == k.OVER
-        assert world.count("completed") == 100
-        assert world.count("restarted") > 0
+        assert world.state.completed == 100
+        assert world.state.restarted > 0
         return world.now, [tuple(row) for row in rows(world)]
 
     assert run([]) == run(np.arange(1.0, 700.0, 3.3))
@@ -278,7 +279,7 @@ def test_what_is_there_may_fail_before_the_rest_joins():
     ups = []
     for time in (3.9, 4.0, 5.0, 9.0):
         world.advance(time)
-        ups.append(int(world.up[0]))
+        ups.append(int(world.state.up[0]))
     assert ups == [2, 0, 0, 4]
 
 
@@ -298,34 +299,37 @@ def test_jobs_that_a_cluster_can_no_longer_hold_are_given_back():
     places = []
     world = World(Platform.star([4, 4]), 1.0, True, place, lambda job: 0.0)
     world.submit(table([0.0, 0.0, 4.5], [4, 4, 4], [20.0, 5.0, 5.0]))
-    world.drain(0, 3, 5.0)
+    world.resources.drain(0, 3, 5.0)
     assert world.advance(np.inf) == k.OVER
     # The processor goes at 21 s, with job 1, and for those that wait behind it from 5 s on.
     assert places == [(0.0, 1), (0.0, 2), (4.5, 3), (6.0, 2), (6.5, 3)]
     found = [(number, cluster, start) for number, cluster, _, _, start, _ in sorted(rows(world))]
     assert found == [(1, 0, 1.0), (2, 1, 7.0), (3, 1, 12.0)]
     assert world.known["work"].tolist() == [0.0, 0.0]
-    assert world.columns["left"].tolist() == [0.0, 0.0]
+    assert world.state.left.tolist() == [0.0, 0.0]
 
 
 def test_a_co_allocated_job_is_lost_with_one_processor():
     def place(job):
-        if world.free.sum() < 4:
+        if world.state.free.sum() < 4:
             return k.WAIT
-        world.take[:3] = world.free
+        world.take[:3] = world.state.free
         world.take[2] = 4 - world.take[:2].sum()
         return k.START
 
     world = served([2, 2, 2], place)
-    world.set_global(spans=True)
+    world.policies.set_global(rules(spans=True))
     world.submit(table([0.0], 4, 10.0))
-    world.fail(1, 0, 3.0, 100.0)
+    world.resources.fail(1, 0, 3.0, 100.0)
     world.advance(3.0)
-    assert (world.free.tolist(), world.known["work"].tolist()) == ([0, 0, 1], [20.0, 10.0, 10.0])
+    assert (world.state.free.tolist(), world.known["work"].tolist()) == (
+        [0, 0, 1],
+        [20.0, 10.0, 10.0],
+    )
     world.advance(np.inf)
     assert rows(world) == [(1, -1, (2, 1, 1), 1, 3.0, 13.0)]
-    assert world.columns["restarts"].tolist() == [1, 1, 0]
-    assert world.columns["lost_work"].tolist() == [6.0, 6.0, 0.0]
+    assert world.state.restarts.tolist() == [1, 1, 0]
+    assert world.state.lost_work.tolist() == [6.0, 6.0, 0.0]
     assert world.known["work"].tolist() == [0.0, 0.0, 0.0]
 
 
@@ -341,8 +345,8 @@ def test_a_job_once_started_globally_then_sent_is_offered_again_when_given_back(
 
     world = served([1, 1], place)
     world.submit(table([0.0], 1, 10.0))
-    world.fail(1, 0, 2.0)
-    world.fail(0, 0, 5.0, 6.0)
+    world.resources.fail(1, 0, 2.0)
+    world.resources.fail(0, 0, 5.0, 6.0)
     world.advance(np.inf)
     assert offered == [0.0, 2.0, 5.0]  # given back by the cluster that had lost its processor
     assert rows(world) == [(1, 0, (0, 0), 2, 6.0, 16.0)]
@@ -357,19 +361,19 @@ def test_a_job_once_started_globally_lands_behind_those_that_landed_before():
 
     world = served([1, 1], place)
     world.submit(table([0.0, 1.0, 1.0], 1, 10.0))  # the second and the third land at 1
-    world.fail(1, 0, 2.0)  # the first at 2
+    world.resources.fail(1, 0, 2.0)  # the first at 2
     world.advance(np.inf)
     assert [row[0] for row in rows(world)] == [2, 3, 1]
 
 
 def test_nothing_is_left_to_happen_when_a_lost_job_was_due():
     def place(job):
-        world.take[:2] = [1, 0] if world.up[0] else [0, 1]
+        world.take[:2] = [1, 0] if world.state.up[0] else [0, 1]
         return k.START
 
     world = World(Platform.star([1, 1], [1.0, 10.0]), tracked=True, place=place)
     world.submit(table([0.0], 1, 100.0))
-    world.fail(0, 0, 5.0)
+    world.resources.fail(0, 0, 5.0)
     assert world.advance(np.inf) == k.OVER
     assert world.now == 15.0
 
@@ -385,10 +389,10 @@ def test_failures_that_cannot_be(cluster, processor, time, repaired):
     world.submit(table([0.0, 8.0], 1, 1.0))
     world.advance(5.0)
     with pytest.raises(GridError):
-        world.fail(cluster, processor, time, repaired)
+        world.resources.fail(cluster, processor, time, repaired)
 
 
 def test_failures_of_an_untracked_world():
     world = World(Platform.star([2]), place=lambda job: 0)
     with pytest.raises(GridError, match="untracked"):
-        world.fail(0, 0, 1.0)
+        world.resources.fail(0, 0, 1.0)

@@ -35,7 +35,7 @@ def test_processor_sets_that_change(case, data):
 def planned(sizes, runtimes, tracked=True, cluster_sizes=(4, 4)):
     """Return a World whose jobs wait for a plan of the first cluster at time 0."""
     world = World(Platform.star(cluster_sizes), tracked=tracked, place=lambda job: 0)
-    world.set_local(0, planned=True)
+    world.policies.set_local(0, planned=True)
     world.submit(table([0.0] * len(sizes), sizes, runtimes))
     assert world.advance(0.0) == k.LANDED
     assert world.wanting_plans().tolist() == [0]
@@ -44,29 +44,29 @@ def planned(sizes, runtimes, tracked=True, cluster_sizes=(4, 4)):
 
 def starts(world):
     assert world.advance(np.inf) == k.OVER
-    return {int(row["number"]): float(row["start"]) for row in world.records()}
+    return {int(row["number"]): float(row["start"]) for row in world.log.records()}
 
 
 def test_processors_serve_their_turns():
     world = planned([2, 2, 1, 3], [5, 3, 2, 1])
     # Processor 0: 1, 3; processor 1: 1, 4; processor 2: 2, 4; processor 3: 2, 4.
-    world.plan(0, world.queue(0), [[0, 1], [2, 3], [0], [1, 2, 3]])
+    world.plan(0, world.jobs.waiting(0), [[0, 1], [2, 3], [0], [1, 2, 3]])
     assert starts(world) == {1: 0.0, 2: 0.0, 3: 5.0, 4: 5.0}
 
 
 def test_an_order_blocks_at_its_head():
     world = planned([3, 2, 1], [5, 3, 2])
-    world.plan(0, world.queue(0))
+    world.plan(0, world.jobs.waiting(0))
     assert starts(world) == {1: 0.0, 2: 5.0, 3: 5.0}
 
 
 def test_jobs_left_out_wait_for_another_plan():
     world = planned([1, 1, 1], [5, 5, 5])
-    one, two, three = world.queue(0).tolist()
+    one, two, three = world.jobs.waiting(0).tolist()
     world.plan(0, [three], [[3]])
     assert starts(world) == {3: 0.0}
-    assert world.waiting[0] == 2
-    assert sorted(world.queue(0).tolist()) == [one, two]
+    assert world.state.waiting[0] == 2
+    assert sorted(world.jobs.waiting(0).tolist()) == [one, two]
     world.plan(0, [two], [[1]])
     assert starts(world) == {3: 0.0, 2: 5.0}
     world.plan(0, [])
@@ -77,13 +77,13 @@ def test_jobs_left_out_wait_for_another_plan():
 
 def test_a_job_that_lands_asks_for_a_plan():
     world = World(Platform.star([4]), place=lambda job: 0)
-    world.set_local(0, planned=True)
+    world.policies.set_local(0, planned=True)
     world.submit(table([0.0, 0.0, 1.0], 1, 5))
     counts = []
     while world.advance(np.inf) == k.LANDED:
         assert world.wanting_plans().tolist() == [0]
-        counts.append(int(world.waiting[0]))
-        world.plan(0, world.queue(0))
+        counts.append(int(world.state.waiting[0]))
+        world.plan(0, world.jobs.waiting(0))
     assert counts == [2, 1]
 
 
@@ -105,9 +105,9 @@ def test_no_processor_serves_two_jobs_at_once():
 
     case.planner = remembering
     world = case.run(case.world())
-    assert world.count("completed") == 300
+    assert world.state.completed == 300
     held = [[] for _ in range(8)]
-    for row in world.records():
+    for row in world.log.records():
         for processor in chosen[int(row["number"])]:
             held[processor].append((float(row["start"]), float(row["finish"])))
     for spans in held:
@@ -128,22 +128,22 @@ def test_no_processor_serves_two_jobs_at_once():
 def test_wrong_processors(resources, found):
     world = planned([2, 2], [1, 1])
     with pytest.raises(PlacementError) as error:
-        world.plan(0, world.queue(0), resources)
+        world.plan(0, world.jobs.waiting(0), resources)
     assert found in str(error.value)
     assert "C1" in str(error.value)
     assert "\n" not in str(error.value)
-    world.plan(0, world.queue(0), [[0, 1], [2, 3]])
+    world.plan(0, world.jobs.waiting(0), [[0, 1], [2, 3]])
     assert starts(world) == {1: 0.0, 2: 0.0}
 
 
 def test_wrong_jobs():
-    world = World(Platform.star([4, 4]), place=lambda job: int(world.slots["number"][job] > 2))
+    world = World(Platform.star([4, 4]), place=lambda job: int(world.jobs["number"][job] > 2))
     for cluster in (0, 1):
-        world.set_local(cluster, planned=True)
+        world.policies.set_local(cluster, planned=True)
     world.submit(table([0.0, 0.0, 0.0], 1, 5))
     assert world.advance(0.0) == k.LANDED
-    one, two = world.queue(0).tolist()
-    (three,) = world.queue(1).tolist()
+    one, two = world.jobs.waiting(0).tolist()
+    (three,) = world.jobs.waiting(1).tolist()
     for order in ([one, one], [three], [one, three], [-1], [10**6], [one, two + 40]):
         with pytest.raises(PlacementError, match=r"plan of C1: .*each once"):
             world.plan(0, order)
@@ -158,12 +158,12 @@ def test_wrong_jobs():
 def test_processors_of_an_untracked_world():
     world = planned([1], [1], tracked=False)
     with pytest.raises(PlacementError, match=r"C1.*untracked"):
-        world.plan(0, world.queue(0), [[0]])
+        world.plan(0, world.jobs.waiting(0), [[0]])
 
 
 def test_planning_again_and_again_takes_no_more_room():
     world = planned([8] * 20, [1] * 20, cluster_sizes=(8,))
-    order, sets = world.queue(0), [list(range(8))] * 20
+    order, sets = world.jobs.waiting(0), [list(range(8))] * 20
     for _ in range(10):
         world.plan(0, order, sets)
     tracemalloc.start()

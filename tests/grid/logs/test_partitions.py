@@ -102,7 +102,7 @@ mode = "open"
     (tmp_path / "mine.toml").write_text(text)
     model = Scenario.load(str(tmp_path / "mine.toml")).model()
     model.run()
-    records = model.world.records()
+    records = model.world.log.records()
     assert (records["cluster"] == records["origin"]).all()  # no-share binds jobs to their cluster
     assert np.sort(records["cluster"]).tolist() == [0, 0, 1, 1]
     shown = CliRunner().invoke(main, ["inspect", str(log)]).output

@@ -11,16 +11,19 @@ from grid.kernel.policies.decisions import place_address
 from grid.metrics.stability import is_settled
 from grid.platform.multicluster import Platform
 from grid.workloads.synthetic import SyntheticWorkload
+from grid.world.policies import Addresses
 from grid.world.world import World
 from tests.grid.kernel.queueing.test_queues import whole_or_split
+from tests.grid.plain_cases import rules
 
 
 def is_stable(jobs):
     """Return the verdict on a single server that serves jobs in order of arrival."""
     world = World(Platform.star([1]))
-    world.set_global(place_address(whole_or_split, world.capacity), np.ones(1), max_jumps=0)
-    world.stream_records(None)
-    world.feed(iter(jobs))
+    address = Addresses(place_address(whole_or_split, world.capacity))
+    world.policies.set_global(rules(max_jumps=0), address, np.ones(1))
+    world.log.stream(None)
+    world.arrivals.feed(iter(jobs))
     world.advance(np.inf)
     return world.statistics.stable
 

@@ -25,13 +25,13 @@ def numbers(tally):
 def test_sums_are_the_same_bits_in_any_portions(step):
     kept, streamed, tally = world_of(9000), world_of(9000), Tally(PLATFORM)
     kept.advance(np.inf)
-    streamed.stream_records(tally.add)
+    streamed.log.stream(tally.add)
     while streamed.advance(streamed.now + step) != k.OVER:
         pass
     assert tally.completed < 9000
-    streamed.flush()
+    streamed.log.flush()
     assert tally.completed == 9000
-    records = kept.records()
+    records = kept.log.records()
     assert numbers(tally) == numbers(Tally.of(records, PLATFORM))
     one_by_one = Tally(PLATFORM)
     for index in range(9000):
@@ -43,11 +43,13 @@ def test_sums_are_the_same_bits_in_any_portions(step):
 def test_the_kernel_sums_up_the_same(warmup):
     world = world_of(3000, warmup=warmup)
     tally = Tally(PLATFORM)
-    world.stream_records(lambda records: tally.add(records, float(world.sums["counted_from"])))
+    world.log.stream(lambda records: tally.add(records, float(world.state.statistics.counted_from)))
     world.advance(np.inf)
-    world.flush()
+    world.log.flush()
     names = [name for name, _ in JOB_SUMS]
-    assert [tally.grid[0][name] for name in names] == [world.sums[name] for name in names]
+    assert [tally.grid[0][name] for name in names] == [
+        getattr(world.state.statistics, name) for name in names
+    ]
     assert tally.grid[0]["jobs"] == 3000 - warmup
     assert tally.completed == 3000
 
@@ -55,7 +57,7 @@ def test_the_kernel_sums_up_the_same(warmup):
 def test_a_warmup_counts_for_nothing_but_processors_that_it_holds():
     world = world_of(3000, warmup=700)
     world.advance(np.inf)
-    records = world.records()
+    records = world.log.records()
     counted_from = np.sort(records["arrival"])[700]
     tally = Tally(PLATFORM)
     tally.add(records, counted_from)

@@ -37,7 +37,7 @@ def world_of(platform, latency=0.0, advertising=None, jobs=400, rate=0.8, seed=1
         turn = iter(range(10**9))
 
         def place(slot):
-            size = world.slots["size"][slot]
+            size = world.jobs["size"][slot]
             fitting = np.flatnonzero(platform.sizes >= size)
             return int(fitting[next(turn) % len(fitting)])
 
@@ -45,15 +45,15 @@ def world_of(platform, latency=0.0, advertising=None, jobs=400, rate=0.8, seed=1
     workload = SyntheticWorkload(
         count=jobs, rate=rate, sizes=UniformSizes(1, 4), runtimes=Exponential(10.0), seed=seed
     )
-    world.feed(workload.chunks())
+    world.arrivals.feed(workload.chunks())
     return world
 
 
 def truth(world):
     return (
-        world.free.tolist(),
-        world.up.tolist(),
-        world.waiting[: world.clusters].tolist(),
+        world.state.free.tolist(),
+        world.state.up.tolist(),
+        world.state.waiting[: world.clusters].tolist(),
     )
 
 
@@ -64,13 +64,13 @@ def test_each_broker_believes_what_was_true_as_long_ago_as_the_way_takes(latency
     times = [0.1 + 0.37 * step for step in range(900)]
     world = world_of(platform, latency, jobs=300)
     way = {}
-    for row, belief in enumerate(world.beliefs):
-        first = int(world.columns["first_belief"][belief["cluster"]])
-        way[row] = sum(world.beliefs["delay"][first : row + 1])
+    for row, belief in enumerate(world.tables.beliefs):
+        first = int(world.state.first_belief[belief["cluster"]])
+        way[row] = sum(world.tables.beliefs["delay"][first : row + 1])
     shadow = world_of(platform, latency, jobs=300)
     for time in times[100:]:
         world.advance(time)
-        for row, belief in enumerate(world.beliefs):
+        for row, belief in enumerate(world.tables.beliefs):
             if row % 3 != int(time * 100) % 3:
                 continue
             replay = shadow if way[row] == 0 else world_of(platform, latency, jobs=300)
@@ -80,7 +80,7 @@ def test_each_broker_believes_what_was_true_as_long_ago_as_the_way_takes(latency
             assert (belief["free"], belief["up"], belief["waiting"]) == (free[c], up[c], waiting[c])
             break
     known = [world.known[name].tolist() for name in ("free", "up", "waiting")]
-    roots = world.beliefs[world.beliefs["above"] == k.NONE]
+    roots = world.tables.beliefs[world.tables.beliefs["above"] == k.NONE]
     assert known == [roots[name].tolist() for name in ("free", "up", "waiting")]
 
 
@@ -88,9 +88,9 @@ def test_what_is_left_is_the_work_of_the_jobs_that_are_there():
     world = world_of(tree([0.0] * 4), latency=0.0)
     for time in np.arange(5.0, 200.0, 5.0):
         world.advance(time)
-        jobs = world.slots
+        jobs = world.jobs.slots
         there = np.isin(jobs["status"], (k.LOCAL, k.RUNNING))
-        for belief in world.beliefs:
+        for belief in world.tables.beliefs:
             mine = jobs[there & (jobs["cluster"] == belief["cluster"])]
             left = float((mine["execution_time"] * mine["size"]).sum())
             assert belief["left"] == pytest.approx(left, abs=1e-9)
@@ -101,7 +101,7 @@ def test_zero_latency_is_full_knowledge_job_by_job():
 
     def least(world):
         def place(slot):
-            fitting = world.known["size"] >= world.slots["size"][slot]
+            fitting = world.known["size"] >= world.jobs["size"][slot]
             load = np.where(fitting, world.known["work"] / world.known["size"], np.inf)
             return int(load.argmin())
 
@@ -117,9 +117,9 @@ def test_zero_latency_is_full_knowledge_job_by_job():
         (deep, Advertising("both", 3.0)),
     ):
         world = world_of(platform, 0.0, advertising)
-        world._place = least(world)
+        world.policies.place = least(world)
         assert world.advance(math.inf) == k.OVER
-        records = world.records()
+        records = world.log.records()
         runs.append([records[name].tobytes() for name in ("number", "start", "cluster")])
     assert runs.count(runs[0]) == 4
 
@@ -152,26 +152,26 @@ def test_mean_age_of_periodic_news_is_its_closed_form(loss, latency, period):
     expected = period * (2.0 - q) / (2.0 * q) + hops * latency
     assert mean == pytest.approx(expected, rel=0.15 if loss else 0.02)
     if loss == 0.0:
-        assert world.count("lost") == 0
+        assert world.state.lost == 0
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.4])
 def test_brokers_that_tell_at_once_and_periodically_come_to_an_end(loss):
     world = world_of(tree(), 0.0, Advertising("both", 7.0, loss), jobs=50)
     assert world.advance(1e9) == k.OVER
-    assert world.count("completed") == 50
+    assert world.state.completed == 50
 
 
 @pytest.mark.parametrize("when", ["change", "periodic", "both"])
 def test_nothing_but_advertisements_is_lost_for_good(when):
     world = world_of(tree(), 0.5, Advertising(when, 7.0, 0.4), jobs=300)
     assert world.advance(math.inf) == k.OVER
-    assert world.count("completed") == 300
-    assert world.count("lost") > 100
-    assert world.in_flight == 0
-    assert world.count("news") == 0
+    assert world.state.completed == 300
+    assert world.state.lost > 100
+    assert world.state.in_flight == 0
+    assert world.state.news == 0
     if when != "change":  # what was lost was told again
-        assert world.known["free"].tolist() == world.free.tolist()
+        assert world.known["free"].tolist() == world.state.free.tolist()
         assert world.known["work"] == pytest.approx(np.zeros(4), abs=1e-9)
         assert world.known["unfinished"].tolist() == [0] * 4
 
@@ -189,9 +189,12 @@ def test_stops_change_nothing(when, loss, stops):
             world.advance(stop)
         world.advance(math.inf)
         return (
-            [world.records()[name].tobytes() for name in ("number", "start", "finish", "cluster")],
+            [
+                world.log.records()[name].tobytes()
+                for name in ("number", "start", "finish", "cluster")
+            ],
             world.messages,
-            world.count("lost"),
+            world.state.lost,
             world.known["at"].tolist(),
         )
 
@@ -205,16 +208,16 @@ def test_a_run_ends_though_news_is_always_on_its_way(when, loss):
     world = world_of(tree(), 3.0, Advertising(when, period=1.0, loss=loss), jobs=40)
     while world.advance(world.now + 10.0) != k.OVER:
         assert world.now < 5000.0
-    assert world.count("completed") == 40
-    assert world.in_flight == 0
-    assert (world.known["at"] >= world.columns["touched_at"]).all()
+    assert world.state.completed == 40
+    assert world.state.in_flight == 0
+    assert (world.known["at"] >= world.state.touched_at).all()
 
 
 def test_a_run_of_which_nothing_more_can_be_told_ends():
     """A job that no decision ever starts keeps nobody telling the same for ever."""
     world = world_of(tree(), 0.5, Advertising("both", 1.0, 0.3), jobs=5, place=lambda slot: k.WAIT)
     assert world.advance(math.inf) == k.OVER
-    assert world.count("completed") == 0
+    assert world.state.completed == 0
     assert world.now < 100
 
 

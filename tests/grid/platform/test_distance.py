@@ -14,25 +14,27 @@ from grid.platform.distance import DistanceCosts
 from grid.platform.multicluster import Cluster, Platform
 from grid.platform.topology import CENTRE, Link, network
 from grid.world.world import World
-from tests.grid.plain_cases import table
+from tests.grid.plain_cases import rules, table
 
 
 def placed(platform, takes, costs, *arguments, penalty=0.0, **columns):
     """Return (start, finish) of jobs started as `takes` says, each when its processors are free."""
 
     def place(slot):
-        take = takes[int(world.slots["number"][slot]) - 1]
-        if (world.free < take).any():
+        take = takes[int(world.jobs["number"][slot]) - 1]
+        if (world.state.free < take).any():
             return k.WAIT
         world.take[: len(take)] = take
         return k.START
 
     world = World(platform, place=place, advertising=Advertising(truth=True))
-    world.set_global(spans=True, penalty=penalty)
+    world.policies.set_global(rules(spans=True, penalty=penalty))
     world.set_distance(DistanceCosts(**costs))
     world.submit(table(*arguments, **columns))
     world.advance(np.inf)
-    return [(row["start"], row["finish"]) for row in np.sort(world.records().rows, order="number")]
+    return [
+        (row["start"], row["finish"]) for row in np.sort(world.log.records().rows, order="number")
+    ]
 
 
 def tree():

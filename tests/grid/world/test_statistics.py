@@ -15,9 +15,11 @@ from grid.kernel.statistics import SNAPSHOTS
 from grid.platform.multicluster import Platform
 from grid.workloads.synthetic import SyntheticWorkload
 from grid.world.finished import Records
+from grid.world.policies import Addresses
 from grid.world.records import bounded_slowdown
 from grid.world.world import World
 from tests.grid.kernel.queueing.test_queues import whole_or_split
+from tests.grid.plain_cases import rules
 
 CLUSTERS, PROCESSORS = 3, 20
 CAPACITY, PPBW = 1000.0, 150.0
@@ -36,9 +38,9 @@ def jobs(count, load):
 def world_of(count, load=0.8, warmup=0):
     world = World(Platform.star([PROCESSORS] * CLUSTERS, capacity=CAPACITY))
     address = place_address(whole_or_split, world.capacity)
-    world.set_global(address, np.ones(1), spans=True, larger_wait=True)
+    world.policies.set_global(rules(spans=True, larger_wait=True), Addresses(address), np.ones(1))
     world.count_after(warmup)
-    world.feed(jobs(count, load))
+    world.arrivals.feed(jobs(count, load))
     return world
 
 
@@ -46,7 +48,7 @@ def world_of(count, load=0.8, warmup=0):
 def test_means_are_those_of_the_records(warmup):
     world = world_of(3000, warmup=warmup)
     world.advance(np.inf)
-    records = world.records()
+    records = world.log.records()
     first = np.sort(records["arrival"])[warmup:]
     statistics = world.statistics
     if warmup == 3000:
@@ -81,11 +83,11 @@ def test_queue_over_time(count):
     world = world_of(count)
     while world.advance(world.now + 100.0) != k.OVER:
         pass
-    records, statistics = world.records(), world.statistics
+    records, statistics = world.log.records(), world.statistics
     times = statistics.queue_times
     assert len(times) - 1 == len(statistics.mean_queue) <= SNAPSHOTS
     arrivals = np.sort(records["arrival"])
-    every, taken = world.sums["interval"], world.sums["snapshots"]
+    every, taken = world.state.statistics.interval, world.state.statistics.snapshots
     assert times[1:].tolist() == arrivals[every - 1 :: every][:taken].tolist()
     assert len(arrivals) - taken * every < every * (1 if taken < SNAPSHOTS else 2)
     waited = [
@@ -98,21 +100,21 @@ def test_queue_over_time(count):
 @pytest.mark.parametrize(("load", "stable"), [(0.5, True), (0.8, True), (1.2, False), (2.0, False)])
 def test_a_queue_that_keeps_growing_is_told(load, stable):
     world = world_of(20_000, load)
-    world.stream_records(None)
+    world.log.stream(None)
     world.advance(np.inf)
     assert world.statistics.stable is stable
-    assert len(world.records()) == 0
+    assert len(world.log.records()) == 0
 
 
 def test_records_are_handed_on_as_they_come_and_none_is_kept():
     kept = world_of(10_000)
     kept.advance(np.inf)
-    records, chunks = kept.records(), []
+    records, chunks = kept.log.records(), []
     streamed, quiet = world_of(10_000), world_of(10_000)
-    streamed.stream_records(chunks.append)
+    streamed.log.stream(chunks.append)
     streamed.advance(np.inf)
     assert len(chunks) > 1
-    streamed.flush()
+    streamed.log.flush()
     assert max(map(len, chunks)) < 5000
     rows = np.concatenate([chunk.rows for chunk in chunks])
     takes = np.concatenate(
@@ -122,11 +124,12 @@ def test_records_are_handed_on_as_they_come_and_none_is_kept():
     assert all(rows[name].tobytes() == records[name].tobytes() for name in columns)
     assert (takes == records.takes).all()
     assert isinstance(chunks[0], Records)
-    quiet.stream_records(None)
+    quiet.log.stream(None)
     quiet.advance(np.inf)
-    assert quiet.sums == streamed.sums == kept.sums
-    assert len(quiet.latest(5)) == len(quiet.records()) == len(streamed.records()) == 0
-    assert streamed.latest(5)["number"].tolist() == records["number"][-5:].tolist()
+    last = [world.state.statistics.array[0] for world in (quiet, streamed, kept)]
+    assert last[0] == last[1] == last[2]
+    assert len(quiet.log.latest(5)) == len(quiet.log.records()) == len(streamed.log.records()) == 0
+    assert streamed.log.latest(5)["number"].tolist() == records["number"][-5:].tolist()
 
 
 def test_who_watches_sees_all_that_left_though_none_is_kept():
@@ -137,8 +140,8 @@ def test_who_watches_sees_all_that_left_though_none_is_kept():
             self.world, self.numbers = world, []
 
         def look(self):
-            new = self.world.count("completed") - len(self.numbers)
-            self.numbers += self.world.latest(new)["number"].tolist()
+            new = self.world.state.completed - len(self.numbers)
+            self.numbers += self.world.log.latest(new)["number"].tolist()
 
         def planned(self, *_):
             pass
@@ -149,7 +152,7 @@ def test_who_watches_sees_all_that_left_though_none_is_kept():
     at_once["number"], at_once["size"], at_once["runtime"] = np.arange(5000, 25_000), 1, 0.0
     at_once["arrival"] = 1e9
     world.submit(at_once)
-    world.stream_records(lambda records: None)
+    world.log.stream(lambda records: None)
     world.watcher = watching = Watching(world)
     world.advance(np.inf)
     assert sorted(watching.numbers) == [*range(1, 3001), *range(5000, 25_000)]
@@ -175,7 +178,7 @@ def test_links_are_used_as_the_records_say(warmup):
     world = world_of(2000, warmup=warmup)
     while world.advance(world.now + 70.0) != k.OVER:
         pass
-    records, statistics = world.records(), world.statistics
+    records, statistics = world.log.records(), world.statistics
     begin, end = np.sort(records["arrival"])[warmup], records["finish"].max()
     assert 0.05 < statistics.links.saturated.min() < statistics.links.demand.max() < 0.9
     for link in range(CLUSTERS):

@@ -26,6 +26,7 @@ from tests.grid.plain_cases import (
     place_by_memory,
     rank_by_request,
     rows,
+    rules,
     split,
     table,
 )
@@ -37,16 +38,16 @@ def test_what_happens_at_one_instant():
     told = []
 
     def place(job):
-        number = int(world.slots["number"][job])
-        told.append((world.now, "place", number, world.free.tolist()))
+        number = int(world.jobs["number"][job])
+        told.append((world.now, "place", number, world.state.free.tolist()))
         if number == 6:
             world.take[:2] = [0, 2]
-            return k.START if world.free[1] >= 2 else k.WAIT
+            return k.START if world.state.free[1] >= 2 else k.WAIT
         return 1 if number == 7 else 0
 
     def rank(job):
-        number = int(world.slots["number"][job])
-        told.append((world.now, "rank", number, world.free.tolist()))
+        number = int(world.jobs["number"][job])
+        told.append((world.now, "rank", number, world.state.free.tolist()))
         return -number
 
     world = World(Platform.star([2, 2], latency=[0.0, 1.0]), tracked=True, place=place, rank=rank)
@@ -56,7 +57,7 @@ def test_what_happens_at_one_instant():
     jobs["number"] = [1, 2, 3, 4, 5, 6, 7, 8]
     jobs["origin"][2] = 1
     world.submit(np.sort(jobs, order="arrival", stable=True))
-    world.fail(1, 0, 2.0, 10.0)
+    world.resources.fail(1, 0, 2.0, 10.0)
     world.advance(9.999)
     told.clear()
     world.advance(10.0)
@@ -70,10 +71,10 @@ def test_what_happens_at_one_instant():
         (10.0, "rank", 8, [2, 0]),
     ]
     # Then starts, lowest rank first: 8 takes one processor of C1, and 5 needs two.
-    assert world.slots["number"][world.running(0)[0]].tolist() == [8]
-    assert world.slots["number"][world.running(1)[0]].tolist() == [6]
-    assert world.slots["number"][world.queue(0)].tolist() == [5, 4]
-    assert world.slots["number"][world.queue(1)].tolist() == [7]
+    assert world.jobs["number"][world.jobs.running(0)[0]].tolist() == [8]
+    assert world.jobs["number"][world.jobs.running(1)[0]].tolist() == [6]
+    assert world.jobs["number"][world.jobs.waiting(0)].tolist() == [5, 4]
+    assert world.jobs["number"][world.jobs.waiting(1)].tolist() == [7]
 
 
 def test_a_job_that_takes_no_time_makes_room_at_once():
@@ -81,14 +82,14 @@ def test_a_job_that_takes_no_time_makes_room_at_once():
     world.submit(table([3.0] * 3, 1, [0.0, 0.0, 1.0]))
     assert world.advance(3.0) == k.TIME
     assert [row[4:] for row in rows(world)] == [(3.0, 3.0), (3.0, 3.0)]
-    assert world.running_count.tolist() == [1]
+    assert world.state.running_count.tolist() == [1]
 
 
 def test_the_way_of_messages():
     platform = Platform.star([1, 1, 1], latency=[1.0, 2.0, 4.0])
     destination = {1: 0, 2: 0, 3: 1}
     world = World(
-        platform, 0.5, place=lambda job: destination[world.slots["number"][job]], rank=lambda job: 0
+        platform, 0.5, place=lambda job: destination[world.jobs["number"][job]], rank=lambda job: 0
     )
     world.submit(table([0.0, 0.0, 100.0], 1, 1.0, origin=[-1, 0, 2]))
     world.advance(np.inf)
@@ -98,7 +99,7 @@ def test_the_way_of_messages():
     assert world.messages == {
         "submission": 3, "metadata": 2, "order": 2, "transfer": 2, "advertisement": 6,
     }  # fmt: skip
-    assert world.in_flight == 0
+    assert world.state.in_flight == 0
 
 
 def test_brokers_tell_what_was_true():
@@ -154,7 +155,7 @@ def test_time_goes_no_further_than_asked_for():
     world.submit(table([1.0], 1, 2.0))
     assert (world.advance(0.5), world.now) == (k.TIME, 0.5)
     assert (world.advance(1.0), world.now) == (k.TIME, 1.0)
-    assert world.running_count[0] == 1
+    assert world.state.running_count[0] == 1
     assert (world.advance(2.5), world.now) == (k.TIME, 2.5)
     assert world.busy_area().tolist() == [1.5]
     assert (world.advance(9.0), world.now) == (k.OVER, 3.0)
@@ -166,7 +167,7 @@ def test_jobs_too_large_are_rejected():
     world.advance(np.inf)
     assert repr(rows(world)[0][1:]) == "(-1, (0, 0), 0, nan, nan)"
     assert [row[0] for row in rows(world)] == [1, 2, 3]
-    assert (world.count("rejected"), world.count("completed")) == (2, 1)
+    assert (world.state.rejected, world.state.completed) == (2, 1)
 
 
 def test_more_links_than_there_is_room_for():
@@ -181,19 +182,13 @@ anything = [SEND, SEND_WHEN_FREE, START_WHEN_FREE, SPLIT]
 
 def all_of(world):
     """Return everything that a run leaves, to the last bit."""
-    records = world.records()
+    records = world.log.records()
     fields = [records.rows.tolist(), records.takes.tolist()]
-    columns = [
-        "free",
-        "up",
-        "waiting",
-        "done",
-        "demand",
-    ]
+    columns = ["free", "up", "waiting", "done", "demand"]
     counts = ["submitted", "started", "completed", "rejected", "restarted", "instants", "in_flight"]
-    columns = [getattr(world, name).tolist() for name in columns]
+    columns = [getattr(world.state, name).tolist() for name in columns]
     columns += [values.tolist() for values in world.known.values()]
-    counts = [world.count(name) for name in counts]
+    counts = [getattr(world.state, name) for name in counts]
     return repr((fields, columns, counts, world.messages, world.busy_area().tolist(), world.now))
 
 
@@ -262,9 +257,9 @@ def test_long_runs_interrupted(compiled_at):
 def test_nothing_is_lost_nor_held_twice(compiled_at):
     case = long_case(20_000, 2, 0.7)
     world = case.run(case.world(*compiled_at))
-    records, jobs = world.records(), case.jobs
+    records, jobs = world.log.records(), case.jobs
     assert np.sort(records["number"]).tolist() == jobs["number"].tolist()
-    assert world.count("submitted") == world.count("completed") == len(jobs)
+    assert world.state.submitted == world.state.completed == len(jobs)
     assert (np.diff(records["finish"]) >= 0).all()
 
     of = records["number"] - 1
@@ -294,7 +289,7 @@ def test_nothing_is_lost_nor_held_twice(compiled_at):
     assert (held[-1] == 0).all()
 
     # Messages take their time.
-    latency, origin = world.latency, records["origin"]
+    latency, origin = world.state.latency, records["origin"]
     wait = records["start"] - records["arrival"]
     known = np.where(origin >= 0, latency[origin], 0.0)
     kind, aim = np.array(case.kind)[of], np.array(case.aim)[of]
@@ -303,11 +298,11 @@ def test_nothing_is_lost_nor_held_twice(compiled_at):
     assert (wait >= way - 1e-6).all()
     assert (wait[sent] < way[sent] + 1e-6).any()
 
-    assert world.free.tolist() == case.platform.sizes.tolist()
+    assert world.state.free.tolist() == case.platform.sizes.tolist()
     assert world.known["free"].tolist() == case.platform.sizes.tolist()
     assert world.known["work"].tolist() == [0.0] * 4
-    assert world.demand.tolist() == [0.0] * 4
-    assert world.done.tolist() == [(records["cluster"] == c).sum() for c in range(4)]
+    assert world.state.demand.tolist() == [0.0] * 4
+    assert world.state.done.tolist() == [(records["cluster"] == c).sum() for c in range(4)]
 
 
 def test_work_is_conserved_when_processors_fail(compiled_at):
@@ -316,21 +311,21 @@ def test_work_is_conserved_when_processors_fail(compiled_at):
     lost = 0.0
     for time in sorted(failure[2] for failure in case.failures):
         world.advance(np.nextafter(time, 0))
-        slots = world.slots
+        slots = world.jobs.slots
         before = slots[np.isin(slots["status"], [k.RUNNING, k.COALLOCATED])].copy()
         world.advance(time)
-        now = {s["number"]: s["restarts"] for s in world.slots if s["status"] != k.VACANT}
+        now = {s["number"]: s["restarts"] for s in world.jobs.slots if s["status"] != k.VACANT}
         for slot in before:
             if now.get(slot["number"], slot["restarts"]) > slot["restarts"]:
                 lost += slot["size"] * (time - slot["start"])
     world.advance(np.inf)
-    records = world.records()
+    records = world.log.records()
     assert len(records) == len(case.jobs)
-    assert records["restarts"].sum() == world.count("restarted") > 10
+    assert records["restarts"].sum() == world.state.restarted > 10
     used = (records["size"] * (records["finish"] - records["start"])).sum()
     assert world.busy_area().sum() == pytest.approx(used + lost, rel=1e-9)
     assert world.known["work"].tolist() == [0.0] * 4
-    assert world.free.tolist() == world.up.tolist() == case.platform.sizes.tolist()
+    assert world.state.free.tolist() == world.state.up.tolist() == case.platform.sizes.tolist()
 
 
 # Growth ------------------------------------------------------------------------------------------
@@ -341,10 +336,12 @@ def test_thousands_come_at_one_instant():
     world = World(Platform.star([count // 2]), latency=1.0, place=lambda j: 0, rank=lambda j: 0.0)
     world.submit(table([1.0] * count, 1, 10.0))
     world.advance(1.0)
-    assert world.in_flight == count
+    assert world.state.in_flight == count
     world.advance(2.0)
-    assert (world.running_count[0], world.waiting[0]) == (count // 2, count // 2)
-    assert world.slots["number"][world.queue(0)].tolist() == list(range(count // 2 + 1, count + 1))
+    assert (world.state.running_count[0], world.state.waiting[0]) == (count // 2, count // 2)
+    assert world.jobs["number"][world.jobs.waiting(0)].tolist() == list(
+        range(count // 2 + 1, count + 1)
+    )
     world.advance(np.inf)
     assert [row[0] for row in rows(world)] == list(range(1, count + 1))
     assert {row[4] for row in rows(world)} == {2.0, 12.0}
@@ -352,12 +349,12 @@ def test_thousands_come_at_one_instant():
 
 def test_thousands_wait_globally():
     world = World(Platform.star([1]), place=lambda j: 0 if world.now >= 5 else k.WAIT)
-    world.set_global(max_jumps=0)
-    world.set_local(0, planned=True)
+    world.policies.set_global(rules(max_jumps=0))
+    world.policies.set_local(0, planned=True)
     world.submit(table([*[1.0] * 3000, 5.0], 1, 0.0))
     world.advance(1.0)
-    assert world.waiting[-1] == 3000
-    assert world.slots["number"][world.queue()].tolist() == list(range(1, 3001))
+    assert world.state.waiting[-1] == 3000
+    assert world.jobs["number"][world.jobs.waiting()].tolist() == list(range(1, 3001))
 
 
 @pytest.mark.parametrize("chunk", [1000, 16384, 10**6])
@@ -367,10 +364,10 @@ def test_thousands_are_rejected_at_one_instant(chunk):
     jobs["size"][-1] = 1
     case = Case(Platform.star([1]), jobs, [SEND] * count, [0] * count)
     world = case.run(case.world(chunk=chunk))
-    records = world.records()
+    records = world.log.records()
     assert records["number"].tolist() == list(range(1, count + 1))
-    assert np.isnan(records["start"]).sum() == world.count("rejected") == count - 1
-    assert world.latest(3)["number"].tolist() == [count - 2, count - 1, count]
+    assert np.isnan(records["start"]).sum() == world.state.rejected == count - 1
+    assert world.log.latest(3)["number"].tolist() == [count - 2, count - 1, count]
 
 
 @pytest.mark.slow

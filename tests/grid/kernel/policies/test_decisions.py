@@ -26,6 +26,7 @@ from tests.grid.plain_cases import (
     place_by_memory,
     rank_by_request,
     rows,
+    rules,
     table,
 )
 
@@ -44,9 +45,11 @@ def tier(request):
 
 def outcome(world):
     """Return all that a run leaves."""
-    records = world.records()
-    counts = [world.count(name) for name in ("completed", "rejected", "restarted", "instants")]
-    arrays = (world.busy_area(), world.known["work"], world.known["at"], world.demand)
+    records = world.log.records()
+    counts = [
+        getattr(world.state, name) for name in ("completed", "rejected", "restarted", "instants")
+    ]
+    arrays = (world.busy_area(), world.known["work"], world.known["at"], world.state.demand)
     # The placement of a job that was not co-allocated says nothing.
     return rows(world), records["execution_time"].tolist(), counts, world.messages, [
         array.tolist() for array in arrays
@@ -69,7 +72,7 @@ def test_all_tiers_give_the_same_run(tier, case, in_order, data):
 
 def test_a_policy_that_goes_by_what_brokers_tell_is_asked_when_they_tell():
     def place(job):
-        return 0 if world.known["free"][0] >= world.slots["size"][job] else k.WAIT
+        return 0 if world.known["free"][0] >= world.jobs["size"][job] else k.WAIT
 
     world = World(Platform.star([1]), latency=1.0, place=place, rank=lambda job: 0.0)
     world.submit(table([0.0, 3.0], 1, 10.0))
@@ -83,8 +86,8 @@ def test_a_policy_that_goes_by_what_brokers_tell_is_asked_when_they_tell():
 
 def collecting():
     world = World(Platform.star([4, 2]), rank=lambda job: 0.0)
-    world.set_global(collect=True)
-    world.notify(True)
+    world.policies.set_global(rules(collects=True))
+    world.policies.notify(True)
     world.submit(table([0.0, 0.0, 0.0, 5.0], [1, 3, 1, 1], 10.0))
     return world
 
@@ -93,11 +96,11 @@ def test_rounds():
     world = collecting()
     assert (world.advance(np.inf), world.now) == (k.COLLECTED, 0.0)
     jobs = world.collected()
-    assert world.slots["number"][jobs].tolist() == [1, 2, 3]
+    assert world.jobs["number"][jobs].tolist() == [1, 2, 3]
     world.send(jobs[[2, 1]], np.array([0, 0]))
     assert (world.advance(np.inf), world.now) == (k.COLLECTED, 5.0)
     jobs = world.collected()
-    assert world.slots["number"][jobs].tolist() == [1, 4]
+    assert world.jobs["number"][jobs].tolist() == [1, 4]
     world.send(jobs, np.array([1, 1]))
     assert world.advance(np.inf) == k.OVER
     assert [row[:2] + row[4:] for row in sorted(rows(world))] == [
@@ -112,7 +115,7 @@ def test_rounds_send_to_clusters_that_can_hold_the_job(cluster):
     jobs = world.collected()
     with pytest.raises(PlacementError, match=r"job 2 \(size 3\)"):
         world.send(jobs[[0, 1]], np.array([0, cluster]))
-    assert world.waiting[-1] == 3
+    assert world.state.waiting[-1] == 3
 
 
 def test_rounds_send_jobs_that_wait():
@@ -125,7 +128,7 @@ def test_rounds_send_jobs_that_wait():
     for wrong in (int(jobs[0]), 40, -1, 10**6):
         with pytest.raises(PlacementError):
             world.send(np.array([wrong]), np.array([0]))
-    assert world.waiting[-1] == 2
+    assert world.state.waiting[-1] == 2
 
 
 def test_case_is_not_trivial():
@@ -155,9 +158,9 @@ def test_news_may_be_too_old_for_a_start():
     jobs["arrival"] = [0.0, 0.5, 1.0, 1.5, 3.0, 9.0]
     world.submit(jobs)
     assert world.advance(np.inf) == k.OVER
-    assert world.count("completed") == 6
-    assert world.count("refused") > 0
-    records = world.records()
+    assert world.state.completed == 6
+    assert world.state.refused > 0
+    records = world.log.records()
     for time in records["start"]:
         running = (records["start"] <= time) & (time < records["finish"])
         assert np.bincount(records["cluster"][running]).max() == 1

@@ -11,6 +11,7 @@ from grid.kernel import state as k
 from grid.kernel.compile import compiled
 from grid.kernel.policies.decisions import place_address, priority_address
 from grid.platform.multicluster import Platform
+from grid.world.policies import Addresses
 from grid.world.world import World
 from tests.grid.plain_cases import rows, table
 
@@ -31,8 +32,8 @@ def refused(world, *words):
     assert "\n" not in message
     for word in ("job 42 (size 3)", "accepted:", *words):
         assert word in message
-    assert world.free.tolist() == [4, 2, 4]
-    assert world.waiting.sum() <= 1
+    assert world.state.free.tolist() == [4, 2, 4]
+    assert world.state.waiting.sum() <= 1
     assert world.now == 1.0
 
 
@@ -78,7 +79,7 @@ def as_told_at():
 def test_compiled_decisions_are_checked_too(as_told_at, take, found):
     world, memory = waiting(), np.zeros(1 + CAPACITY)
     memory[: 1 + len(take)] = [k.START, *take]
-    world.set_global(as_told_at, memory)
+    world.policies.set_global(None, Addresses(as_told_at), memory)
     refused(world, found)
 
 
@@ -86,7 +87,7 @@ def test_compiled_decisions_are_checked_too(as_told_at, take, found):
 def test_compiled_destinations_are_checked_too(as_told_at, answer, found):
     world, memory = waiting(), np.zeros(1 + CAPACITY)
     memory[0] = answer
-    world.set_global(as_told_at, memory)
+    world.policies.set_global(None, Addresses(as_told_at), memory)
     refused(world, found)
 
 
@@ -101,7 +102,7 @@ def not_a_number(job, now):
 
 def test_a_compiled_rank_must_be_a_number():
     world = waiting(lambda job: 2)
-    world.set_local(2, priority_address(numba.njit(not_a_number)))
+    world.policies.set_local(2, priority_address(numba.njit(not_a_number)))
     refused(world, "C3", "nan")
 
 
@@ -132,7 +133,7 @@ def test_a_compiled_place_returns_an_integer(result, kind):
 def test_a_compiled_place_returns_any_integer(kind):
     world = waiting(rank=lambda job: 0.0)
     function = place_by(numba.njit(lambda size: kind(2 if size == 3 else 1)))
-    world.set_global(place_address(function, world.capacity))
+    world.policies.set_global(compiled=Addresses(place_address(function, world.capacity)))
     world.advance(np.inf)
     assert [row[:2] for row in rows(world)] == [(42, 2)]
 
@@ -151,7 +152,7 @@ def by_number_in_single_precision(job, now):
 def test_a_compiled_rank_is_any_number(rank, order):
     world = World(Platform.star([1]), place=lambda job: 0)
     world.submit(table([0.0, 1.0, 2.0], 1, 5.0))
-    world.set_local(0, priority_address(numba.njit(rank)))
+    world.policies.set_local(0, priority_address(numba.njit(rank)))
     world.advance(np.inf)
     assert [row[0] for row in rows(world)] == order
 
@@ -281,14 +282,16 @@ def puzzled_rank(job, now):
 @pytest.mark.parametrize("compile_", [numba.njit, compiled()])
 def test_errors_of_compiled_decisions_go_on_as_they_are(compile_):
     world, memory = waiting(rank=lambda job: 0.0), np.zeros(1)
-    world.set_global(place_address(compile_(puzzled), world.capacity), memory)
+    world.policies.set_global(
+        None, Addresses(place_address(compile_(puzzled), world.capacity)), memory
+    )
     with pytest.raises(KeyError, match="no idea"):
         world.advance(np.inf)
     memory[0] = 1.0
-    world.set_local(2, priority_address(compile_(puzzled_rank)))
+    world.policies.set_local(2, priority_address(compile_(puzzled_rank)))
     with pytest.raises(ArithmeticError, match="no rank"):
         world.advance(np.inf)
-    world.set_local(2)
+    world.policies.set_local(2)
     assert world.advance(np.inf) == k.OVER
     assert rows(world) == [(42, 2, (0, 0, 0), 0, 1.0, 6.0)]
 
@@ -297,7 +300,7 @@ def test_errors_of_compiled_decisions_go_on_as_they_are(compile_):
 def test_memory_of_another_kind_is_refused(as_told_at, memory):
     def run():
         world = waiting(rank=lambda job: 0.0)
-        world.set_global(as_told_at, memory)
+        world.policies.set_global(None, Addresses(as_told_at), memory)
         world.advance(np.inf)
 
     with pytest.raises((TypeError, ValueError)):

@@ -14,7 +14,9 @@ from grid.kernel import state as k
 from grid.kernel.compile import compiled
 from grid.kernel.policies.decisions import place_address, priority_address
 from grid.platform.multicluster import Platform
+from grid.world.policies import Addresses
 from grid.world.world import World
+from tests.grid.plain_cases import rules
 from tests.grid.plain_site import Job, PlainSite
 
 
@@ -49,16 +51,16 @@ SERVICES = ["head", "fpfs", "easy", "conservative"]
 def site(jobs, processors, service, order="fcfs", max_jumps=math.inf, tracked=False):
     """Return a world of one cluster, told to expect what was requested."""
     world = World(Platform.star([processors]), tracked=tracked)
-    world.set_global(place_address(to_the_first, world.capacity))
+    world.policies.set_global(compiled=Addresses(place_address(to_the_first, world.capacity)))
     address = priority_address(ORDERS[order][0])
-    world.set_local(0, address, service=service, max_jumps=max_jumps)
-    world.set_prediction(np.ones(1), requested=True)
+    world.policies.set_local(0, address, service=service, max_jumps=max_jumps)
+    world.policies.set_prediction(np.ones(1), requested=True)
     world.submit(jobs)
     return world
 
 
 def starts(world):
-    records = world.records()
+    records = world.log.records()
     assert not np.isnan(records["start"]).any()
     order = np.argsort(records["number"], kind="stable")
     return records["start"][order].tolist()
@@ -210,7 +212,7 @@ def test_processors_that_go_with_their_job_are_no_release():
     for drained, expected in ((False, [0, 0, 10, 15]), (True, [0, 0, 20, 1])):
         world = site(jobs, 4, "easy", tracked=True)
         if drained:
-            world.drain(0, 0, 0.5)
+            world.resources.drain(0, 0, 0.5)
         world.advance(np.inf)
         assert starts(world) == expected
 
@@ -228,8 +230,9 @@ def split_the_first(known, job, memory):
 @pytest.mark.parametrize("service", ["easy", "conservative"])
 def test_parts_of_jobs_that_are_split_are_releases(service, penalty):
     world = World(Platform.star([8, 4]))
-    world.set_global(place_address(split_the_first, world.capacity), spans=True, penalty=penalty)
-    world.set_local(0, priority_address(as_they_land), service=service)
+    address = Addresses(place_address(split_the_first, world.capacity))
+    world.policies.set_global(rules(spans=True, penalty=penalty), address)
+    world.policies.set_local(0, priority_address(as_they_land), service=service)
     # 1 holds 4 of 8 until 10; 2 needs 6, so that at 10 two are extra.
     world.submit(table_of([(0, 8, 10, 0), (1, 6, 5, 0), (0, 3, 20, 0), (0, 2, 20, 0)]))
     world.advance(np.inf)
@@ -255,22 +258,24 @@ def test_processors_that_fail_or_go_are_held_by_nobody(data, service, changes, d
     for step in (np.inf, 1.7):
         world = World(Platform.star([6, 4]), tracked=True, place=lambda slot: slot % 2)
         for cluster in range(2):
-            world.set_local(cluster, priority_address(as_they_land), service=service)
-        world.set_prediction(np.ones(2), requested=True)
+            world.policies.set_local(cluster, priority_address(as_they_land), service=service)
+        world.policies.set_prediction(np.ones(2), requested=True)
         world.submit(jobs)
         for cluster, processor, time, down in changes:
-            (world.drain if drains else world.fail)(cluster, processor, time, time + down)
+            (world.resources.drain if drains else world.resources.fail)(
+                cluster, processor, time, time + down
+            )
         while world.advance(world.now + step) != k.OVER:
             for cluster in range(2):
-                slots, counts = world.running(cluster)
-                assert world.free[cluster] + counts.sum() == world.up[cluster]
+                slots, counts = world.jobs.running(cluster)
+                assert world.state.free[cluster] + counts.sum() == world.state.up[cluster]
                 ends = (world.jobs["start"] + world.jobs["predicted_time"])[slots]
                 if service != "fpfs":
                     assert (np.diff(ends) >= 0).all()
-            holders = world._processors["holder"]
-            held = np.bincount(holders[holders >= 0], minlength=len(world.slots))
+            holders = world.tables.processors["holder"]
+            held = np.bincount(holders[holders >= 0], minlength=len(world.jobs.slots))
             running = world.jobs["status"] == k.RUNNING
             assert (held == np.where(running, world.jobs["size"], 0)).all()
-        assert world.count("completed") == len(jobs)
-        outcomes.append(world.records().rows.tobytes())
+        assert world.state.completed == len(jobs)
+        outcomes.append(world.log.records().rows.tobytes())
     assert outcomes[0] == outcomes[1]

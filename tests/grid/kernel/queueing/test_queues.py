@@ -14,8 +14,9 @@ from grid.kernel import state as k
 from grid.kernel.compile import compiled
 from grid.kernel.policies.decisions import largest_address, place_address, priority_address
 from grid.platform.multicluster import Platform
+from grid.world.policies import Addresses
 from grid.world.world import World
-from tests.grid.plain_cases import SEND, SEND_WHEN_FREE, START_WHEN_FREE, cases, rows, table
+from tests.grid.plain_cases import SEND, SEND_WHEN_FREE, START_WHEN_FREE, cases, rows, rules, table
 
 
 @settings(max_examples=200, deadline=None)
@@ -88,26 +89,23 @@ def test_jobs_that_wait_for_their_size_need_not_be_asked_about(
         address = place_address(whole_or_split, world.capacity)
         largest = largest_address(largest_to_start, world.capacity) if bounded else 0
         memory = np.array([splits], float)
-        world.set_global(
-            address,
+        world.policies.set_global(
+            rules(max_jumps=0 if in_order else np.inf, spans=splits, larger_wait=larger_wait),
+            Addresses(address, largest),
             memory,
-            max_jumps=0 if in_order else np.inf,
-            spans=splits,
-            larger_wait=larger_wait,
-            largest=largest,
         )
         world.submit(
             table(np.sort(arrivals), wanted, runtimes, computation_fraction=0.5, ppbw=90.0)
         )
         for time, down in failures:
-            world.fail(0, 0, time, time + down)
+            world.resources.fail(0, 0, time, time + down)
         while world.advance(world.now + 3.0) != k.OVER:
-            queue = world.queue()
+            queue = world.jobs.waiting()
             assert (world.jobs["status"][queue] == k.GLOBAL).all()
             assert (np.diff(world.jobs["serial"][queue]) > 0).all()
-            assert len(queue) == world.waiting[-1]
-        assert world.count("by_size") == (larger_wait and not in_order)
-        records = world.records()
+            assert len(queue) == world.state.waiting[-1]
+        assert world.state.by_size == (larger_wait and not in_order)
+        records = world.log.records()
         outcomes.append((records.rows.tobytes(), records.takes.tobytes()))
     assert all(outcome == outcomes[0] for outcome in outcomes)
 
@@ -116,10 +114,10 @@ def test_jobs_that_wait_for_their_size_need_not_be_asked_about(
 def test_jobs_larger_than_there_are_lines_for(larger_wait):
     world = World(Platform.star([3 * k.LINES]))
     address = place_address(whole_or_split, world.capacity)
-    world.set_global(address, np.zeros(1), larger_wait=larger_wait)
+    world.policies.set_global(rules(larger_wait=larger_wait), Addresses(address), np.zeros(1))
     world.submit(table([0.0, 1.0, 2.0], [2 * k.LINES, 2 * k.LINES, k.LINES], 10.0))
     assert world.advance(np.inf) == k.OVER
-    assert world.records()["start"].tolist() == [0.0, 2.0, 10.0]
+    assert world.log.records()["start"].tolist() == [0.0, 2.0, 10.0]
 
 
 def started_in_order(jobs, rank, size=1):
@@ -132,7 +130,7 @@ def started_in_order(jobs, rank, size=1):
 def test_lowest_rank_first_and_equal_ones_as_they_landed():
     jobs = table([0.0] * 6, 1, 1.0, requested_time=[0, 5, 3, 5, 3, -1])
     world = World(Platform.star([1]), place=lambda job: 0)
-    world._rank = lambda job: world.slots["requested_time"][job]
+    world.policies.rank = lambda job: world.jobs["requested_time"][job]
     world.submit(jobs)
     world.advance(np.inf)
     assert [row[0] for row in rows(world)] == [6, 1, 3, 5, 2, 4]
@@ -168,11 +166,11 @@ def mean_wait(servers, arrival_rate, runtimes, rank, seed):
     rng = np.random.default_rng(seed)
     arrivals = np.cumsum(rng.exponential(1 / arrival_rate, len(runtimes)))
     world = World(Platform.star([servers]))
-    world.set_global(place_address(compiled()(first), world.capacity))
-    world.set_local(0, priority_address(compiled()(rank)))
+    world.policies.set_global(compiled=Addresses(place_address(compiled()(first), world.capacity)))
+    world.policies.set_local(0, priority_address(compiled()(rank)))
     world.submit(table(arrivals, 1, runtimes))
     assert world.advance(np.inf) == k.OVER
-    records = world.records()
+    records = world.log.records()
     assert len(records) == len(runtimes)
     waits = np.empty(len(records))
     waits[records["number"] - 1] = records["start"] - records["arrival"]

@@ -1,0 +1,46 @@
+"""Where the jobs of a world come from."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+import numpy as np
+
+from grid.jobs import JobArray
+from grid.world.storage import Storage
+from grid.world.validation import check_jobs
+
+
+class Arrivals:
+    """Sources of jobs, one after the other."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._sources: deque[Iterator[JobArray]] = deque()
+
+    def feed(self, source: Iterator[JobArray]) -> None:
+        """Let jobs come chunk by chunk, in order of arrival, after all earlier ones."""
+        self._sources.append(source)
+        self._storage.state.exhausted = 0
+
+    def keep_waiting(self, jobs: int) -> None:
+        """Let jobs come when fewer than so many wait globally, whatever their arrivals.
+
+        To be called before any comes; 0: each at its arrival.
+        """
+        self._storage.state.backlog = jobs
+
+    def take_chunk(self) -> None:
+        """Hand the next chunk to the kernel, if there is one."""
+        state = self._storage.state
+        while self._sources:
+            chunk = next(self._sources[0], None)
+            if chunk is not None:
+                chunk = np.ascontiguousarray(chunk)
+                check_jobs(chunk, state.clusters)
+                self._storage.replace(chunk=chunk)
+                state.fed, state.chunk_length = 0, len(chunk)
+                return
+            self._sources.popleft()
+        state.exhausted = 1

@@ -1,0 +1,85 @@
+"""The jobs that are in a world."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.kernel import access
+from grid.kernel.state import COALLOCATED, GLOBAL, RUNNING
+from grid.world.storage import Storage
+
+Indices = npt.NDArray[np.int64]
+
+
+class Jobs:
+    """The live jobs, known by their slots; indexed by the name of a column.
+
+    Attributes
+    ----------
+    columns : dict of str to array
+        What is known of the job in each slot (dtype `grid.kernel.dtypes.SLOT`); the same dict for
+        ever.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self.columns = storage.columns
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        return self.columns[name]
+
+    @property
+    def slots(self) -> npt.NDArray[np.void]:
+        """A row for each slot (dtype `grid.kernel.dtypes.SLOT`), until there are more."""
+        return self._storage.tables.slots
+
+    def waiting(self, cluster: int | None = None) -> Indices:
+        """Return the slots of the jobs waiting at a cluster (or globally), in order of service.
+
+        Jobs in queues that the global scheduler visits wait for it, wherever they were submitted:
+        `State.waiting` counts them there, but no local scheduler serves them: they wait globally.
+        """
+        if cluster is None:
+            waiting = np.flatnonzero(self["status"] == GLOBAL)
+            return waiting[np.argsort(self["serial"][waiting])]
+        storage = self._storage
+        out = np.empty(storage.state.waiting[cluster], np.int64)
+        return out[: access.queued(storage.state.array, storage.tables.slots, cluster, out)]
+
+    def running(self, cluster: int) -> tuple[Indices, Indices]:
+        """Return the slots of the jobs running on a cluster, and their processors there."""
+        state, tables = self._storage.state, self._storage.tables
+        out = np.empty(state.running_count[cluster], np.int64)
+        counts = np.empty_like(out)
+        access.running(state.array, tables.slots, tables.sliding, cluster, out, counts)
+        return out, counts
+
+    def remaining_of(self, cluster: int, slots: Indices) -> Indices:
+        """Return how many of the processors that each job holds on a cluster do not go with it.
+
+        Parameters
+        ----------
+        cluster : int
+            Index of the cluster, in a `tracked` world.
+        slots : array of int64
+            Jobs that run there.
+        """
+        state, tables = self._storage.state, self._storage.tables
+        begin = state.first_processor[cluster]
+        own = tables.processors[begin : begin + state.size[cluster]]
+        holders = own["holder"][(own["causes"] == 0) & (own["holder"] >= 0)]
+        counts: Indices = np.bincount(holders, minlength=len(tables.slots))[slots]
+        return counts
+
+    def parts(self, slot: int) -> dict[int, int]:
+        """Return the processors that a job holds on each cluster."""
+        status = self["status"][slot]
+        if status == RUNNING:
+            return {self["cluster"].item(slot): self["size"].item(slot)}
+        if status == COALLOCATED:
+            take = self._storage.tables.sliding["take"][self["sliding"][slot]]
+            return {cluster: take.item(cluster) for cluster in np.flatnonzero(take).tolist()}
+        return {}

@@ -1,0 +1,112 @@
+"""Processors that fail, go, and come back: as planned, by a failure model, or as told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grid.kernel import access
+from grid.kernel import state as k
+from grid.platform.changes import FAIL, JOIN, Change, Failures
+from grid.streams import stream
+from grid.world.storage import Storage
+from grid.world.validation import check_failure
+
+
+class Resources:
+    """What a world has to expect of its processors.
+
+    Parameters
+    ----------
+    storage : Storage
+        Of the world; the changes of its platform happen when they are due.
+    failures : Failures or None
+        How processors fail, beside that.
+    seed : int
+        Of failures.
+    """
+
+    def __init__(self, storage: Storage, failures: Failures | None, seed: int) -> None:
+        self._storage = storage
+        for change in storage.platform.changes:
+            self._plan(change)
+        if failures is not None:
+            self._follow(failures, seed)
+
+    def fail(self, cluster: int, processor: int, time: float, repaired: float = np.inf) -> None:
+        """Have a processor fail at a time (s), and be repaired at another.
+
+        What the job on it has done is lost; it starts again from its queue.
+
+        Parameters
+        ----------
+        cluster, processor : int
+            Index of the cluster, and of the processor in it.
+        time, repaired : float
+            Not before now, s; infinity: never.
+
+        Raises
+        ------
+        PlatformError
+            If there is no such processor, the times make no sense, or the world is not `tracked`.
+        """
+        check_failure(self._storage, "failure", cluster, processor, (time, repaired))
+        self._schedule(k.FAIL, cluster, processor, time)
+        self._schedule(k.REPAIR, cluster, processor, repaired)
+
+    def drain(self, cluster: int, processor: int, time: float, back: float = np.inf) -> None:
+        """Have a processor go at a time (s), or when its job has ended, and be back at another.
+
+        Parameters and what is raised are as of `fail`.
+        """
+        check_failure(self._storage, "drain", cluster, processor, (time, back))
+        self._schedule(k.RETIRE, cluster, processor, time)
+        self._schedule(k.REPAIR, cluster, processor, back)
+
+    def _schedule(self, kind: int, cluster: int, processor: int, time: float) -> None:
+        """Have an event of a processor happen at a time (s); infinity: never."""
+        if time < np.inf:
+            storage = self._storage
+            storage.grow()
+            index = int(storage.state.first_processor[cluster]) + processor
+            access.add_event(storage.state.array, storage.tables.events, time, kind, index)
+
+    def _plan(self, change: Change) -> None:
+        """Have a change of the platform happen when it is due."""
+        platform = self._storage.platform
+        cluster = platform.index(change.cluster)
+        size = platform.clusters[cluster].size
+        for processor in range(size - (change.processors or size), size):
+            if change.what == JOIN:
+                self._leave_out(cluster, processor)
+                self._schedule(k.REPAIR, cluster, processor, change.at)
+            else:
+                kind = k.FAIL if change.what == FAIL else k.RETIRE
+                self._schedule(kind, cluster, processor, change.at)
+                self._schedule(k.REPAIR, cluster, processor, change.until)
+
+    def _leave_out(self, cluster: int, processor: int) -> None:
+        """Begin without a processor, which nobody has heard of yet."""
+        storage = self._storage
+        state, known, tables = storage.state, storage.known, storage.tables
+        index = state.first_processor[cluster] + processor
+        tables.processors["causes"][index] += 1
+        state.remaining[cluster] -= 1
+        if tables.processors["holder"][index] == k.FREE:
+            tables.processors["holder"][index] = k.DOWN
+            below = tables.beliefs["cluster"] == cluster
+            state.free[cluster] -= 1
+            state.up[cluster] -= 1
+            for name in ("free", "up"):
+                known[name][cluster] -= 1
+                tables.beliefs[name][below] -= 1
+            if known["up"][cluster] == 0:
+                known["load"][cluster] = np.inf
+
+    def _follow(self, failures: Failures, seed: int) -> None:
+        """Have every processor fail by a model."""
+        storage = self._storage
+        state, tables = storage.state, storage.tables
+        storage.make_room_for_events(2 * (len(tables.events) + len(tables.processors)))
+        state.mean_up, state.mean_down = failures.mean_up_time, failures.mean_down_time
+        state.failure_stream = stream(seed, "failures")
+        access.plan_failures(state.array, storage.tables.events, tables.processors)
