@@ -37,6 +37,9 @@ _BOUNDS = {
 _PLAIN = 1e8
 """From here on limits have an exponent."""
 
+_BRANCHES = "bool", "float", "int", "str"
+"""Of unions, what places name that are identifiers."""
+
 
 def accepted(errors: Sequence[ErrorDetails]) -> str:
     """Return the end of a message on a value: what would do, by what it fails to be.
@@ -64,8 +67,10 @@ def place_of(location: Sequence[str | int]) -> str:
 
     >>> place_of(("weights", "tuple[float, ...]", 2)), place_of(("step", "bool"))
     ('weights.2', 'step')
+    >>> place_of(("length", "float"))
+    'length'
     """
-    named = (str(part) for part in location if part != "bool")
+    named = (str(part) for part in location if part not in _BRANCHES)
     return ".".join(part for part in named if part.isdigit() or part.isidentifier())
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral
@@ -219,8 +220,23 @@ def _words(kind: Any) -> Iterator[str]:
     elif origin in (Union, UnionType):
         for each in args:
             yield from _words(each)
-    else:
-        yield _KINDS.get(kind, "a list" if origin is tuple else "a table")
+    elif origin is tuple:
+        yield _list_of(args)
+    elif kind is not NoneType:
+        yield _KINDS.get(kind, "a table")
+
+
+def _list_of(args: tuple[Any, ...]) -> str:
+    """Return what a list is of, where all are numbers of one kind.
+
+    >>> _list_of((float, ...)), _list_of((int, int)), _list_of((str, ...))
+    ('a list of numbers', 'a list of 2 whole numbers', 'a list')
+    """
+    of, count = {word for each in args if each is not ... for word in _words(each)}, len(args)
+    word = of.pop() if len(of) == 1 else ""
+    if not word.endswith("number"):
+        return "a list"
+    return f"a list of {'' if ... in args else f'{count} '}{word.removeprefix('a ')}s"
 
 
 def _settings(kind: type) -> dict[str, Setting]:
@@ -278,11 +294,23 @@ def _limited(hint: Any, said: Setting) -> Any:
     if origin in (Union, UnionType):
         return Union[parts]  # noqa: UP007 (of which there are any number)
     if origin is tuple and args:
-        return tuple[parts]
+        return Annotated[tuple[parts], BeforeValidator(listed)] if str not in args else tuple[parts]
     if origin is dict:
         keys: Any = args[0]
         return dict[keys, parts[1]]
     raise TypeError
+
+
+def listed(value: Any) -> Any:
+    """Return numbers between commas, in parentheses or not, as a list; all else as it is.
+
+    >>> listed("4,3, 1"), listed("(1, 2)"), listed("4"), listed("a,b")
+    ([4.0, 3.0, 1.0], [1.0, 2.0], '4', 'a,b')
+    """
+    if isinstance(value, str) and "," in value:
+        with suppress(ValueError):
+            return [float(part) for part in value.strip("() ").split(",")]
+    return value
 
 
 def whole(value: Any) -> Any:

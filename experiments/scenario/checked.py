@@ -23,7 +23,7 @@ from grid.errors import GridError, WorkloadError
 from grid.foreign import plain, quoted
 from grid.names import meant
 from grid.platform.distance import DistanceCosts
-from grid.settings import declared
+from grid.settings import declared, in_words
 from grid.workloads.deadlines import class_table
 
 if TYPE_CHECKING:
@@ -147,8 +147,18 @@ def _told(
         reason = f"missing: {', '.join(keys)}; accepted: a table of {known}" if keys else ""
     elif kind not in MISSHAPEN:
         of_place = [each for each in of_one_key if place_of(each["loc"]) == place_of(error["loc"])]
-        reason = accepted([each for each in of_place if each["type"] not in MISSHAPEN])
+        reason = accepted(
+            [each for each in of_place if each["type"] not in MISSHAPEN or _is_no_list(each)]
+        )
+    elif own := next(filter(None, (declared(each).get(parameter) for each in all_of.kinds)), None):
+        reason = f"accepted: {in_words(own)}"
     if not reason:
         words = (all_of.model_fields[parameter].description or "").split()
         reason = f"accepted: {' '.join(words)}"[:-1]
     return f"{place_of([key, *rest])}: found {quoted(error['input'])}; {reason}"
+
+
+def _is_no_list(error: ErrorDetails) -> bool:
+    """Tell whether an error is that a parameter itself, which may be a list, is none."""
+    is_list = isinstance(error["input"], list | tuple)
+    return error["type"] == "tuple_type" and place_of(error["loc"]).isidentifier() and not is_list

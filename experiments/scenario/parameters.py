@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -25,7 +26,7 @@ from grid.kernel.state import CAPACITIES
 from grid.logs.fields import PARTITION
 from grid.platform.brokers import SHORTEST
 from grid.platform.topology import NARROWEST
-from grid.settings import Setting, called, declared, whole
+from grid.settings import Setting, called, declared, listed, whole
 
 Positive = Annotated[float, Field(gt=0, le=LONGEST, strict=True)]
 NonNegative = Annotated[float, Field(ge=0, le=LONGEST, strict=True)]
@@ -44,12 +45,10 @@ Sigma = Annotated[float, Field(ge=0, le=LARGEST_SIGMA, strict=True)]
 
 def _listed(value: Any) -> Any:
     """Return numbers between commas, or a single one, as a list; all else as it is."""
-    if isinstance(value, str):
-        try:
-            return [float(part) for part in value.split(",")]
-        except ValueError:
-            return value
-    return [value] if isinstance(value, int | float) else value
+    if isinstance(value, int | float | str) and "," not in str(value):
+        with suppress(ValueError):
+            return [float(value)]
+    return listed(value)
 
 
 def _sum_to_100(percents: tuple[float, ...]) -> tuple[float, ...]:
@@ -63,7 +62,7 @@ Percents = Annotated[
     BeforeValidator(_listed),
     AfterValidator(_sum_to_100),
 ]
-Triple = tuple[Ratio, Ratio, Ratio]
+Triple = Annotated[tuple[Ratio, Ratio, Ratio], BeforeValidator(listed)]
 
 
 class ServiceClassTable(BaseModel):
@@ -204,7 +203,8 @@ class Parameters(BaseModel):
     mean_down_time: Positive = 3600.0
     """Mean of the exponential time until a failed processor is repaired, s."""
     weights: Triple | tuple[Triple, ...] = (4.0, 3.0, 1.0)
-    """(Wo, Wm, Wi) of over-deadline, makespan and idle-time, once or for each cluster."""
+    """(Wo, Wm, Wi) of over-deadline, makespan and idle-time, such as 4,3,1; or a list of such
+    lists, as [[4,3,1],[1,1,1]], one for each cluster."""
     idle: Literal["mean", "total"] = "mean"
     """Idle-time per processor, or summed over a cluster's processors."""
     round_threshold: NonNegative | Literal["auto"] = "auto"
@@ -214,9 +214,9 @@ class Parameters(BaseModel):
     prediction: Literal["exact", "requested", "learned"] = "exact"
     """PACE: what run times are predicted from: themselves; the times that users requested; or the
     last jobs of the same user and application that ended, where a log names them."""
-    prediction_error: Sigma | tuple[Factor, ...] = 0.0
+    prediction_error: Sigma | Annotated[tuple[Factor, ...], BeforeValidator(listed)] = 0.0
     """PACE: standard deviation of the logarithm of a log-normal factor on run times; or a list of
-    factors, one for the execution times on each cluster."""
+    factors, such as 2,1,1,1, one for the execution times on each cluster."""
 
     partitions: dict[str, str] = {}
     """Logs: clusters that jobs are submitted through, by the partition, or site, that the log has,

@@ -36,7 +36,7 @@ def test_what_is_declared_is_told():
         "most": ("any", "a whole number, from 0 or 'any'"),
         "way": ("a", "'a' or 'b'"),
         "given": (False, "true or false"),
-        "each": ((1.0,), "a list"),
+        "each": ((1.0,), "a list of numbers, from 0"),
         "table": ({}, "a table"),
     }
     assert declared(Several)["whole"].setting.description == "One (n, jobs)."

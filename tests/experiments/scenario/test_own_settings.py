@@ -13,6 +13,7 @@ from experiments.run.checkpoints import read
 from experiments.run.result_files import ResultFiles
 from experiments.scenario.scenario import Scenario
 from experiments.studies.study import Study
+from grid.errors import GridError
 
 MODULE = """
 from dataclasses import dataclass
@@ -36,6 +37,13 @@ class Longer:
     longest: float = setting(9.0, "Another.")
 
 
+@dataclass(frozen=True)
+class Chances:
+    chances: tuple[float, ...] = setting((0.5, 0.5), "Chances.", least=0, most=1)
+    ends: tuple[int, int] = setting((1, 2), "Ends.")
+    mixed: float | str = setting("auto", "One or the other.", choices=("auto",))
+
+
 class Nearest(GlobalScheduler):
     settings_type = Patience
 
@@ -43,6 +51,10 @@ class Nearest(GlobalScheduler):
         fitting = [cluster for cluster in self.clusters if cluster.size >= job.size]
         near = (each for each in fitting if each.load <= self.settings.longest)
         return next(near, fitting[-1])
+
+
+class OfChances(Nearest):
+    settings_type = Chances
 
 
 class OfLoad(Nearest):
@@ -133,6 +145,24 @@ def test_they_change_what_the_policy_does(folder):
         model.run()
         firsts.append((model.world.log.records()["cluster"] == 0).sum())
     assert firsts[0] < firsts[1] == 40
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("chances=x", "chances: found 'x'; accepted: a list of numbers, from 0, at most 1"),
+        ("chances=0.5,2", "chances.1: found 2.0; accepted: at most 1"),
+        ("ends=1,2,3", "ends: found [1.0, 2.0, 3.0]; accepted: a list of 2 whole numbers"),
+        ("mixed=x", "mixed: found 'x'; accepted: a number or 'auto'"),
+    ],
+)
+def test_the_form_that_is_accepted_is_told(folder, given, says):
+    scenario = Scenario.load("mine.toml").changed(global_scheduler="own_settings:OfChances")
+    changed = scenario.changed(["chances=0.2,0.3", "ends=3,4"]).parameters
+    assert (changed.chances, changed.ends) == ((0.2, 0.3), (3, 4))
+    with pytest.raises(GridError) as error:
+        scenario.changed([given], "--set")
+    assert str(error.value) == f"--set: {says}"
 
 
 @pytest.mark.parametrize(

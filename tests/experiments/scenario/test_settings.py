@@ -39,6 +39,14 @@ def test_settings_are_toml_values_or_words():
     assert p.queue == 40  # of the scenario, unchanged
 
 
+@pytest.mark.parametrize("text", ["4,3,1", "(4, 3, 1)", "[4,3,1]"])
+def test_numbers_between_commas_are_a_list_where_one_is_accepted(text):
+    given = [f"weights={text}", f"prediction_error={text}", "composition=80,0,0,20"]
+    p = Scenario.load("muscle").changed(given).parameters
+    assert (p.weights, p.prediction_error) == ((4.0, 3.0, 1.0), (4.0, 3.0, 1.0))
+    assert p.composition == (80.0, 0.0, 0.0, 20.0)
+
+
 def test_changed_keeps_the_rest_and_leaves_the_original_alone():
     scenario = Scenario.load("quickstart")
     other = scenario.changed(["jobs=7"], global_scheduler="dll", workload=None)
