@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from experiments.cli.options import chosen_workload, traceback_option
+from experiments.cli.options import PLACE, chosen_workload, traceback_option
 from experiments.cli.process import FAILED, stdout_kept, users_code
 
 
@@ -35,10 +35,11 @@ def check(scheduler: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("result", metavar="RESULT")
+@click.argument("result", type=PLACE, metavar="RESULT")
 @click.option(
     "--workload",
     multiple=True,
+    type=PLACE,
     metavar="FILE",
     help="Where the workload is now, if not where the run found it; CLUSTER=FILE for each site.",
 )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import click
 
-from experiments.cli.options import Number
+from experiments.cli.options import PLACE, Number
 
 
 @click.command()
-@click.argument("result", metavar="RESULT")
+@click.argument("result", type=PLACE, metavar="RESULT")
 @click.argument("job", type=Number())
 @click.option(
-    "--events", metavar="FILE", help="The run's event log (default: RESULT/events.jsonl)."
+    "--events",
+    type=PLACE,
+    metavar="FILE",
+    help="The run's event log (default: RESULT/events.jsonl).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def explain(result: str, job: int, events: str | None, as_json: bool) -> None:

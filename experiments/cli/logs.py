@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.cli.options import Number
+from experiments.cli.options import PLACE, Number
 
 if TYPE_CHECKING:
     from experiments.logs.character import Character
@@ -26,7 +26,7 @@ _SPEED = click.option(
 
 
 @click.command()
-@click.argument("log")
+@click.argument("log", type=PLACE)
 @click.option("--format", "format_", metavar="NAME", help="swf, gwf, sacct, batsim, csv, parquet.")
 @_SPEED
 @click.option(
@@ -35,7 +35,9 @@ _SPEED = click.option(
     metavar="N",
     help="Field of SWF and GWF that names partitions (default: 16).",
 )
-@click.option("--out", metavar="DIR", help="Write log.json and a figure, log.svg and .png, there.")
+@click.option(
+    "--out", type=PLACE, metavar="DIR", help="Write log.json and a figure, log.svg and .png, there."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def inspect(
     log: str,
@@ -132,8 +134,8 @@ def _refuse_scenario(path: str) -> None:
 
 
 @click.command()
-@click.argument("given", metavar="IN")
-@click.argument("out", metavar="OUT")
+@click.argument("given", type=PLACE, metavar="IN")
+@click.argument("out", type=PLACE, metavar="OUT")
 @click.option("--from", "from_", metavar="NAME", help="Format of IN (default: as it looks).")
 @click.option("--to", metavar="NAME", help="Format of OUT (default: by the end of its name).")
 @_SPEED

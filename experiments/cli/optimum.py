@@ -8,12 +8,12 @@ from functools import partial
 
 import click
 
-from experiments.cli.options import Number, chosen_workload
+from experiments.cli.options import PLACE, Number, chosen_workload
 from experiments.cli.process import FAILED
 
 
 @click.command()
-@click.argument("instance", metavar="INSTANCE.json")
+@click.argument("instance", type=PLACE, metavar="INSTANCE.json")
 @click.option(
     "--slot",
     type=Number(0, whole=False, above=True),
@@ -84,14 +84,18 @@ def oas(
 
 
 @click.command()
-@click.argument("result", metavar="RESULT")
+@click.argument("result", type=PLACE, metavar="RESULT")
 @click.option("--first", type=Number(1), metavar="N", help="The first N rounds (default: all).")
 @click.option(
-    "--events", metavar="FILE", help="Mode open: its event log (default: RESULT/events.jsonl)."
+    "--events",
+    type=PLACE,
+    metavar="FILE",
+    help="Mode open: its event log (default: RESULT/events.jsonl).",
 )
 @click.option(
     "--workload",
     multiple=True,
+    type=PLACE,
     metavar="FILE",
     help="Where the workload is now, if not where the run found it; CLUSTER=FILE for each site.",
 )
@@ -136,10 +140,10 @@ def gap(
 
 
 @click.command()
-@click.argument("jobs")
+@click.argument("jobs", type=PLACE)
 @click.option("--processors", type=Number(1), required=True, help="Of the cluster.")
 @click.option("--pick", type=Number(1), metavar="K", help="Show schedule K in full.")
-@click.option("--plot", metavar="FILE", help="Draw the front there (.png, .pdf, .svg).")
+@click.option("--plot", type=PLACE, metavar="FILE", help="Draw the front there (.png, .pdf, .svg).")
 @click.option("--seed", type=Number(0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def pareto(

@@ -55,9 +55,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # plain before click 8
             number = math.nan
         if number > self.least if self.above else number >= self.least:
             return number
-        name = "number" if param is None else param.human_readable_name
-        if isinstance(param, click.Option):
-            name = max(param.opts, key=len)
+        name = "number" if param is None else _name(param)
         raise GridError(f"{name}: found {str(value)!r}; accepted: {self.accepted}")
 
 
@@ -80,6 +78,37 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # plain before click 
             If one of them is none, or too low.
         """
         return tuple(self._each.convert(part, param, ctx) for part in str(value).split(","))
+
+
+class Place(click.ParamType):  # type: ignore[type-arg]  # plain before click 8.5
+    """The path of a file or a folder: not the empty text that an unset shell variable leaves."""
+
+    name = "path"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> object:
+        """Return the path.
+
+        Raises
+        ------
+        GridError
+            If there is none.
+        """
+        if value == "" and param is not None:
+            what = "folder" if param.metavar in ("DIR", "RESULT", "RESULT...") else "file"
+            raise GridError(f"{_name(param)}: found ''; accepted: a {what}")
+        return value
+
+
+PLACE = Place()
+
+
+def _name(param: click.Parameter) -> str:
+    """Return what messages call an option or argument."""
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return param.human_readable_name.rstrip(".")
 
 
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
@@ -210,11 +239,15 @@ def scenario_options(
             click.option(
                 "--workload",
                 multiple=True,
+                type=PLACE,
                 metavar="FILE",
                 help="A log or table of jobs (docs/logs.md); CLUSTER=FILE for each site.",
             ),
             click.option(
-                "--platform", metavar="FILE", help="Clusters and links (.toml, or SimGrid's .xml)."
+                "--platform",
+                type=PLACE,
+                metavar="FILE",
+                help="Clusters and links (.toml, or SimGrid's .xml).",
             ),
             click.option(
                 "--global",
@@ -285,11 +318,8 @@ def check_alone() -> None:
     for name, parameter in names.items():
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and name not in WITH_RESUME:
-            found = parameter.human_readable_name
-            if isinstance(parameter, click.Option):
-                found = max(parameter.opts, key=len)
             options = [max(names[each].opts, key=len) for each in WITH_RESUME[:-2]]
             raise GridError(
-                f"--resume: found with {found}; accepted: with {', '.join(options)} and --json, "
-                "for all else is as in the checkpoint"
+                f"--resume: found with {_name(parameter)}; accepted: with {', '.join(options)} and "
+                "--json, for all else is as in the checkpoint"
             )

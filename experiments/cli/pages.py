@@ -7,14 +7,16 @@ from pathlib import Path
 
 import click
 
+from experiments.cli.options import PLACE
+
 KINDS = ("gantt", "utilization", "links", "waits")
 
-_RESULTS = click.argument("results", metavar="RESULT...", nargs=-1, required=True)
+_RESULTS = click.argument("results", type=PLACE, metavar="RESULT...", nargs=-1, required=True)
 
 
 @click.command()
 @_RESULTS
-@click.option("-o", "--out", metavar="FILE", default="report.html", show_default=True)
+@click.option("-o", "--out", type=PLACE, metavar="FILE", default="report.html", show_default=True)
 def report(results: tuple[str, ...], out: str) -> None:
     """Write a page on RESULT that any browser opens, without a network.
 
@@ -64,7 +66,9 @@ def _page(results: tuple[str, ...]) -> str:
 @click.command()
 @_RESULTS
 @click.option("--what", type=click.Choice(KINDS), default="gantt", show_default=True)
-@click.option("-o", "--out", metavar="FILE", required=True, help="A .png, .pdf or .svg.")
+@click.option(
+    "-o", "--out", type=PLACE, metavar="FILE", required=True, help="A .png, .pdf or .svg."
+)
 def plot(results: tuple[str, ...], what: str, out: str) -> None:
     """Draw a picture of RESULT: its schedule, use and queue, links, or waits and slowdowns.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from experiments.cli.options import Figures, Number
+from experiments.cli.options import PLACE, Figures, Number
 from experiments.cli.process import Commands, stdout_kept
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -29,6 +29,7 @@ def _add(paper: str, what: str, *options: Option) -> None:
     output = (
         click.option(
             "--out",
+            type=PLACE,
             metavar="DIR",
             default=f"reproduce-{paper}",
             show_default=True,
@@ -139,8 +140,12 @@ _add(
         what="Tables 3 and 4; Figs. 3-6, 8 and section 7.1; tiny systems solved exactly; Tables 1, "
         "2 and Figs. 1, 2, 7 (default: all).",
     ),
-    click.option("--ctc", metavar="FILE", help="Log in SWF for the paper's of the CTC."),
-    click.option("--das", metavar="FILE", help="Log in SWF for the paper's of the DAS."),
+    click.option(
+        "--ctc", type=PLACE, metavar="FILE", help="Log in SWF for the paper's of the CTC."
+    ),
+    click.option(
+        "--das", type=PLACE, metavar="FILE", help="Log in SWF for the paper's of the DAS."
+    ),
     *_amounts("4,000,000 (400,000 under FPFS), at least 1,000", "5"),
 )
 _add(

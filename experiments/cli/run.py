@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from experiments.cli.available import tell_notes
-from experiments.cli.options import Duration, Number, check_alone, chosen_scenario, scenario_options
+from experiments.cli.options import (
+    PLACE,
+    Duration,
+    Number,
+    check_alone,
+    chosen_scenario,
+    scenario_options,
+)
 from experiments.cli.process import (
     FAILED,
     INTERRUPTED,
@@ -55,14 +62,22 @@ class _Asked:
 @click.option("--follow", type=Number(), metavar="JOB", help="Live: follow the job of this number.")
 @click.option(
     "--out",
+    type=PLACE,
     metavar="DIR",
     help="Write summary.json, jobs.csv, timeline.csv and, if jobs name users, users.csv there.",
 )
-@click.option("--rounds", metavar="FILE", help="Write each round's CP, MCP and PB there (.csv).")
 @click.option(
-    "--events", metavar="FILE", help="Write every message and job event there (JSON lines)."
+    "--rounds", type=PLACE, metavar="FILE", help="Write each round's CP, MCP and PB there (.csv)."
 )
-@click.option("--checkpoint", metavar="FILE", help="Write a checkpoint there now and then.")
+@click.option(
+    "--events",
+    type=PLACE,
+    metavar="FILE",
+    help="Write every message and job event there (JSON lines).",
+)
+@click.option(
+    "--checkpoint", type=PLACE, metavar="FILE", help="Write a checkpoint there now and then."
+)
 @click.option(
     "--every",
     type=Duration(),
@@ -71,6 +86,7 @@ class _Asked:
 )
 @click.option(
     "--resume",
+    type=PLACE,
     metavar="FILE",
     help="Go on from a checkpoint, with no SCENARIO. It can run any code: resume only your own.",
 )

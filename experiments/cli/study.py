@@ -10,14 +10,22 @@ from typing import Any
 
 import click
 
-from experiments.cli.options import Number, chosen_scenario, scenario_options, traceback_option
+from experiments.cli.options import (
+    PLACE,
+    Number,
+    chosen_scenario,
+    scenario_options,
+    traceback_option,
+)
 from experiments.cli.process import FAILED, UNFINISHED, going_on, stdout_kept, users_code
 from grid.errors import GridError
 
 
 @click.command()
-@click.argument("study", metavar="STUDY")
-@click.option("--out", metavar="FILE", required=True, help="Keep tasks and results there (.db).")
+@click.argument("study", type=PLACE, metavar="STUDY")
+@click.option(
+    "--out", type=PLACE, metavar="FILE", required=True, help="Keep tasks and results there (.db)."
+)
 @click.option("--workers", type=Number(1), metavar="N", help="Processes (default: all cores).")
 @click.option("--dask", metavar="ADDRESS", help="Have workers of this Dask scheduler do the runs.")
 @click.option("--resume", is_flag=True, help="Go on with the study in --out.")

@@ -39,6 +39,7 @@ def check_fields(given: Mapping[str, Any]) -> None:
         _require(known, where, key, found, accepted)
     for key, of in LISTS.items():
         strings(given[key], key, of, where)
+    _require(given["workload"] != "", where, "workload", "", f"{SITES}, or None")
     if not isinstance(given["workload"], str | os.PathLike | None):
         strings(given["workload"], "workload", SITES, where)
 

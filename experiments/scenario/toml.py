@@ -93,11 +93,13 @@ def read_toml(path: Path, instead: Instead = (None, None)) -> dict[str, Any]:
 
 def _logs(table: Mapping[str, Any], path: Path) -> Path | list[str] | None:
     """Return the log, or those of sites, by paths from where the command runs."""
-    found = table.get("workload", "")
+    found = table.get("workload", [])
+    if found == "":
+        raise ScenarioError(f"{path}: workload: found ''; accepted: {SITES}, or no such key")
     if isinstance(found, str):
-        return path.parent / found if found else None
+        return path.parent / found
     sites = []
     for entry in strings(found, "workload", SITES, str(path)):
         site, separator, file = entry.partition("=")
-        sites.append(f"{site}={path.parent / file}" if separator else entry)
+        sites.append(f"{site}={path.parent / file}" if separator and file else entry)
     return sites or None

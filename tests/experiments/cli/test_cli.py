@@ -204,7 +204,12 @@ BAD = {
     "no super().__init__": (["quickstart", "--global", "wrong:NoSuper"], "NoSuper"),
     "memory is a list": (["quickstart", "--global", "wrong:ListMemory"], "list"),
     "out is a file": (["quickstart", "--out", "ok.swf"], "ok.swf"),
-    "out is nothing": (["quickstart", "--out", ""], "''"),
+    "out is nothing": (["quickstart", "--out", ""], "--out: found ''; accepted: a folder"),
+    "a log is nothing": (
+        ["quickstart", "--workload", ""],
+        "--workload: found ''; accepted: a file",
+    ),
+    "a platform is nothing": (["quickstart", "--platform", ""], "--platform: found ''; accepted"),
 }
 
 

@@ -54,6 +54,10 @@ def test_each_packaged_scenario_has_its_own_parameters():
         ('outputs = "seed_schedules"' + SITE, "mine.toml: outputs: found 'seed_schedules'"),
         ("outputs = [[1]]" + SITE, "mine.toml: outputs: found [[1]]"),
         ("workload = 3\n" + SITE, "mine.toml: workload: found 3; accepted: a list of SITE=FILE"),
+        (
+            "workload = ''\n" + SITE,
+            "mine.toml: workload: found ''; accepted: SITE=FILE, or one file",
+        ),
         ('workload = ["a", 1]\n' + SITE, "mine.toml: workload: found ['a', 1]"),
         ("parameters = 3\n" + SITE, "mine.toml: parameters: accepted: a table"),
         (

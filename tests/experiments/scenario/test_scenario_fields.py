@@ -29,6 +29,7 @@ def quickstart():
         ("own_metrics", "met:small", "a list of module:function"),
         ("own_metrics", 3, "a list of module:function"),
         ("outputs", "seed_schedules", "a list of seed_schedules"),
+        ("workload", "", "SITE=FILE, or one file, or None"),
         ("workload", 3, "a list of SITE=FILE, or one file"),
         ("workload", [3], "a list of SITE=FILE, or one file"),
         ("name", 3, "a string"),
