@@ -150,10 +150,19 @@ def check(settings: Any) -> None:
 
 
 def by_kind(settings: Iterable[Any]) -> dict[type, Any]:
-    """Return settings by their kinds, checked."""
-    found = {type(each): each for each in settings}
-    for each in found.values():
+    """Return settings by their kinds, checked; may raise `GridError`."""
+    what = "accepted: a list of objects of frozen dataclasses, one of a kind"
+    if not isinstance(settings, Iterable) or isinstance(settings, str):
+        raise GridError(f"settings: found {quoted(settings)}; {what}")
+    found: dict[type, Any] = {}
+    for each in settings:
+        of = type(each)
+        if not getattr(getattr(of, "__dataclass_params__", None), "frozen", False):
+            raise GridError(f"settings: found {quoted(each)}; {what}")
+        if of in found:
+            raise GridError(f"settings: found a second {called(of)}; {what}")
         check(each)
+        found[of] = each
     return found
 
 

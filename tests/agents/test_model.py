@@ -278,3 +278,20 @@ def test_two_models_of_one_workload_run_the_same_jobs():
     first, second = (done(ran("dll", "fcfs", batches)) for _ in range(2))
     assert len(first) == 30
     assert first.tobytes() == second.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"interval": "a"}, "interval: found 'a'; accepted: seconds, above 0"),
+        ({"latency": None}, "latency: found None; accepted: seconds, from 0"),
+        ({"round_threshold": "a"}, "round_threshold: found 'a'; accepted: seconds, from 0"),
+        ({"seed": -1}, "seed: found -1; accepted: a whole number from 0"),
+        ({"seed": 1.5}, "seed: found 1.5; accepted: a whole number from 0"),
+        ({"settings": [3]}, "settings: found 3; accepted: a list of objects of frozen"),
+    ],
+)
+def test_what_a_model_cannot_take_is_told_in_a_line(given, says):
+    with pytest.raises(GridError) as error:
+        model_of("ect", "fcfs", **given)
+    assert str(error.value).startswith(says)

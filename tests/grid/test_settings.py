@@ -77,6 +77,23 @@ def test_what_does_not_check_itself_is_checked_by_the_model():
         by_kind([Plain(-1)])
 
 
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ([3], "found 3"),
+        (["x"], "found 'x'"),
+        ([Plain], "found <class "),
+        ([Plain(1.0), Plain(2.0)], "found a second tests.grid.test_settings:Plain"),
+        (Plain(1.0), "found Plain("),
+    ],
+)
+def test_what_is_no_settings_is_refused(given, found):
+    with pytest.raises(GridError) as error:
+        by_kind(given)
+    assert str(error.value).startswith(f"settings: {found}")
+    assert "; accepted: a list of objects of frozen dataclasses, one of a kind" in str(error.value)
+
+
 def test_what_a_kind_extends_is_of_it_too():
     assert chosen(More, by_kind([Several(whole=5)])) == More(whole=5)
     assert chosen(More, by_kind([Several(whole=5), More(whole=6)])) == More(whole=6)
