@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import date, time
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -23,6 +23,9 @@ from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
 from grid.strict import toml_of
+
+if TYPE_CHECKING:
+    from experiments.scenario.scenario import Scenario
 
 OF_ALL_JOBS = ("deadlines_met",)
 """Metrics that rejected jobs are part of: who rejects more gains nothing by it."""
@@ -318,3 +321,26 @@ def _keys(place: tuple[str | int, ...]) -> list[str]:
         if any(isinstance(part, int) for part in place):
             table = Policy
     return [field.alias or name for name, field in table.model_fields.items()]
+
+
+def check_policies(path: object, scenarios: Mapping[tuple[str, Any], Scenario]) -> None:
+    """Raise `GridError` if two policies are the same under two names.
+
+    Parameters
+    ----------
+    path : path
+        Of the study.
+    scenarios : mapping of tuple to Scenario
+        What each policy runs in each setting.
+    """
+    runs: dict[str, list[dict[str, Any]]] = {}
+    for (label, _), scenario in scenarios.items():
+        runs.setdefault(label, []).append(scenario.to_dict())
+    seen: dict[str, str] = {}
+    for label, all_of in runs.items():
+        other = seen.setdefault(json.dumps(all_of), label)
+        if other != label:
+            raise GridError(
+                f"{path}: policies: found {quoted(other)} and {quoted(label)}, which are the same; "
+                "accepted: policies that differ"
+            )

@@ -28,7 +28,7 @@ from experiments.scenario.files import SUFFIXES
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import countdown
 from experiments.studies.database import StudyDatabase, Task, alone, contents
-from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell
+from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, check_policies
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import numbers_of
 from experiments.studies.undefined import changes_in_windows, check_metrics, notes_of, undefined
@@ -291,6 +291,7 @@ class Study:
                 found[policy.label, at] = (
                     scenario.with_parameters(drawn, where) if auto else scenario
                 )
+        check_policies(self.path, found)
         return found
 
     def _scenario(

@@ -27,6 +27,12 @@ BAD = [
         "study.toml: policies: local scheduler 'fcfc': unknown; did you mean",
     ),
     ('"fcfs"', '"titan"', "study.toml: policies.local: found ['titan', 'titan']; accepted: each"),
+    (
+        '[policies]\nglobal = ["muscle", "ect"]\nlocal = ["titan", "fcfs"]',
+        '[[policies]]\nname = "x"\nglobal = "ect"\nlocal = "fcfs"\n'
+        '[[policies]]\nname = "y"\nglobal = "ect"\nlocal = "fcfs"\nset = {latency = 0.5}',
+        "study.toml: policies: found 'x' and 'y', which are the same; accepted: policies that diff",
+    ),
     ("jobs = 150", "job = 150", "study.toml: set: job: unknown parameter; did you mean jobs"),
     ("jobs = 150", "jobs = 0", "study.toml: set: jobs: found 0; accepted: from 1"),
     ("jobs = 150", "load = 1", "study.toml: vary: load: found in set too; accepted: one of them"),
