@@ -9,9 +9,10 @@ from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
 from experiments.scenario.notes import clock_of_changes, idle, told
 from experiments.show.labels import drawn_words, label, why_none
-from experiments.show.numbers import counted, listed
+from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition
 from experiments.studies.tables import COUNTS, StudyTables
+from experiments.sweeps.replications import LEFT
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
@@ -26,6 +27,7 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
     """Yield which policies lack a metric of the study, and where deadlines are from."""
     runs = outcome.runs
     yield from failures(outcome)
+    yield from late_changes(outcome)
     for name in outcome.study.reported:
         if _failed(runs, name).any():
             continue
@@ -77,7 +79,7 @@ def _failed(runs: pd.DataFrame, metric: str) -> pd.Series:
 
 def check_metrics(study: Definition, found: Mapping[str, Sequence[float]], where: str) -> None:
     """Raise `GridError`, naming a file, for a metric that is none of those found in a run."""
-    metrics = [name for name in found if name not in COUNTS]
+    metrics = [name for name in found if name not in (*COUNTS, LEFT)]
     for key, names in (("metric", [study.metric]), ("report", study.report)):
         for name in names:
             if name not in metrics:
@@ -142,6 +144,25 @@ def changes_in_windows(study: Definition, scenarios: Iterable[Scenario]) -> list
         of_all = f"{late:,} of {counted(len(changes), 'change')}"
         lines.append(f"{of_all} of the platform: planned after the last arrival of a window")
     return lines
+
+
+def late_changes(outcome: StudyTables) -> Iterator[str]:
+    """Yield which planned changes came when all jobs of a run had left; windows are told apart."""
+    runs, platform = outcome.runs, outcome.provenance.get("platform")
+    if platform is None or LEFT not in runs or outcome.study.replications.window is not None:
+        return
+    left = runs[LEFT].to_numpy()
+    late = [left < change["at"] for change in platform["changes"]]
+    if never := sum(bool(each.all()) for each in late):
+        yield (
+            f"{never:,} of {counted(len(late), 'change')} of the platform took effect in no run: "
+            f"planned after the last job ended, at {instant(left.max())} at the latest."
+        )
+    if some := sum(any(each[run] and not each.all() for each in late) for run in range(len(left))):
+        yield (
+            f"In {some:,} of {counted(len(left), 'run')} a change of the platform took no effect: "
+            "planned after the last job ended."
+        )
 
 
 def _whose(policies: Sequence[str]) -> str:

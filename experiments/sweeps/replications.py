@@ -41,6 +41,8 @@ from experiments.sweeps.sweep import (
 
 COUNTS = ("seed", "completed", "rejected", "unfinished", "stable")
 """What runs have beside their metrics."""
+LEFT = "all_left_at"
+"""When the last job of a run ended, s, which is no metric."""
 PROBE = 20
 """The time that runs take is measured by one of so many times fewer jobs."""
 SEEDS = 10
@@ -260,7 +262,9 @@ def replicate(
 
 def _row(seed: int, found: Observation) -> dict[str, float]:
     return {"seed": seed} | {
-        name: values[0] for name, values in found.items() if not name.startswith(FAILED)
+        name: values[0]
+        for name, values in found.items()
+        if name != LEFT and not name.startswith(FAILED)
     }
 
 
@@ -299,8 +303,9 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     """Carry a run of a scenario to its end, and return the numbers among its metrics.
 
     Also how many jobs it ``completed``, ``rejected`` and left ``unfinished``, and whether it is
-    ``stable``: 1, 0, or NaN if nothing tells; and a number for each metric of the user's own that
-    failed.
+    ``stable``: 1, 0, or NaN if nothing tells; a number for each metric of the user's own that
+    failed; and, where changes of the platform are planned, `LEFT`, when the last job ended, s, NaN
+    if jobs are left.
     """
     observed = Observed(model)
     if scenario.own_metrics:
@@ -324,7 +329,9 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
         "unfinished": result.unfinished,
     }
     counted = {name: [float(count)] for name, count in counts.items()}
-    return {**counted, **numbers, "stable": [told], **failed}
+    left = result.all_left_at if result.all_left_at < math.inf else math.nan
+    changes = {LEFT: [left]} if scenario.platform.changes else {}
+    return {**counted, **numbers, "stable": [told], **failed, **changes}
 
 
 def _numbers(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, list[float]]]:

@@ -144,6 +144,34 @@ def test_changes_of_a_platform_in_windows_are_told(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        ((300, 800), []),
+        (
+            (5e6, 300),
+            ["1 of 2 changes of the platform took effect in no run: planned after the last job"],
+        ),
+        ((300, 2600), ["In 2 of 4 runs a change of the platform took no effect: planned after"]),
+    ],
+)
+def test_changes_that_came_when_all_jobs_had_left_are_told(tmp_path, times, told):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,8,400\n1,4,200\n2500,8,400\n")
+    changes = "".join(
+        f'[[changes]]\ncluster = "A"\nwhat = "drain"\nat = {at}\nuntil = {at + 9}\n' for at in times
+    )
+    (tmp_path / "changing.toml").write_text(f'clusters = [{{name = "A", size = 8}}]\n{changes}')
+    (tmp_path / "study.toml").write_text(
+        'scenario = "site"\nplatform = "changing.toml"\nmetric = "mean_wait"\n'
+        'policies = [{global = "dll", local = "fcfs"}]\nworkloads = {mine = "jobs.csv"}\n'
+        "vary = {load_factor = [1.0, 100.0]}\nreplications = {least = 2}\n"
+    )
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+    found = [line for line in outcome.sentences() if "effect" in line]
+    assert [line[: len(words)] for line, words in zip(found, told, strict=True)] == told
+    assert "all_left_at" not in outcome.points
+
+
 def test_too_few_stretches_of_a_log_are_refused(tmp_path):
     with pytest.raises(GridError, match=r"window: found 34 h 0 min, of which mine has 2 with jobs"):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "34h"')]))
