@@ -178,7 +178,7 @@ CLAIMS = (
     _figure_4("MCP of MUSCLE is better than that of DLL and WRAND at every workload level", _saves),
     *(
         _figure_4(
-            f"It saves this much of the MCP of {NAMES[policy]} at N={queue}",
+            f"MUSCLE saves this much of the MCP of {NAMES[policy]} at N={queue}",
             _saves_that,
             f"{100 * number:.1f} %",
             queue=queue,
@@ -193,7 +193,7 @@ CLAIMS = (
         )
     ),
     _figure_4(
-        "The advantage grows with the workload level",
+        "The advantage of MUSCLE in MCP grows with the workload level",
         _course,
         "12.1 to 56.7 %",
         law=judge.rises,
@@ -226,18 +226,21 @@ CLAIMS = (
     ),
     *(
         _figure_4(
-            f"Similar patterns under {law} sizes: MCP better at every level, advantage larger at "
-            "N=100 than at N=40",
+            f"Similar patterns under {law} sizes as under uniform ones: MCP of MUSCLE better at "
+            "every level, its advantage larger at N=100 than at N=40",
             _similar,
             sizes=law,
         )
         for law in ("normal", "log-uniform")
     ),
     _figure_5("MCP of MUSCLE is better than that of DLL and WRAND in every deadline range", _saves),
-    _figure_5("At low load (N=40) loose deadlines leave little advantage", _loose_gains_least),
+    _figure_5(
+        "At low load (N=40) loose deadlines leave MUSCLE little advantage", _loose_gains_least
+    ),
     *(
         _figure_5(
-            f"As deadlines get shorter the advantage grows, and then diminishes (N={queue})",
+            "As deadlines get shorter the advantage of MUSCLE grows, and then diminishes "
+            f"(N={queue})",
             _course,
             law=judge.rises_then_falls,
             policies=(DLL, WRAND),
@@ -258,7 +261,8 @@ CLAIMS = (
     ),
     *(
         _figure_6(
-            f"It saves this much of the MCP of DLL at N={queue}",
+            "With weights of its own in each cluster, MUSCLE saves this much of the MCP of DLL at "
+            f"N={queue}",
             _saves_that,
             f"{100 * number:.1f} %",
             queue=queue,
@@ -268,7 +272,7 @@ CLAIMS = (
         for queue, number in ((40, 0.156), (100, 0.575), (160, 0.137))
     ),
     _figure_6(
-        "The advantage over DLL grows and then diminishes with the workload level",
+        "The advantage of MUSCLE over DLL grows and then diminishes with the workload level",
         _course,
         "15.6, 57.5, 13.7 %",
         law=judge.rises_then_falls,
@@ -297,13 +301,13 @@ CLAIMS = (
         metric="pb",
     ),
     _figure_7(
-        "The advantage over WRAND grows with the number of clusters",
+        "The advantage of MUSCLE over WRAND grows with the number of clusters",
         _course,
         law=judge.rises,
         policies=(WRAND,),
     ),
     _figure_7(
-        "The advantage over DLL has no clear trend in the number of clusters",
+        "The advantage of MUSCLE over DLL has no clear trend in the number of clusters",
         _course,
         law=judge.no_trend,
         policies=(DLL,),

@@ -226,14 +226,14 @@ CLAIMS = (
     ),
     claim(
         (4,),
-        "... nor is a queue without slots (OAS in slots)",
+        "OAS in slots is good in all cases: no queue without slots is better",
         _beats_queues,
         share=OF_FIGURE_4,
         of_queues=None,
     ),
     claim(
         (4,),
-        "... nor is a queue without slots (OAS without slots)",
+        "OAS without slots is good in all cases: no queue without slots is better",
         _beats_queues,
         _OURS,
         share=None,

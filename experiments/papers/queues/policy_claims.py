@@ -69,7 +69,7 @@ OF_POLICIES = (
     above((9,), "GP is best for the global queue", against([chart(9)], SEPARATE, [GP]), "global"),
     much_above(
         (9,),
-        "GP is much worse than the others for the local queues",
+        "GP is much worse than LP, EQ and LQ for the local queues",
         against([chart(9)], [GP], SEPARATE),
         "local",
     ),
@@ -79,7 +79,7 @@ OF_POLICIES = (
     above((9,), "LP is better than EQ", against(charts(9), [EQ_GF], [LP_GF])),
     above(
         (9,),
-        "LP is better than EQ for the global queue, too",
+        "LP is better than EQ for the global queue",
         against(charts(9), [EQ_GF], [LP_GF]),
         "global",
     ),
@@ -155,7 +155,7 @@ OF_POLICIES = (
     ),
     above(
         (14, 15),
-        "and all others deteriorate",
+        "From 90 to 100 % single-component jobs all policies but GS deteriorate, at a common load",
         [(common(SINGLE)(each), common(LOCAL_90)(each)) for each in SIX if each != GS],
     ),
     above(
@@ -165,7 +165,7 @@ OF_POLICIES = (
     ),
     above(
         (10, 16),
-        "and all others deteriorate",
+        "From 50 to 100 % jobs of 4 components all policies but LS deteriorate, at a common load",
         [(common(FOUR)(each), common(HALF_FOUR)(each)) for each in SIX if each != LS_DO],
     ),
     same(
@@ -218,14 +218,14 @@ OF_QUEUES = (
     ),
     other_kind(
         (9,),
-        "With many multi-component jobs LQ serves the global queue faster",
+        "With many multi-component jobs LQ serves the global queue faster than the local ones",
         [chart(9)(LQ)],
         "local",
         "global",
     ),
     other_kind(
         (13, 14),
-        "With many single-component jobs LQ serves the local queues faster",
+        "With many single-component jobs LQ serves the local queues faster than the global one",
         [chart(13)(LQ), chart(14)(LQ)],
         "global",
         "local",

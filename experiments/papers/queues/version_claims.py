@@ -54,11 +54,11 @@ _ODD = ls(UNBALANCED)
 
 OF_LS = (
     above((3,), "LS-DO is best of LS, queues balanced", against(_A_TO_H, LS, [LS_DO])),
-    above((3,), "LS-OR is worst in a to g", against(_A_TO_G, [LS_OR], LS)),
+    above((3,), "LS-OR is worst in charts a to g", against(_A_TO_G, [LS_OR], LS)),
     claim(
         (3,),
-        "LS-OR keeps the first queue short and lets the last one grow, a to g (response time of "
-        "queue 4 against queue 1)",
+        "LS-OR keeps the first queue short and lets the last one grow, charts a to g (response "
+        "time of queue 4 against queue 1)",
         judges.is_above_other_kind,
         points=[at(LS_OR) for at in _A_TO_G],
         one="queue 4",
@@ -66,19 +66,19 @@ OF_LS = (
     ),
     nearer(
         (3,),
-        "LS-RD is very good, a to h (nearer to LS-DO than to the worst version)",
+        "LS-RD is very good, charts a to h (nearer to LS-DO than to the worst version)",
         [(at(LS_RD), [at(LS_DO)], [at(each) for each in LS]) for at in _A_TO_H],
     ),
-    within((3,), "LS-RO is close to LS-RD, a to f", against(_A_TO_F, [LS_RO], [LS_RD])),
+    within((3,), "LS-RO is close to LS-RD, charts a to f", against(_A_TO_F, [LS_RO], [LS_RD])),
     above(
         (3,),
-        "LS-RO is a bad choice in g and h (against DO and RD)",
+        "LS-RO is a bad choice in charts g and h (against LS-DO and LS-RD)",
         against([_G, _H], [LS_RO], [LS_DO, LS_RD]),
     ),
-    above((3,), "LS-RO is worst in h", against([_H], [LS_RO], LS)),
+    above((3,), "LS-RO is worst in chart h", against([_H], [LS_RO], LS)),
     claim(
         (3,),
-        "LS-OR improves from g to h (against LS-DO)",
+        "LS-OR improves from chart g to chart h (against LS-DO)",
         judges.is_rising,
         courses=[[(_H(LS_OR), _H(LS_DO)), (_G(LS_OR), _G(LS_DO))]],
         column="total",
@@ -92,13 +92,18 @@ OF_LS = (
     above((4,), "LS-RO is worst, queues unbalanced", against([_ODD], [LS_RO], LS)),
     claim(
         (4,),
-        "DO, RD and RO let the queue that gets 40 % grow (queue 1 against queue 2)",
+        "LS-DO, LS-RD and LS-RO let the queue that gets 40 % grow (queue 1 against queue 2)",
         judges.is_above_other_kind,
         points=[_ODD(each) for each in (LS_DO, LS_RD, LS_RO)],
         one="queue 1",
         other="queue 2",
     ),
-    above((4,), "and serve that queue worse than LS-OR", against([_ODD], LS, [LS_OR]), "queue 1"),
+    above(
+        (4,),
+        "LS-DO, LS-RD and LS-RO serve the queue that gets 40 % worse than LS-OR",
+        against([_ODD], LS, [LS_OR]),
+        "queue 1",
+    ),
 )
 
 # 3.1.2 and 3.1.3 --------------------------------------------------------------------------------
@@ -227,12 +232,15 @@ OF_LP_AND_EQ = (
     ),
     within(
         (7,),
-        "and for the local queues almost as good as EQ-LF",
+        "With (50,50,0,0) EQ-RD is almost as good as EQ-LF for the local queues",
         against([_FEW], [EQ_RD], [EQ_LF]),
         "local",
     ),
     much_above(
-        (7,), "and for the global queue much better", against([_FEW], [EQ_LF], [EQ_RD]), "global"
+        (7,),
+        "With (50,50,0,0) EQ-RD is much better than EQ-LF for the global queue",
+        against([_FEW], [EQ_LF], [EQ_RD]),
+        "global",
     ),
     claim(
         (3, 5, 7),

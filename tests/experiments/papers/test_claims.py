@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from experiments.papers import judging
+from experiments.papers import beosim, judging, maxutil, oas, queues
 from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers.muscle import claims as muscle
 from experiments.sweeps.statistics import Interval
+
+STATED = {
+    "beosim": beosim.CLAIMS,
+    "maxutil": maxutil.CLAIMS,
+    "muscle": muscle.CLAIMS,
+    "oas": oas.CLAIMS,
+    "queues": queues.CLAIMS,
+}
 
 
 def measured(*values, half=1.0):
@@ -105,3 +116,15 @@ def test_the_evidence_of_a_course_is_its_ends_and_its_peak():
 def test_joint_is_open_where_readings_differ():
     assert judging.joint([HOLDS, HOLDS]) == HOLDS
     assert judging.joint([HOLDS, FAILS]) == OPEN
+
+
+@pytest.mark.parametrize("paper", sorted(STATED))
+def test_each_claim_can_be_understood_alone(paper):
+    texts = [claim.text for claim in STATED[paper]]
+    assert len({(claim.about, claim.text) for claim in STATED[paper]}) == len(texts)
+    others = re.compile(
+        r"^(and|but|\.\.\.|it|they) |\bthe same(,| for| beyond)|that (penalty|mean|queue)\b"
+        r"|other way|\ball others|the others|, too$",
+        re.IGNORECASE,
+    )
+    assert not [text for text in texts if others.search(text)]
