@@ -76,13 +76,23 @@ class Outcome(ABC):
     def compared(self, one: Any, other: Any, stable: Callable[[], Interval]) -> Interval | None:
         """Return how one point compares with another: what is said if both are stable.
 
-        It is infinite if one of them has no steady state, None if neither has.
+        It is infinite if one of them has no steady state, None if neither has; and without a
+        half-width, so that it decides nothing, if runs do not tell whether they have one.
         """
         if self.stable(one) and self.stable(other):
             return stable()
         if self.stable(one) or self.stable(other):
-            return Interval(-math.inf if self.stable(one) else math.inf, 0.0)
+            return self.infinite(-math.inf if self.stable(one) else math.inf, (one, other))
         return None
+
+    def agree(self, point: Any) -> bool:
+        """Tell whether runs of a point, more than one, are at one about its steady state."""
+        stable = self.values(point, "stable")
+        return len(stable) > 1 and bool((stable == stable[0]).all())
+
+    def infinite(self, value: float, points: Iterable[Any]) -> Interval:
+        """Return what stands for a comparison of points some of which have no steady state."""
+        return Interval(value, 0.0 if all(map(self.agree, points)) else None)
 
     def told(self, point: Any) -> dict[str, object]:
         """Return what a point is, for a table."""

@@ -68,7 +68,8 @@ class Paper(engine.PaperOfPoints):
             "If the queue of a run grows for as long as jobs arrive, there is **no steady state**, "
             "and a mean would only tell how long the run was. Such runs end early. Their points "
             "are arrows at the upper edge of a figure, and ∞ in numbers; a comparison with them "
-            "counts as won by the other.\n"
+            "counts as won by the other, and decides nothing if the runs of a point are not at "
+            "one, or just one.\n"
         )
         yield (
             "The paper prints neither the bandwidths of Figs. 9 to 11 nor the steps of the others. "

@@ -177,20 +177,28 @@ def _within_threshold(outcome: Outcome) -> Verdict:
 
 
 def _a1_stable(outcome: Outcome) -> Verdict:
-    """Judge that A1 has a steady state at every point; open if runs are too short to tell."""
+    """Judge that A1 has a steady state at every point.
+
+    It is open if runs are too short to tell, and if those of some points are not at one but those
+    of no point are at one that it has none.
+    """
     points = grid(SURFACES[14])
     if any(map(outcome.unknown, points)):
         return Verdict(OPEN)
-    share = sum(map(outcome.stable, points)) / len(points)
-    evidence = Measured("share of points with a steady state", Interval(share, 0.0))
-    return Verdict(HOLDS if share == 1.0 else FAILS, (evidence,))
+    stable = [outcome.stable(point) for point in points]
+    agree = [outcome.agree(point) for point in points]
+    share = Interval(sum(stable) / len(points), 0.0 if all(agree) else None)
+    told = {has for has, sure in zip(stable, agree, strict=True) if sure}
+    word = FAILS if False in told else HOLDS if all(agree) else OPEN
+    return Verdict(word, (Measured("share of points with a steady state", share),))
 
 
 def _spread(outcome: Outcome, of: Point) -> Interval:
     """Return how much turnaround varies over BSBW at LSLT 100: highest over lowest - 1."""
     curve = over_bandwidth(of)
     if not all(map(outcome.stable, curve)):
-        return Interval(math.inf, 0.0)
+        lost = any(outcome.agree(each) and not outcome.stable(each) for each in curve)
+        return Interval(math.inf, 0.0 if lost else None)
     values = np.array([outcome.values(point) for point in curve])
     return mean_interval(values.max(axis=0) / values.min(axis=0) - 1)
 
@@ -220,7 +228,7 @@ def _overall(outcome: Outcome, ones: Sequence[Point], others: Sequence[Point]) -
     lost = sum(map(outcome.stable, others)) - sum(map(outcome.stable, ones))
     where = f"{ones[0].name}, against {others[0].name}"
     if lost:
-        return Measured(where, Interval(math.copysign(math.inf, lost), 0.0))
+        return Measured(where, outcome.infinite(math.copysign(math.inf, lost), (*ones, *others)))
     if not both:
         return None
     mean = np.mean([outcome.values(one) - outcome.values(other) for one, other in both], axis=0)

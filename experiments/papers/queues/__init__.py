@@ -107,8 +107,9 @@ class Paper(engine.PaperOfPoints):
         yield (
             "**SAT** (saturated): in at least half of the runs the queues grew for as long as jobs "
             "arrived, and a mean would only tell how long runs were. In numbers this is ∞. A "
-            "comparison with a saturated policy counts as won by the other; one of two such "
-            "policies is left out. Runs whose queues are long and grow end early, and count as far "
+            "comparison with a saturated policy counts as won by the other, and decides nothing if "
+            "the runs of a point are not at one, or just one; one of two such policies is left "
+            "out. Runs whose queues are long and grow end early, and count as far "
             "as they went.\n"
         )
         yield "## Utilizations\n"

@@ -94,9 +94,9 @@ def is_nearer(outcome: Outcome, triples: Triples) -> Verdict:
         if not outcome.stable(of):
             if not outcome.stable(good):
                 continue
-            value = Interval(-math.inf, 0.0)
+            value = outcome.infinite(-math.inf, (good, of))
         elif not (outcome.stable(good) and outcome.stable(bad)):
-            value = Interval(math.inf, 0.0)
+            value = outcome.infinite(math.inf, (good, of, bad))
         else:
             low, x, high = (outcome.values(each) for each in (good, of, bad))
             value = mean_interval(100 * ((high - x) - (x - low)) / low.mean())
@@ -144,15 +144,19 @@ def is_saturated(outcome: Outcome, points: Sequence[Point], others: Sequence[Poi
     """Judge that points are saturated first; the numbers are shares of their runs, percent.
 
     It fails if one of them is not though one of the others is, and is open if none or all are: the
-    load is ours.
+    load is ours; and if runs of a point are not at one.
     """
+    every = (*points, *others)
+    shares = [100 * float((outcome.values(point, "stable") == 0).mean()) for point in every]
     evidence = tuple(
         Measured(
             f"saturated, {point.name}, {point.where}",
-            Interval(100 * float((outcome.values(point, "stable") == 0).mean()), 0.0),
+            Interval(share, 0.0 if outcome.agree(point) else None),
         )
-        for point in (*points, *others)
+        for point, share in zip(every, shares, strict=True)
     )
+    if not all(map(outcome.agree, every)):
+        return Verdict(OPEN, evidence)
     first, later = not any(map(outcome.stable, points)), all(map(outcome.stable, others))
     return Verdict(HOLDS if first and later else OPEN if first or later else FAILS, evidence)
 

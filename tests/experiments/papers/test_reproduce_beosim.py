@@ -228,14 +228,35 @@ def test_a_lost_run_ends_early_and_has_no_mean():
     model = scenario(lost, 20_000).model(0)
     assert observe(model, steps(model))["stable"] == [0.0]
     assert model.running
-    outcome = Outcome(0.05, 1)
+    outcome = Outcome(0.05, 2)
     outcome.run([lost, MIGRATION_6], carried_out)
     assert outcome.mean(lost).mean == math.inf
     assert outcome.more(lost, MIGRATION_6).low == math.inf
     assert outcome.more(MIGRATION_6, lost).high == -math.inf
     assert outcome.more(lost, lost) is None
     assert outcome.row(lost)["turnaround"] is None
-    assert outcome.row(lost)["without_steady_state"] == 1
+    assert outcome.row(lost)["without_steady_state"] == 2
+
+
+@pytest.mark.parametrize(
+    ("settled", "half", "word"),
+    [([0, 0], 0.0, "fails"), ([0, 1], None, "open"), ([0], None, "open"), ([1, 1], 0.0, "holds")],
+)
+def test_a_steady_state_that_runs_do_not_agree_on_decides_nothing(settled, half, word):
+    class Given(Outcome):
+        def values(self, point, column="turnaround"):
+            if column == "stable":
+                return np.array(settled if point.policy == "a1" else [1] * len(settled), float)
+            return np.full(len(settled), 100.0)
+
+        def stable(self, point):
+            return bool(self.values(point, "stable").all())
+
+    given = Given(1.0, len(settled))
+    more = given.more(Point(6, 4, "a1"), MIGRATION_6)
+    assert more == ((0.0 if all(settled) else math.inf), half)
+    (claim,) = (each for each in CLAIMS if each.text == "A1 is stable")
+    assert claim.judge(given).word == word
 
 
 # Claims -----------------------------------------------------------------------------------------

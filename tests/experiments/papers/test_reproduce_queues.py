@@ -164,8 +164,11 @@ def test_every_figure_shows_what_the_paper_shows():
     assert {point.case for point in points(4) + points(6) + points(18)} == {UNBALANCED}
 
 
-def outcome_of(response, saturated=(), replications=4):
-    """Return what all points come to if a policy has the same response time everywhere."""
+def outcome_of(response, saturated=(), replications=4, settled=0):
+    """Return what all points come to if a policy has the same response time everywhere.
+
+    Of those that are saturated some runs, the first, may have settled.
+    """
     noise = 1 + 1e-3 * np.random.default_rng(1).normal(size=replications)
 
     def carry_out(runs):
@@ -175,7 +178,7 @@ def outcome_of(response, saturated=(), replications=4):
             columns = ("total", "local", "global", *(f"queue {at}" for at in range(1, 5)))
             found[each.key] = {
                 name: [response(policy, name) * float(noise[each.seed])] for name in columns
-            } | {"stable": [float(policy not in saturated)]}
+            } | {"stable": [float(policy not in saturated or each.seed < settled)]}
         return found
 
     outcome = Outcome(0.001, replications)
@@ -208,6 +211,26 @@ def test_saturated_policies_lose():
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(("replications", "settled"), [(4, 1), (1, 0)])
+def test_runs_that_are_not_at_one_about_saturation_decide_nothing(replications, settled):
+    at = {point.policy: point for point in panels(9)[0]}
+    second = {point.policy: point for point in panels(9)[1]}
+
+    def words(settled, replications):
+        outcome = outcome_of(lambda policy, column: 2.0, (GS, GP), replications, settled)
+        assert outcome.excess(at[GP], at[LS_DO]).mean == math.inf
+        return [
+            judges.is_above(outcome, [(at[GP], at[LS_DO])], "total").word,
+            judges.is_above(outcome, [(at[LS_DO], at[GP])], "total").word,
+            judges.is_nearer(outcome, [(at[GP], [at[LS_DO]], [at[GS]])]).word,
+            judges.is_nearer(outcome, [(at[EQ_GF], [at[LS_DO]], [at[GS]])]).word,
+            judges.is_saturated(outcome, [second[GS]], [second[LS_DO]]).word,
+        ]
+
+    assert words(0, 4) == ["holds", "fails", "fails", "holds", "holds"]
+    assert words(settled, replications) == ["open"] * 5
+
+
 def test_saturated_policies_are_not_compared_with_one_another():
     at = {point.policy: point for point in panels(9)[0]}
     of = [(at[GS], [at[LS_DO]], [at[GP]])]
