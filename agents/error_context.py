@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from agents.schedulers import Scheduler
+from agents.schedulers import LocalScheduler, Scheduler
 from grid.errors import GridError
 
 _RAISED = "raised by ", "raised in making "
@@ -17,7 +17,10 @@ def raise_as_of(scheduler: Scheduler, now: float, error: Exception | SystemExit)
     A `GridError` stays one line; any other exception keeps its traceback and gets a note.
     """
     if isinstance(error, GridError):
-        raise type(error)(f"{scheduler.name} at {now:g} s: {error}") from None
+        what = str(error)
+        if isinstance(scheduler, LocalScheduler):  # which is called by its cluster
+            what = what.removeprefix(f"{scheduler.cluster.name}: ")
+        raise type(error)(f"{scheduler.name} at {now:g} s: {what}") from None
     error.add_note(f"{_RAISED[0]}{scheduler.name} at simulated time {now:g} s")
     raise error
 
