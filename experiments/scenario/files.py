@@ -33,6 +33,11 @@ def scenario_file(name: str | os.PathLike[str]) -> Path:
     name = os.fspath(name)
     packaged = [PACKAGED / f"{name}{suffix}" for suffix in SUFFIXES]
     path = next((each for each in packaged if os.path.isfile(each)), Path(name))
+    if path.suffix not in SUFFIXES and os.path.isfile(path):
+        raise ScenarioError(
+            f"scenario {quoted(name)}: a file of another kind; accepted: a name; {known}; a log is "
+            "given with --workload, as to the scenario site"
+        )
     if path.suffix not in SUFFIXES:
         raise ScenarioError(
             f"scenario {quoted(name)}: unknown; {meant(name, packaged_names(), known)}"
