@@ -13,7 +13,7 @@ import pandas as pd
 from experiments.cli.listing import shown
 from experiments.run.result_files import platform_of
 from experiments.show.labels import heading, label, scale_of, scale_of_difference
-from experiments.show.numbers import NONE, PLAIN, Scale, number
+from experiments.show.numbers import NONE, PLAIN, Scale, instants, number
 from experiments.show.packed import embedded
 from experiments.show.page import Cell, Column, Table, templates
 from experiments.show.panels import Panel, Point, panel
@@ -212,8 +212,8 @@ def _platform(given: dict[str, Any] | None) -> list[Table]:
     if platform.changes:
         changes = [
             [
-                *(Cell(each.cluster), Cell(each.what), _count(each.at)),
-                Cell(NONE) if each.until == math.inf else _count(each.until),
+                *(Cell(each.cluster), Cell(each.what), _moment(each.at)),
+                Cell(NONE) if each.until == math.inf else _moment(each.until),
                 Cell("all") if each.processors is None else _count(each.processors),
             ]
             for each in platform.changes
@@ -222,6 +222,10 @@ def _platform(given: dict[str, Any] | None) -> list[Table]:
         columns = [Column("cluster", text=True), Column("change", text=True), *map(Column, names)]
         tables.append(Table("Planned changes", columns, changes))
     return tables
+
+
+def _moment(seconds: float) -> Cell:
+    return Cell(instants([seconds])[0], seconds)
 
 
 def _count(value: float) -> Cell:

@@ -115,7 +115,7 @@ def test_changes_of_a_platform_in_windows_are_told(tmp_path):
     change = '[[changes]]\ncluster = "A"\nwhat = "drain"\n'
     (tmp_path / "changing.toml").write_text(
         'clusters = [{name = "A", size = 8}]\n'
-        f"{change}at = 300\nuntil = 600\n{change}at = 2600\nuntil = 9000\n"
+        f"{change}at = 1234.5\nuntil = 1600\n{change}at = 2600\nuntil = 9000\n"
     )
     study = (
         'scenario = "site"\nplatform = "changing.toml"\nmetric = "mean_wait"\n'
@@ -137,6 +137,7 @@ def test_changes_of_a_platform_in_windows_are_told(tmp_path):
     assert "at and until count from the start of each window" in page
     rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in page.split("<tr>")]
     assert ["A", "8", "1"] in rows
+    assert ["A", "drain", "1,234.5", "1,600", "all"] in rows
     assert ["A", "drain", "2,600", "9,000", "all"] in rows
     (tmp_path / "study.toml").write_text(study)
     assert Study.load(tmp_path / "study.toml").notes == [
