@@ -85,6 +85,7 @@ def test_what_is_left_behind(tiny, log):
     page = (folder / "maxutil.md").read_text()
     for words in (
         "--scale 0.0003 --replications 1 --ctc some.swf --das some.swf",
+        "none has fewer than 1,000, or than three times those that wait",
         "not the paper's very logs, but some.swf for the CTC and some.swf for the DAS",
         "| sizes | CTC: up to 128 processors | 4 | 27.75 |",
         "| D(0.9)[1,8] | 3.996 | 0.570 |",
