@@ -62,6 +62,11 @@ def read_toml(path: Path, instead: Instead = (None, None)) -> dict[str, Any]:
     outputs, own_metrics = (
         strings(table.get(key, []), key, of, str(path)) for key, of in LISTS.items()
     )
+    for each in own_metrics:
+        if not all(each.partition(":")):
+            raise ScenarioError(
+                f"{path}: own_metrics: found {quoted(each)}; accepted: {LISTS['own_metrics']}"
+            )
     if any(each not in OUTPUTS for each in outputs):
         raise ScenarioError(
             f"{path}: outputs: found {[*outputs]}; accepted: a list of {', '.join(OUTPUTS)}"
