@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
 from agents.schedulers import LocalScheduler, Scheduler
@@ -21,7 +24,8 @@ def raise_as_of(scheduler: Scheduler, now: float, error: Exception | SystemExit)
         if isinstance(scheduler, LocalScheduler):  # which is called by its cluster
             what = what.removeprefix(f"{scheduler.cluster.name}: ")
         raise type(error)(f"{scheduler.name} at {now:g} s: {what}") from None
-    error.add_note(f"{_RAISED[0]}{scheduler.name} at simulated time {now:g} s")
+    home = _home(type(scheduler), error)
+    error.add_note(f"{_RAISED[0]}{scheduler.name} at simulated time {now:g} s{home}")
     raise error
 
 
@@ -31,11 +35,23 @@ def made(make: Callable[..., Any], *given: object) -> Any:
     try:
         agent = make(*given)
     except (Exception, SystemExit) as error:
-        error.add_note(f"{_RAISED[1]}{called}, before the run")
+        error.add_note(f"{_RAISED[1]}{called}, before the run{_home(make, error)}")
         raise
     if not hasattr(agent, "unique_id"):
         raise GridError(f"{called}: accepted: an __init__ that calls super().__init__")
     return agent
+
+
+def _home(made_by: Any, error: BaseException) -> str:
+    """Return where a scheduler's class is, in words, if no frame or note of an error says so."""
+    try:
+        file = inspect.getfile(made_by)
+    except (OSError, TypeError):  # of a script that was run, or of no class
+        return ""
+    files = {frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)}
+    if file in files or any(file in note for note in getattr(error, "__notes__", ())):
+        return ""
+    return f", {made_by.__name__} of {Path(file).name}"
 
 
 def compiled(function: Any, compile_: Callable[..., int], *given: object) -> int:

@@ -80,8 +80,9 @@ def in_a_line(error: BaseException) -> str:
         return str(error)
     blame, frames = blame_of(error), traceback.extract_tb(error.__traceback__)
     words = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
-    # What is not Python says itself where that is.
-    last = [] if _is_unread(error) else (_own(frames, installed=True) or frames)[-1:]
+    # What is not Python says itself where that is; a call of ours that fails is none of ours.
+    last = _own(frames, installed=True) or ([] if blame else frames)
+    last = [] if _is_unread(error) else last[-1:]
     where = [*(f"{Path(frame.filename).name}:{frame.lineno}" for frame in last), *blame]
     return f"{words} ({', '.join(where)})" if where else words
 

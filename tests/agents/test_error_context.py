@@ -298,3 +298,21 @@ def test_an_error_of_the_grid_that_a_plugin_meets_keeps_its_kind():
 
     with pytest.raises(PlatformError, match=r"^ASKS at 1 s: cluster 'C7': unknown; accepted: C1"):
         ran(Asks, "fcfs", table((1.0, 1, 1.0)))
+
+
+class WithoutJob(GlobalScheduler):
+    def place(self):
+        return self.clusters[0]
+
+
+class WithMore(GlobalScheduler):
+    def __init__(self, model, more):
+        super().__init__(model)
+
+
+@pytest.mark.parametrize("wrong", [WithoutJob, WithMore])
+def test_a_call_that_cannot_be_made_names_the_class_that_it_is_of(wrong):
+    with pytest.raises(TypeError) as caught:
+        model_of(wrong, "fcfs", table((2.5, 1, 9.0))).run()
+    (note,) = blame_of(caught.value)
+    assert note.endswith(f", {wrong.__name__} of test_error_context.py")

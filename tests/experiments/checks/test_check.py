@@ -29,7 +29,7 @@ BAD = {
     "Raises": (RAISED, "ZeroDivisionError: division by zero (agents_to_check.py:"),
     "Leaves": (RAISED, "SystemExit: 3"),
     "Resizes": (RAISED, "AttributeError: job.size cannot be set"),
-    "Unmade": (MADE, "TypeError"),
+    "Unmade": (MADE, "Unmade of agents_to_check.py"),
     "NoSuper": (MADE, "super().__init__"),
     "Never": (LEFT, "jobs never ran"),
     "RejectsAll": (LEFT, "jobs were rejected"),
