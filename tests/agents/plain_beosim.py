@@ -1,8 +1,7 @@
 """The meta-schedulers and the simulator of `beosim`, slow and literal, from the paper alone.
 
-Nothing here knows the kernel. Time goes from event to event; at each instant come completions, then
-arrivals, then one pass over the global queue. A link is its capacity and the clusters beyond it, as
-seen from the central switch: one cluster each in a star.
+Time goes from event to event; at each instant come completions, then arrivals, then one pass over
+the global queue. A link is its capacity and the clusters beyond it: one cluster each in a star.
 """
 
 from __future__ import annotations
