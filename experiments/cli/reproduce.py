@@ -121,7 +121,8 @@ _add(
     _figures("9-11, 13-27, such as 14-21 or 9,13"),
     _table(
         *("anchors", "decisions", "adaptive"),
-        what="section 6's bounds, Table 1 on this machine, or our `adaptive` against B3",
+        what="section 6's bounds, Table 1 as timed on this machine (whatever --scale and "
+        "--replications), or our `adaptive` against B3",
     ),
     *_amounts("4,000,000 (Figs. 9-13) and 400,000 (the others) a cluster", "5"),
 )

@@ -175,8 +175,8 @@ class Paper(engine.PaperOfRuns):
         yield (
             "- the TITAN: *ours* (the default of metasched) or *the paper's* "
             f"({_settings()});\n"
-            "- the first generation of DLL's and WRAND's TITAN: from a *list* in order of arrival, "
-            "or at *random*.\n"
+            "- the first generation of DLL's and WRAND's TITAN: from a *list* in order of "
+            "landing on the cluster, or at *random*.\n"
         )
         yield "Idle-time is per processor. No parameter was tuned to match a figure.\n"
 
