@@ -6,7 +6,7 @@ Row r lists compositions, sets of jobs whose sizes sum to r, and no job twice (`
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +87,7 @@ def _fill(
         # which keeps the job from being joined to itself and changes nothing else.
         for row in range(largest, size - 1, -1):
             rest = row - size
-            k = np.int64(unblocked[row, kind])
+            k: Any = np.int64(unblocked[row, kind])
             while k < table.counts[rest] and _is_blocked(row, rest, k, table):
                 k += 1
             unblocked[row, kind] = k

@@ -6,7 +6,7 @@ overfill a space; `pack` says what is done instead.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -163,7 +163,7 @@ def _pack_row(row: int, sizes: Ints, table: CompositionTable, packing: Packing) 
         position[row] = table.starts[row, k]
         end[row] = table.starts[row, k + 1]
         for i in range(position[row], end[row]):
-            job = np.int64(table.jobs[row, i])
+            job: Any = np.int64(table.jobs[row, i])
             if holder[job] == FREE:
                 holder[job] = row
                 packing.held[held] = job

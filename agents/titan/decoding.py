@@ -20,7 +20,7 @@ import numpy.typing as npt
 from agents.schedule import Placement
 from agents.titan.columns import Resources, columns_of, decode_columns
 from grid.errors import GridError
-from grid.kernel.compile import compiled, part
+from grid.kernel.compile import compiled, inlined, part
 from grid.metrics.performance import (
     combine,
     comprehensive_performance,
@@ -175,6 +175,9 @@ def scoring(
     )
 
 
+_combine = inlined(combine)
+
+
 @part
 def _decode_order(order: Any, s: Any) -> Any:
     # The free processors are blocks (time, count) in order of time, so that placing a job moves
@@ -229,7 +232,7 @@ def metrics(row: Any, s: Any) -> Any:
 def score(row: Any, s: Any) -> Any:
     """Return the CP of the schedule that a row codes; `s` is a `Scoring`."""
     over, makespan, idle = metrics(row, s)
-    return combine(over, makespan, idle, s.weights)
+    return _combine(over, makespan, idle, s.weights)
 
 
 def lower_bound(problem: Problem, weights: Sequence[float], idle: str) -> float:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 import platformdirs
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 PLAIN = "METASCHED_PLAIN_NUMBA"
 """Set in the environment, it has the kernel compiled without what leans on numba's insides."""
@@ -79,19 +81,22 @@ def compiled(
 _HELPER: dict[str, Any] = {"cache": False} | (_INTERNALS.HELPER if _INTERNALS else {})
 
 
-def inlined(function: Callable[..., Any]) -> Any:
+def inlined(function: F) -> F:
     """Compile a small helper into each of its callers, whose cache holds it too."""
-    return compiled(**_HELPER, forceinline=True)(function)
+    helper: F = compiled(**_HELPER, forceinline=True)(function)
+    return helper
 
 
-def unchecked(function: Callable[..., Any]) -> Any:
+def unchecked(function: F) -> F:
     """Compile as `inlined` does, but without checking indices: for the innermost loops only."""
-    return compiled(**_HELPER, forceinline=True, boundscheck=False)(function)
+    helper: F = compiled(**_HELPER, forceinline=True, boundscheck=False)(function)
+    return helper
 
 
-def part(function: Callable[..., Any]) -> Any:
+def part(function: F) -> F:
     """Compile a large helper once, to be called from other compiled functions."""
-    return compiled(**_HELPER)(function)
+    helper: F = compiled(**_HELPER)(function)
+    return helper
 
 
 def caller(return_type: Any) -> Any:

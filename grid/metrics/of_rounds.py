@@ -137,5 +137,5 @@ def _rounds(
     if idle == "mean":
         idle_times = idle_times / sizes
     by_metric = np.array(weights, np.float64).T
-    cps: Floats = combine.py_func(sums["over_deadline"], makespans, idle_times, by_metric)
+    cps: Floats = combine(sums["over_deadline"], makespans, idle_times, by_metric)
     return Rounds(dispatched, sums["jobs"], cps)

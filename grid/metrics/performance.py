@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from grid.errors import GridError
 from grid.foreign import quoted
-from grid.kernel.compile import inlined
 
 IDLE_TIMES = ("total", "mean")
 """Readings of idle-time: summed over the processors, or per processor."""
@@ -85,9 +84,8 @@ def weights_per_cluster(
     return [check_weights(weights)] * len(clusters)  # type: ignore[arg-type]
 
 
-@inlined
-def combine(over_deadline: float, makespan: float, idle: float, weights: Any) -> Any:
-    """Return eq. 1 of `muscle`; compiled into whoever scores schedules."""
+def combine(over_deadline: Any, makespan: Any, idle: Any, weights: Any) -> Any:
+    """Return eq. 1 of `muscle`; TITAN compiles it."""
     total = weights[0] + weights[1] + weights[2]
     return (weights[0] * over_deadline + weights[1] * makespan + weights[2] * idle) / total
 
@@ -120,7 +118,7 @@ def comprehensive_performance(
     >>> comprehensive_performance(over_deadline=2.0, makespan=10.0, idle=6.0)
     5.5
     """
-    return float(combine.py_func(over_deadline, makespan, idle, check_weights(weights)))
+    return float(combine(over_deadline, makespan, idle, check_weights(weights)))
 
 
 def over_deadline(finishes: npt.ArrayLike, deadlines: npt.ArrayLike) -> float:
