@@ -11,6 +11,7 @@ from grid.kernel.execution import start_as_taken
 from grid.kernel.placing import REFUSED_START, clear_take, taken_for
 from grid.kernel.queueing.queues import after, first
 from grid.kernel.state import BREAK, NONE
+from grid.kernel.tables import between_runs
 
 
 @compiled()
@@ -56,10 +57,10 @@ def start_split(
     box: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, job: int
 ) -> int:
     """Start a job of the global queue as `known.take` says; return what `taken_for` does."""
-    state = box[0]
+    state, tables = box[0], between_runs(box, slots, events, processors, turns, sliding)
     taken = taken_for(state, slots[job].size, True)
     if taken > 0:
-        start_as_taken(state, slots, events, processors, turns, sliding, job)
+        start_as_taken(state, tables, job)
         clear_take(state)
     elif taken == REFUSED_START:
         state.refused += 1

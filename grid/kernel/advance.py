@@ -17,7 +17,7 @@ from grid.kernel.arrival import become_known, enqueue, land, next_arrival, submi
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.events import kind_of, plan_failure, remove_next
 from grid.kernel.execution import complete, fail, repair, retire, start_waiting
-from grid.kernel.placing import place_jobs
+from grid.kernel.placing import broken, place_jobs
 from grid.kernel.policies.decisions import call_priority
 from grid.kernel.queueing.backfilling import note_newcomer, serve
 from grid.kernel.queueing.fair_share import has_room, open_rows, rank_by_usage, reorder
@@ -28,7 +28,6 @@ from grid.kernel.state import (
     ADVERTISEMENT,
     ASKED,
     BREAK,
-    BROKEN,
     COLLECTED,
     DRAIN,
     END,
@@ -51,129 +50,125 @@ from grid.kernel.state import (
     TIME,
 )
 from grid.kernel.statistics import let_time_pass
+from grid.kernel.tables import Tables
 from grid.kernel.termination import count_in_vain, nothing_awaited
 
 
 @inlined
-def _is_stale(slots: Any, event: Any) -> bool:
+def _is_stale(slots: Any, processors: Any, event: Any) -> bool:
     """Tell whether an event is the end of a job that a failure stopped before."""
+    if processors is None:
+        return False
     return kind_of(event) == END and slots[event.subject].end_event != event.turn
 
 
 @inlined
-def _change(
-    state: Any,
-    slots: Any,
-    events: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    kind: int,
-    processor: int,
-) -> None:
+def _change(state: Any, tables: Tables, kind: int, processor: int) -> None:
     """Have a processor fail, go, or come back."""
     if kind in (BREAK, MEND):
         state.background -= 1
         count_in_vain(state)
     if kind == REPAIR:
-        repair(state, slots, processors, turns, processor)
+        repair(state, tables, processor)
     elif kind == FAIL:
-        fail(state, slots, events, processors, turns, sliding, processor)
+        fail(state, tables, processor)
     elif kind == RETIRE:
-        retire(state, slots, processors, turns, processor)
+        retire(state, tables, processor)
     elif kind == BREAK:
         state.broken += 1
-        fail(state, slots, events, processors, turns, sliding, processor)
-        plan_failure(state, events, MEND, state.mean_down, processor)
+        fail(state, tables, processor)
+        plan_failure(state, tables.events, MEND, state.mean_down, processor)
     else:
         state.broken -= 1
-        repair(state, slots, processors, turns, processor)
-        plan_failure(state, events, BREAK, state.mean_up, processor)
+        repair(state, tables, processor)
+        plan_failure(state, tables.events, BREAK, state.mean_up, processor)
 
 
 @inlined
-def _happen(
-    state: Any,
-    slots: Any,
-    events: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    finished: Any,
-    splits: Any,
-    beliefs: Any,
-    news: Any,
-) -> bool:
-    """Let the events of this instant happen that stand in the heap or slide.
+def _ended(state: Any, tables: Tables) -> bool:
+    """Let jobs end whose ends stand in the heap; tell whether one did that the scheduler is told.
 
-    If queues are visited, one departure at a time, and what else happens when there is none.
+    Who visits queues is told of one departure at a time.
     """
-    # Those of the failure model may be overdue: after the last job nobody waits for them.
-    while state.events > 0 and events[0].time <= state.now:
-        if kind_of(events[0]) != END:
-            break
+    slots, events = tables.slots, tables.events
+    # Events of the failure model may be overdue: after the last job nobody waits for them.
+    while state.events > 0 and events[0].time <= state.now and kind_of(events[0]) == END:
         job = events[0].subject
-        stale = processors is not None and _is_stale(slots, events[0])
+        stale = _is_stale(slots, tables.processors, events[0])
         remove_next(state, events)
         if not stale:
             slots[job].end_event = NONE
-            complete(state, slots, processors, turns, sliding, finished, splits, job)
+            complete(state, tables, job)
             if state.visits == 1:
                 return True
-    while sliding is not None and state.sliding_end <= state.now:
-        job = sliding[state.sliding_first].job
-        complete(state, slots, processors, turns, sliding, finished, splits, job)
+    return False
+
+
+@inlined
+def _slid(state: Any, tables: Tables, sliding: Any) -> bool:
+    """Let co-allocated jobs end; tell whether one did that the scheduler is told, as `_ended`."""
+    if sliding is None:
+        return False
+    while state.sliding_end <= state.now:
+        complete(state, tables, sliding[state.sliding_first].job)
         if state.visits == 1:
             return True
+    return False
+
+
+@inlined
+def _happen(state: Any, tables: Tables, processors: Any) -> None:
+    """Let the events of this instant happen that are no ends of jobs."""
+    events = tables.events
     while state.events > 0 and events[0].time <= state.now:
-        kind, subject = kind_of(events[0]), events[0].subject
-        item = events[0].news
+        kind, subject, item = kind_of(events[0]), events[0].subject, events[0].news
         remove_next(state, events)
         if processors is not None and kind in (REPAIR, FAIL, RETIRE, MEND, BREAK):
-            _change(state, slots, events, processors, turns, sliding, kind, subject)
+            _change(state, tables, kind, subject)
         elif kind == ADVERTISEMENT:
-            state.in_flight -= 1
-            state.advertising -= 1
-            above = hear(state, beliefs, news, subject, item)
-            if pass_on(state, events, beliefs, news, above, item):
-                offer_again(state)
+            _deliver(state, tables, subject, item)
         elif kind == TICK:
             state.ticking = 0
             state.tick = 1
         elif kind == METADATA:
             state.in_flight -= 1
-            become_known(state, slots, subject)
+            become_known(state, tables.slots, subject)
         else:
             state.in_flight -= 1
-            land(state, slots, subject)
-    return False
+            land(state, tables.slots, subject)
 
 
 @inlined
-def _settle(
-    state: Any,
-    slots: Any,
-    events: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    profile: Any,
-    finished: Any,
-    memory: Any,
-    foresight: Any,
-) -> int:
-    """Take every decision that is open at this instant, and start what can start."""
+def _deliver(state: Any, tables: Tables, row: int, item: int) -> None:
+    """Have a broker hear an advertisement, and pass it on."""
+    state.in_flight -= 1
+    state.advertising -= 1
+    above = hear(state, tables.beliefs, tables.news, row, item)
+    if pass_on(state, tables, above, item):
+        offer_again(state)
+
+
+@inlined
+def _give_back(state: Any, tables: Tables, processors: Any) -> None:
+    """Have clusters that lost processors give jobs back; where none can be lost, none does."""
     if processors is not None and state.shrunk_any == 1 and state.answered == 0:
-        give_back(state, slots, events, processors, turns)
-    if sliding is not None:
-        if foresight is None:
-            reason = place_jobs(state, slots, events, processors, turns, sliding, finished, memory)
-        else:
-            reason = place_beside_reservations(
-                state, slots, events, processors, turns, sliding, finished, memory, foresight
-            )
-        if reason != GO_ON:
-            return reason
+        give_back(state, tables)
+
+
+@inlined
+def _place(state: Any, tables: Tables, sliding: Any, foresight: Any) -> int:
+    """Have jobs placed, unless they are collected; return why that cannot go on, or GO_ON."""
+    if sliding is None:
+        return GO_ON
+    if foresight is None:
+        return place_jobs(state, tables)
+    return place_beside_reservations(state, tables)
+
+
+@inlined
+def _rank_landed(state: Any, tables: Tables, profile: Any) -> int:
+    """Rank the jobs that landed on clusters; return why that cannot go on, or GO_ON."""
+    slots = tables.slots
     while state.landing_first != NONE:
         job = state.landing_first
         cluster = slots[job].cluster
@@ -190,143 +185,187 @@ def _settle(
             state.job = job
             return RANK
         if not rank <= np.inf:
-            state.job = job
-            state.answer = rank
-            return BROKEN
+            return broken(state, job, rank)
         enqueue(state, slots, job, rank)
         if profile is not None:
             note_newcomer(state, slots, job)
-    if state.replan_any == 1:
-        return LANDED
-    if state.mispredicted_any == 1:
-        return MISPREDICTED
-    for index in range(state.touched_count):
-        cluster = state.touched_list[index]
-        if state.half_life[cluster] > 0.0:
-            reorder(state, slots, cluster)
-        if profile is not None and state.service[cluster] != HEAD:
-            serve(state, slots, events, processors, turns, sliding, profile, cluster)
-        else:
-            start_waiting(state, slots, events, processors, turns, cluster)
     return GO_ON
 
 
 @inlined
-def _advertise(state: Any, slots: Any, events: Any, beliefs: Any, news: Any) -> None:
+def _serve_queues(state: Any, tables: Tables, profile: Any) -> None:
+    """Start what can start on the clusters where something changed."""
+    for index in range(state.touched_count):
+        cluster = state.touched_list[index]
+        if state.half_life[cluster] > 0.0:
+            reorder(state, tables.slots, cluster)
+        if profile is not None and state.service[cluster] != HEAD:
+            serve(state, tables, cluster)
+        else:
+            start_waiting(state, tables, cluster)
+
+
+@inlined
+def _settle(state: Any, tables: Tables) -> int:
+    """Take every decision that is open at this instant, and start what can start."""
+    _give_back(state, tables, tables.processors)
+    reason = _place(state, tables, tables.sliding, tables.foresight)
+    if reason == GO_ON:
+        reason = _rank_landed(state, tables, tables.profile)
+    if reason != GO_ON:
+        return reason
+    if state.replan_any == 1:
+        return LANDED
+    if state.mispredicted_any == 1:
+        return MISPREDICTED
+    _serve_queues(state, tables, tables.profile)
+    return GO_ON
+
+
+@inlined
+def _advertise(state: Any, tables: Tables) -> None:
     """Have the brokers of clusters tell what changed at this instant, or what is due to be told."""
     heard = False
     for index in range(state.touched_count):
         cluster = state.touched_list[index]
         state.touched[cluster] = 0
         if state.on_change == 1 and state.tick == 0:
-            heard |= advertise(state, events, beliefs, news, cluster)
+            heard |= advertise(state, tables, cluster)
     if state.tick == 1:
         state.tick = 0
         # Else nobody would learn anything new from telling it again, and the run would never end.
         happens = state.events > state.background + state.advertising or state.sliding > 0
         arrives = state.fed < state.chunk_length or state.exhausted == 0
-        if happens or arrives or is_news_out(state, beliefs):
-            tick_again(state, events)
+        if happens or arrives or is_news_out(state, tables.beliefs):
+            tick_again(state, tables.events)
         for cluster in range(state.clusters):
-            heard |= advertise(state, events, beliefs, news, cluster)
+            heard |= advertise(state, tables, cluster)
     elif state.period > 0.0 and state.ticking == 0 and state.touched_count > 0:
-        tick_again(state, events)
+        tick_again(state, tables.events)
     state.touched_count = 0
     if heard:
         offer_again(state)
 
 
+@inlined
+def _close_instant(state: Any, tables: Tables) -> int:
+    """Decide, start and advertise; return why the loop cannot go on, or GO_ON."""
+    while True:
+        reason = _settle(state, tables)
+        if reason != GO_ON:
+            return reason
+        _advertise(state, tables)
+        if state.offering_all == 0:
+            break  # else the global scheduler heard something at once
+    if state.collected > 0 and state.notify == 1:
+        return COLLECTED
+    if state.news + state.clusters > len(tables.news):
+        return FULL
+    # At most one event a live job is added before this point is reached again.
+    if state.events + len(tables.slots) + 2 * len(state.free) > len(tables.events):
+        return FULL
+    return GO_ON
+
+
+@inlined
+def _lacking(state: Any, tables: Tables) -> int:
+    """Return what is needed before time goes on: rows for jobs that leave, jobs; or GO_ON."""
+    if state.finished + len(tables.slots) > len(tables.finished):
+        return DRAIN
+    if state.splits + state.sliding > len(tables.splits):
+        return DRAIN
+    if state.fed == state.chunk_length and state.exhausted == 0:
+        return FEED
+    return GO_ON
+
+
+@inlined
+def _next_event(state: Any, tables: Tables) -> float:
+    """Return when the next job arrives or ends, or something else is due, s."""
+    slots, events = tables.slots, tables.events
+    while state.events > 0 and _is_stale(slots, tables.processors, events[0]):
+        remove_next(state, events)
+    time = next_arrival(state, tables.chunk)
+    if state.events > 0 and events[0].time < time:
+        time = events[0].time
+    if state.sliding_end < time:
+        time = state.sliding_end
+    return float(time)
+
+
+@inlined
+def _open_instant(state: Any, time: float, reserved: float) -> None:
+    """Begin the instant at a time (s)."""
+    state.mid_instant = 1
+    state.instants += 1
+    let_time_pass(state, time)
+    if time > state.now:
+        state.now = time
+    state.known.now = state.now
+    if reserved <= state.now:
+        offer_again(state)
+
+
+@inlined
+def _take_arrivals(state: Any, tables: Tables) -> int:
+    """Submit the jobs that arrive at this instant; return why that cannot go on, or GO_ON.
+
+    Who visits queues is told of one arrival at a time.
+    """
+    chunk = tables.chunk
+    while next_arrival(state, chunk) <= state.now:
+        if state.vacant == NONE:
+            return FULL
+        if state.finished == len(tables.finished):
+            return DRAIN
+        if state.usage_room > 0:
+            if not has_room(state):
+                return FULL
+            open_rows(state, chunk[state.fed].user)
+        if state.predicting == ASKED and state.answered == 0:
+            return PREDICT
+        submit(state, tables, chunk[state.fed])
+        state.fed += 1
+        if state.visits == 1:
+            break
+    if state.fed < state.chunk_length or state.exhausted == 1:
+        state.mid_instant = 0
+    return GO_ON
+
+
 @compiled()
-def advance(
-    box: Any,
-    slots: Any,
-    events: Any,
-    chunk: Any,
-    finished: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    profile: Any,
-    splits: Any,
-    beliefs: Any,
-    news: Any,
-    memory: Any,
-    foresight: Any,
-    until: float,
-) -> int:
+def advance(tables: Tables, until: float) -> int:
     """Let everything happen up to and including `until`, or until somebody outside must act.
 
     Parameters
     ----------
-    box, slots, events, chunk, finished, processors, turns, sliding, profile, beliefs, news
-        The tables of `grid.kernel.dtypes`, structured arrays; the first holds one state record.
-        Without `processors` their identities are not kept, and none changes; without `sliding`
-        the global scheduler collects jobs, and starts none itself; without `profile` clusters start
-        no job before the head of their queue. What handles an absent table is not compiled.
-    splits : array of int32, shape (rows, clusters)
-        Processors of the co-allocated jobs among `finished`, on each cluster.
-    memory : array of float64
-        Belongs to the global scheduler's policy.
-    foresight : Foresight or None
-        What jobs that wait globally have reserved; without it none of them does.
+    tables : Tables
+        What it works on.
     until : float
         Simulated time, s.
 
     Returns
     -------
     int
-        The reason, one of ``TIME`` to ``MISPREDICTED`` of `grid.kernel.state`.
+        The reason, one of ``TIME`` to ``VISIT`` of `grid.kernel.state`.
     """
-    state = box[0]
+    state = tables.box[0]
     while True:
+        reason = GO_ON
         if state.mid_instant == 0:
-            reason = _settle(
-                state,
-                slots,
-                events,
-                processors,
-                turns,
-                sliding,
-                profile,
-                finished,
-                memory,
-                foresight,
-            )
-            if reason != GO_ON:
-                return reason
-            _advertise(state, slots, events, beliefs, news)
-            if state.offering_all == 1:
-                continue  # what the global scheduler heard at once
-            if state.collected > 0 and state.notify == 1:
-                return COLLECTED
-            if state.news + state.clusters > len(news):
-                return FULL
-            # At most one event a live job is added before this point is reached again.
-            if state.events + len(slots) + 2 * len(state.free) > len(events):
-                return FULL
-        if state.finished + len(slots) > len(finished):
-            return DRAIN
-        if state.splits + state.sliding > len(splits):
-            return DRAIN
-        if state.fed == state.chunk_length and state.exhausted == 0:
-            return FEED
-        while processors is not None and state.events > 0 and _is_stale(slots, events[0]):
-            remove_next(state, events)
-        arriving = state.fed < state.chunk_length
-        time = next_arrival(state, chunk)
-        if state.events > 0 and events[0].time < time:
-            time = events[0].time
-        if state.sliding_end < time:
-            time = state.sliding_end
+            reason = _close_instant(state, tables)
+        if reason == GO_ON:
+            reason = _lacking(state, tables)
+        if reason != GO_ON:
+            return reason
+        time = _next_event(state, tables)
         if state.mid_instant == 1 and time > state.now:
             state.mid_instant = 0
             continue
-        if not arriving and nothing_awaited(state):
+        if state.fed == state.chunk_length and nothing_awaited(state):
             time = np.inf
-        reserved = np.inf
-        if foresight is not None:
-            reserved = next_beginning(state, foresight.reservations)
-            time = min(time, reserved)
+        reserved = next_beginning(state, tables.foresight)
+        time = min(time, reserved)
         if time == np.inf:
             state.coming = np.inf
             return OVER
@@ -335,34 +374,11 @@ def advance(
             state.coming = time
             return TIME
         if state.mid_instant == 0:
-            state.instants += 1
-            let_time_pass(state, time)
-            if time > state.now:
-                state.now = time
-            state.known.now = state.now
-            if reserved <= state.now:
-                offer_again(state)
-            state.mid_instant = 1
-            more = _happen(
-                state, slots, events, processors, turns, sliding, finished, splits, beliefs, news
-            )
-            if more:
+            _open_instant(state, time, reserved)
+            if _ended(state, tables) or _slid(state, tables, tables.sliding):
                 state.mid_instant = 0
                 continue
-        while next_arrival(state, chunk) <= state.now:
-            if state.vacant == NONE:
-                return FULL
-            if state.finished == len(finished):
-                return DRAIN
-            if state.usage_room > 0:
-                if not has_room(state):
-                    return FULL
-                open_rows(state, chunk[state.fed].user)
-            if state.predicting == ASKED and state.answered == 0:
-                return PREDICT
-            submit(state, slots, events, finished, chunk[state.fed])
-            state.fed += 1
-            if state.visits == 1:
-                break
-        if state.fed < state.chunk_length or state.exhausted == 1:
-            state.mid_instant = 0
+            _happen(state, tables, tables.processors)
+        reason = _take_arrivals(state, tables)
+        if reason != GO_ON:
+            return reason

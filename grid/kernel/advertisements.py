@@ -14,6 +14,7 @@ from grid.kernel.policies.message_hook import tell
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import learn_up
 from grid.kernel.state import ADVERTISED, ADVERTISEMENT, NONE, TICK
+from grid.kernel.tables import Tables
 from grid.streams import uniform
 
 
@@ -81,11 +82,12 @@ def hear(state: Any, beliefs: Any, news: Any, row: int, item: int) -> int:
 
 
 @part
-def pass_on(state: Any, events: Any, beliefs: Any, news: Any, row: int, item: int) -> bool:
+def pass_on(state: Any, tables: Tables, row: int, item: int) -> bool:
     """Carry news to the broker of `row`, and on up; tell whether the global one heard it at once.
 
     It stops where a hop takes time or loses it.
     """
+    events, beliefs, news = tables.events, tables.beliefs, tables.news
     while row != NONE:
         state.messages[ADVERTISED] += 1
         cluster = beliefs[row].cluster
@@ -107,7 +109,7 @@ def pass_on(state: Any, events: Any, beliefs: Any, news: Any, row: int, item: in
 
 
 @part
-def advertise(state: Any, events: Any, beliefs: Any, news: Any, cluster: int) -> bool:
+def advertise(state: Any, tables: Tables, cluster: int) -> bool:
     """Have a cluster's broker tell what is true now; tell whether the global one heard it."""
     if state.at_once[cluster] == 1:
         state.known.at[cluster] = state.now
@@ -122,7 +124,7 @@ def advertise(state: Any, events: Any, beliefs: Any, news: Any, cluster: int) ->
     state.sent[cluster] += 1
     if state.running_count[cluster] == 0 and state.waiting[cluster] == 0:
         state.left[cluster] = 0.0  # whatever rounding left
-    item = state.vacant_news
+    news, item = tables.news, state.vacant_news
     state.vacant_news = news[item].next
     state.news += 1
     told = news[item]
@@ -133,7 +135,7 @@ def advertise(state: Any, events: Any, beliefs: Any, news: Any, cluster: int) ->
     told.left = state.left[cluster]
     told.finished_work = state.finished_work[cluster]
     told.finished_jobs = state.finished_jobs[cluster]
-    heard = pass_on(state, events, beliefs, news, state.first_belief[cluster], item)
+    heard = pass_on(state, tables, state.first_belief[cluster], item)
     return heard and state.at_once[cluster] == 0
 
 

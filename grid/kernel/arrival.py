@@ -34,6 +34,7 @@ from grid.kernel.state import (
     TRANSIT,
 )
 from grid.kernel.statistics import count_arrival
+from grid.kernel.tables import Tables
 
 
 @inlined
@@ -47,9 +48,9 @@ def next_arrival(state: Any, chunk: Any) -> float:
 
 
 @inlined
-def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None:
+def submit(state: Any, tables: Tables, row: Any) -> None:
     """Take a row of the workload into the grid, at its arrival."""
-    job = state.vacant
+    slots, job = tables.slots, state.vacant
     slot = slots[job]
     state.vacant = slot.next
     state.live += 1
@@ -88,12 +89,12 @@ def submit(state: Any, slots: Any, events: Any, finished: Any, row: Any) -> None
     if slot.origin != ANYWHERE:
         state.received[slot.origin] += 1
     if slot.size > state.largest:
-        reject(state, slots, finished, job)
+        reject(state, tables, job)
         return
     if slot.origin != ANYWHERE and state.visits == 1 and queue_of(state, slot) == slot.origin:
         become_known(state, slots, job)  # it stays there until its queue is visited
     elif slot.origin != ANYWHERE:  # it was submitted through a cluster's local scheduler
-        announce(state, slots, events, job, slot.origin)
+        announce(state, slots, tables.events, job, slot.origin)
     else:
         become_known(state, slots, job)
 

@@ -8,17 +8,15 @@ import numpy as np
 
 from grid.kernel.compile import inlined
 from grid.kernel.state import NONE, VACANT
+from grid.kernel.tables import Tables
 
 
 @inlined
-def record(
-    state: Any, slots: Any, finished: Any, job: int, split: int, start: float, finish: float
-) -> None:
+def record(state: Any, tables: Tables, job: int, split: int, start: float, finish: float) -> None:
     """Write the row of a job that leaves, if anybody wants it."""
     if state.recording == 0:
         return
-    slot = slots[job]
-    row = finished[state.finished]
+    slot, row = tables.slots[job], tables.finished[state.finished]
     state.finished += 1
     row.number = slot.number
     row.arrival = slot.arrival
@@ -48,8 +46,8 @@ def vacate(state: Any, slots: Any, job: int) -> None:
 
 
 @inlined
-def reject(state: Any, slots: Any, finished: Any, job: int) -> None:
+def reject(state: Any, tables: Tables, job: int) -> None:
     """Have a job leave that can never start."""
     state.rejected += 1
-    record(state, slots, finished, job, NONE, np.nan, np.nan)
-    vacate(state, slots, job)
+    record(state, tables, job, NONE, np.nan, np.nan)
+    vacate(state, tables.slots, job)

@@ -144,6 +144,16 @@ FINISHED = np.dtype(
 """A job that left: completed, or rejected (start is NaN)."""
 
 
+RELEASE = np.dtype(
+    [
+        ("time", np.float64),  # s
+        ("job", np.int64),  # slot
+    ],
+    align=True,
+)
+"""When a running job is expected to end: scratch of reservations of the global queue."""
+
+
 @functools.cache
 def sliding_dtype(capacity: int) -> np.dtype[np.void]:
     """Return the dtype of a running co-allocated job, whose end slides."""
@@ -159,6 +169,36 @@ def sliding_dtype(capacity: int) -> np.dtype[np.void]:
             ("allotted", np.float64),  # the ratio that the saturation algorithm finds
             ("take", np.int64, (capacity,)),  # processors on each cluster
             ("demand", np.float64, (capacity,)),  # Mbit/s on each link
+        ],
+        align=True,
+    )
+
+
+@functools.cache
+def moment_dtype(capacity: int) -> np.dtype[np.void]:
+    """Return the dtype of a moment to come, as far as it can be foreseen."""
+    clusters = (capacity,)
+    return np.dtype(
+        [
+            ("time", np.float64),  # s
+            ("free", np.int64, clusters),  # processors
+            ("demand", np.float64, clusters),  # Mbit/s, on each link
+        ],
+        align=True,
+    )
+
+
+@functools.cache
+def reservation_dtype(capacity: int) -> np.dtype[np.void]:
+    """Return the dtype of what is reserved for a job that waits."""
+    clusters = (capacity,)
+    return np.dtype(
+        [
+            ("job", np.int64),  # slot
+            ("begin", np.float64),  # s
+            ("end", np.float64),  # s, if no link that it uses is saturated
+            ("take", np.int64, clusters),  # processors
+            ("demand", np.float64, clusters),  # Mbit/s, on each link
         ],
         align=True,
     )

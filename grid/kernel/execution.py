@@ -22,20 +22,20 @@ from grid.kernel.queueing.releases import keep_in_order
 from grid.kernel.queueing.visiting import note_placement, note_release
 from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, RUNNING
 from grid.kernel.statistics import count_completion
+from grid.kernel.tables import Tables
 
 
 @inlined
-def start_waiting(
-    state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int
-) -> None:
+def start_waiting(state: Any, tables: Tables, cluster: int) -> None:
     """Start jobs from the head of a cluster's queue while they fit."""
+    slots = tables.slots
     while state.root[cluster] != NONE:
         job = first(state, slots, cluster)
         slot = slots[job]
         if slot.size > state.free[cluster] or (state.planned[cluster] == 1 and slot.key == np.inf):
             break
         leave(state, slots, cluster, job)
-        start(state, slots, events, processors, turns, job)
+        start(state, tables, job)
 
 
 @inlined
@@ -47,15 +47,15 @@ def _end_at(state: Any, events: Any, slot: Any, job: int, time: float) -> None:
 
 
 @inlined
-def start(state: Any, slots: Any, events: Any, processors: Any, turns: Any, job: int) -> None:
+def start(state: Any, tables: Tables, job: int) -> None:
     """Start a job on the cluster that it was sent to."""
-    slot = slots[job]
+    slots, slot = tables.slots, tables.slots[job]
     cluster = slot.cluster
-    hold(state, slots, processors, turns, cluster, job, slot.size)
+    hold(state, tables, cluster, job, slot.size)
     slot.status = RUNNING
     slot.start = state.now
     charge_start(state, slot, cluster, slot.size)
-    _end_at(state, events, slot, job, state.now + slot.execution_time)
+    _end_at(state, tables.events, slot, job, state.now + slot.execution_time)
     slot.previous = NONE
     slot.next = state.running[cluster]
     if slot.next != NONE:
@@ -106,25 +106,36 @@ def residual(state: Any, slot: Any, time: float) -> tuple[float, float]:
 
 
 @inlined
-def start_as_taken(
-    state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, job: int
-) -> None:
+def start_as_taken(state: Any, tables: Tables, job: int) -> None:
     """Start a job of the global queue on the processors that `known.take` names."""
-    slot = slots[job]
-    overtake(state, slots, job)
-    leave_line(state, slots, job)
+    slot = tables.slots[job]
+    overtake(state, tables.slots, job)
+    leave_line(state, tables.slots, job)
     if state.visits == 1:
         note_placement(state, slot)
     parts, last, time = reckon(state, slot)
     slot.placed = 1
     if parts == 1:
         slot.cluster = last
-        change_work(state.known, last, slot.predicted_time * slot.size)
-        state.left[last] += slot.predicted_time * slot.size
-        state.known.unfinished[last] += 1
-        start(state, slots, events, processors, turns, job)
-        return
-    row = sliding[state.sliding]
+        _expect(state, slot, last, slot.size)
+        start(state, tables, job)
+    else:
+        _start_parts(state, tables, job, time)
+
+
+@inlined
+def _expect(state: Any, slot: Any, cluster: int, count: int) -> None:
+    """Count a job that starts on `count` processors of a cluster as work of the cluster."""
+    work = slot.predicted_time * count
+    change_work(state.known, cluster, work)
+    state.left[cluster] += work
+    state.known.unfinished[cluster] += 1
+
+
+@inlined
+def _start_parts(state: Any, tables: Tables, job: int, time: float) -> None:
+    """Start a job on several clusters, where it runs for `time` (s) unless links are saturated."""
+    slot, row = tables.slots[job], tables.sliding[state.sliding]
     slot.sliding = state.sliding
     state.sliding += 1
     slot.status = COALLOCATED
@@ -140,39 +151,30 @@ def start_as_taken(
         count = state.known.take[cluster]
         row.take[cluster] = count
         if count > 0:
-            change_work(state.known, cluster, slot.predicted_time * count)
-            state.left[cluster] += slot.predicted_time * count
-            state.known.unfinished[cluster] += 1
+            _expect(state, slot, cluster, count)
             state.running_count[cluster] += 1
-            hold(state, slots, processors, turns, cluster, job, count)
+            hold(state, tables, cluster, job, count)
             charge_start(state, slot, cluster, count)
     if state.penalty > 0.0:
         end = row.since + row.computation_left + row.communication_left
-        _end_at(state, events, slot, job, end)
+        _end_at(state, tables.events, slot, job, end)
     else:
         set_demand(state, row, slot.size, slot.ppbw)
-        slide(state, slots, sliding, True)
+        slide(state, tables.slots, tables.sliding, True)
     state.started += 1
 
 
 @inlined
 def _leave_cluster(
-    state: Any,
-    slots: Any,
-    processors: Any,
-    turns: Any,
-    cluster: int,
-    job: int,
-    count: int,
-    keeps: bool,
+    state: Any, tables: Tables, cluster: int, job: int, count: int, keeps: bool
 ) -> None:
     """Take a job off `count` processors of a cluster, which keeps it or is through with it."""
-    release(state, slots, processors, turns, cluster, job, count)
-    charge_end(state, slots[job], cluster, count)
+    release(state, tables, cluster, job, count)
+    charge_end(state, tables.slots[job], cluster, count)
     state.running_count[cluster] -= 1
     if keeps:
         return
-    work = slots[job].predicted_time * count
+    work = tables.slots[job].predicted_time * count
     state.left[cluster] -= work
     if state.at_once[cluster] == 1:
         learn_finished(state, cluster, work, 1)
@@ -182,17 +184,9 @@ def _leave_cluster(
 
 
 @part
-def take_off(
-    state: Any,
-    slots: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    job: int,
-    keeps: bool,
-) -> None:
+def take_off(state: Any, tables: Tables, job: int, keeps: bool) -> None:
     """Take a running job off all its processors; its cluster may keep it, to start it again."""
-    slot = slots[job]
+    slots, slot = tables.slots, tables.slots[job]
     if slot.status == RUNNING:
         if slot.previous == NONE:
             state.running[slot.cluster] = slot.next
@@ -200,64 +194,72 @@ def take_off(
             slots[slot.previous].next = slot.next
         if slot.next != NONE:
             slots[slot.next].previous = slot.previous
-        _leave_cluster(state, slots, processors, turns, slot.cluster, job, slot.size, keeps)
-    elif sliding is not None:
-        take = sliding[slot.sliding].take
-        for cluster in range(state.clusters):
-            if take[cluster] > 0:
-                _leave_cluster(state, slots, processors, turns, cluster, job, take[cluster], False)
-                state.mispredicted[cluster] = 1  # no plan knew of it
-        state.mispredicted_any = state.notify
-        state.sliding -= 1
-        sliding[slot.sliding] = sliding[state.sliding]
-        slots[sliding[slot.sliding].job].sliding = slot.sliding
-        if state.penalty == 0.0:
-            slide(state, slots, sliding, False)
+        _leave_cluster(state, tables, slot.cluster, job, slot.size, keeps)
+    else:
+        _take_off_parts(state, tables, tables.sliding, job)
 
 
 @inlined
-def _known_at_once(state: Any, slots: Any, cluster: int) -> None:
+def _take_off_parts(state: Any, tables: Tables, sliding: Any, job: int) -> None:
+    """Take a co-allocated job off its clusters; none does where no job is split."""
+    if sliding is None:
+        return
+    index = tables.slots[job].sliding
+    take = sliding[index].take
+    for cluster in range(state.clusters):
+        if take[cluster] > 0:
+            _leave_cluster(state, tables, cluster, job, take[cluster], False)
+            state.mispredicted[cluster] = 1  # no plan knew of it
+    state.mispredicted_any = state.notify
+    state.sliding -= 1
+    sliding[index] = sliding[state.sliding]
+    tables.slots[sliding[index].job].sliding = index
+    if state.penalty == 0.0:
+        slide(state, tables.slots, sliding, False)
+
+
+@inlined
+def _known_at_once(state: Any, cluster: int) -> None:
     """Have jobs offered again if the global scheduler knows what changed on a cluster."""
     if state.at_once[cluster] == 1:
         offer_again(state)
 
 
+@inlined
+def _split_of(state: Any, splits: Any, sliding: Any, slot: Any) -> int:
+    """Have the clusters of a job that ends known; return its row among the splits, or NONE."""
+    if sliding is None or slot.status != COALLOCATED:
+        return NONE
+    take = sliding[slot.sliding].take
+    for cluster in range(state.clusters):
+        if take[cluster] > 0:
+            _known_at_once(state, cluster)
+    if state.recording == 0:
+        return NONE
+    split = state.splits
+    state.splits += 1
+    for cluster in range(state.clusters):
+        splits[split, cluster] = take[cluster]
+    return int(split)
+
+
 @part
-def complete(
-    state: Any,
-    slots: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    finished: Any,
-    splits: Any,
-    job: int,
-) -> None:
+def complete(state: Any, tables: Tables, job: int) -> None:
     """End a job that ran to completion."""
-    slot = slots[job]
-    split = NONE
+    slot = tables.slots[job]
     if state.visits == 1:
         note_release(state, slot)
     count_completion(state, slot, slot.status == COALLOCATED)
-    if sliding is not None and slot.status == COALLOCATED:
-        take = sliding[slot.sliding].take
-        for cluster in range(state.clusters):
-            if take[cluster] > 0:
-                _known_at_once(state, slots, cluster)
-        if state.recording == 1:
-            split = state.splits
-            state.splits += 1
-            for cluster in range(state.clusters):
-                splits[split, cluster] = take[cluster]
-    take_off(state, slots, processors, turns, sliding, job, False)
-    record(state, slots, finished, job, split, slot.start, state.now)
+    split = _split_of(state, tables.splits, tables.sliding, slot)
+    take_off(state, tables, job, False)
+    record(state, tables, job, split, slot.start, state.now)
     if slot.cluster != NONE:
         state.done[slot.cluster] += 1
         if slot.predicted_time != slot.execution_time:
             state.mispredicted[slot.cluster] = 1
             state.mispredicted_any = state.notify
-        _known_at_once(state, slots, slot.cluster)
-    vacate(state, slots, job)
+        _known_at_once(state, slot.cluster)
+    vacate(state, tables.slots, job)
     state.completed += 1
 
 
@@ -278,52 +280,46 @@ def _lose(state: Any, slot: Any, sliding: Any) -> None:
 
 
 @part
-def fail(
-    state: Any,
-    slots: Any,
-    events: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    processor: int,
-) -> None:
+def fail(state: Any, tables: Tables, processor: int) -> None:
     """Fail a processor; the job on it goes back to the queue that it was started from."""
-    doom(state, processors, processor)
-    job = processors[processor].holder
+    slots, row = tables.slots, tables.processors[processor]
+    doom(state, tables.processors, processor)
+    job = row.holder
     if job == DOWN:
         return
     if job != FREE:
         slot = slots[job]
-        _lose(state, slot, sliding)
+        _lose(state, slot, tables.sliding)
         if slot.status == RUNNING:
             left_booking(state, slot.cluster)
-        take_off(state, slots, processors, turns, sliding, job, slot.placed == 0)
+        take_off(state, tables, job, slot.placed == 0)
         slot.end_event = NONE
         slot.restarts += 1
         if slot.placed == 1:
             slot.cluster = NONE
-            announce(state, slots, events, job, processors[processor].cluster)
+            announce(state, slots, tables.events, job, row.cluster)
         else:
             land(state, slots, job)
-    if processors[processor].holder != DOWN:  # as one that was drained is by now
-        take_down(state, slots, processors, turns, processor)
-    _known_at_once(state, slots, processors[processor].cluster)
+    if row.holder != DOWN:  # as one that was drained is by now
+        take_down(state, tables, processor)
+    _known_at_once(state, row.cluster)
 
 
 @part
-def retire(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+def retire(state: Any, tables: Tables, processor: int) -> None:
     """Have a processor go down as soon as it is free."""
-    doom(state, processors, processor)
-    if processors[processor].holder == FREE:
-        take_down(state, slots, processors, turns, processor)
-        _known_at_once(state, slots, processors[processor].cluster)
+    doom(state, tables.processors, processor)
+    if tables.processors[processor].holder == FREE:
+        take_down(state, tables, processor)
+        _known_at_once(state, tables.processors[processor].cluster)
 
 
 @part
-def repair(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+def repair(state: Any, tables: Tables, processor: int) -> None:
     """Bring a processor back, unless it is down for another cause too."""
-    spare(state, processors, processor)
-    if processors[processor].causes == 0:
-        if processors[processor].holder == DOWN:
-            bring_up(state, slots, processors, turns, processor)
-        _known_at_once(state, slots, processors[processor].cluster)
+    row = tables.processors[processor]
+    spare(state, tables.processors, processor)
+    if row.causes == 0:
+        if row.holder == DOWN:
+            bring_up(state, tables, processor)
+        _known_at_once(state, row.cluster)

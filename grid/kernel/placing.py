@@ -12,6 +12,7 @@ from grid.kernel.policies.decisions import call_place, call_visit
 from grid.kernel.queueing.global_queue import ASK, first_offered, leave_line, next_offered
 from grid.kernel.queueing.visiting import nothing_happened, tell_outcome
 from grid.kernel.state import BROKEN, DRAIN, FULL, GO_ON, NONE, PLACE, REJECT, START, VISIT, WAIT
+from grid.kernel.tables import Tables
 
 REFUSED_START, IMPOSSIBLE = -1, -2
 """What may be wrong with a start: clusters are not as free as told, or it can never be had."""
@@ -73,71 +74,93 @@ def broken(state: Any, job: int, answer: float) -> int:
 
 
 @inlined
-def place_jobs(
-    state: Any,
-    slots: Any,
-    events: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    finished: Any,
-    memory: Any,
-) -> int:
+def keep_answer(state: Any, answer: int, reason: int) -> int:
+    """Have an answer carried out when there is room; return why the loop cannot go on."""
+    state.answered = 1
+    state.answer = answer
+    return reason
+
+
+@inlined
+def _visit(state: Any, memory: Any) -> int:
+    """Have the scheduler name the queue whose head is placed next, or none."""
+    if state.answered == 0 and state.visit_at == 0:
+        state.job = NONE
+        return VISIT
+    wanted = _visited(state, memory)
+    visited = int(wanted)
+    if visited != wanted or not _can_be_visited(state, visited):
+        return broken(state, NONE, wanted)
+    state.cursor = NONE if visited == NONE else state.line_first[visited]
+    return GO_ON
+
+
+@inlined
+def _start(state: Any, tables: Tables, job: int) -> tuple[int, bool]:
+    """Start a job as `known.take` says, as `_carry_out`."""
+    taken = taken_for(state, tables.slots[job].size, False)
+    if taken == IMPOSSIBLE:
+        return broken(state, job, START), False
+    if taken == REFUSED_START:
+        state.refused += 1
+    elif state.sliding == len(tables.sliding):
+        return keep_answer(state, START, FULL), False
+    else:
+        start_as_taken(state, tables, job)
+    clear_take(state)
+    return GO_ON, taken == REFUSED_START
+
+
+@inlined
+def _carry_out(state: Any, tables: Tables, job: int, answer: int) -> tuple[int, bool]:
+    """Do with a job as answered; return why that cannot be, or GO_ON, and whether it waits."""
+    if answer == START:
+        return _start(state, tables, job)
+    if 0 <= answer < state.clusters and tables.slots[job].size <= state.size[answer]:
+        send(state, tables.slots, tables.events, job, answer)
+    elif answer == REJECT:
+        if state.finished == len(tables.finished):
+            return keep_answer(state, answer, DRAIN), False
+        leave_line(state, tables.slots, job)
+        reject(state, tables, job)
+    elif answer != WAIT:
+        return broken(state, job, answer), False
+    return GO_ON, answer == WAIT
+
+
+@inlined
+def _place(state: Any, tables: Tables) -> int:
+    """Have the job at the cursor placed, and go on to the next that is offered."""
+    slots, job = tables.slots, state.cursor
+    if state.answered == 1:
+        state.answered = 0
+        answer = int(state.answer)
+        if answer != state.answer:
+            return broken(state, job, state.answer)
+    elif state.place_at != 0:
+        answer = call_place(state.place_at, state.known, slots[job], tables.memory)
+    else:
+        state.job = job
+        return PLACE
+    following, size, queue = slots[job].next, slots[job].size, slots[job].queue
+    reason, waits = _carry_out(state, tables, job, answer)
+    if reason != GO_ON:
+        return reason
+    if state.visits == 1:
+        tell_outcome(state, queue, waits)
+    state.cursor = next_offered(state, slots, size, following, waits, tables.memory)
+    return GO_ON
+
+
+@inlined
+def place_jobs(state: Any, tables: Tables) -> int:
     """Offer the jobs that are to be offered; return why that cannot go on, or GO_ON."""
     if state.cursor == NONE and state.offering_all == 1:
-        state.cursor = first_offered(state, slots, memory)
+        state.cursor = first_offered(state, tables.slots, tables.memory)
     while state.cursor != NONE:
-        if state.cursor == ASK:
-            if state.answered == 0 and state.visit_at == 0:
-                state.job = NONE
-                return VISIT
-            wanted = _visited(state, memory)
-            visited = int(wanted)
-            if visited != wanted or not _can_be_visited(state, visited):
-                return broken(state, NONE, wanted)
-            state.cursor = NONE if visited == NONE else state.line_first[visited]
-            continue
-        job = state.cursor
-        if state.answered == 1:
-            state.answered = 0
-            answer = int(state.answer)
-            if answer != state.answer:
-                return broken(state, job, state.answer)
-        elif state.place_at != 0:
-            answer = call_place(state.place_at, state.known, slots[job], memory)
-        else:
-            state.job = job
-            return PLACE
-        following, size, queue = slots[job].next, slots[job].size, slots[job].queue
-        if answer == START:
-            taken = taken_for(state, size, False)
-            if taken == IMPOSSIBLE:
-                return broken(state, job, answer)
-            if taken == REFUSED_START:
-                state.refused += 1
-                answer = WAIT
-            elif state.sliding == len(sliding):
-                state.answered = 1
-                state.answer = answer
-                return FULL
-            else:
-                start_as_taken(state, slots, events, processors, turns, sliding, job)
-            clear_take(state)
-        elif 0 <= answer < state.clusters and size <= state.size[answer]:
-            send(state, slots, events, job, answer)
-        elif answer == REJECT:
-            if state.finished == len(finished):
-                state.answered = 1
-                state.answer = answer
-                return DRAIN
-            leave_line(state, slots, job)
-            reject(state, slots, finished, job)
-        elif answer != WAIT:
-            return broken(state, job, answer)
-        waits = answer == WAIT
-        if state.visits == 1:
-            tell_outcome(state, queue, waits)
-        state.cursor = next_offered(state, slots, size, following, waits, memory)
+        reason = _visit(state, tables.memory) if state.cursor == ASK else _place(state, tables)
+        if reason != GO_ON:
+            return reason
     state.offering_all = 0
     if state.visits == 1:
         nothing_happened(state)

@@ -16,6 +16,7 @@ from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.policies.policy_view import share_work
 from grid.kernel.queueing.queues import first, join, leave
 from grid.kernel.state import DOWN, FREE, NONE
+from grid.kernel.tables import Tables, between_runs
 
 
 @inlined
@@ -87,25 +88,26 @@ def _rekey(state: Any, slots: Any, cluster: int, job: int, key: float) -> None:
 
 
 @inlined
-def _turn_lost(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+def _turn_lost(state: Any, tables: Tables, processor: int) -> None:
     """Have the job whose turn it is wait: the processor is no longer free."""
-    turn = processors[processor].turn
+    slots, turn = tables.slots, tables.processors[processor].turn
     if turn != NONE:
-        job = turns[turn].job
+        job = tables.turns[turn].job
         if slots[job].turns_due == 0:
-            _rekey(state, slots, processors[processor].cluster, job, np.inf)
+            _rekey(state, slots, tables.processors[processor].cluster, job, np.inf)
         slots[job].turns_due += 1
 
 
 @inlined
-def _turn_come(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+def _turn_come(state: Any, tables: Tables, processor: int) -> None:
     """Tell the job whose turn it is that the processor is free: it may be ready."""
-    turn = processors[processor].turn
+    slots, turn = tables.slots, tables.processors[processor].turn
     if turn != NONE:
-        job = turns[turn].job
+        job = tables.turns[turn].job
         slots[job].turns_due -= 1
         if slots[job].turns_due == 0:
-            _rekey(state, slots, processors[processor].cluster, job, slots[job].plan_rank)
+            cluster = tables.processors[processor].cluster
+            _rekey(state, slots, cluster, job, slots[job].plan_rank)
 
 
 @inlined
@@ -123,8 +125,9 @@ def _vacate_turn(state: Any, turns: Any, turn: int) -> None:
 
 
 @part
-def take_turns(state: Any, slots: Any, processors: Any, turns: Any, job: int) -> None:
+def take_turns(state: Any, tables: Tables, job: int) -> None:
     """Put a ready job of a plan on its processors; their next turns stay due."""
+    slots, processors, turns = tables.slots, tables.processors, tables.turns
     turn = slots[job].first_turn
     while turn != NONE:
         processor = turns[turn].processor
@@ -162,11 +165,12 @@ def spare(state: Any, processors: Any, processor: int) -> None:
 
 
 @part
-def take_down(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+def take_down(state: Any, tables: Tables, processor: int) -> None:
     """Make a free processor unavailable."""
+    processors = tables.processors
     cluster = processors[processor].cluster
     account(state, cluster)
-    _turn_lost(state, slots, processors, turns, processor)
+    _turn_lost(state, tables, processor)
     processors[processor].holder = DOWN
     state.free[cluster] -= 1
     state.up[cluster] -= 1
@@ -175,30 +179,34 @@ def take_down(state: Any, slots: Any, processors: Any, turns: Any, processor: in
 
 
 @inlined
-def hold(
-    state: Any, slots: Any, processors: Any, turns: Any, cluster: int, job: int, count: int
-) -> None:
+def hold(state: Any, tables: Tables, cluster: int, job: int, count: int) -> None:
     """Put a job on `count` processors of a cluster, the free ones of lowest index."""
     account(state, cluster)
     state.free[cluster] -= count
-    if processors is not None:
-        if slots[job].first_turn != NONE:
-            take_turns(state, slots, processors, turns, job)
-        else:
-            processor = state.first_processor[cluster]
-            while count > 0:
-                if processors[processor].holder == FREE:
-                    _turn_lost(state, slots, processors, turns, processor)
-                    _occupy(slots, processors, processor, job)
-                    count -= 1
-                processor += 1
+    _hold_identities(state, tables, tables.processors, cluster, job, count)
     _changed(state, cluster)
 
 
-@part
-def release(
-    state: Any, slots: Any, processors: Any, turns: Any, cluster: int, job: int, count: int
+@inlined
+def _hold_identities(
+    state: Any, tables: Tables, processors: Any, cluster: int, job: int, count: int
 ) -> None:
+    if processors is None:
+        return
+    if tables.slots[job].first_turn != NONE:
+        take_turns(state, tables, job)
+        return
+    processor = state.first_processor[cluster]
+    while count > 0:
+        if processors[processor].holder == FREE:
+            _turn_lost(state, tables, processor)
+            _occupy(tables.slots, processors, processor, job)
+            count -= 1
+        processor += 1
+
+
+@part
+def release(state: Any, tables: Tables, cluster: int, job: int, count: int) -> None:
     """Free the `count` processors that a job holds on a cluster.
 
     With identities, all the processors of the job are freed by the first call: a co-allocated
@@ -206,49 +214,104 @@ def release(
     """
     account(state, cluster)
     state.free[cluster] += count
-    if processors is not None:
-        processor = slots[job].first_processor
-        slots[job].first_processor = NONE
-        while processor != NONE:
-            processors[processor].holder = FREE
-            _turn_come(state, slots, processors, turns, processor)
-            if processors[processor].causes > 0:
-                take_down(state, slots, processors, turns, processor)
-            processor = processors[processor].next
+    _free_identities(state, tables, tables.processors, job)
     _changed(state, cluster)
 
 
+@inlined
+def _free_identities(state: Any, tables: Tables, processors: Any, job: int) -> None:
+    if processors is None:
+        return
+    processor = tables.slots[job].first_processor
+    tables.slots[job].first_processor = NONE
+    while processor != NONE:
+        processors[processor].holder = FREE
+        _turn_come(state, tables, processor)
+        if processors[processor].causes > 0:
+            take_down(state, tables, processor)
+        processor = processors[processor].next
+
+
 @part
-def bring_up(state: Any, slots: Any, processors: Any, turns: Any, processor: int) -> None:
+def bring_up(state: Any, tables: Tables, processor: int) -> None:
     """Make a failed processor available again."""
-    cluster = processors[processor].cluster
+    cluster = tables.processors[processor].cluster
     account(state, cluster)
-    processors[processor].holder = FREE
+    tables.processors[processor].holder = FREE
     state.free[cluster] += 1
     state.up[cluster] += 1
-    _turn_come(state, slots, processors, turns, processor)
+    _turn_come(state, tables, processor)
     _changed(state, cluster)
 
 
 @part
-def forget_plan(state: Any, slots: Any, processors: Any, turns: Any, cluster: int) -> None:
+def forget_plan(state: Any, tables: Tables, cluster: int) -> None:
     """Make every waiting job of a cluster wait for a plan."""
     while True:
-        job = first(state, slots, cluster)
-        if job == NONE or slots[job].key == np.inf:
+        job = first(state, tables.slots, cluster)
+        if job == NONE or tables.slots[job].key == np.inf:
             break
-        _rekey(state, slots, cluster, job, np.inf)
-    if processors is not None:
-        begin = state.first_processor[cluster]
-        for processor in range(begin, begin + state.size[cluster]):
-            turn = processors[processor].turn
-            processors[processor].turn = NONE
-            while turn != NONE:
-                slots[turns[turn].job].first_turn = NONE
-                slots[turns[turn].job].turns_due = 0
-                following = turns[turn].next
-                _vacate_turn(state, turns, turn)
-                turn = following
+        _rekey(state, tables.slots, cluster, job, np.inf)
+    _forget_turns(state, tables, tables.processors, cluster)
+
+
+@inlined
+def _forget_turns(state: Any, tables: Tables, processors: Any, cluster: int) -> None:
+    if processors is None:
+        return
+    slots, turns = tables.slots, tables.turns
+    begin = state.first_processor[cluster]
+    for processor in range(begin, begin + state.size[cluster]):
+        turn = processors[processor].turn
+        processors[processor].turn = NONE
+        while turn != NONE:
+            slots[turns[turn].job].first_turn = NONE
+            slots[turns[turn].job].turns_due = 0
+            following = turns[turn].next
+            _vacate_turn(state, turns, turn)
+            turn = following
+
+
+@inlined
+def _put_turns(state: Any, tables: Tables, processors: Any, order: Any, resources: Any) -> None:
+    """Give each processor the turns of a plan, each before those that follow it, so backwards."""
+    if processors is None:
+        return
+    slots, turns = tables.slots, tables.turns
+    end = len(resources)
+    for rank in range(len(order) - 1, -1, -1):
+        job = order[rank]
+        slots[job].plan_rank = rank
+        cluster = slots[job].cluster
+        for place in range(end - slots[job].size, end):
+            processor = state.first_processor[cluster] + resources[place]
+            turn = state.vacant_turn
+            state.vacant_turn = turns[turn].next
+            state.turns += 1
+            turns[turn].job = job
+            turns[turn].processor = processor
+            turns[turn].next = processors[processor].turn
+            turns[turn].sibling = slots[job].first_turn
+            slots[job].first_turn = turn
+            processors[processor].turn = turn
+        end -= slots[job].size
+    _rank_ready(state, tables, order)
+
+
+@inlined
+def _rank_ready(state: Any, tables: Tables, order: Any) -> None:
+    """Put the jobs of a plan whose turns have all come into their places in the queue."""
+    slots, processors, turns = tables.slots, tables.processors, tables.turns
+    for rank in range(len(order)):
+        job = order[rank]
+        turn = slots[job].first_turn
+        while turn != NONE:
+            processor = turns[turn].processor
+            if processors[processor].turn != turn or processors[processor].holder != FREE:
+                slots[job].turns_due += 1
+            turn = turns[turn].sibling
+        if slots[job].turns_due == 0:
+            _rekey(state, slots, slots[job].cluster, job, float(rank))
 
 
 @compiled()
@@ -269,37 +332,11 @@ def set_plan(
         Processors (0-based in the cluster) of each job, one job after the other; empty for a plan
         that names no processors.
     """
-    state = box[0]
-    forget_plan(state, slots, processors, turns, cluster)
+    state, tables = box[0], between_runs(box, slots, None, processors, turns, None)
+    forget_plan(state, tables, cluster)
     if len(resources) == 0:
         for rank in range(len(order)):
             _rekey(state, slots, cluster, order[rank], float(rank))
-    elif processors is not None:
-        # Backwards, so that each turn is put before those that follow it.
-        end = len(resources)
-        for rank in range(len(order) - 1, -1, -1):
-            job = order[rank]
-            slots[job].plan_rank = rank
-            for place in range(end - slots[job].size, end):
-                processor = state.first_processor[cluster] + resources[place]
-                turn = state.vacant_turn
-                state.vacant_turn = turns[turn].next
-                state.turns += 1
-                turns[turn].job = job
-                turns[turn].processor = processor
-                turns[turn].next = processors[processor].turn
-                turns[turn].sibling = slots[job].first_turn
-                slots[job].first_turn = turn
-                processors[processor].turn = turn
-            end -= slots[job].size
-        for rank in range(len(order)):
-            job = order[rank]
-            turn = slots[job].first_turn
-            while turn != NONE:
-                processor = turns[turn].processor
-                if processors[processor].turn != turn or processors[processor].holder != FREE:
-                    slots[job].turns_due += 1
-                turn = turns[turn].sibling
-            if slots[job].turns_due == 0:
-                _rekey(state, slots, cluster, job, float(rank))
+    else:
+        _put_turns(state, tables, processors, order, resources)
     touch(state, cluster)

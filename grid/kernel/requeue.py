@@ -10,6 +10,7 @@ from grid.kernel.compile import inlined, part
 from grid.kernel.processors import forget_plan, left_booking, touch
 from grid.kernel.queueing.queues import after, first, leave
 from grid.kernel.state import NONE
+from grid.kernel.tables import Tables
 
 
 @part
@@ -35,11 +36,12 @@ def _hand_back(state: Any, slots: Any, events: Any, job: int) -> None:
 
 
 @part
-def give_back(state: Any, slots: Any, events: Any, processors: Any, turns: Any) -> None:
+def give_back(state: Any, tables: Tables) -> None:
     """Have clusters that lose processors give back the jobs that they can no longer hold.
 
     That is every such job that waits there, or lands there now and was sent as of older news.
     """
+    slots = tables.slots
     job, previous = state.landing_first, NONE
     while job != NONE:
         following, cluster = slots[job].next, slots[job].cluster
@@ -51,31 +53,30 @@ def give_back(state: Any, slots: Any, events: Any, processors: Any, turns: Any) 
                 slots[previous].next = following
             if following == NONE:
                 state.landing_last = previous
-            _hand_back(state, slots, events, job)
+            _hand_back(state, slots, tables.events, job)
         else:
             previous = job
         job = following
     for cluster in range(state.clusters):
         if state.shrunk[cluster] == 1:
             state.shrunk[cluster] = 0
-            _give_back_waiting(state, slots, events, processors, turns, cluster)
+            _give_back_waiting(state, tables, cluster)
 
 
 @inlined
-def _give_back_waiting(
-    state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int
-) -> None:
+def _give_back_waiting(state: Any, tables: Tables, cluster: int) -> None:
+    slots = tables.slots
     too_large = False
     job = first(state, slots, cluster)
     while job != NONE:
         too_large |= slots[job].size > state.remaining[cluster]
         job = after(state, slots, cluster, job)
     if too_large and state.planned[cluster] == 1:
-        forget_plan(state, slots, processors, turns, cluster)  # its planner is asked anyway
+        forget_plan(state, tables, cluster)  # its planner is asked anyway
     job = first(state, slots, cluster)
     while job != NONE:
         following = after(state, slots, cluster, job)
         if slots[job].size > state.remaining[cluster]:
             leave(state, slots, cluster, job)
-            _hand_back(state, slots, events, job)
+            _hand_back(state, slots, tables.events, job)
         job = following

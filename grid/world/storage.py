@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from grid.jobs import JOB
 from grid.kernel import dtypes
-from grid.kernel.queueing.availability_profile import (
-    RELEASE,
-    Foresight,
-    moment_dtype,
-    reservation_dtype,
-)
+from grid.kernel.dtypes import RELEASE, moment_dtype, reservation_dtype
 from grid.kernel.queueing.fair_share import USAGE, move_rows
 from grid.kernel.state import NONE
+from grid.kernel.tables import Foresight, Tables
 from grid.platform.brokers import Advertising
 from grid.platform.multicluster import Platform
 from grid.world.layout import free_processors, known_columns, new_state, set_brokers
@@ -24,25 +20,6 @@ from grid.world.layout import free_processors, known_columns, new_state, set_bro
 CHUNK, SPLITS = 4096, 256
 """Finished jobs, and co-allocated ones among them, that the kernel keeps until they are taken out.
 """
-
-
-class Tables(NamedTuple):
-    """The tables in the order in which the loop takes them; None where it has no use for one."""
-
-    box: npt.NDArray[np.void]
-    slots: npt.NDArray[np.void]
-    events: npt.NDArray[np.void]
-    chunk: npt.NDArray[np.void]
-    finished: npt.NDArray[np.void]
-    processors: Any
-    turns: npt.NDArray[np.void]
-    sliding: Any
-    profile: Any
-    splits: npt.NDArray[np.int32]
-    beliefs: npt.NDArray[np.void]
-    news: npt.NDArray[np.void]
-    memory: npt.NDArray[np.float64]
-    foresight: Any
 
 
 class Storage:

@@ -18,6 +18,7 @@ from grid.kernel.placing import IMPOSSIBLE
 from grid.kernel.policies.message_hook import LISTENER
 from grid.kernel.processors import set_plan
 from grid.kernel.state import State
+from grid.kernel.tables import Tables
 from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
 from grid.platform.distance import DistanceCosts
@@ -29,7 +30,7 @@ from grid.world.jobs import Jobs
 from grid.world.policies import Policies
 from grid.world.resources import Resources
 from grid.world.statistics import Statistics
-from grid.world.storage import Storage, Tables
+from grid.world.storage import Storage
 from grid.world.validation import (
     broken_answer,
     check_plan,
@@ -247,8 +248,8 @@ class World:
         while True:
             # Tables are replaced here, and in decisions in Python too.
             if storage.tables is not tables:
-                tables, run, arguments = storage.tables, self.compile(), tuple(storage.arguments())
-            reason = run(*arguments, self._until)
+                tables, run, arguments = storage.tables, self.compile(), storage.arguments()
+            reason = run(arguments, self._until)
             if reason == k_place and place is not None:
                 answer[0] = place(job.item())
                 answered[0] = 1

@@ -8,11 +8,9 @@ those of the row, and what it writes into its memory or draws at random is undon
 
 from __future__ import annotations
 
-import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from grid.kernel.bandwidth import set_demand
 from grid.kernel.compile import inlined, part, unchecked
@@ -20,62 +18,7 @@ from grid.kernel.execution import reckon, residual
 from grid.kernel.queueing.releases import expected_end, expected_end_of_parts, freed_by
 from grid.kernel.state import COALLOCATED, NONE
 from grid.kernel.statistics import TOLERANCE
-
-RELEASE = np.dtype(
-    [
-        ("time", np.float64),  # s
-        ("job", np.int64),  # slot
-    ],
-    align=True,
-)
-"""When a running job is expected to end."""
-
-
-@functools.cache
-def moment_dtype(capacity: int) -> np.dtype[np.void]:
-    """Return the dtype of a row of the profile."""
-    clusters = (capacity,)
-    return np.dtype(
-        [
-            ("time", np.float64),  # s
-            ("free", np.int64, clusters),  # processors
-            ("demand", np.float64, clusters),  # Mbit/s, on each link
-        ],
-        align=True,
-    )
-
-
-@functools.cache
-def reservation_dtype(capacity: int) -> np.dtype[np.void]:
-    """Return the dtype of what is reserved for a job that waits."""
-    clusters = (capacity,)
-    return np.dtype(
-        [
-            ("job", np.int64),  # slot
-            ("begin", np.float64),  # s
-            ("end", np.float64),  # s, if no link that it uses is saturated
-            ("take", np.int64, clusters),  # processors
-            ("demand", np.float64, clusters),  # Mbit/s, on each link
-        ],
-        align=True,
-    )
-
-
-class Foresight(NamedTuple):
-    """The tables of a run with reservations; the loop takes them as one."""
-
-    profile: npt.NDArray[np.void]
-    """Of `moment_dtype`; `state.moments` rows are in use."""
-
-    reservations: npt.NDArray[np.void]
-    """Of `reservation_dtype`, in the order of the queue; `state.reservations` rows are in use, and
-    the last one is of the job that is being tried."""
-
-    releases: npt.NDArray[np.void]
-    """Scratch of `RELEASE`, a row for each slot."""
-
-    memory: npt.NDArray[np.float64]
-    """The policy's, while it is asked about a moment to come."""
+from grid.kernel.tables import Tables
 
 
 @unchecked
@@ -94,11 +37,12 @@ def _sink(releases: Any, at: int, count: int) -> None:
 
 
 @part
-def _gather_releases(state: Any, slots: Any, sliding: Any, releases: Any) -> int:
+def _gather_releases(state: Any, tables: Tables) -> int:
     """Make a heap of the ends of all running jobs; return how many there are.
 
     One that runs for longer than expected is about to end, but holds its processors now.
     """
+    slots, sliding, releases = tables.slots, tables.sliding, tables.foresight.releases
     soon = np.nextafter(state.now, np.inf)
     count = 0
     for cluster in range(state.clusters):
@@ -130,12 +74,12 @@ def see_now(state: Any, profile: Any) -> None:
 
 
 @part
-def _expect_running(
-    state: Any, slots: Any, processors: Any, sliding: Any, profile: Any, releases: Any
-) -> None:
+def _expect_running(state: Any, tables: Tables) -> None:
     """Write the profile of the running jobs alone."""
+    slots, sliding = tables.slots, tables.sliding
+    profile, releases = tables.foresight.profile, tables.foresight.releases
     see_now(state, profile)
-    count = _gather_releases(state, slots, sliding, releases)
+    count = _gather_releases(state, tables)
     state.soonest = releases[0].time if count > 0 else np.inf
     while count > 0:
         time, job = releases[0].time, releases[0].job
@@ -149,13 +93,13 @@ def _expect_running(
         row = profile[state.moments - 1]
         if slots[job].status != COALLOCATED:
             cluster = slots[job].cluster
-            row.free[cluster] += freed_by(state, slots, processors, cluster, job, slots[job].size)
+            row.free[cluster] += freed_by(state, tables, cluster, job, slots[job].size)
             continue
         ending = sliding[slots[job].sliding]
         for cluster in range(state.clusters):
             if ending.take[cluster] > 0:
                 held = ending.take[cluster]
-                row.free[cluster] += freed_by(state, slots, processors, cluster, job, held)
+                row.free[cluster] += freed_by(state, tables, cluster, job, held)
         if state.penalty == 0.0:
             for link in range(state.links):
                 row.demand[link] -= ending.demand[link]
@@ -187,24 +131,24 @@ def propose(state: Any, slot: Any, reservation: Any, begin: float) -> None:
 
 
 @part
-def foresee(state: Any, slots: Any, processors: Any, sliding: Any, foresight: Any) -> None:
+def foresee(state: Any, tables: Tables) -> None:
     """Write the profile; forget all reservations if they no longer fit.
 
     A reservation whose time has come and that could not be had begins now.
     """
-    profile = foresight.profile
-    _expect_running(state, slots, processors, sliding, profile, foresight.releases)
+    profile = tables.foresight.profile
+    _expect_running(state, tables)
     fits = True
     for index in range(state.reservations):
-        reservation = foresight.reservations[index]
+        reservation = tables.foresight.reservations[index]
         if reservation.begin < state.now:
             for cluster in range(state.clusters):
                 state.known.take[cluster] = reservation.take[cluster]
-            propose(state, slots[reservation.job], reservation, state.now)
+            propose(state, tables.slots[reservation.job], reservation, state.now)
         fits &= reserve(state, profile, reservation, 1)
     if not fits:
         state.reservations = 0
-        _expect_running(state, slots, processors, sliding, profile, foresight.releases)
+        _expect_running(state, tables)
     state.foreseen = 1
 
 

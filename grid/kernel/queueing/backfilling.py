@@ -19,6 +19,7 @@ from grid.kernel.queueing.conservative import serve_by_reservations
 from grid.kernel.queueing.queues import first, leave, walk, walk_from, walk_on
 from grid.kernel.queueing.releases import expected_end, freed_by, is_overdue, parts_freed
 from grid.kernel.state import EASY, FPFS, NOBODY, NONE
+from grid.kernel.tables import Tables
 
 
 @inlined
@@ -32,11 +33,9 @@ def note_newcomer(state: Any, slots: Any, job: int) -> None:
 
 
 @part
-def _leave_and_start(
-    state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int, job: int
-) -> None:
-    leave(state, slots, cluster, job)
-    start(state, slots, events, processors, turns, job)
+def _leave_and_start(state: Any, tables: Tables, cluster: int, job: int) -> None:
+    leave(state, tables.slots, cluster, job)
+    start(state, tables, job)
 
 
 @inlined
@@ -46,22 +45,20 @@ def _only_newcomer(state: Any, cluster: int) -> bool:
 
 
 @part
-def _serve_all_that_fit(
-    state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int
-) -> None:
+def _serve_all_that_fit(state: Any, tables: Tables, cluster: int) -> None:
     """FPFS: start each job that fits, in order, unless one was overtaken too often before it."""
-    most = state.may_be_overtaken[cluster]
+    slots, most = tables.slots, state.may_be_overtaken[cluster]
     job = walk(state, slots, cluster)
     if most == NOBODY and _only_newcomer(state, cluster):
         job = state.newcomer[cluster]
         if slots[job].size <= state.free[cluster]:
-            _leave_and_start(state, slots, events, processors, turns, cluster, job)
+            _leave_and_start(state, tables, cluster, job)
         return
     # `jumps` counts from what has started by now, until the walk is over.
     started, allowed, last = 0, NOBODY, NONE
     while job != NONE and state.free[cluster] > 0 and started < allowed:
         if slots[job].size <= state.free[cluster]:
-            _leave_and_start(state, slots, events, processors, turns, cluster, job)
+            _leave_and_start(state, tables, cluster, job)
             started += last != NONE
             job = walk_from(state, slots, cluster, job)
         else:
@@ -79,17 +76,16 @@ def _serve_all_that_fit(
 
 
 @part
-def _find_shadow(
-    state: Any, slots: Any, processors: Any, sliding: Any, cluster: int, head: int
-) -> None:
+def _find_shadow(state: Any, tables: Tables, cluster: int, head: int) -> None:
     """Find when the head of the queue is expected to start, and what it leaves free then.
 
     All releases of that instant included. A head larger than what remains has no such time.
     """
-    need, free = slots[head].size, state.free[cluster]
+    slots, free = tables.slots, state.free[cluster]
+    need = slots[head].size
     state.shadow[cluster], state.extra[cluster] = np.inf, free
     job = state.running[cluster]
-    at, freed = parts_freed(state, slots, processors, sliding, cluster, -np.inf)
+    at, freed = parts_freed(state, tables, tables.sliding, cluster, -np.inf)
     while job != NONE or at < np.inf:
         end = np.inf if job == NONE else expected_end(state, slots[job])
         if free >= need and min(end, at) > state.shadow[cluster]:
@@ -97,9 +93,9 @@ def _find_shadow(
         if at <= end:
             end = at
             free += freed
-            at, freed = parts_freed(state, slots, processors, sliding, cluster, at)
+            at, freed = parts_freed(state, tables, tables.sliding, cluster, at)
         else:
-            free += freed_by(state, slots, processors, cluster, job, slots[job].size)
+            free += freed_by(state, tables, cluster, job, slots[job].size)
             job = slots[job].next
         if free >= need:
             state.shadow[cluster] = end
@@ -116,37 +112,34 @@ def _may_go_before(state: Any, cluster: int, slot: Any) -> bool:
 
 
 @inlined
-def _go_before(
-    state: Any, slots: Any, events: Any, processors: Any, turns: Any, cluster: int, job: int
-) -> None:
-    slot = slots[job]
+def _go_before(state: Any, tables: Tables, cluster: int, job: int) -> None:
+    slot = tables.slots[job]
     if state.now + slot.predicted_time > state.shadow[cluster]:
         state.extra[cluster] -= slot.size
-    _leave_and_start(state, slots, events, processors, turns, cluster, job)
+    _leave_and_start(state, tables, cluster, job)
 
 
 @part
-def _serve_easily(
-    state: Any, slots: Any, events: Any, processors: Any, turns: Any, sliding: Any, cluster: int
-) -> None:
+def _serve_easily(state: Any, tables: Tables, cluster: int) -> None:
     """EASY: start jobs from the head while they fit, then others that do not delay the head."""
+    slots = tables.slots
     head = first(state, slots, cluster)
     behind = _only_newcomer(state, cluster) and state.newcomer[cluster] != head
     if behind and state.sliding == 0 and not is_overdue(state, slots, cluster):
         job = state.newcomer[cluster]
         if _may_go_before(state, cluster, slots[job]):
-            _go_before(state, slots, events, processors, turns, cluster, job)
+            _go_before(state, tables, cluster, job)
         return
     while head != NONE and slots[head].size <= state.free[cluster]:
-        _leave_and_start(state, slots, events, processors, turns, cluster, head)
+        _leave_and_start(state, tables, cluster, head)
         head = first(state, slots, cluster)
     if head == NONE or state.free[cluster] == 0:
         return
-    _find_shadow(state, slots, processors, sliding, cluster, head)
+    _find_shadow(state, tables, cluster, head)
     job = walk_from(state, slots, cluster, head)
     while job != NONE and state.free[cluster] > 0:
         if _may_go_before(state, cluster, slots[job]):
-            _go_before(state, slots, events, processors, turns, cluster, job)
+            _go_before(state, tables, cluster, job)
             job = walk_from(state, slots, cluster, job)
         else:
             job = walk_on(state, slots, job)
@@ -155,23 +148,16 @@ def _serve_easily(
 @inlined
 def serve(
     state: Any,
-    slots: Any,
-    events: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    profile: Any,
+    tables: Tables,
     cluster: int,
 ) -> None:
     """Start what can start of a cluster's queue, in the cluster's own way."""
     if state.waiting[cluster] > 0:
         if state.service[cluster] == FPFS:
-            _serve_all_that_fit(state, slots, events, processors, turns, cluster)
+            _serve_all_that_fit(state, tables, cluster)
         elif state.service[cluster] == EASY:
-            _serve_easily(state, slots, events, processors, turns, sliding, cluster)
+            _serve_easily(state, tables, cluster)
         else:
-            serve_by_reservations(
-                state, slots, events, processors, turns, sliding, profile, cluster
-            )
+            serve_by_reservations(state, tables, cluster)
     state.disturbed[cluster] = 0
     state.newcomers[cluster] = 0

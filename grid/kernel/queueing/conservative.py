@@ -18,25 +18,25 @@ from grid.kernel.execution import start
 from grid.kernel.queueing.queues import leave, walk, walk_from, walk_on
 from grid.kernel.queueing.releases import expected_end, freed_by, parts_freed
 from grid.kernel.state import NONE
+from grid.kernel.tables import Tables
 
 
 @part
-def _expect_running(
-    state: Any, slots: Any, processors: Any, sliding: Any, profile: Any, cluster: int
-) -> None:
+def _expect_running(state: Any, tables: Tables, cluster: int) -> None:
     """Write how many processors are free from each time on, if no other job starts."""
+    slots, profile = tables.slots, tables.profile
     length = 1
     profile[0].time = state.now
     profile[0].free = state.free[cluster]
     job = state.running[cluster]
-    at, freed = parts_freed(state, slots, processors, sliding, cluster, -np.inf)
+    at, freed = parts_freed(state, tables, tables.sliding, cluster, -np.inf)
     while job != NONE or at < np.inf:
         end = np.inf if job == NONE else expected_end(state, slots[job])
         if at <= end:
             end, count = at, freed
-            at, freed = parts_freed(state, slots, processors, sliding, cluster, at)
+            at, freed = parts_freed(state, tables, tables.sliding, cluster, at)
         else:
-            count = freed_by(state, slots, processors, cluster, job, slots[job].size)
+            count = freed_by(state, tables, cluster, job, slots[job].size)
             job = slots[job].next
         if end > profile[length - 1].time:
             profile[length].time = end
@@ -117,22 +117,18 @@ def _forget_reservations(state: Any, slots: Any, cluster: int) -> None:
 @part
 def serve_by_reservations(
     state: Any,
-    slots: Any,
-    events: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    profile: Any,
+    tables: Tables,
     cluster: int,
 ) -> None:
     """Bring the reservations up to now, and start the jobs whose time has come and that fit.
 
     One whose time has come waits all the same for a job that runs longer than predicted.
     """
-    _expect_running(state, slots, processors, sliding, profile, cluster)
+    slots, profile = tables.slots, tables.profile
+    _expect_running(state, tables, cluster)
     if not _reserve_known(state, slots, profile, cluster):
         _forget_reservations(state, slots, cluster)
-        _expect_running(state, slots, processors, sliding, profile, cluster)
+        _expect_running(state, tables, cluster)
     moves = state.disturbed[cluster] == 1
     job = walk(state, slots, cluster)
     while job != NONE:
@@ -147,7 +143,7 @@ def serve_by_reservations(
                 _reserve(state, profile, slot, slot.size)
         if slot.reserved <= state.now and slot.size <= state.free[cluster]:
             leave(state, slots, cluster, job)
-            start(state, slots, events, processors, turns, job)
+            start(state, tables, job)
             job = walk_from(state, slots, cluster, job)
         else:
             job = walk_on(state, slots, job)

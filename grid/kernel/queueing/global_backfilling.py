@@ -26,7 +26,7 @@ from grid.kernel.arrival import send
 from grid.kernel.compile import inlined, part
 from grid.kernel.departure import reject
 from grid.kernel.execution import start_as_taken
-from grid.kernel.placing import broken, clear_take
+from grid.kernel.placing import broken, clear_take, keep_answer
 from grid.kernel.policies.decisions import call_largest, call_place
 from grid.kernel.queueing.availability_profile import (
     come_back,
@@ -41,6 +41,7 @@ from grid.kernel.queueing.availability_profile import (
 )
 from grid.kernel.queueing.global_queue import leave_line
 from grid.kernel.state import DRAIN, FULL, GO_ON, NOBODY, NONE, PLACE, REJECT, START, WAIT
+from grid.kernel.tables import Tables
 
 
 @inlined
@@ -69,30 +70,59 @@ def _begin_anew(state: Any) -> None:
 
 
 @inlined
-def _has_own(state: Any, foresight: Any, job: int) -> bool:
-    """Tell whether the job that is being tried has a reservation."""
-    own = foresight.reservations[state.before]
-    return bool(state.before < state.reservations and own.job == job)
+def _go_on(state: Any, following: int) -> None:
+    """Go on to the job behind the one at the cursor, or NONE."""
+    state.cursor = following
+    state.moment = NONE
 
 
-@part
-def _keep(state: Any, profile: Any, reservations: Any, own: bool) -> None:
-    """Keep what is in the last row of the reservations as that of the job being tried."""
-    if not own:
-        if state.reservations == state.most_reservations:
-            state.reservations -= 1
-            reserve(state, profile, reservations[state.reservations], -1)
-        for index in range(state.reservations, state.before, -1):
-            reservations[index] = reservations[index - 1]
-        state.reservations += 1
-    reservations[state.before] = reservations[len(reservations) - 1]
-    reserve(state, profile, reservations[state.before], 1)
+# The job at the cursor may have a reservation of its own: row `state.before` of the reservations.
+# While the job is tried, that is not in the profile, and what it may get is in their last row.
+
+
+@inlined
+def _has_own(state: Any, foresight: Any) -> bool:
+    if state.before >= state.reservations:
+        return False
+    return bool(foresight.reservations[state.before].job == state.cursor)
+
+
+@inlined
+def _tried(foresight: Any) -> Any:
+    return foresight.reservations[len(foresight.reservations) - 1]
+
+
+@inlined
+def _withdraw(state: Any, foresight: Any) -> None:
+    """Take the job's own reservation out of the profile, to try the job without it."""
+    reserve(state, foresight.profile, foresight.reservations[state.before], -1)
+
+
+@inlined
+def _put_back(state: Any, foresight: Any) -> None:
+    """Have the job wait for its own reservation, and go on beside that."""
+    reserve(state, foresight.profile, foresight.reservations[state.before], 1)
     state.before += 1
 
 
 @part
+def _keep(state: Any, foresight: Any, own: bool) -> None:
+    """Have the job wait for what has been tried, instead of its own reservation if it has one."""
+    reservations = foresight.reservations
+    if not own:
+        if state.reservations == state.most_reservations:
+            state.reservations -= 1
+            reserve(state, foresight.profile, reservations[state.reservations], -1)
+        for index in range(state.reservations, state.before, -1):
+            reservations[index] = reservations[index - 1]
+        state.reservations += 1
+    reservations[state.before] = _tried(foresight)
+    _put_back(state, foresight)
+
+
+@part
 def _drop(state: Any, reservations: Any) -> None:
-    """Forget the reservation of the job being tried, which is no longer in the profile."""
+    """Forget the job's own reservation, which is no longer in the profile."""
     state.reservations -= 1
     for index in range(state.before, state.reservations):
         reservations[index] = reservations[index + 1]
@@ -150,27 +180,6 @@ def _is_late(state: Any, own: Any) -> bool:
 
 
 @inlined
-def _start(
-    state: Any,
-    slots: Any,
-    events: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    profile: Any,
-    reservation: Any,
-) -> None:
-    """Start the job of a reservation, now."""
-    for cluster in range(state.clusters):
-        state.known.take[cluster] = reservation.take[cluster]
-    if state.foreseen == 1:
-        reserve(state, profile, reservation, 1)
-        state.soonest = min(state.soonest, reservation.end)
-    start_as_taken(state, slots, events, processors, turns, sliding, reservation.job)
-    clear_take(state)
-
-
-@inlined
 def _has_room(state: Any, profile: Any, sliding: Any) -> bool:
     """Tell whether the tables have room for whatever becomes of one job."""
     running = state.started - state.completed - state.restarted
@@ -179,148 +188,200 @@ def _has_room(state: Any, profile: Any, sliding: Any) -> bool:
 
 
 @inlined
-def next_beginning(state: Any, reservations: Any) -> float:
+def next_beginning(state: Any, foresight: Any) -> float:
     """Return when the next reservation begins while no job runs, s; infinity: none does.
 
     If one runs, its end has all reservations looked at again.
     """
     next_ = np.inf
-    if state.started == state.completed + state.restarted:
+    if foresight is not None and state.started == state.completed + state.restarted:
         for index in range(state.reservations):
-            if reservations[index].begin > state.now:
-                next_ = min(next_, reservations[index].begin)
+            if foresight.reservations[index].begin > state.now:
+                next_ = min(next_, foresight.reservations[index].begin)
     return next_
 
 
 @inlined
-def place_beside_reservations(
-    state: Any,
-    slots: Any,
-    events: Any,
-    processors: Any,
-    turns: Any,
-    sliding: Any,
-    finished: Any,
-    memory: Any,
-    foresight: Any,
-) -> int:
-    """Offer the jobs that are to be offered; return why that cannot go on, or GO_ON."""
-    profile, reservations = foresight.profile, foresight.reservations
-    tried = reservations[len(reservations) - 1]
-    if state.passing == 0 and (state.cursor != NONE or state.offering_all == 1):
-        _begin_pass(state, profile)
-    while state.cursor != NONE:
-        job = state.cursor
-        slot = slots[job]
-        size, following = slot.size, slot.next
-        own = _has_own(state, foresight, job)
-        needs_one = following != NONE or state.reservations > 0  # others could go before it
-        if state.moment == NONE:
-            if size >= state.too_large and state.before >= state.most_reservations:
-                state.cursor = following
-                continue
-            if not _has_room(state, profile, sliding):
-                return FULL
-            state.moment = 0
-            if state.foreseen == 1:
-                if own:
-                    reserve(state, profile, reservations[state.before], -1)
-            elif state.reservations == int(own) and not (
-                own and _is_late(state, reservations[state.before])
-            ):
-                see_now(state, profile)  # which is all that matters if it can start
-            else:
-                state.moments = 0
-        if state.foreseen == 0 and state.moment == state.moments:
-            if not needs_one:
-                break
-            foresee(state, slots, processors, sliding, foresight)
-            if state.before > state.reservations:
+def _begin_job(state: Any, foresight: Any, own: bool) -> None:
+    """Begin to try a job with what there is now, beside all reservations but its own."""
+    state.moment = 0
+    if state.foreseen == 1:
+        if own:
+            _withdraw(state, foresight)
+    elif state.reservations == int(own) and not (
+        own and _is_late(state, foresight.reservations[state.before])
+    ):
+        see_now(state, foresight.profile)  # which is all that matters if it can start
+    else:
+        state.moments = 0
+
+
+@part
+def _look_ahead(state: Any, tables: Tables) -> None:
+    """Foresee what is to come, but for what the job being tried has reserved."""
+    foresee(state, tables)
+    if state.before > state.reservations:
+        _begin_anew(state)
+    elif _has_own(state, tables.foresight):
+        _withdraw(state, tables.foresight)
+
+
+@inlined
+def _may_have(state: Any, foresight: Any, own: bool, reserves: bool) -> bool:
+    """Tell whether the job may have the moment: now, or what it reserves before its own time."""
+    if not (reserves or state.moment == 0) or state.moment >= state.moments:
+        return False
+    until = foresight.reservations[state.before].begin if own else np.inf
+    return bool(foresight.profile[state.moment].time < until)
+
+
+@part
+def _start(state: Any, tables: Tables, own: bool) -> None:
+    """Start a job as it was tried; if that moves the ends of others, look ahead anew."""
+    foresight, tried = tables.foresight, _tried(tables.foresight)
+    if own:
+        _drop(state, foresight.reservations)
+    for cluster in range(state.clusters):
+        state.known.take[cluster] = tried.take[cluster]
+    if state.foreseen == 1:
+        reserve(state, foresight.profile, tried, 1)
+        state.soonest = min(state.soonest, tried.end)
+    start_as_taken(state, tables, tried.job)
+    clear_take(state)
+    if state.overloaded == 1:
+        state.foreseen = 0
+        if state.reservations > 0:
+            foresee(state, tables)
+            if state.reservations == 0:
                 _begin_anew(state)
-            elif _has_own(state, foresight, job):
-                reserve(state, profile, reservations[state.before], -1)
-            continue
-        until = reservations[state.before].begin if own else np.inf
-        started = False
-        reserves = needs_one and state.before < state.most_reservations
-        if (
-            (reserves or state.moment == 0)
-            and state.moment < state.moments
-            and profile[state.moment].time < until
-        ):
-            moment = profile[state.moment]
-            if state.answered == 1:
-                state.answered = 0
-                answer = int(state.answer)
-                if answer != state.answer:
-                    come_back(state)
-                    return broken(state, job, state.answer)
-            else:
-                known_to_wait = state.moment == 0 and size >= state.too_large
-                if known_to_wait or not could_hold(state, moment, size):
-                    state.moment += 1
-                    continue
-                imagine(state, moment)
-                if state.place_at == 0:
-                    state.job = job
-                    return PLACE
-                answer = WAIT
-                if not _must_wait(state, slot, memory):
-                    answer = _asked(state, slot, memory, foresight.memory)
-            is_there = answer != START or _is_there(state, size)
+
+
+@inlined
+def _fall_back(state: Any, tables: Tables, own: bool) -> None:
+    """Have a job that may have no moment start as it has reserved, if it can, or wait."""
+    foresight = tables.foresight
+    _go_on(state, tables.slots[state.cursor].next)
+    if own and _can_start_as_reserved(state, foresight.reservations[state.before]):
+        foresight.reservations[len(foresight.reservations) - 1] = foresight.reservations[
+            state.before
+        ]
+        _start(state, tables, own)
+    elif own:
+        _put_back(state, foresight)
+
+
+@inlined
+def _ask(state: Any, tables: Tables, own: bool) -> int:
+    """Ask the policy about the job at the moment; return why that cannot go on, or GO_ON."""
+    job, moment = state.cursor, tables.foresight.profile[state.moment]
+    slot = tables.slots[job]
+    if state.answered == 1:
+        state.answered = 0
+        answer = int(state.answer)
+        if answer != state.answer:
             come_back(state)
-            if not is_there or not REJECT <= answer < state.clusters:
-                return broken(state, job, answer)
-            fitting = False
-            if answer == START:
-                tried.job = job
-                propose(state, slot, tried, moment.time)
-                fitting = fits(state, profile, state.moment, tried, state.before > 0)
-            if fitting and state.moment > 0:
-                _keep(state, profile, reservations, own)
-            elif fitting:
-                if own:
-                    _drop(state, reservations)
-                _start(state, slots, events, processors, turns, sliding, profile, tried)
-                started = True
-            elif answer == REJECT:
-                if state.finished == len(finished):
-                    state.answered = 1
-                    state.answer = answer
-                    return DRAIN
-                if own:
-                    _drop(state, reservations)
-                leave_line(state, slots, job)
-                reject(state, slots, finished, job)
-            elif answer >= 0 and state.moment == 0 and state.before == 0:
-                if size > state.size[answer]:
-                    return broken(state, job, answer)
-                if own:
-                    _drop(state, reservations)
-                send(state, slots, events, job, answer)
-            else:
-                if answer == WAIT and state.moment == 0 and state.larger_wait == 1:
-                    state.too_large = min(state.too_large, size)
-                state.moment += 1
-                continue
-        elif own and _can_start_as_reserved(state, reservations[state.before]):
-            reservations[len(reservations) - 1] = reservations[state.before]
-            _drop(state, reservations)
-            _start(state, slots, events, processors, turns, sliding, profile, tried)
-            started = True
-        elif own:
-            reserve(state, profile, reservations[state.before], 1)
-            state.before += 1
-        state.cursor = following
-        state.moment = NONE
-        if started and state.overloaded == 1:
-            # It may have moved the ends of others.
-            state.foreseen = 0
-            if state.reservations > 0:
-                foresee(state, slots, processors, sliding, foresight)
-                if state.reservations == 0:
-                    _begin_anew(state)
-    state.cursor = NONE
+            return broken(state, job, state.answer)
+    else:
+        known_to_wait = state.moment == 0 and slot.size >= state.too_large
+        if known_to_wait or not could_hold(state, moment, slot.size):
+            state.moment += 1
+            return GO_ON
+        imagine(state, moment)
+        if state.place_at == 0:
+            state.job = job
+            return PLACE
+        answer = WAIT
+        if not _must_wait(state, slot, tables.memory):
+            answer = _asked(state, slot, tables.memory, tables.foresight.memory)
+    is_there = answer != START or _is_there(state, slot.size)
+    come_back(state)
+    if not is_there or not REJECT <= answer < state.clusters:
+        return broken(state, job, answer)
+    if answer == START:
+        _try_start(state, tables, own)
+    elif answer == REJECT or (answer >= 0 and state.moment == 0 and state.before == 0):
+        return _part_with(state, tables, own, answer)
+    else:
+        if answer == WAIT and state.moment == 0 and state.larger_wait == 1:
+            state.too_large = min(state.too_large, slot.size)
+        state.moment += 1
+    return GO_ON
+
+
+@inlined
+def _try_start(state: Any, tables: Tables, own: bool) -> None:
+    """Start or reserve what `known.take` names, if that fits; else go on to the next moment."""
+    foresight, tried = tables.foresight, _tried(tables.foresight)
+    profile, first = foresight.profile, state.moment
+    slot = tables.slots[state.cursor]
+    tried.job = state.cursor
+    propose(state, slot, tried, profile[first].time)
+    if not fits(state, profile, first, tried, state.before > 0):
+        state.moment += 1
+        return
+    _go_on(state, slot.next)
+    if first == 0:
+        _start(state, tables, own)
+    else:
+        _keep(state, foresight, own)
+
+
+@inlined
+def _part_with(state: Any, tables: Tables, own: bool, answer: int) -> int:
+    """Reject a job or send it to a cluster; return why that cannot be, or GO_ON."""
+    job, following = state.cursor, tables.slots[state.cursor].next
+    if answer == REJECT and state.finished == len(tables.finished):
+        return keep_answer(state, answer, DRAIN)
+    if answer != REJECT and tables.slots[job].size > state.size[answer]:
+        return broken(state, job, answer)
+    if own:
+        _drop(state, tables.foresight.reservations)
+    if answer == REJECT:
+        leave_line(state, tables.slots, job)
+        reject(state, tables, job)
+    else:
+        send(state, tables.slots, tables.events, job, answer)
+    _go_on(state, following)
+    return GO_ON
+
+
+@inlined
+def _try_job(state: Any, tables: Tables) -> int:
+    """Take one step with the job at the cursor; return why that cannot go on, or GO_ON.
+
+    It is tried now and then, if it may have a reservation, at one moment to come after another.
+    """
+    slot, foresight = tables.slots[state.cursor], tables.foresight
+    own = _has_own(state, foresight)
+    needs_one = slot.next != NONE or state.reservations > 0  # others could go before it
+    if state.moment == NONE:
+        if slot.size >= state.too_large and state.before >= state.most_reservations:
+            _go_on(state, slot.next)
+            return GO_ON
+        if not _has_room(state, foresight.profile, tables.sliding):
+            return FULL
+        _begin_job(state, foresight, own)
+    if state.foreseen == 0 and state.moment == state.moments:
+        if needs_one:
+            _look_ahead(state, tables)
+        else:
+            _go_on(state, NONE)
+    elif _may_have(state, foresight, own, needs_one and state.before < state.most_reservations):
+        return _ask(state, tables, own)
+    else:
+        _fall_back(state, tables, own)
+    return GO_ON
+
+
+@inlined
+def place_beside_reservations(state: Any, tables: Tables) -> int:
+    """Offer the jobs that are to be offered; return why that cannot go on, or GO_ON."""
+    if state.passing == 0 and (state.cursor != NONE or state.offering_all == 1):
+        _begin_pass(state, tables.foresight.profile)
+    while state.cursor != NONE:
+        reason = _try_job(state, tables)
+        if reason != GO_ON:
+            return reason
     state.offering_all = 0
     state.passing = 0
     return GO_ON

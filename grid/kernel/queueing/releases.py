@@ -11,6 +11,7 @@ import numpy as np
 
 from grid.kernel.compile import inlined, part
 from grid.kernel.state import NONE
+from grid.kernel.tables import Tables
 
 
 @inlined
@@ -59,20 +60,26 @@ def keep_in_order(state: Any, slots: Any, job: int) -> None:
 
 
 @inlined
-def freed_by(state: Any, slots: Any, processors: Any, cluster: int, job: int, count: int) -> int:
+def freed_by(state: Any, tables: Tables, cluster: int, job: int, count: int) -> int:
     """Return how many of the `count` processors that a job holds on a cluster do not go with it."""
+    return count - _going_with(state, tables.slots, tables.processors, cluster, job)
+
+
+@inlined
+def _going_with(state: Any, slots: Any, processors: Any, cluster: int, job: int) -> int:
+    going = 0
     if processors is not None and state.remaining[cluster] < state.up[cluster]:
         processor = slots[job].first_processor
         while processor != NONE:
-            going = processors[processor].causes > 0
-            count -= going and processors[processor].cluster == cluster
+            goes = processors[processor].causes > 0
+            going += goes and processors[processor].cluster == cluster
             processor = processors[processor].next
-    return count
+    return going
 
 
 @part
 def parts_freed(
-    state: Any, slots: Any, processors: Any, sliding: Any, cluster: int, after: float
+    state: Any, tables: Tables, sliding: Any, cluster: int, after: float
 ) -> tuple[float, int]:
     """Return when parts of co-allocated jobs are expected to end next, s, and what that frees.
 
@@ -83,11 +90,10 @@ def parts_freed(
         for index in range(state.sliding):
             row = sliding[index]
             if row.take[cluster] > 0:
-                slot = slots[row.job]
+                slot = tables.slots[row.job]
                 end = expected_end_of_parts(state, slot)
                 if after < end <= soonest:
                     count = 0 if end < soonest else count
                     soonest = end
-                    held = row.take[cluster]
-                    count += freed_by(state, slots, processors, cluster, row.job, held)
+                    count += freed_by(state, tables, cluster, row.job, row.take[cluster])
     return soonest, count
