@@ -12,12 +12,20 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from deap import base, tools
 
 from agents.titan.columns import Resources, check_resources, row_of
-from agents.titan.decoding import Integers, Problem, lower_bound, schedule, scoring
+from agents.titan.decoding import (
+    Integers,
+    Problem,
+    Scoring,
+    lower_bound,
+    schedule,
+    scoring,
+)
 from agents.titan.operators import OPERATORS, default_toolbox
 from agents.titan.orders import first_generation
 from agents.titan.populations import Arrays, Individuals
@@ -61,6 +69,92 @@ _FEW_JOBS = 7
 @functools.cache
 def _every_order(jobs: int) -> Integers:
     return np.array(list(itertools.permutations(range(jobs))), np.int64)
+
+
+def _has_any(toolbox: base.Toolbox | None, operators: Sequence[str]) -> bool:
+    return any(hasattr(toolbox, name) for name in operators)
+
+
+def _limits(settings: Settings, jobs: int, toolbox: base.Toolbox | None) -> tuple[int, int]:
+    """Return how many generations are bred, and orders tried whenever that has stalled."""
+    if settings.generations is not None:
+        return settings.generations, 0
+    limit = max(1, settings.effort // max(1, settings.population * jobs))
+    lowers_cp = settings.coding == "order" and not hasattr(toolbox, "evaluate")
+    improvable = lowers_cp or hasattr(toolbox, "improve")
+    return limit, min(settings.moves, settings.effort // max(1, jobs)) if improvable else 0
+
+
+def _tries_all(settings: Settings, jobs: int, limit: int, toolbox: base.Toolbox | None) -> bool:
+    """Tell whether the jobs are so few that every order is tried instead of breeding."""
+    if limit == 0 or jobs > _FEW_JOBS or settings.coding == "two-dimensional":
+        return False
+    most = settings.population * (1 + min(settings.patience, limit))
+    return math.factorial(jobs) <= most and not _has_any(toolbox, OPERATORS[1:])
+
+
+def _seed_resources(
+    problem: Problem, judge: Scoring, order: list[int], given: Resources
+) -> Resources:
+    """Return the processors of each job in the first schedule, if the coding has any."""
+    if judge.columns[-1] == judge.columns[0]:
+        return ()
+    placed = sorted(schedule(problem, order), key=lambda placement: placement.job)
+    seed = given or [placement.resources for placement in placed]
+    check_resources("seed_resources", seed, problem.sizes, judge.processors)
+    return seed
+
+
+class _Records:
+    """The records of a search: its generations, and the best schedule of all."""
+
+    def __init__(self) -> None:
+        self._statistics = tools.Statistics()
+        self._statistics.register("min", min)
+        self._statistics.register("mean", lambda values: math.fsum(values) / len(values))
+        self.logbook, self.hall = tools.Logbook(), tools.HallOfFame(1)
+        self.lowest = math.inf
+
+    def add(self, generation: int, population: Arrays | Individuals) -> float:
+        """Record a generation; return its best CP."""
+        record = self._statistics.compile(population.performances())
+        self.logbook.record(gen=generation, **record)
+        best: float = record["min"]
+        if best < self.lowest:
+            self.lowest = best
+            self.hall.update([population.best()])
+        return best
+
+
+class _Stop(NamedTuple):
+    """What ends a search."""
+
+    settings: Settings  # threshold and patience
+    limit: int  # generations
+    moves: int  # orders that a local search tries when breeding has stalled
+    bound: float  # CP that no schedule betters
+
+
+def _search(
+    population: Arrays | Individuals, stop: _Stop, records: _Records, generation: int
+) -> int:
+    """Breed generations, from one of this number on; return the number of the last."""
+    settings, limit, moves, bound = stop
+    target, stalled = math.inf, 0
+    while True:
+        best = records.add(generation, population)
+        stalled += 1
+        if best < target:
+            target = best - settings.threshold * abs(best)
+            stalled = 0
+        if generation >= limit or best <= bound:
+            return generation
+        if stalled >= settings.patience:
+            if not (moves and population.improve(moves, generation)):
+                return generation
+            limit -= moves // settings.population  # as much effort
+        generation += 1
+        population.breed(generation)
 
 
 def evolve(
@@ -112,28 +206,16 @@ def evolve(
     (1, 2, 0)
     """
     jobs = len(problem)
-    coded = settings.coding == "two-dimensional"
     first = list(range(jobs)) if seed_order is None else list(seed_order)
     if sorted(first) != list(range(jobs)):
         raise GridError(f"seed_order: found {first}; accepted is every job from 0 once")
     judge = scoring(problem, settings.weights, settings.idle, settings.coding)
-    improvable = hasattr(toolbox, "improve") or not (coded or hasattr(toolbox, "evaluate"))
-    moves = min(settings.moves, settings.effort // max(1, jobs)) if improvable else 0
-    limit = max(1, settings.effort // max(1, settings.population * jobs))
-    if settings.generations is not None:
-        limit, moves = settings.generations, 0
-    most = settings.population * (1 + min(settings.patience, limit))
-    few = limit > 0 and jobs <= _FEW_JOBS and math.factorial(jobs) <= most
-    bred_by_user = any(hasattr(toolbox, name) for name in OPERATORS[1:])
-    if exhaustive := few and not (coded or bred_by_user):
+    limit, moves = _limits(settings, jobs, toolbox)
+    if exhaustive := _tries_all(settings, jobs, limit, toolbox):
         rows = np.array(first, np.int64)[_every_order(jobs)]
         random_from, limit = len(rows), 1
     else:
-        seed: Resources = ()
-        if coded:
-            placed = sorted(schedule(problem, first), key=lambda placement: placement.job)
-            seed = seed_resources or [placement.resources for placement in placed]
-            check_resources("seed_resources", seed, problem.sizes, judge.processors)
+        seed = _seed_resources(problem, judge, first, seed_resources)
         rows = np.tile(row_of(first, seed), (settings.population, 1))
         random_from = 0 if seed_order is None else 1
         limit = limit if jobs else 0
@@ -144,37 +226,17 @@ def evolve(
         bound = lower_bound(problem, settings.weights, settings.idle)
         bound += 1e-9 * bound  # summed in another order
     population: Arrays | Individuals
-    if toolbox is None or not any(hasattr(toolbox, name) for name in OPERATORS):
-        population = Arrays(rows, cps, settings, judge, stream)
-    else:
+    if _has_any(toolbox, OPERATORS):
         own = default_toolbox(judge, stream)
         vars(own).update(vars(toolbox))
         population = Individuals(rows, settings, judge, own, stream)
-
-    statistics, logbook, hall = tools.Statistics(), tools.Logbook(), tools.HallOfFame(1)
-    statistics.register("min", min)
-    statistics.register("mean", lambda values: math.fsum(values) / len(values))
-    lowest = target = math.inf
-    stalled = 0
+    else:
+        population = Arrays(rows, cps, settings, judge, stream)
+    records = _Records()
     if exhaustive:
         given = population.performances()[0]
-        logbook.record(gen=0, min=given, mean=given)
-    for generation in itertools.count(int(exhaustive)):
-        record = statistics.compile(population.performances())
-        logbook.record(gen=generation, **record)
-        best = record["min"]
-        if best < lowest:
-            lowest = best
-            hall.update([population.best()])
-        stalled += 1
-        if best < target:
-            target = best - settings.threshold * abs(best)
-            stalled = 0
-        if generation >= limit or best <= bound:
-            break
-        if stalled >= settings.patience:
-            if not (moves and population.improve(moves, generation)):
-                break
-            limit -= moves // settings.population  # as much effort
-        population.breed(generation + 1)
-    return Outcome(tuple(hall[0]), hall[0].resources, lowest, generation, logbook, hall)
+        records.logbook.record(gen=0, min=given, mean=given)
+    stop = _Stop(settings, limit, moves, bound)
+    generation = _search(population, stop, records, int(exhaustive))
+    logbook, hall = records.logbook, records.hall
+    return Outcome(tuple(hall[0]), hall[0].resources, records.lowest, generation, logbook, hall)

@@ -7,14 +7,14 @@ mutations), as a loop over individuals does.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.titan.columns import change_column, draw_columns, inherit_columns
-from agents.titan.decoding import score
+from agents.titan.decoding import Floats, Integers, Scoring, score
 from grid.kernel.compile import compiled, inlined, part
-from grid.streams import below, uniform
+from grid.streams import Stream, below, uniform
 
 
 @compiled()
@@ -159,55 +159,76 @@ def chance(stream: Any, probability: float) -> Any:
     return uniform(stream) < probability
 
 
-@compiled()
-def next_generation(
-    parents: Any,
-    cps: Any,
-    children: Any,
-    child_cps: Any,
-    elite: int,
-    crossover: float,
-    mutation: float,
-    s: Any,
-    wheel: Any,
-    chosen: Any,
-    used: Any,
-    stream: Any,
-) -> None:
-    """Breed `children` from `parents` and score them.
+class Breeding(NamedTuple):
+    """What one generation after another is bred by, and room to do it in."""
 
-    First the elite unchanged, best first, then the children of a roulette. `s` is a `Scoring`;
-    `wheel`, `chosen` (one a row) and `used` (one a job) are scratch.
-    """
-    population, width = parents.shape
-    jobs = len(used)
+    elite: int  # schedules that survive unchanged
+    crossover: float  # probability that a pair is crossed
+    mutation: float  # probability that a child is mutated
+    judge: Scoring
+    wheel: Floats  # (population,), scratch
+    chosen: Integers  # (population,), scratch
+    used: Integers  # (jobs,), scratch
+    stream: Stream
+
+
+@inlined
+def _copy(source: Any, target: Any) -> None:
+    for place in range(len(source)):
+        target[place] = source[place]
+
+
+@inlined
+def _keep_elite(parents: Any, cps: Any, children: Any, child_cps: Any, elite: int) -> int:
+    """Write the best, one for each distinct CP, for copies would stall the search; count them."""
     kept = 0
     bound = -np.inf
-    while kept < elite:  # the best of each distinct CP: copies would stall the search
+    while kept < elite:
         best = -1
-        for i in range(population):
+        for i in range(len(cps)):
             if cps[i] > bound and (best < 0 or cps[i] < cps[best]):
                 best = i
         if best < 0:
             break
         bound = cps[best]
         child_cps[kept] = bound
-        for place in range(width):
-            children[kept, place] = parents[best, place]
+        _copy(parents[best], children[kept])
         kept += 1
-    spin(cps, chosen[kept:], wheel, stream)
-    for i in range(kept, population):
-        for place in range(width):
-            children[i, place] = parents[chosen[i], place]
-    for i in range(kept, population - 1, 2):
-        if chance(stream, crossover):
+    return kept
+
+
+@inlined
+def _cross_pairs(parents: Any, children: Any, kept: int, by: Any) -> None:
+    """Cross those pairs of children of which chance says so."""
+    chosen = by.chosen
+    for i in range(kept, len(children) - 1, 2):
+        if chance(by.stream, by.crossover):
             a, b = parents[chosen[i]], parents[chosen[i + 1]]
-            cross(a, b, children[i], children[i + 1], s.columns, used, stream)
-    for i in range(kept, population):
-        if chance(stream, mutation):
-            if width > jobs:
-                perturb_columns(children[i], s.columns, s.processors, stream)
+            cross(a, b, children[i], children[i + 1], by.judge.columns, by.used, by.stream)
+
+
+@inlined
+def _mutate(children: Any, kept: int, by: Any) -> None:
+    """Perturb those children of which chance says so."""
+    for i in range(kept, len(children)):
+        if chance(by.stream, by.mutation):
+            if children.shape[1] > len(by.used):
+                perturb_columns(children[i], by.judge.columns, by.judge.processors, by.stream)
             else:
-                perturb(children[i], stream)
-    for i in range(kept, population):
-        child_cps[i] = score(children[i], s)
+                perturb(children[i], by.stream)
+
+
+@compiled()
+def next_generation(parents: Any, cps: Any, children: Any, child_cps: Any, by: Any) -> None:
+    """Breed `children` from `parents` and score them; `by` is a `Breeding`.
+
+    First the elite unchanged, best first, then the children of a roulette.
+    """
+    kept = _keep_elite(parents, cps, children, child_cps, by.elite)
+    spin(cps, by.chosen[kept:], by.wheel, by.stream)
+    for i in range(kept, len(children)):
+        _copy(parents[by.chosen[i]], children[i])
+    _cross_pairs(parents, children, kept, by)
+    _mutate(children, kept, by)
+    for i in range(kept, len(children)):
+        child_cps[i] = score(children[i], by.judge)

@@ -17,7 +17,7 @@ from agents.titan.columns import check_resources, schedule_of
 from agents.titan.decoding import Scoring
 from agents.titan.local_search import descend
 from agents.titan.operators import Individual
-from agents.titan.orders import chance, next_generation
+from agents.titan.orders import Breeding, chance, next_generation
 from agents.titan.settings import Settings
 from grid.errors import GridError
 from grid.streams import Stream
@@ -37,7 +37,7 @@ class Arrays:
         population = len(rows)
         self.rows, self.cps, self.columns = rows, cps, judge.columns
         self._spare = np.empty_like(rows), np.empty_like(cps)
-        self._fixed = (
+        self._breeding = Breeding(
             _elite(settings),
             float(settings.crossover),
             float(settings.mutation),
@@ -47,19 +47,19 @@ class Arrays:
             np.empty(len(judge.sizes), np.int64),
             stream,
         )
-        self._moving = judge, np.empty(len(judge.sizes), np.int64), stream
 
     def breed(self, generation: int) -> None:
         """Replace the generation by the next, of this number."""
         parents = self.rows, self.cps
-        next_generation(*parents, *self._spare, *self._fixed)
+        next_generation(*parents, *self._spare, self._breeding)
         (self.rows, self.cps), self._spare = self._spare, parents
 
     def improve(self, moves: int, generation: int) -> bool:
         """Have a local search put an order better than all in the place of the worst, if it can."""
         best = int(self.cps.argmin())
         row = self.rows[best].copy()
-        found = descend(row, self.cps[best], moves, *self._moving)
+        by = self._breeding
+        found = descend(row, self.cps[best], moves, by.judge, by.used, by.stream)
         if better := bool(found < self.cps[best]):
             worst = int(self.cps.argmax())
             self.rows[worst], self.cps[worst] = row, found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -60,12 +60,9 @@ def optimise(
     generations: int | None = None,
     rng: np.random.Generator | int | None = None,
     *,
-    population: int = Settings.population,
-    patience: int = Settings.patience,
-    threshold: float = Settings.threshold,
-    idle: str = Settings.idle,
     release: npt.ArrayLike | None = None,
     toolbox: base.Toolbox | None = None,
+    **settings: Any,
 ) -> Optimised:
     """Schedule jobs on one cluster by TITAN's genetic algorithm.
 
@@ -87,12 +84,13 @@ def optimise(
         allows, and a local search whenever they stall.
     rng : numpy.random.Generator or int, optional
         Source of randomness, or a seed; 0 by default.
-    population, patience, threshold, idle
-        As in `Settings`.
     release : array_like, shape (processors,), optional
         When each processor is free, seconds after the dispatch; by default at once.
     toolbox : deap.base.Toolbox, optional
         Operators of the user's, as for `evolve`.
+    **settings
+        Other fields of `Settings`: population, patience, threshold, idle, moves, effort, elite,
+        crossover and mutation.
 
     Raises
     ------
@@ -111,22 +109,14 @@ def optimise(
     ([(1, 0.0), (2, 0.0), (0, 3.0)], 2.875)
     """
     problem = pose(sizes, execution_times, deadlines, processors, release)
-    settings = Settings(
-        coding=coding,
-        population=population,
-        patience=patience,
-        threshold=threshold,
-        generations=generations,
-        weights=weights,
-        idle=idle,
-    )
+    chosen = Settings(coding=coding, generations=generations, weights=weights, **settings)
     order, resources = None, []
     if seed_schedule is not None:
         coded = coding == "two-dimensional"
         seed = checked_seed(seed_schedule, problem.sizes, processors, coded)
         order = order_by_start(seed)
         resources = [placement.resources for placement in sorted(seed)]
-    outcome = evolve(problem, settings, stream_of(rng), order, toolbox, resources)
+    outcome = evolve(problem, chosen, stream_of(rng), order, toolbox, resources)
     return Optimised(
         schedule(problem, outcome.order, outcome.resources),
         outcome.cp,
