@@ -81,22 +81,26 @@ def compiled(
 _HELPER: dict[str, Any] = {"cache": False} | (_INTERNALS.HELPER if _INTERNALS else {})
 
 
+def _helper(function: F, **options: bool) -> F:
+    helper: F = compiled(**_HELPER, **options)(function)
+    if _INTERNALS:
+        _INTERNALS.for_any_constant(helper)
+    return helper
+
+
 def inlined(function: F) -> F:
     """Compile a small helper into each of its callers, whose cache holds it too."""
-    helper: F = compiled(**_HELPER, forceinline=True)(function)
-    return helper
+    return _helper(function, forceinline=True)
 
 
 def unchecked(function: F) -> F:
     """Compile as `inlined` does, but without checking indices: for the innermost loops only."""
-    helper: F = compiled(**_HELPER, forceinline=True, boundscheck=False)(function)
-    return helper
+    return _helper(function, forceinline=True, boundscheck=False)
 
 
 def part(function: F) -> F:
     """Compile a large helper once, to be called from other compiled functions."""
-    helper: F = compiled(**_HELPER)(function)
-    return helper
+    return _helper(function)
 
 
 def caller(return_type: Any) -> Any:

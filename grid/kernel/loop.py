@@ -53,6 +53,9 @@ def loop(
         memory=memory,
         foresight=foresight,
     )
-    signature = types.int64(types.NamedTuple(tables, Tables), types.float64)  # type: ignore[attr-defined]
+    kind = types.NamedTuple(tables, Tables)  # type: ignore[attr-defined]
+    # Its own name spells every field of every table, and is part of that of each function.
+    kind.name = f"Tables{capacity, tracked, offering, backfilling, foreseeing}"
+    signature = types.int64(kind, types.float64)
     entry: Callable[[Tables, float], int] = advance.get_compile_result(signature).entry_point
     return entry

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from numba.core import caching
+from numba.core import caching, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -110,6 +110,17 @@ class _HelperCompiler(Compiler):  # type: ignore[misc]
         state = self.state
         state.library = _Ingredient(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()
+
+
+def for_any_constant(dispatcher: Any) -> None:
+    """Have a helper compiled once, not anew for each constant that it is called with."""
+    own = dispatcher.get_call_template
+
+    def get_call_template(arguments: Any, named: Any) -> Any:
+        known = types.unliteral  # type: ignore[attr-defined]
+        return own([*map(known, arguments)], {name: known(named[name]) for name in named})
+
+    dispatcher.get_call_template = get_call_template
 
 
 HELPER: dict[str, Any] = {

@@ -144,6 +144,19 @@ def test_helpers_are_for_compiled_functions_only(helper):
     assert twice(1.5) == 6.0
 
 
+@pytest.mark.skipif(PLAIN in os.environ, reason="leans on numba's insides")
+@pytest.mark.parametrize("helper", [inlined, part])
+def test_a_helper_is_compiled_once_for_all_constants(helper):
+    doubled = helper(double)
+
+    @compiled(cache=False)
+    def six():
+        return doubled(1) + doubled(2)
+
+    assert six() == 6
+    assert len(doubled.overloads) == 1
+
+
 @pytest.mark.thorough
 def test_with_another_numba_inside_it_only_takes_longer(tmp_path):
     words = ["run", "site", "--local", "fcfs", "--set", "jobs=50", "--seed", "3", "--out"]
