@@ -19,7 +19,7 @@ from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 from tests.grid.plain_site import Job, PlainSite
 
-from .small_grids import FAST, model_of, workload
+from .small_grids import model_of, workload
 
 DISCIPLINES = {
     "fcfs": ("head", lambda job: 0.0),
@@ -120,7 +120,6 @@ def test_failures_latency_and_splits(global_, local):
             local,
             workload(share=0.5, count=80),
             Platform.star([8, 6, 4], [1.0, 1.3, 0.7], latency=[0.1, 0.2, 0.4]),
-            settings=[FAST],
             failures=Failures(400.0, 50.0),
             prediction_error=0.5,
             interval=interval,

@@ -52,7 +52,7 @@ def test_the_result_is_the_same_bits_whether_jobs_are_kept_or_not(case, tmp_path
     with pytest.raises(GridError, match="jobs: found none kept; accepted: a run with keep_jobs"):
         _ = streamed.jobs
     with new_result(tmp_path / "table", kept.platform) as new:
-        new.add(kept.log.records)
+        new.add(kept.records)
         new.finish(kept)
     for name in ("jobs.csv", "timeline.csv"):
         texts = [(tmp_path / of / name).read_bytes() for of in ("kept", "streamed", "table")]
