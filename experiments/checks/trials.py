@@ -50,9 +50,10 @@ _JOBS = {"jobs": 61, "queue": 15, "max_size": 6, "population": 10, "patience": 1
 
 GRIDS = (
     Grid("rounds", Platform.star(_SIZES, _RATES), _JOBS | {"mode": "batch"}, "muscle", "titan"),
+    # Whoever takes the first cluster without a look at its size takes the smallest one here.
     Grid(
-        "arrivals", Platform.star(_SIZES, _RATES), _JOBS | {"mode": "open", "load": 0.9}, "ect",
-        "fcfs",
+        "arrivals", Platform.star(_SIZES[::-1], _RATES[::-1]),
+        _JOBS | {"mode": "open", "load": 0.9}, "ect", "fcfs",
     ),
     Grid(
         "late news",

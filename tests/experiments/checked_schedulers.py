@@ -57,6 +57,11 @@ class Anywhere(GlobalScheduler):
         return self.clusters[-1]
 
 
+class First(GlobalScheduler):
+    def place(self, job):
+        return self.clusters[0]
+
+
 class TooMany(GlobalScheduler):
     def place(self, job):
         return {self.clusters[0].name: job.size}

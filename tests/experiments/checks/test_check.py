@@ -25,6 +25,7 @@ UNSAVED = "its state can be saved"
 
 BAD = {
     "Anywhere": (REFUSED, "C3, which has 4 processors"),
+    "First": (REFUSED, "C1, which has 4 processors"),
     "TooMany": (REFUSED, "processors in all, of those free"),
     "Raises": (RAISED, "ZeroDivisionError: division by zero (agents_to_check.py:"),
     "Leaves": (RAISED, "SystemExit: 3"),
