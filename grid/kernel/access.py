@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from grid.kernel.arrival import send
 from grid.kernel.compile import compiled
 from grid.kernel.events import plan_failure, schedule
-from grid.kernel.execution import start_as_taken
+from grid.kernel.lifecycle.arrival import send
+from grid.kernel.lifecycle.execution import start_as_taken
 from grid.kernel.placing import REFUSED_START, clear_take, taken_for
 from grid.kernel.queueing.queues import after, first
-from grid.kernel.state import BREAK, NONE
+from grid.kernel.state import BREAK, NONE, State
 from grid.kernel.tables import between_runs
 
 
 @compiled()
 def queued(box: Any, slots: Any, queue: int, out: Any) -> int:
     """Write the slots of a queue's jobs, in order of service, into `out`; return how many."""
-    state = box[0]
+    state: State = box[0]
     job, count = first(state, slots, queue), 0
     while job != NONE:
         out[count] = job
@@ -29,7 +29,7 @@ def queued(box: Any, slots: Any, queue: int, out: Any) -> int:
 @compiled()
 def running(box: Any, slots: Any, sliding: Any, cluster: int, out: Any, counts: Any) -> None:
     """Write the slots of the jobs running on a cluster, and their processors there."""
-    state = box[0]
+    state: State = box[0]
     index = 0
     job = state.running[cluster]
     while job != NONE:
@@ -47,7 +47,7 @@ def running(box: Any, slots: Any, sliding: Any, cluster: int, out: Any, counts: 
 @compiled()
 def send_all(box: Any, slots: Any, events: Any, jobs: Any, clusters: Any) -> None:
     """Send jobs of the global queue to clusters, in the order given."""
-    state = box[0]
+    state: State = box[0]
     for index in range(len(jobs)):
         send(state, slots, events, jobs[index], clusters[index])
 

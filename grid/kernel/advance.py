@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.advertisements import advertise, hear, is_news_out, pass_on, tick_again
-from grid.kernel.arrival import become_known, enqueue, land, next_arrival, submit
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.events import kind_of, plan_failure, remove_next
-from grid.kernel.execution import complete, fail, repair, retire, start_waiting
+from grid.kernel.lifecycle.arrival import become_known, enqueue, land, next_arrival, submit
+from grid.kernel.lifecycle.execution import complete, fail, repair, retire, start_waiting
+from grid.kernel.lifecycle.requeue import give_back
+from grid.kernel.lifecycle.termination import count_in_vain, nothing_awaited
 from grid.kernel.placing import broken, place_jobs
 from grid.kernel.policies.decisions import call_priority
 from grid.kernel.queueing.backfilling import note_newcomer, serve
 from grid.kernel.queueing.fair_share import has_room, open_rows, rank_by_usage, reorder
 from grid.kernel.queueing.global_backfilling import next_beginning, place_beside_reservations
 from grid.kernel.queueing.global_queue import offer_again
-from grid.kernel.requeue import give_back
 from grid.kernel.state import (
     ADVERTISEMENT,
     ASKED,
@@ -48,10 +49,10 @@ from grid.kernel.state import (
     RETIRE,
     TICK,
     TIME,
+    State,
 )
 from grid.kernel.statistics import let_time_pass
 from grid.kernel.tables import Tables
-from grid.kernel.termination import count_in_vain, nothing_awaited
 
 
 @inlined
@@ -63,7 +64,7 @@ def _is_stale(slots: Any, processors: Any, event: Any) -> bool:
 
 
 @inlined
-def _change(state: Any, tables: Tables, kind: int, processor: int) -> None:
+def _change(state: State, tables: Tables, kind: int, processor: int) -> None:
     """Have a processor fail, go, or come back."""
     if kind in (BREAK, MEND):
         state.background -= 1
@@ -85,7 +86,7 @@ def _change(state: Any, tables: Tables, kind: int, processor: int) -> None:
 
 
 @inlined
-def _ended(state: Any, tables: Tables) -> bool:
+def _ended(state: State, tables: Tables) -> bool:
     """Let jobs end whose ends stand in the heap; tell whether one did that the scheduler is told.
 
     Who visits queues is told of one departure at a time.
@@ -105,7 +106,7 @@ def _ended(state: Any, tables: Tables) -> bool:
 
 
 @inlined
-def _slid(state: Any, tables: Tables, sliding: Any) -> bool:
+def _slid(state: State, tables: Tables, sliding: Any) -> bool:
     """Let co-allocated jobs end; tell whether one did that the scheduler is told, as `_ended`."""
     if sliding is None:
         return False
@@ -117,7 +118,7 @@ def _slid(state: Any, tables: Tables, sliding: Any) -> bool:
 
 
 @inlined
-def _happen(state: Any, tables: Tables, processors: Any) -> None:
+def _happen(state: State, tables: Tables, processors: Any) -> None:
     """Let the events of this instant happen that are no ends of jobs."""
     events = tables.events
     while state.events > 0 and events[0].time <= state.now:
@@ -139,7 +140,7 @@ def _happen(state: Any, tables: Tables, processors: Any) -> None:
 
 
 @inlined
-def _deliver(state: Any, tables: Tables, row: int, item: int) -> None:
+def _deliver(state: State, tables: Tables, row: int, item: int) -> None:
     """Have a broker hear an advertisement, and pass it on."""
     state.in_flight -= 1
     state.advertising -= 1
@@ -149,14 +150,14 @@ def _deliver(state: Any, tables: Tables, row: int, item: int) -> None:
 
 
 @inlined
-def _give_back(state: Any, tables: Tables, processors: Any) -> None:
+def _give_back(state: State, tables: Tables, processors: Any) -> None:
     """Have clusters that lost processors give jobs back; where none can be lost, none does."""
     if processors is not None and state.shrunk_any == 1 and state.answered == 0:
         give_back(state, tables)
 
 
 @inlined
-def _place(state: Any, tables: Tables, sliding: Any, foresight: Any) -> int:
+def _place(state: State, tables: Tables, sliding: Any, foresight: Any) -> int:
     """Have jobs placed, unless they are collected; return why that cannot go on, or GO_ON."""
     if sliding is None:
         return GO_ON
@@ -166,7 +167,7 @@ def _place(state: Any, tables: Tables, sliding: Any, foresight: Any) -> int:
 
 
 @inlined
-def _rank_landed(state: Any, tables: Tables, profile: Any) -> int:
+def _rank_landed(state: State, tables: Tables, profile: Any) -> int:
     """Rank the jobs that landed on clusters; return why that cannot go on, or GO_ON."""
     slots = tables.slots
     while state.landing_first != NONE:
@@ -193,7 +194,7 @@ def _rank_landed(state: Any, tables: Tables, profile: Any) -> int:
 
 
 @inlined
-def _serve_queues(state: Any, tables: Tables, profile: Any) -> None:
+def _serve_queues(state: State, tables: Tables, profile: Any) -> None:
     """Start what can start on the clusters where something changed."""
     for index in range(state.touched_count):
         cluster = state.touched_list[index]
@@ -206,7 +207,7 @@ def _serve_queues(state: Any, tables: Tables, profile: Any) -> None:
 
 
 @inlined
-def _settle(state: Any, tables: Tables) -> int:
+def _settle(state: State, tables: Tables) -> int:
     """Take every decision that is open at this instant, and start what can start."""
     _give_back(state, tables, tables.processors)
     reason = _place(state, tables, tables.sliding, tables.foresight)
@@ -223,7 +224,7 @@ def _settle(state: Any, tables: Tables) -> int:
 
 
 @inlined
-def _advertise(state: Any, tables: Tables) -> None:
+def _advertise(state: State, tables: Tables) -> None:
     """Have the brokers of clusters tell what changed at this instant, or what is due to be told."""
     heard = False
     for index in range(state.touched_count):
@@ -248,7 +249,7 @@ def _advertise(state: Any, tables: Tables) -> None:
 
 
 @inlined
-def _close_instant(state: Any, tables: Tables) -> int:
+def _close_instant(state: State, tables: Tables) -> int:
     """Decide, start and advertise; return why the loop cannot go on, or GO_ON."""
     while True:
         reason = _settle(state, tables)
@@ -268,7 +269,7 @@ def _close_instant(state: Any, tables: Tables) -> int:
 
 
 @inlined
-def _lacking(state: Any, tables: Tables) -> int:
+def _lacking(state: State, tables: Tables) -> int:
     """Return what is needed before time goes on: rows for jobs that leave, jobs; or GO_ON."""
     if state.finished + len(tables.slots) > len(tables.finished):
         return DRAIN
@@ -280,7 +281,7 @@ def _lacking(state: Any, tables: Tables) -> int:
 
 
 @inlined
-def _next_event(state: Any, tables: Tables) -> float:
+def _next_event(state: State, tables: Tables) -> float:
     """Return when the next job arrives or ends, or something else is due, s."""
     slots, events = tables.slots, tables.events
     while state.events > 0 and _is_stale(slots, tables.processors, events[0]):
@@ -294,7 +295,7 @@ def _next_event(state: Any, tables: Tables) -> float:
 
 
 @inlined
-def _open_instant(state: Any, time: float, reserved: float) -> None:
+def _open_instant(state: State, time: float, reserved: float) -> None:
     """Begin the instant at a time (s)."""
     state.mid_instant = 1
     state.instants += 1
@@ -307,7 +308,7 @@ def _open_instant(state: Any, time: float, reserved: float) -> None:
 
 
 @inlined
-def _take_arrivals(state: Any, tables: Tables) -> int:
+def _take_arrivals(state: State, tables: Tables) -> int:
     """Submit the jobs that arrive at this instant; return why that cannot go on, or GO_ON.
 
     Who visits queues is told of one arrival at a time.

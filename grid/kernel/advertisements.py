@@ -13,13 +13,13 @@ from grid.kernel.events import schedule
 from grid.kernel.policies.message_hook import tell
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import learn_up
-from grid.kernel.state import ADVERTISED, ADVERTISEMENT, NONE, TICK
+from grid.kernel.state import ADVERTISED, ADVERTISEMENT, NONE, TICK, State
 from grid.kernel.tables import Tables
 from grid.streams import uniform
 
 
 @inlined
-def learn_finished(state: Any, cluster: int, work: float, jobs: int) -> None:
+def learn_finished(state: State, cluster: int, work: float, jobs: int) -> None:
     """Let the global broker know of work that a cluster is through with."""
     state.known.unfinished[cluster] -= jobs
     if state.known.unfinished[cluster] == 0:
@@ -28,7 +28,7 @@ def learn_finished(state: Any, cluster: int, work: float, jobs: int) -> None:
 
 
 @inlined
-def _lost(state: Any) -> bool:
+def _lost(state: State) -> bool:
     """Draw whether a message is lost on a hop."""
     if state.loss > 0.0 and uniform(state.loss_stream) < state.loss:
         state.lost += 1
@@ -38,7 +38,7 @@ def _lost(state: Any) -> bool:
 
 @inlined
 def repeated(
-    state: Any, kind: int, job: int, sender: int, receiver: int, after: float = 0.0
+    state: State, kind: int, job: int, sender: int, receiver: int, after: float = 0.0
 ) -> float:
     """Count a message that is sent again until each hop has carried it; return the time lost, s.
 
@@ -60,7 +60,7 @@ def repeated(
 
 
 @inlined
-def hear(state: Any, beliefs: Any, news: Any, row: int, item: int) -> int:
+def hear(state: State, beliefs: Any, news: Any, row: int, item: int) -> int:
     """Have a broker believe what an advertisement says; return the row above it, or NONE."""
     belief, told = beliefs[row], news[item]
     belief.at = told.at
@@ -82,7 +82,7 @@ def hear(state: Any, beliefs: Any, news: Any, row: int, item: int) -> int:
 
 
 @part
-def pass_on(state: Any, tables: Tables, row: int, item: int) -> bool:
+def pass_on(state: State, tables: Tables, row: int, item: int) -> bool:
     """Carry news to the broker of `row`, and on up; tell whether the global one heard it at once.
 
     It stops where a hop takes time or loses it.
@@ -109,7 +109,7 @@ def pass_on(state: Any, tables: Tables, row: int, item: int) -> bool:
 
 
 @part
-def advertise(state: Any, tables: Tables, cluster: int) -> bool:
+def advertise(state: State, tables: Tables, cluster: int) -> bool:
     """Have a cluster's broker tell what is true now; tell whether the global one heard it."""
     if state.at_once[cluster] == 1:
         state.known.at[cluster] = state.now
@@ -140,7 +140,7 @@ def advertise(state: Any, tables: Tables, cluster: int) -> bool:
 
 
 @inlined
-def tick_again(state: Any, events: Any) -> None:
+def tick_again(state: State, events: Any) -> None:
     """Have clusters be advertised at the next multiple of the period."""
     state.ticking = 1
     ticks = state.now // state.period + 1.0
@@ -148,7 +148,7 @@ def tick_again(state: Any, events: Any) -> None:
 
 
 @inlined
-def is_news_out(state: Any, beliefs: Any) -> bool:
+def is_news_out(state: State, beliefs: Any) -> bool:
     """Tell whether some broker has not heard of the last change of a cluster."""
     for row in range(len(beliefs)):
         cluster = beliefs[row].cluster

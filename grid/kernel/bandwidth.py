@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined, part, unchecked
-from grid.kernel.state import NOBODY, NONE
+from grid.kernel.state import NOBODY, NONE, State
 from grid.kernel.statistics import TOLERANCE, let_links_pass
 
 
 @inlined
-def set_demand(state: Any, row: Any, size: int, ppbw: float) -> None:
+def set_demand(state: State, row: Any, size: int, ppbw: float) -> None:
     """Compute the bandwidth a job needs on each link (`beosim`, eq. 1, on a tree).
 
     Of the messages of an all-to-all job of n nodes, those between the s nodes on one side of a
@@ -32,7 +32,7 @@ def set_demand(state: Any, row: Any, size: int, ppbw: float) -> None:
 
 
 @unchecked
-def _sum_demand(state: Any, sliding: Any) -> None:
+def _sum_demand(state: State, sliding: Any) -> None:
     """Sum the demand on each link afresh.
 
     Subtracting what ended would leave an emptied link looking used.
@@ -45,7 +45,7 @@ def _sum_demand(state: Any, sliding: Any) -> None:
 
 
 @unchecked
-def _find_saturated(state: Any) -> int:
+def _find_saturated(state: State) -> int:
     """List the links of which the demand is above the capacity, and let schedulers know it.
 
     None but these can ever bind a job: where others leave less than required, they had been full.
@@ -60,7 +60,7 @@ def _find_saturated(state: Any) -> int:
 
 
 @unchecked
-def _allot(state: Any, sliding: Any, count: int) -> None:
+def _allot(state: State, sliding: Any, count: int) -> None:
     """Share the links among the co-allocated jobs: the saturation algorithm (`beosim`, 3.5).
 
     Of the first `count` links listed, the most saturated binds its jobs at its current ratio
@@ -109,7 +109,7 @@ def _allot(state: Any, sliding: Any, count: int) -> None:
 
 
 @unchecked
-def _find_first(state: Any, sliding: Any) -> None:
+def _find_first(state: State, sliding: Any) -> None:
     """Find the row that ends first; equal ends go in order of start."""
     first, end, turn = NONE, np.inf, NOBODY
     for index in range(state.sliding):
@@ -121,7 +121,7 @@ def _find_first(state: Any, sliding: Any) -> None:
 
 
 @inlined
-def _move_end(state: Any, slots: Any, row: Any) -> None:
+def _move_end(state: State, slots: Any, row: Any) -> None:
     """Move the end of a job whose share of the links has changed, or that has none yet."""
     left = row.computation_left + row.communication_left
     begun = max(state.now, row.since)  # later while its data are being staged
@@ -137,7 +137,7 @@ def _move_end(state: Any, slots: Any, row: Any) -> None:
 
 
 @part
-def slide(state: Any, slots: Any, sliding: Any, started: bool) -> None:
+def slide(state: State, slots: Any, sliding: Any, started: bool) -> None:
     """Share the links afresh and move the ends of the jobs whose share changed (eqs. 5-7).
 
     Either the job in the last row has `started`, or one has ended. Where no link is saturated,

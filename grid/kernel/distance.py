@@ -11,11 +11,11 @@ import numpy as np
 
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import inlined, part
-from grid.kernel.state import NONE
+from grid.kernel.state import NONE, State
 
 
 @inlined
-def _depth(state: Any, node: int) -> int:
+def _depth(state: State, node: int) -> int:
     """Return how many links are between a node and the central switch."""
     links = 0
     while node != NONE:
@@ -25,7 +25,7 @@ def _depth(state: Any, node: int) -> int:
 
 
 @part
-def _path(state: Any, a: int, b: int) -> tuple[float, float]:
+def _path(state: State, a: int, b: int) -> tuple[float, float]:
     """Return the capacity (Mbit/s) and the latency (s) of the path between two clusters."""
     narrowest, latency = np.inf, 0.0
     while a != b:
@@ -38,7 +38,7 @@ def _path(state: Any, a: int, b: int) -> tuple[float, float]:
 
 
 @part
-def stage(state: Any, slot: Any, cluster: int) -> None:
+def stage(state: State, slot: Any, cluster: int) -> None:
     """Have a job wait, on its processors, for its data to come to a cluster, if they must.
 
     They go to all its clusters at once: the one that gets them last counts.
@@ -54,7 +54,7 @@ def stage(state: Any, slot: Any, cluster: int) -> None:
 
 
 @inlined
-def _farthest(state: Any, cluster: int) -> tuple[int, float]:
+def _farthest(state: State, cluster: int) -> tuple[int, float]:
     """Return the cluster that is farthest from one, of those with a part of a job, and how far."""
     farthest, most = cluster, 0.0
     for other in range(state.clusters):
@@ -66,7 +66,7 @@ def _farthest(state: Any, cluster: int) -> tuple[int, float]:
 
 
 @part
-def lag(state: Any) -> float:
+def lag(state: State) -> float:
     """Return what latency adds to a second of communication of the job being started, s.
 
     In a tree, whatever is farthest from any cluster is one end of the longest path.

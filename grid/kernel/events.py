@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from grid.kernel.compile import inlined, part, unchecked
-from grid.kernel.state import KIND_BITS
+from grid.kernel.state import KIND_BITS, State
 from grid.streams import uniform
 
 _ARITY = 4
@@ -19,7 +19,7 @@ def kind_of(event: Any) -> int:
 
 
 @part
-def schedule(state: Any, events: Any, time: float, kind: int, subject: int) -> int:
+def schedule(state: State, events: Any, time: float, kind: int, subject: int) -> int:
     """Add an event and return the index at which it stands until the heap changes again."""
     at = state.events
     state.events += 1
@@ -40,7 +40,7 @@ def schedule(state: Any, events: Any, time: float, kind: int, subject: int) -> i
 
 
 @part
-def plan_failure(state: Any, events: Any, kind: int, mean: float, processor: int) -> None:
+def plan_failure(state: State, events: Any, kind: int, mean: float, processor: int) -> None:
     """Have a processor fail, or be repaired, after an exponential time of this mean (s)."""
     time = -mean * math.log(1.0 - uniform(state.failure_stream))
     state.background += 1
@@ -62,7 +62,7 @@ def _soonest(events: Any, first: int, end: int) -> int:
 
 
 @part
-def remove_next(state: Any, events: Any) -> None:
+def remove_next(state: State, events: Any) -> None:
     """Remove the event at the top of the heap."""
     state.events -= 1
     count = state.events

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from grid.kernel.arrival import send
 from grid.kernel.compile import inlined
-from grid.kernel.departure import reject
-from grid.kernel.execution import start_as_taken
+from grid.kernel.lifecycle.arrival import send
+from grid.kernel.lifecycle.departure import reject
+from grid.kernel.lifecycle.execution import start_as_taken
 from grid.kernel.policies.decisions import call_place, call_visit
 from grid.kernel.queueing.global_queue import ASK, first_offered, leave_line, next_offered
 from grid.kernel.queueing.visiting import nothing_happened, tell_outcome
-from grid.kernel.state import BROKEN, DRAIN, FULL, GO_ON, NONE, PLACE, REJECT, START, VISIT, WAIT
+from grid.kernel.state import (
+    BROKEN,
+    DRAIN,
+    FULL,
+    GO_ON,
+    NONE,
+    PLACE,
+    REJECT,
+    START,
+    VISIT,
+    WAIT,
+    State,
+)
 from grid.kernel.tables import Tables
 
 REFUSED_START, IMPOSSIBLE = -1, -2
@@ -19,7 +31,7 @@ REFUSED_START, IMPOSSIBLE = -1, -2
 
 
 @inlined
-def taken_for(state: Any, size: int, excused: bool) -> int:
+def taken_for(state: State, size: int, excused: bool) -> int:
     """Return how many processors `known.take` names, if they are the job's and can be had.
 
     Clusters refuse a start for which they are not as free as brokers had told; who knows all at
@@ -43,14 +55,14 @@ def taken_for(state: Any, size: int, excused: bool) -> int:
 
 
 @inlined
-def clear_take(state: Any) -> None:
+def clear_take(state: State) -> None:
     """Forget what the last start took."""
     for cluster in range(state.clusters):
         state.known.take[cluster] = 0
 
 
 @inlined
-def _visited(state: Any, memory: Any) -> float:
+def _visited(state: State, memory: Any) -> float:
     """Return the queue whose head the scheduler tries next, or NONE."""
     if state.answered == 1:
         state.answered = 0
@@ -59,14 +71,14 @@ def _visited(state: Any, memory: Any) -> float:
 
 
 @inlined
-def _can_be_visited(state: Any, queue: int) -> bool:
+def _can_be_visited(state: State, queue: int) -> bool:
     if 0 <= queue <= state.clusters:
         return bool(state.known.queued[queue] > 0)
     return queue == NONE
 
 
 @inlined
-def broken(state: Any, job: int, answer: float) -> int:
+def broken(state: State, job: int, answer: float) -> int:
     """Return why the loop cannot go on: an answer that cannot be carried out."""
     state.job = job
     state.answer = answer
@@ -74,7 +86,7 @@ def broken(state: Any, job: int, answer: float) -> int:
 
 
 @inlined
-def keep_answer(state: Any, answer: int, reason: int) -> int:
+def keep_answer(state: State, answer: int, reason: int) -> int:
     """Have an answer carried out when there is room; return why the loop cannot go on."""
     state.answered = 1
     state.answer = answer
@@ -82,7 +94,7 @@ def keep_answer(state: Any, answer: int, reason: int) -> int:
 
 
 @inlined
-def _visit(state: Any, memory: Any) -> int:
+def _visit(state: State, memory: Any) -> int:
     """Have the scheduler name the queue whose head is placed next, or none."""
     if state.answered == 0 and state.visit_at == 0:
         state.job = NONE
@@ -96,7 +108,7 @@ def _visit(state: Any, memory: Any) -> int:
 
 
 @inlined
-def _start(state: Any, tables: Tables, job: int) -> tuple[int, bool]:
+def _start(state: State, tables: Tables, job: int) -> tuple[int, bool]:
     """Start a job as `known.take` says, as `_carry_out`."""
     taken = taken_for(state, tables.slots[job].size, False)
     if taken == IMPOSSIBLE:
@@ -112,7 +124,7 @@ def _start(state: Any, tables: Tables, job: int) -> tuple[int, bool]:
 
 
 @inlined
-def _carry_out(state: Any, tables: Tables, job: int, answer: int) -> tuple[int, bool]:
+def _carry_out(state: State, tables: Tables, job: int, answer: int) -> tuple[int, bool]:
     """Do with a job as answered; return why that cannot be, or GO_ON, and whether it waits."""
     if answer == START:
         return _start(state, tables, job)
@@ -129,7 +141,7 @@ def _carry_out(state: Any, tables: Tables, job: int, answer: int) -> tuple[int, 
 
 
 @inlined
-def _place(state: Any, tables: Tables) -> int:
+def _place(state: State, tables: Tables) -> int:
     """Have the job at the cursor placed, and go on to the next that is offered."""
     slots, job = tables.slots, state.cursor
     if state.answered == 1:
@@ -153,7 +165,7 @@ def _place(state: Any, tables: Tables) -> int:
 
 
 @inlined
-def place_jobs(state: Any, tables: Tables) -> int:
+def place_jobs(state: State, tables: Tables) -> int:
     """Offer the jobs that are to be offered; return why that cannot go on, or GO_ON."""
     if state.cursor == NONE and state.offering_all == 1:
         state.cursor = first_offered(state, tables.slots, tables.memory)

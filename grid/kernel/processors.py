@@ -15,12 +15,12 @@ import numpy as np
 from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.policies.policy_view import share_work
 from grid.kernel.queueing.queues import first, join, leave
-from grid.kernel.state import DOWN, FREE, NONE
+from grid.kernel.state import DOWN, FREE, NONE, State
 from grid.kernel.tables import Tables, between_runs
 
 
 @inlined
-def touch(state: Any, cluster: int) -> None:
+def touch(state: State, cluster: int) -> None:
     """Note that something changed on a cluster at this instant."""
     if state.touched[cluster] == 0:
         state.touched[cluster] = 1
@@ -30,7 +30,7 @@ def touch(state: Any, cluster: int) -> None:
 
 
 @inlined
-def account(state: Any, cluster: int) -> None:
+def account(state: State, cluster: int) -> None:
     """Bring the processor-seconds held on a cluster up to now."""
     busy = state.up[cluster] - state.free[cluster]
     state.area[cluster] += busy * (state.now - state.changed[cluster])
@@ -38,7 +38,7 @@ def account(state: Any, cluster: int) -> None:
 
 
 @inlined
-def learn_up(state: Any, cluster: int, up: int) -> None:
+def learn_up(state: State, cluster: int, up: int) -> None:
     """Let the global broker know how many processors of a cluster remain.
 
     If that is news, a scheduler that works in rounds looks at its jobs again.
@@ -51,7 +51,7 @@ def learn_up(state: Any, cluster: int, up: int) -> None:
 
 
 @inlined
-def _changed(state: Any, cluster: int) -> None:
+def _changed(state: State, cluster: int) -> None:
     """Note a change of a cluster's free processors, which the global broker may know at once."""
     touch(state, cluster)
     state.disturbed[cluster] = 1
@@ -62,7 +62,7 @@ def _changed(state: Any, cluster: int) -> None:
 
 
 @inlined
-def ask_for_plan(state: Any, cluster: int) -> None:
+def ask_for_plan(state: State, cluster: int) -> None:
     """Ask the cluster's planner for a new plan at the end of this instant."""
     if state.planned[cluster] == 1:
         state.replan[cluster] = 1
@@ -70,7 +70,7 @@ def ask_for_plan(state: Any, cluster: int) -> None:
 
 
 @inlined
-def left_booking(state: Any, cluster: int) -> None:
+def left_booking(state: State, cluster: int) -> None:
     """Have a cluster's scheduler told that a job that it had booked is gone, unless it plans.
 
     One that plans is asked for another plan as soon as processors change.
@@ -81,14 +81,14 @@ def left_booking(state: Any, cluster: int) -> None:
 
 
 @inlined
-def _rekey(state: Any, slots: Any, cluster: int, job: int, key: float) -> None:
+def _rekey(state: State, slots: Any, cluster: int, job: int, key: float) -> None:
     leave(state, slots, cluster, job)
     slots[job].key = key
     join(state, slots, cluster, job)
 
 
 @inlined
-def _turn_lost(state: Any, tables: Tables, processor: int) -> None:
+def _turn_lost(state: State, tables: Tables, processor: int) -> None:
     """Have the job whose turn it is wait: the processor is no longer free."""
     slots, turn = tables.slots, tables.processors[processor].turn
     if turn != NONE:
@@ -99,7 +99,7 @@ def _turn_lost(state: Any, tables: Tables, processor: int) -> None:
 
 
 @inlined
-def _turn_come(state: Any, tables: Tables, processor: int) -> None:
+def _turn_come(state: State, tables: Tables, processor: int) -> None:
     """Tell the job whose turn it is that the processor is free: it may be ready."""
     slots, turn = tables.slots, tables.processors[processor].turn
     if turn != NONE:
@@ -118,14 +118,14 @@ def _occupy(slots: Any, processors: Any, processor: int, job: int) -> None:
 
 
 @inlined
-def _vacate_turn(state: Any, turns: Any, turn: int) -> None:
+def _vacate_turn(state: State, turns: Any, turn: int) -> None:
     turns[turn].next = state.vacant_turn
     state.vacant_turn = turn
     state.turns -= 1
 
 
 @part
-def take_turns(state: Any, tables: Tables, job: int) -> None:
+def take_turns(state: State, tables: Tables, job: int) -> None:
     """Put a ready job of a plan on its processors; their next turns stay due."""
     slots, processors, turns = tables.slots, tables.processors, tables.turns
     turn = slots[job].first_turn
@@ -140,7 +140,7 @@ def take_turns(state: Any, tables: Tables, job: int) -> None:
 
 
 @part
-def doom(state: Any, processors: Any, processor: int) -> None:
+def doom(state: State, processors: Any, processor: int) -> None:
     """Note a cause for a processor to be down, from now on or as soon as its job has ended."""
     processors[processor].causes += 1
     if processors[processor].causes == 1:
@@ -154,7 +154,7 @@ def doom(state: Any, processors: Any, processor: int) -> None:
 
 
 @part
-def spare(state: Any, processors: Any, processor: int) -> None:
+def spare(state: State, processors: Any, processor: int) -> None:
     """Take a cause for a processor to be down away."""
     processors[processor].causes -= 1
     if processors[processor].causes == 0:
@@ -165,7 +165,7 @@ def spare(state: Any, processors: Any, processor: int) -> None:
 
 
 @part
-def take_down(state: Any, tables: Tables, processor: int) -> None:
+def take_down(state: State, tables: Tables, processor: int) -> None:
     """Make a free processor unavailable."""
     processors = tables.processors
     cluster = processors[processor].cluster
@@ -179,7 +179,7 @@ def take_down(state: Any, tables: Tables, processor: int) -> None:
 
 
 @inlined
-def hold(state: Any, tables: Tables, cluster: int, job: int, count: int) -> None:
+def hold(state: State, tables: Tables, cluster: int, job: int, count: int) -> None:
     """Put a job on `count` processors of a cluster, the free ones of lowest index."""
     account(state, cluster)
     state.free[cluster] -= count
@@ -189,7 +189,7 @@ def hold(state: Any, tables: Tables, cluster: int, job: int, count: int) -> None
 
 @inlined
 def _hold_identities(
-    state: Any, tables: Tables, processors: Any, cluster: int, job: int, count: int
+    state: State, tables: Tables, processors: Any, cluster: int, job: int, count: int
 ) -> None:
     if processors is None:
         return
@@ -206,7 +206,7 @@ def _hold_identities(
 
 
 @part
-def release(state: Any, tables: Tables, cluster: int, job: int, count: int) -> None:
+def release(state: State, tables: Tables, cluster: int, job: int, count: int) -> None:
     """Free the `count` processors that a job holds on a cluster.
 
     With identities, all the processors of the job are freed by the first call: a co-allocated
@@ -219,7 +219,7 @@ def release(state: Any, tables: Tables, cluster: int, job: int, count: int) -> N
 
 
 @inlined
-def _free_identities(state: Any, tables: Tables, processors: Any, job: int) -> None:
+def _free_identities(state: State, tables: Tables, processors: Any, job: int) -> None:
     if processors is None:
         return
     processor = tables.slots[job].first_processor
@@ -233,7 +233,7 @@ def _free_identities(state: Any, tables: Tables, processors: Any, job: int) -> N
 
 
 @part
-def bring_up(state: Any, tables: Tables, processor: int) -> None:
+def bring_up(state: State, tables: Tables, processor: int) -> None:
     """Make a failed processor available again."""
     cluster = tables.processors[processor].cluster
     account(state, cluster)
@@ -245,7 +245,7 @@ def bring_up(state: Any, tables: Tables, processor: int) -> None:
 
 
 @part
-def forget_plan(state: Any, tables: Tables, cluster: int) -> None:
+def forget_plan(state: State, tables: Tables, cluster: int) -> None:
     """Make every waiting job of a cluster wait for a plan."""
     while True:
         job = first(state, tables.slots, cluster)
@@ -256,7 +256,7 @@ def forget_plan(state: Any, tables: Tables, cluster: int) -> None:
 
 
 @inlined
-def _forget_turns(state: Any, tables: Tables, processors: Any, cluster: int) -> None:
+def _forget_turns(state: State, tables: Tables, processors: Any, cluster: int) -> None:
     if processors is None:
         return
     slots, turns = tables.slots, tables.turns
@@ -273,7 +273,7 @@ def _forget_turns(state: Any, tables: Tables, processors: Any, cluster: int) -> 
 
 
 @inlined
-def _put_turns(state: Any, tables: Tables, processors: Any, order: Any, resources: Any) -> None:
+def _put_turns(state: State, tables: Tables, processors: Any, order: Any, resources: Any) -> None:
     """Give each processor the turns of a plan, each before those that follow it, so backwards."""
     if processors is None:
         return
@@ -299,7 +299,7 @@ def _put_turns(state: Any, tables: Tables, processors: Any, order: Any, resource
 
 
 @inlined
-def _rank_ready(state: Any, tables: Tables, order: Any) -> None:
+def _rank_ready(state: State, tables: Tables, order: Any) -> None:
     """Put the jobs of a plan whose turns have all come into their places in the queue."""
     slots, processors, turns = tables.slots, tables.processors, tables.turns
     for rank in range(len(order)):

@@ -18,6 +18,7 @@ from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.loss_bars import draw_pictures, pictures
 from experiments.papers.maxutil.loss_claims import CLAIMS, claim_of_logs
 from experiments.papers.maxutil.losses import Outcome, formula, truth
+from experiments.papers.maxutil.paper_tables import SIZE, TABLE_5, Row
 from experiments.papers.maxutil.systems import (
     DEPENDENT,
     ENDS,
@@ -37,7 +38,6 @@ from experiments.papers.maxutil.systems import (
     point,
     points_of,
 )
-from experiments.papers.maxutil.tables import SIZE, TABLE_5, Row
 from experiments.sweeps.statistics import Interval
 from grid.errors import GridError
 from grid.workloads.component_sizes import parse_sizes

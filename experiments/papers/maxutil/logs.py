@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from experiments.papers.maxutil.paper_tables import SIZE
 from experiments.papers.maxutil.systems import CLUSTERS
-from experiments.papers.maxutil.tables import SIZE
 from grid.logs.swf import read_swf
 
 LONGEST = 900.0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.losses import Outcome, formula
+from experiments.papers.maxutil.paper_tables import TABLE_5
 from experiments.papers.maxutil.systems import (
     DEPENDENT,
     FEW_JUMPS,
@@ -23,7 +24,6 @@ from experiments.papers.maxutil.systems import (
     log_points,
     point,
 )
-from experiments.papers.maxutil.tables import TABLE_5
 from experiments.show.bars import Chart, draw_bars
 from experiments.sweeps.statistics import Interval
 

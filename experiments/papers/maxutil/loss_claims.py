@@ -8,12 +8,12 @@ from functools import partial
 from experiments.papers.claims_report import Claim, claim
 from experiments.papers.maxutil import verdicts
 from experiments.papers.maxutil.logs import Log
+from experiments.papers.maxutil.paper_tables import TABLE_5
 from experiments.papers.maxutil.systems import (
     FEW_JUMPS,
     MANY_JUMPS,
     STUDIED,
 )
-from experiments.papers.maxutil.tables import TABLE_5
 
 _tables = partial(claim, ("tables",), where="Tables 3, 4")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from experiments.maxutil.heavy_traffic import HeavyTraffic
 from experiments.maxutil.system import LOG, System
-from experiments.papers.maxutil.tables import (
+from experiments.papers.maxutil.paper_tables import (
     SIZE,
     TABLE_3,
     TABLE_3_CLUSTERS,

@@ -10,6 +10,7 @@ from experiments.papers.maxutil.examples import ORDERS, PAIR, extreme_loss, star
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.loss_bars import short
 from experiments.papers.maxutil.losses import Outcome, farthest, formula, truth
+from experiments.papers.maxutil.paper_tables import SECTION_7, TABLE_5, Row
 from experiments.papers.maxutil.systems import (
     DEPENDENT,
     ENDS,
@@ -27,7 +28,6 @@ from experiments.papers.maxutil.systems import (
     of_row,
     point,
 )
-from experiments.papers.maxutil.tables import SECTION_7, TABLE_5, Row
 from experiments.sweeps.statistics import Interval, mean_interval
 
 EXACT, APPROXIMATE, SIMULATED = 0.0005, 0.001, 0.001

@@ -14,6 +14,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from grid.kernel.compile import inlined
+from grid.kernel.state import State
 
 LISTENER = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5, ctypes.c_double)
 """Makes of ``hear(kind, item, sender, receiver, hop, after)`` what the kernel can call.
@@ -43,7 +44,7 @@ def _call(typing_context: Any, address: Any, *arguments: Any) -> Any:
 
 @inlined
 def tell(
-    state: Any, kind: int, item: int, sender: int, receiver: int, hop: int, after: float
+    state: State, kind: int, item: int, sender: int, receiver: int, hop: int, after: float
 ) -> None:
     """Tell whoever listens of a message."""
     if state.listener_at != 0:

@@ -14,9 +14,9 @@ import numpy as np
 
 from grid.kernel.bandwidth import set_demand
 from grid.kernel.compile import inlined, part, unchecked
-from grid.kernel.execution import reckon, residual
+from grid.kernel.lifecycle.execution import reckon, residual
 from grid.kernel.queueing.releases import expected_end, expected_end_of_parts, freed_by
-from grid.kernel.state import COALLOCATED, NONE
+from grid.kernel.state import COALLOCATED, NONE, State
 from grid.kernel.statistics import TOLERANCE
 from grid.kernel.tables import Tables
 
@@ -37,7 +37,7 @@ def _sink(releases: Any, at: int, count: int) -> None:
 
 
 @part
-def _gather_releases(state: Any, tables: Tables) -> int:
+def _gather_releases(state: State, tables: Tables) -> int:
     """Make a heap of the ends of all running jobs; return how many there are.
 
     One that runs for longer than expected is about to end, but holds its processors now.
@@ -63,7 +63,7 @@ def _gather_releases(state: Any, tables: Tables) -> int:
 
 
 @inlined
-def see_now(state: Any, profile: Any) -> None:
+def see_now(state: State, profile: Any) -> None:
     """Begin the profile with what there is now."""
     state.moments = 1
     profile[0].time = state.now
@@ -74,7 +74,7 @@ def see_now(state: Any, profile: Any) -> None:
 
 
 @part
-def _expect_running(state: Any, tables: Tables) -> None:
+def _expect_running(state: State, tables: Tables) -> None:
     """Write the profile of the running jobs alone."""
     slots, sliding = tables.slots, tables.sliding
     profile, releases = tables.foresight.profile, tables.foresight.releases
@@ -106,7 +106,7 @@ def _expect_running(state: Any, tables: Tables) -> None:
 
 
 @part
-def propose(state: Any, slot: Any, reservation: Any, begin: float) -> None:
+def propose(state: State, slot: Any, reservation: Any, begin: float) -> None:
     """Write what would be reserved for a job that began at a time (s) as `known.take` says.
 
     That is cleared.
@@ -131,7 +131,7 @@ def propose(state: Any, slot: Any, reservation: Any, begin: float) -> None:
 
 
 @part
-def foresee(state: Any, tables: Tables) -> None:
+def foresee(state: State, tables: Tables) -> None:
     """Write the profile; forget all reservations if they no longer fit.
 
     A reservation whose time has come and that could not be had begins now.
@@ -153,7 +153,7 @@ def foresee(state: Any, tables: Tables) -> None:
 
 
 @part
-def let_pass(state: Any, profile: Any) -> None:
+def let_pass(state: State, profile: Any) -> None:
     """Have the profile begin now: moments that have passed were as what is now."""
     past = 0
     while past + 1 < state.moments and profile[past + 1].time <= state.now:
@@ -166,7 +166,7 @@ def let_pass(state: Any, profile: Any) -> None:
 
 
 @unchecked
-def _moment_at(state: Any, profile: Any, time: float, begin: int) -> int:
+def _moment_at(state: State, profile: Any, time: float, begin: int) -> int:
     """Return the row that begins at a time (s), not before row `begin`; it is made if need be."""
     row = begin
     while row < state.moments and profile[row].time < time:
@@ -181,7 +181,7 @@ def _moment_at(state: Any, profile: Any, time: float, begin: int) -> int:
 
 
 @part
-def reserve(state: Any, profile: Any, reservation: Any, times: int) -> bool:
+def reserve(state: State, profile: Any, reservation: Any, times: int) -> bool:
     """Put a reservation into the profile, or (-1 times) take it out; tell whether all of it fits.
 
     A job that shall take no time claims nothing.
@@ -200,7 +200,7 @@ def reserve(state: Any, profile: Any, reservation: Any, times: int) -> bool:
 
 
 @part
-def fits(state: Any, profile: Any, first: int, reservation: Any, slows_nobody: bool) -> bool:
+def fits(state: State, profile: Any, first: int, reservation: Any, slows_nobody: bool) -> bool:
     """Tell whether a reservation that begins with row `first` fits into the profile.
 
     If need be only where no link that it uses is asked for more than it has.
@@ -223,7 +223,7 @@ def fits(state: Any, profile: Any, first: int, reservation: Any, slows_nobody: b
 
 
 @inlined
-def could_hold(state: Any, moment: Any, size: int) -> bool:
+def could_hold(state: State, moment: Any, size: int) -> bool:
     """Tell whether as many processors as a job needs are free at a moment."""
     free = 0
     for cluster in range(state.clusters):
@@ -232,7 +232,7 @@ def could_hold(state: Any, moment: Any, size: int) -> bool:
 
 
 @inlined
-def imagine(state: Any, moment: Any) -> None:
+def imagine(state: State, moment: Any) -> None:
     """Have the scheduler know a moment as if it were now."""
     state.known.now = moment.time
     for cluster in range(state.clusters):
@@ -242,7 +242,7 @@ def imagine(state: Any, moment: Any) -> None:
 
 
 @inlined
-def come_back(state: Any) -> None:
+def come_back(state: State) -> None:
     """Have the scheduler know what is true now; it knows all at once."""
     state.known.now = state.now
     for cluster in range(state.clusters):

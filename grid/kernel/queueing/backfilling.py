@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined, part
-from grid.kernel.execution import start
+from grid.kernel.lifecycle.execution import start
 from grid.kernel.queueing.conservative import serve_by_reservations
 from grid.kernel.queueing.queues import first, leave, walk, walk_from, walk_on
 from grid.kernel.queueing.releases import expected_end, freed_by, is_overdue, parts_freed
-from grid.kernel.state import EASY, FPFS, NOBODY, NONE
+from grid.kernel.state import EASY, FPFS, NOBODY, NONE, State
 from grid.kernel.tables import Tables
 
 
 @inlined
-def note_newcomer(state: Any, slots: Any, job: int) -> None:
+def note_newcomer(state: State, slots: Any, job: int) -> None:
     """Note a job that has joined the queue of its cluster."""
     slot = slots[job]
     slot.jumps = 0
@@ -33,19 +33,19 @@ def note_newcomer(state: Any, slots: Any, job: int) -> None:
 
 
 @part
-def _leave_and_start(state: Any, tables: Tables, cluster: int, job: int) -> None:
+def _leave_and_start(state: State, tables: Tables, cluster: int, job: int) -> None:
     leave(state, tables.slots, cluster, job)
     start(state, tables, job)
 
 
 @inlined
-def _only_newcomer(state: Any, cluster: int) -> bool:
+def _only_newcomer(state: State, cluster: int) -> bool:
     """Tell whether nothing has happened but that one job has joined the queue."""
     return bool(state.disturbed[cluster] == 0 and state.newcomers[cluster] == 1)
 
 
 @part
-def _serve_all_that_fit(state: Any, tables: Tables, cluster: int) -> None:
+def _serve_all_that_fit(state: State, tables: Tables, cluster: int) -> None:
     """FPFS: start each job that fits, in order, unless one was overtaken too often before it."""
     slots, most = tables.slots, state.may_be_overtaken[cluster]
     job = walk(state, slots, cluster)
@@ -76,7 +76,7 @@ def _serve_all_that_fit(state: Any, tables: Tables, cluster: int) -> None:
 
 
 @part
-def _find_shadow(state: Any, tables: Tables, cluster: int, head: int) -> None:
+def _find_shadow(state: State, tables: Tables, cluster: int, head: int) -> None:
     """Find when the head of the queue is expected to start, and what it leaves free then.
 
     All releases of that instant included. A head larger than what remains has no such time.
@@ -103,7 +103,7 @@ def _find_shadow(state: Any, tables: Tables, cluster: int, head: int) -> None:
 
 
 @inlined
-def _may_go_before(state: Any, cluster: int, slot: Any) -> bool:
+def _may_go_before(state: State, cluster: int, slot: Any) -> bool:
     """Tell whether a job that starts now would not delay the head of the queue."""
     if slot.size > state.free[cluster]:
         return False
@@ -112,7 +112,7 @@ def _may_go_before(state: Any, cluster: int, slot: Any) -> bool:
 
 
 @inlined
-def _go_before(state: Any, tables: Tables, cluster: int, job: int) -> None:
+def _go_before(state: State, tables: Tables, cluster: int, job: int) -> None:
     slot = tables.slots[job]
     if state.now + slot.predicted_time > state.shadow[cluster]:
         state.extra[cluster] -= slot.size
@@ -120,7 +120,7 @@ def _go_before(state: Any, tables: Tables, cluster: int, job: int) -> None:
 
 
 @part
-def _serve_easily(state: Any, tables: Tables, cluster: int) -> None:
+def _serve_easily(state: State, tables: Tables, cluster: int) -> None:
     """EASY: start jobs from the head while they fit, then others that do not delay the head."""
     slots = tables.slots
     head = first(state, slots, cluster)
@@ -147,7 +147,7 @@ def _serve_easily(state: Any, tables: Tables, cluster: int) -> None:
 
 @inlined
 def serve(
-    state: Any,
+    state: State,
     tables: Tables,
     cluster: int,
 ) -> None:

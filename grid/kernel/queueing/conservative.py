@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined, part, unchecked
-from grid.kernel.execution import start
+from grid.kernel.lifecycle.execution import start
 from grid.kernel.queueing.queues import leave, walk, walk_from, walk_on
 from grid.kernel.queueing.releases import expected_end, freed_by, parts_freed
-from grid.kernel.state import NONE
+from grid.kernel.state import NONE, State
 from grid.kernel.tables import Tables
 
 
 @part
-def _expect_running(state: Any, tables: Tables, cluster: int) -> None:
+def _expect_running(state: State, tables: Tables, cluster: int) -> None:
     """Write how many processors are free from each time on, if no other job starts."""
     slots, profile = tables.slots, tables.profile
     length = 1
@@ -47,7 +47,7 @@ def _expect_running(state: Any, tables: Tables, cluster: int) -> None:
 
 
 @unchecked
-def _row_at(state: Any, profile: Any, time: float, begin: int) -> int:
+def _row_at(state: State, profile: Any, time: float, begin: int) -> int:
     """Return the row that begins at a time (s), not before row `begin`; it is made if need be."""
     row, end = begin, state.profile_length
     while row < end:
@@ -66,7 +66,7 @@ def _row_at(state: Any, profile: Any, time: float, begin: int) -> int:
 
 
 @part
-def _reserve(state: Any, profile: Any, slot: Any, count: int) -> bool:
+def _reserve(state: State, profile: Any, slot: Any, count: int) -> bool:
     """Take `count` processors away for a job's reservation; tell whether there were as many."""
     begin = _row_at(state, profile, slot.reserved, 0)
     end = _row_at(state, profile, slot.reserved + slot.predicted_time, begin)
@@ -78,7 +78,7 @@ def _reserve(state: Any, profile: Any, slot: Any, count: int) -> bool:
 
 
 @part
-def _earliest(state: Any, profile: Any, slot: Any) -> float:
+def _earliest(state: State, profile: Any, slot: Any) -> float:
     """Return the earliest time (s) from which on a job fits for as long as it shall take."""
     row = 0
     while row < state.profile_length:
@@ -93,7 +93,7 @@ def _earliest(state: Any, profile: Any, slot: Any) -> float:
 
 
 @inlined
-def _reserve_known(state: Any, slots: Any, profile: Any, cluster: int) -> bool:
+def _reserve_known(state: State, slots: Any, profile: Any, cluster: int) -> bool:
     """Take away what is reserved, from now on at the earliest; tell whether all of it fits."""
     fits = True
     job = walk(state, slots, cluster)
@@ -107,7 +107,7 @@ def _reserve_known(state: Any, slots: Any, profile: Any, cluster: int) -> bool:
 
 
 @inlined
-def _forget_reservations(state: Any, slots: Any, cluster: int) -> None:
+def _forget_reservations(state: State, slots: Any, cluster: int) -> None:
     job = walk(state, slots, cluster)
     while job != NONE:
         slots[job].reserved = np.inf
@@ -116,7 +116,7 @@ def _forget_reservations(state: Any, slots: Any, cluster: int) -> None:
 
 @part
 def serve_by_reservations(
-    state: Any,
+    state: State,
     tables: Tables,
     cluster: int,
 ) -> None:

@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 
 from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.queueing.queues import after, join, leave
-from grid.kernel.state import CONSERVATIVE, NONE
+from grid.kernel.state import CONSERVATIVE, NONE, State
 
 USAGE = np.dtype(
     [
@@ -72,7 +72,7 @@ def _row(table: int, room: int, cluster: int, user: int) -> int:
 
 
 @part
-def _open(state: Any, cluster: int, user: int) -> int:
+def _open(state: State, cluster: int, user: int) -> int:
     """Return the row of a user on a cluster, who has used nothing if there was none."""
     row = _row(state.usage_at, state.usage_room, cluster, user)
     usage = _at(state.usage_at, row)
@@ -87,13 +87,13 @@ def _open(state: Any, cluster: int, user: int) -> int:
 
 
 @inlined
-def has_room(state: Any) -> bool:
+def has_room(state: State) -> bool:
     """Tell whether a job of any user may come: half of the rows stay vacant."""
     return bool(2 * (state.usages + state.clusters) <= state.usage_room)
 
 
 @part
-def open_rows(state: Any, user: int) -> None:
+def open_rows(state: State, user: int) -> None:
     """Have a user known wherever the order depends on what users have used."""
     for cluster in range(state.clusters):
         if state.half_life[cluster] > 0.0:
@@ -103,14 +103,14 @@ def open_rows(state: Any, user: int) -> None:
 @compiled()
 def give_share(box: Any, cluster: int, user: int, share: float) -> None:
     """Give a user a share of a cluster."""
-    state = box[0]
+    state: State = box[0]
     _at(state.usage_at, _open(state, cluster, user)).share = share
 
 
 @compiled()
 def move_rows(box: Any, table: int, room: int) -> None:
     """Move all rows into another table, which is the one from now on."""
-    state = box[0]
+    state: State = box[0]
     for cluster in range(state.clusters):
         state.usage_changed[cluster] = NONE
     for index in range(state.usage_room):
@@ -148,7 +148,7 @@ def _level_with(level: float, work: float, halvings: float) -> float:
 
 
 @part
-def _charge(state: Any, cluster: int, user: int, work: float, start: float) -> None:
+def _charge(state: State, cluster: int, user: int, work: float, start: float) -> None:
     row = _row(state.usage_at, state.usage_room, cluster, user)
     usage = _at(state.usage_at, row)
     usage.level = _level_with(usage.level, work, start / state.half_life[cluster])
@@ -159,14 +159,14 @@ def _charge(state: Any, cluster: int, user: int, work: float, start: float) -> N
 
 
 @inlined
-def charge_start(state: Any, slot: Any, cluster: int, count: int) -> None:
+def charge_start(state: State, slot: Any, cluster: int, count: int) -> None:
     """Charge the user of a job that starts now on `count` processors for its predicted time."""
     if state.half_life[cluster] > 0.0:
         _charge(state, cluster, slot.user, slot.predicted_time * count, state.now)
 
 
 @inlined
-def charge_end(state: Any, slot: Any, cluster: int, count: int) -> None:
+def charge_end(state: State, slot: Any, cluster: int, count: int) -> None:
     """Charge the user of a job for the time that it was there, instead of the predicted one."""
     if state.half_life[cluster] > 0.0:
         more = state.now - slot.start - slot.predicted_time
@@ -174,14 +174,14 @@ def charge_end(state: Any, slot: Any, cluster: int, count: int) -> None:
 
 
 @inlined
-def rank_by_usage(state: Any, slot: Any, cluster: int) -> float:
+def rank_by_usage(state: State, slot: Any, cluster: int) -> float:
     """Return the rank at which the jobs of a job's user are in the queue of a cluster."""
     row = _row(state.usage_at, state.usage_room, cluster, slot.user)
     return float(_at(state.usage_at, row).rank)
 
 
 @inlined
-def _first_at(state: Any, slots: Any, queue: int, key: float) -> int:
+def _first_at(state: State, slots: Any, queue: int, key: float) -> int:
     """Return the first job of a queue whose key is at least `key`, or NONE."""
     node, found = state.root[queue], NONE
     while node != NONE:
@@ -194,7 +194,7 @@ def _first_at(state: Any, slots: Any, queue: int, key: float) -> int:
 
 
 @part
-def reorder(state: Any, slots: Any, cluster: int) -> None:
+def reorder(state: State, slots: Any, cluster: int) -> None:
     """Move the jobs of users whose usage has changed to their places in the queue."""
     while state.usage_changed[cluster] != NONE:
         usage = _at(state.usage_at, state.usage_changed[cluster])

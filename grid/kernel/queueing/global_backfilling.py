@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from grid.kernel.arrival import send
 from grid.kernel.compile import inlined, part
-from grid.kernel.departure import reject
-from grid.kernel.execution import start_as_taken
+from grid.kernel.lifecycle.arrival import send
+from grid.kernel.lifecycle.departure import reject
+from grid.kernel.lifecycle.execution import start_as_taken
 from grid.kernel.placing import broken, clear_take, keep_answer
 from grid.kernel.policies.decisions import call_largest, call_place
 from grid.kernel.queueing.availability_profile import (
@@ -40,12 +40,12 @@ from grid.kernel.queueing.availability_profile import (
     see_now,
 )
 from grid.kernel.queueing.global_queue import leave_line
-from grid.kernel.state import DRAIN, FULL, GO_ON, NOBODY, NONE, PLACE, REJECT, START, WAIT
+from grid.kernel.state import DRAIN, FULL, GO_ON, NOBODY, NONE, PLACE, REJECT, START, WAIT, State
 from grid.kernel.tables import Tables
 
 
 @inlined
-def _begin_pass(state: Any, profile: Any) -> None:
+def _begin_pass(state: State, profile: Any) -> None:
     """Begin with the newcomers, if nothing else has happened; else with the head of the queue.
 
     So it is unless a job runs for longer than was foreseen.
@@ -61,7 +61,7 @@ def _begin_pass(state: Any, profile: Any) -> None:
 
 
 @inlined
-def _begin_anew(state: Any) -> None:
+def _begin_anew(state: State) -> None:
     state.cursor = state.line_first[0]
     state.moment = NONE
     state.before = 0
@@ -70,7 +70,7 @@ def _begin_anew(state: Any) -> None:
 
 
 @inlined
-def _go_on(state: Any, following: int) -> None:
+def _go_on(state: State, following: int) -> None:
     """Go on to the job behind the one at the cursor, or NONE."""
     state.cursor = following
     state.moment = NONE
@@ -81,7 +81,7 @@ def _go_on(state: Any, following: int) -> None:
 
 
 @inlined
-def _has_own(state: Any, foresight: Any) -> bool:
+def _has_own(state: State, foresight: Any) -> bool:
     if state.before >= state.reservations:
         return False
     return bool(foresight.reservations[state.before].job == state.cursor)
@@ -93,20 +93,20 @@ def _tried(foresight: Any) -> Any:
 
 
 @inlined
-def _withdraw(state: Any, foresight: Any) -> None:
+def _withdraw(state: State, foresight: Any) -> None:
     """Take the job's own reservation out of the profile, to try the job without it."""
     reserve(state, foresight.profile, foresight.reservations[state.before], -1)
 
 
 @inlined
-def _put_back(state: Any, foresight: Any) -> None:
+def _put_back(state: State, foresight: Any) -> None:
     """Have the job wait for its own reservation, and go on beside that."""
     reserve(state, foresight.profile, foresight.reservations[state.before], 1)
     state.before += 1
 
 
 @part
-def _keep(state: Any, foresight: Any, own: bool) -> None:
+def _keep(state: State, foresight: Any, own: bool) -> None:
     """Have the job wait for what has been tried, instead of its own reservation if it has one."""
     reservations = foresight.reservations
     if not own:
@@ -121,7 +121,7 @@ def _keep(state: Any, foresight: Any, own: bool) -> None:
 
 
 @part
-def _drop(state: Any, reservations: Any) -> None:
+def _drop(state: State, reservations: Any) -> None:
     """Forget the job's own reservation, which is no longer in the profile."""
     state.reservations -= 1
     for index in range(state.before, state.reservations):
@@ -129,7 +129,7 @@ def _drop(state: Any, reservations: Any) -> None:
 
 
 @inlined
-def _is_there(state: Any, size: int) -> bool:
+def _is_there(state: State, size: int) -> bool:
     """Tell whether `known.take` names as many processors as a job needs, all of them free."""
     taken = 0
     for cluster in range(len(state.free)):
@@ -141,7 +141,7 @@ def _is_there(state: Any, size: int) -> bool:
 
 
 @inlined
-def _must_wait(state: Any, slot: Any, memory: Any) -> bool:
+def _must_wait(state: State, slot: Any, memory: Any) -> bool:
     """Tell whether the policy would start no job as large at the moment imagined."""
     if state.largest_at == 0:
         return False
@@ -152,7 +152,7 @@ def _must_wait(state: Any, slot: Any, memory: Any) -> bool:
 
 
 @inlined
-def _asked(state: Any, slot: Any, memory: Any, kept: Any) -> int:
+def _asked(state: State, slot: Any, memory: Any, kept: Any) -> int:
     """Ask a compiled policy about the moment imagined, without a trace unless that is now."""
     if state.moment == 0:
         return int(call_place(state.place_at, state.known, slot, memory))
@@ -166,7 +166,7 @@ def _asked(state: Any, slot: Any, memory: Any, kept: Any) -> int:
 
 
 @inlined
-def _can_start_as_reserved(state: Any, own: Any) -> bool:
+def _can_start_as_reserved(state: State, own: Any) -> bool:
     can = own.begin <= state.now
     for cluster in range(state.clusters):
         can &= own.take[cluster] <= state.free[cluster]
@@ -174,13 +174,13 @@ def _can_start_as_reserved(state: Any, own: Any) -> bool:
 
 
 @inlined
-def _is_late(state: Any, own: Any) -> bool:
+def _is_late(state: State, own: Any) -> bool:
     """Tell whether what is reserved cannot be had though its time has come."""
     return bool(own.begin <= state.now and not _can_start_as_reserved(state, own))
 
 
 @inlined
-def _has_room(state: Any, profile: Any, sliding: Any) -> bool:
+def _has_room(state: State, profile: Any, sliding: Any) -> bool:
     """Tell whether the tables have room for whatever becomes of one job."""
     running = state.started - state.completed - state.restarted
     rows = max(state.moments, running + 2 * state.reservations) + 8
@@ -188,7 +188,7 @@ def _has_room(state: Any, profile: Any, sliding: Any) -> bool:
 
 
 @inlined
-def next_beginning(state: Any, foresight: Any) -> float:
+def next_beginning(state: State, foresight: Any) -> float:
     """Return when the next reservation begins while no job runs, s; infinity: none does.
 
     If one runs, its end has all reservations looked at again.
@@ -202,7 +202,7 @@ def next_beginning(state: Any, foresight: Any) -> float:
 
 
 @inlined
-def _begin_job(state: Any, foresight: Any, own: bool) -> None:
+def _begin_job(state: State, foresight: Any, own: bool) -> None:
     """Begin to try a job with what there is now, beside all reservations but its own."""
     state.moment = 0
     if state.foreseen == 1:
@@ -217,7 +217,7 @@ def _begin_job(state: Any, foresight: Any, own: bool) -> None:
 
 
 @part
-def _look_ahead(state: Any, tables: Tables) -> None:
+def _look_ahead(state: State, tables: Tables) -> None:
     """Foresee what is to come, but for what the job being tried has reserved."""
     foresee(state, tables)
     if state.before > state.reservations:
@@ -227,7 +227,7 @@ def _look_ahead(state: Any, tables: Tables) -> None:
 
 
 @inlined
-def _may_have(state: Any, foresight: Any, own: bool, reserves: bool) -> bool:
+def _may_have(state: State, foresight: Any, own: bool, reserves: bool) -> bool:
     """Tell whether the job may have the moment: now, or what it reserves before its own time."""
     if not (reserves or state.moment == 0) or state.moment >= state.moments:
         return False
@@ -236,7 +236,7 @@ def _may_have(state: Any, foresight: Any, own: bool, reserves: bool) -> bool:
 
 
 @part
-def _start(state: Any, tables: Tables, own: bool) -> None:
+def _start(state: State, tables: Tables, own: bool) -> None:
     """Start a job as it was tried; if that moves the ends of others, look ahead anew."""
     foresight, tried = tables.foresight, _tried(tables.foresight)
     if own:
@@ -257,7 +257,7 @@ def _start(state: Any, tables: Tables, own: bool) -> None:
 
 
 @inlined
-def _fall_back(state: Any, tables: Tables, own: bool) -> None:
+def _fall_back(state: State, tables: Tables, own: bool) -> None:
     """Have a job that may have no moment start as it has reserved, if it can, or wait."""
     foresight = tables.foresight
     _go_on(state, tables.slots[state.cursor].next)
@@ -271,7 +271,7 @@ def _fall_back(state: Any, tables: Tables, own: bool) -> None:
 
 
 @inlined
-def _ask(state: Any, tables: Tables, own: bool) -> int:
+def _ask(state: State, tables: Tables, own: bool) -> int:
     """Ask the policy about the job at the moment; return why that cannot go on, or GO_ON."""
     job, moment = state.cursor, tables.foresight.profile[state.moment]
     slot = tables.slots[job]
@@ -309,7 +309,7 @@ def _ask(state: Any, tables: Tables, own: bool) -> int:
 
 
 @inlined
-def _try_start(state: Any, tables: Tables, own: bool) -> None:
+def _try_start(state: State, tables: Tables, own: bool) -> None:
     """Start or reserve what `known.take` names, if that fits; else go on to the next moment."""
     foresight, tried = tables.foresight, _tried(tables.foresight)
     profile, first = foresight.profile, state.moment
@@ -327,7 +327,7 @@ def _try_start(state: Any, tables: Tables, own: bool) -> None:
 
 
 @inlined
-def _part_with(state: Any, tables: Tables, own: bool, answer: int) -> int:
+def _part_with(state: State, tables: Tables, own: bool, answer: int) -> int:
     """Reject a job or send it to a cluster; return why that cannot be, or GO_ON."""
     job, following = state.cursor, tables.slots[state.cursor].next
     if answer == REJECT and state.finished == len(tables.finished):
@@ -346,7 +346,7 @@ def _part_with(state: Any, tables: Tables, own: bool, answer: int) -> int:
 
 
 @inlined
-def _try_job(state: Any, tables: Tables) -> int:
+def _try_job(state: State, tables: Tables) -> int:
     """Take one step with the job at the cursor; return why that cannot go on, or GO_ON.
 
     It is tried now and then, if it may have a reservation, at one moment to come after another.
@@ -374,7 +374,7 @@ def _try_job(state: Any, tables: Tables) -> int:
 
 
 @inlined
-def place_beside_reservations(state: Any, tables: Tables) -> int:
+def place_beside_reservations(state: State, tables: Tables) -> int:
     """Offer the jobs that are to be offered; return why that cannot go on, or GO_ON."""
     if state.passing == 0 and (state.cursor != NONE or state.offering_all == 1):
         _begin_pass(state, tables.foresight.profile)

@@ -15,21 +15,21 @@ import numpy as np
 from grid.kernel.compile import inlined, unchecked
 from grid.kernel.policies.decisions import call_largest
 from grid.kernel.queueing.visiting import tell_arrival, tell_departure
-from grid.kernel.state import LINES, NOBODY, NONE
+from grid.kernel.state import LINES, NOBODY, NONE, State
 
 ASK = -2
 """The scheduler is asked which queue it visits."""
 
 
 @inlined
-def _line(state: Any, slot: Any) -> int:
+def _line(state: State, slot: Any) -> int:
     if state.visits == 1:
         return int(slot.queue)
     return int(slot.size) if state.by_size == 1 else 0
 
 
 @inlined
-def _set_first(state: Any, slots: Any, line: int, job: int) -> None:
+def _set_first(state: State, slots: Any, line: int, job: int) -> None:
     state.line_first[line] = job
     state.line_turn[line] = NOBODY if job == NONE else slots[job].serial * LINES + line
     if state.visits == 1:
@@ -37,7 +37,7 @@ def _set_first(state: Any, slots: Any, line: int, job: int) -> None:
 
 
 @inlined
-def _count_waiting(state: Any, line: int, more: int) -> None:
+def _count_waiting(state: State, line: int, more: int) -> None:
     queue = len(state.free)
     if state.visits == 1:
         state.known.queued[line] += more
@@ -46,7 +46,7 @@ def _count_waiting(state: Any, line: int, more: int) -> None:
 
 
 @inlined
-def join_line(state: Any, slots: Any, job: int) -> None:
+def join_line(state: State, slots: Any, job: int) -> None:
     """Put a job into its line, behind those known before it."""
     slot = slots[job]
     line = _line(state, slot)
@@ -71,7 +71,7 @@ def join_line(state: Any, slots: Any, job: int) -> None:
 
 
 @inlined
-def leave_line(state: Any, slots: Any, job: int) -> None:
+def leave_line(state: State, slots: Any, job: int) -> None:
     """Take a job out of its line."""
     slot = slots[job]
     line = _line(state, slot)
@@ -93,7 +93,7 @@ def leave_line(state: Any, slots: Any, job: int) -> None:
 
 
 @inlined
-def overtake(state: Any, slots: Any, job: int) -> None:
+def overtake(state: State, slots: Any, job: int) -> None:
     """Count that a job goes before those known earlier, if there are any.
 
     All of them are overtaken, and none that is behind it: to count that at the last one is enough,
@@ -114,7 +114,7 @@ def _first_turn(turns: Any) -> int:
 
 
 @inlined
-def _largest(state: Any, memory: Any) -> int:
+def _largest(state: State, memory: Any) -> int:
     """Return a size such that all larger jobs would have to wait."""
     if state.largest_at == 0:
         return LINES
@@ -122,7 +122,7 @@ def _largest(state: Any, memory: Any) -> int:
 
 
 @inlined
-def _first_willing(state: Any, slots: Any, job: int, memory: Any) -> int:
+def _first_willing(state: State, slots: Any, job: int, memory: Any) -> int:
     """Return the first job that need not wait for its size, from one in the only line on."""
     if state.largest_at != 0 and job != NONE:
         largest = _largest(state, memory)
@@ -132,7 +132,7 @@ def _first_willing(state: Any, slots: Any, job: int, memory: Any) -> int:
 
 
 @inlined
-def first_offered(state: Any, slots: Any, memory: Any) -> int:
+def first_offered(state: State, slots: Any, memory: Any) -> int:
     """Return the job known first of those that need not wait for their sizes, or NONE.
 
     If queues are visited the scheduler is to be asked: ASK.
@@ -156,7 +156,7 @@ def first_offered(state: Any, slots: Any, memory: Any) -> int:
 
 @inlined
 def next_offered(
-    state: Any, slots: Any, size: int, following: int, refused: bool, memory: Any
+    state: State, slots: Any, size: int, following: int, refused: bool, memory: Any
 ) -> int:
     """Return the job that is offered after one of a size, behind which `following` stands.
 
@@ -174,7 +174,7 @@ def next_offered(
 
 
 @inlined
-def offer(state: Any, slots: Any, job: int) -> None:
+def offer(state: State, slots: Any, job: int) -> None:
     """Have a job offered that has just been put into the global queue."""
     if state.visits == 1:
         tell_arrival(state, slots[job].queue)
@@ -185,7 +185,7 @@ def offer(state: Any, slots: Any, job: int) -> None:
 
 
 @inlined
-def offer_again(state: Any) -> None:
+def offer_again(state: State) -> None:
     """Have every job that waits globally offered again, from the head of the queue.
 
     A scheduler that works in rounds looks at them again, if it awaits room for one.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined
-from grid.kernel.state import NONE
+from grid.kernel.state import NONE, State
 
 
 @inlined
@@ -32,7 +32,7 @@ def _before(slots: Any, a: int, b: int) -> bool:
 
 
 @inlined
-def _hang(state: Any, slots: Any, queue: int, parent: int, to_left: bool, node: int) -> None:
+def _hang(state: State, slots: Any, queue: int, parent: int, to_left: bool, node: int) -> None:
     if parent == NONE:
         state.root[queue] = node
     elif to_left:
@@ -49,7 +49,7 @@ def _leftmost(slots: Any, node: int) -> int:
 
 
 @inlined
-def join(state: Any, slots: Any, queue: int, job: int) -> None:
+def join(state: State, slots: Any, queue: int, job: int) -> None:
     """Put a job into a queue, at the place of its `key` and `serial`."""
     head = state.head[queue]
     if head == NONE or _before(slots, job, head):
@@ -89,7 +89,7 @@ def join(state: Any, slots: Any, queue: int, job: int) -> None:
 
 
 @inlined
-def leave(state: Any, slots: Any, queue: int, job: int) -> None:
+def leave(state: State, slots: Any, queue: int, job: int) -> None:
     """Take a job out of the queue that it is in."""
     parent, to_left, node = NONE, False, state.root[queue]
     while node != job:
@@ -111,13 +111,13 @@ def leave(state: Any, slots: Any, queue: int, job: int) -> None:
 
 
 @inlined
-def first(state: Any, slots: Any, queue: int) -> int:
+def first(state: State, slots: Any, queue: int) -> int:
     """Return the job at the head of a queue, or NONE."""
     return int(state.head[queue])
 
 
 @inlined
-def after(state: Any, slots: Any, queue: int, job: int) -> int:
+def after(state: State, slots: Any, queue: int, job: int) -> int:
     """Return the job that follows `job` (which need not be in the queue any more), or NONE."""
     node, found = state.root[queue], NONE
     while node != NONE:
@@ -130,7 +130,7 @@ def after(state: Any, slots: Any, queue: int, job: int) -> int:
 
 
 @inlined
-def _down_to_first(state: Any, slots: Any, node: int) -> int:
+def _down_to_first(state: State, slots: Any, node: int) -> int:
     """Note a part of a tree that is to be walked; return its first job, the next of the walk."""
     while node != NONE:
         state.path[state.path_length] = node
@@ -140,14 +140,14 @@ def _down_to_first(state: Any, slots: Any, node: int) -> int:
 
 
 @inlined
-def walk(state: Any, slots: Any, queue: int) -> int:
+def walk(state: State, slots: Any, queue: int) -> int:
     """Begin to walk a queue, one walk at a time; return its first job, or NONE."""
     state.path_length = 0
     return int(_down_to_first(state, slots, state.root[queue]))
 
 
 @inlined
-def walk_from(state: Any, slots: Any, queue: int, job: int) -> int:
+def walk_from(state: State, slots: Any, queue: int, job: int) -> int:
     """Begin to walk a queue behind `job` (which need not be in it any more)."""
     state.path_length = 0
     node = state.root[queue]
@@ -162,7 +162,7 @@ def walk_from(state: Any, slots: Any, queue: int, job: int) -> int:
 
 
 @inlined
-def walk_on(state: Any, slots: Any, job: int) -> int:
+def walk_on(state: State, slots: Any, job: int) -> int:
     """Return the job that follows `job` in a walk, or NONE.
 
     What has changed the queue since ends the walk: it has to begin anew.

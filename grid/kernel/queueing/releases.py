@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined, part
-from grid.kernel.state import NONE
+from grid.kernel.state import NONE, State
 from grid.kernel.tables import Tables
 
 
@@ -21,13 +21,13 @@ def _predicted_end(slot: Any) -> float:
 
 
 @inlined
-def expected_end(state: Any, slot: Any) -> float:
+def expected_end(state: State, slot: Any) -> float:
     """Return when a job that runs on one cluster is expected to end, s."""
     return max(_predicted_end(slot), state.now)
 
 
 @inlined
-def expected_end_of_parts(state: Any, slot: Any) -> float:
+def expected_end_of_parts(state: State, slot: Any) -> float:
     """Return when a job that runs on several clusters is expected to end, s, as links are now.
 
     Of those it is known what they do to it; only its dedicated execution time is predicted.
@@ -36,14 +36,14 @@ def expected_end_of_parts(state: Any, slot: Any) -> float:
 
 
 @inlined
-def is_overdue(state: Any, slots: Any, cluster: int) -> bool:
+def is_overdue(state: State, slots: Any, cluster: int) -> bool:
     """Tell whether a job of a cluster, whose jobs are kept in order, runs for too long."""
     job = state.running[cluster]
     return job != NONE and _predicted_end(slots[job]) < state.now
 
 
 @part
-def keep_in_order(state: Any, slots: Any, job: int) -> None:
+def keep_in_order(state: State, slots: Any, job: int) -> None:
     """Move a job that has just started to its place among those of its cluster, by expected end."""
     slot = slots[job]
     end, before, after = _predicted_end(slot), job, slot.next
@@ -60,13 +60,13 @@ def keep_in_order(state: Any, slots: Any, job: int) -> None:
 
 
 @inlined
-def freed_by(state: Any, tables: Tables, cluster: int, job: int, count: int) -> int:
+def freed_by(state: State, tables: Tables, cluster: int, job: int, count: int) -> int:
     """Return how many of the `count` processors that a job holds on a cluster do not go with it."""
     return count - _going_with(state, tables.slots, tables.processors, cluster, job)
 
 
 @inlined
-def _going_with(state: Any, slots: Any, processors: Any, cluster: int, job: int) -> int:
+def _going_with(state: State, slots: Any, processors: Any, cluster: int, job: int) -> int:
     going = 0
     if processors is not None and state.remaining[cluster] < state.up[cluster]:
         processor = slots[job].first_processor
@@ -79,7 +79,7 @@ def _going_with(state: Any, slots: Any, processors: Any, cluster: int, job: int)
 
 @part
 def parts_freed(
-    state: Any, tables: Tables, sliding: Any, cluster: int, after: float
+    state: State, tables: Tables, sliding: Any, cluster: int, after: float
 ) -> tuple[float, int]:
     """Return when parts of co-allocated jobs are expected to end next, s, and what that frees.
 

@@ -21,11 +21,12 @@ from grid.kernel.state import (
     OWN_QUEUES,
     REFUSED,
     STARTED,
+    State,
 )
 
 
 @inlined
-def queue_of(state: Any, slot: Any) -> int:
+def queue_of(state: State, slot: Any) -> int:
     """Return the queue that a job waits in: that of its origin, or the global one."""
     alone = slot.components[1] == 0 or slot.request == TOTAL
     if slot.origin == ANYWHERE or state.queues == ONE_QUEUE:
@@ -34,7 +35,7 @@ def queue_of(state: Any, slot: Any) -> int:
 
 
 @inlined
-def tell_arrival(state: Any, queue: int) -> None:
+def tell_arrival(state: State, queue: int) -> None:
     """Tell the scheduler that a job has come into a queue."""
     known = state.known
     if known.event == NOTHING:
@@ -46,28 +47,28 @@ def tell_arrival(state: Any, queue: int) -> None:
 
 
 @inlined
-def tell_departure(state: Any) -> None:
+def tell_departure(state: State) -> None:
     """Tell the scheduler that processors have become free, of whomever."""
     state.known.event = DEPARTED
     state.offering_all = 1
 
 
 @inlined
-def tell_outcome(state: Any, queue: int, refused: bool) -> None:
+def tell_outcome(state: State, queue: int, refused: bool) -> None:
     """Tell the scheduler what came of the head of the queue that it visited."""
     state.known.event = REFUSED if refused else STARTED
     state.known.queue = queue
 
 
 @inlined
-def nothing_happened(state: Any) -> None:
+def nothing_happened(state: State) -> None:
     """Note that the scheduler has visited whatever it wanted to."""
     state.known.event = NOTHING
     state.known.released[0] = NONE
 
 
 @part
-def note_placement(state: Any, slot: Any) -> None:
+def note_placement(state: State, slot: Any) -> None:
     """Note where a job starts: by part, the largest first, of equals where more was free."""
     take, free = state.known.take, state.free
     count = 0
@@ -90,7 +91,7 @@ def note_placement(state: Any, slot: Any) -> None:
 
 
 @inlined
-def note_release(state: Any, slot: Any) -> None:
+def note_release(state: State, slot: Any) -> None:
     """Note for the scheduler which clusters a job leaves."""
     for index in range(MAX_COMPONENTS):
         state.known.released[index] = slot.placed_on[index]

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli.app import main
-from experiments.papers.maxutil.tables import (
+from experiments.papers.maxutil.paper_tables import (
     SIZE,
     TABLE_3,
     TABLE_3_CLUSTERS,

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from experiments.cli.app import main
 from experiments.maxutil.heavy_traffic import HeavyTraffic, batch_means, stepped
 from experiments.maxutil.system import System
-from experiments.papers.maxutil.tables import TABLE_3, TABLE_4
+from experiments.papers.maxutil.paper_tables import TABLE_3, TABLE_4
 from grid.capacity import Requests, true_capacity
 from grid.errors import GridError
 

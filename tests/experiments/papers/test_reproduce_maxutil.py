@@ -17,6 +17,7 @@ from experiments.papers.maxutil.examples import extreme_loss
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.loss_claims import CLAIMS
 from experiments.papers.maxutil.losses import Outcome, formula, truth
+from experiments.papers.maxutil.paper_tables import TABLE_5
 from experiments.papers.maxutil.systems import (
     DEPENDENT,
     FPFS,
@@ -32,7 +33,6 @@ from experiments.papers.maxutil.systems import (
     points_of,
     run,
 )
-from experiments.papers.maxutil.tables import TABLE_5
 from experiments.sweeps.run_store import RUNS
 from grid.errors import GridError
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined
-from grid.kernel.state import NONE, VACANT
+from grid.kernel.state import NONE, VACANT, State
 from grid.kernel.tables import Tables
 
 
 @inlined
-def record(state: Any, tables: Tables, job: int, split: int, start: float, finish: float) -> None:
+def record(state: State, tables: Tables, job: int, split: int, start: float, finish: float) -> None:
     """Write the row of a job that leaves, if anybody wants it."""
     if state.recording == 0:
         return
@@ -37,7 +37,7 @@ def record(state: Any, tables: Tables, job: int, split: int, start: float, finis
 
 
 @inlined
-def vacate(state: Any, slots: Any, job: int) -> None:
+def vacate(state: State, slots: Any, job: int) -> None:
     """Give a job's slot back."""
     slots[job].status = VACANT
     slots[job].next = state.vacant
@@ -46,7 +46,7 @@ def vacate(state: Any, slots: Any, job: int) -> None:
 
 
 @inlined
-def reject(state: Any, tables: Tables, job: int) -> None:
+def reject(state: State, tables: Tables, job: int) -> None:
     """Have a job leave that can never start."""
     state.rejected += 1
     record(state, tables, job, NONE, np.nan, np.nan)

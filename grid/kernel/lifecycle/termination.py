@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from grid.kernel.compile import inlined
+from grid.kernel.state import State
 
 IN_VAIN = 1_000_000
 """Failures and repairs in a row, while no job arrives or runs, after which none is waited for."""
 
 
 @inlined
-def count_in_vain(state: Any) -> None:
+def count_in_vain(state: State) -> None:
     """Count a failure or a repair; anew if a job has arrived or run since the last."""
     steps = state.submitted + state.started + state.completed
     if steps != state.steps or state.started > state.completed + state.restarted:
@@ -21,7 +20,7 @@ def count_in_vain(state: Any) -> None:
 
 
 @inlined
-def _all_back(state: Any) -> bool:
+def _all_back(state: State) -> bool:
     """Tell whether nothing is down that will be repaired, and the global broker knows that."""
     if state.broken > 0:
         return False
@@ -32,7 +31,7 @@ def _all_back(state: Any) -> bool:
 
 
 @inlined
-def nothing_awaited(state: Any) -> bool:
+def nothing_awaited(state: State) -> bool:
     """Tell whether, if no job arrives, nobody waits for anything that is still to happen.
 
     So it is between rounds, whatever that is; else if failures and repairs by chance are all that

@@ -9,9 +9,9 @@ import numpy as np
 from grid.jobs import ANYWHERE
 from grid.kernel.advertisements import repeated
 from grid.kernel.compile import inlined, part
-from grid.kernel.departure import reject
 from grid.kernel.distance import stage
 from grid.kernel.events import schedule
+from grid.kernel.lifecycle.departure import reject
 from grid.kernel.policies.policy_view import change_work, share_work
 from grid.kernel.processors import ask_for_plan, touch
 from grid.kernel.queueing.global_queue import join_line, leave_line, offer, offer_again, overtake
@@ -32,13 +32,14 @@ from grid.kernel.state import (
     TRANSFER,
     TRANSFER_SENT,
     TRANSIT,
+    State,
 )
 from grid.kernel.statistics import count_arrival
 from grid.kernel.tables import Tables
 
 
 @inlined
-def next_arrival(state: Any, chunk: Any) -> float:
+def next_arrival(state: State, chunk: Any) -> float:
     """Return when the next job arrives, s: as the workload says, or when the backlog has room."""
     if state.fed == state.chunk_length:
         return np.inf
@@ -48,7 +49,7 @@ def next_arrival(state: Any, chunk: Any) -> float:
 
 
 @inlined
-def submit(state: Any, tables: Tables, row: Any) -> None:
+def submit(state: State, tables: Tables, row: Any) -> None:
     """Take a row of the workload into the grid, at its arrival."""
     slots, job = tables.slots, state.vacant
     slot = slots[job]
@@ -100,7 +101,7 @@ def submit(state: Any, tables: Tables, row: Any) -> None:
 
 
 @inlined
-def announce(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
+def announce(state: State, slots: Any, events: Any, job: int, cluster: int) -> None:
     """Have the broker of a cluster tell the global one of a job."""
     state.sent[cluster] += 1
     delay = state.latency[cluster] + repeated(state, METADATA_SENT, job, cluster, NONE)
@@ -113,7 +114,7 @@ def announce(state: Any, slots: Any, events: Any, job: int, cluster: int) -> Non
 
 
 @inlined
-def become_known(state: Any, slots: Any, job: int) -> None:
+def become_known(state: State, slots: Any, job: int) -> None:
     """Put a job into the global queue and have the global scheduler asked about it.
 
     One that a failure threw back has its old place there, so that all are asked about anew.
@@ -144,7 +145,7 @@ def become_known(state: Any, slots: Any, job: int) -> None:
 
 
 @part
-def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
+def send(state: State, slots: Any, events: Any, job: int, cluster: int) -> None:
     """Send a job from the global queue to the local scheduler of a cluster."""
     slot = slots[job]
     overtake(state, slots, job)
@@ -184,7 +185,7 @@ def send(state: Any, slots: Any, events: Any, job: int, cluster: int) -> None:
 
 
 @inlined
-def land(state: Any, slots: Any, job: int) -> None:
+def land(state: State, slots: Any, job: int) -> None:
     """Queue a job for its rank at the cluster that it was sent to."""
     slots[job].status = LANDING
     slots[job].next = NONE
@@ -196,7 +197,7 @@ def land(state: Any, slots: Any, job: int) -> None:
 
 
 @inlined
-def enqueue(state: Any, slots: Any, job: int, key: float) -> None:
+def enqueue(state: State, slots: Any, job: int, key: float) -> None:
     """Put a landed job, the first in line, into its cluster's queue with the rank given."""
     slot = slots[job]
     cluster = slot.cluster

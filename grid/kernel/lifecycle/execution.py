@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.advertisements import learn_finished
-from grid.kernel.arrival import announce, land
 from grid.kernel.bandwidth import set_demand, slide
 from grid.kernel.compile import inlined, part
-from grid.kernel.departure import record, vacate
 from grid.kernel.distance import lag, stage
 from grid.kernel.events import schedule
+from grid.kernel.lifecycle.arrival import announce, land
+from grid.kernel.lifecycle.departure import record, vacate
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import bring_up, doom, hold, left_booking, release, spare, take_down
 from grid.kernel.queueing.fair_share import charge_end, charge_start
@@ -20,13 +20,13 @@ from grid.kernel.queueing.global_queue import leave_line, offer_again, overtake
 from grid.kernel.queueing.queues import first, leave
 from grid.kernel.queueing.releases import keep_in_order
 from grid.kernel.queueing.visiting import note_placement, note_release
-from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, RUNNING
+from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, RUNNING, State
 from grid.kernel.statistics import count_completion
 from grid.kernel.tables import Tables
 
 
 @inlined
-def start_waiting(state: Any, tables: Tables, cluster: int) -> None:
+def start_waiting(state: State, tables: Tables, cluster: int) -> None:
     """Start jobs from the head of a cluster's queue while they fit."""
     slots = tables.slots
     while state.root[cluster] != NONE:
@@ -39,7 +39,7 @@ def start_waiting(state: Any, tables: Tables, cluster: int) -> None:
 
 
 @inlined
-def _end_at(state: Any, events: Any, slot: Any, job: int, time: float) -> None:
+def _end_at(state: State, events: Any, slot: Any, job: int, time: float) -> None:
     """Have a job that starts now end at a time (s) that nothing will change."""
     slot.end = time
     at = schedule(state, events, time, END, job)
@@ -47,7 +47,7 @@ def _end_at(state: Any, events: Any, slot: Any, job: int, time: float) -> None:
 
 
 @inlined
-def start(state: Any, tables: Tables, job: int) -> None:
+def start(state: State, tables: Tables, job: int) -> None:
     """Start a job on the cluster that it was sent to."""
     slots, slot = tables.slots, tables.slots[job]
     cluster = slot.cluster
@@ -68,7 +68,7 @@ def start(state: Any, tables: Tables, job: int) -> None:
 
 
 @inlined
-def reckon(state: Any, slot: Any) -> tuple[int, int, float]:
+def reckon(state: State, slot: Any) -> tuple[int, int, float]:
     """Work out the times of a job where `known.take` puts it.
 
     Returns its parts, the last cluster with one, and how long it runs, s, but for staging and for
@@ -93,7 +93,7 @@ def reckon(state: Any, slot: Any) -> tuple[int, int, float]:
 
 
 @inlined
-def residual(state: Any, slot: Any, time: float) -> tuple[float, float]:
+def residual(state: State, slot: Any, time: float) -> tuple[float, float]:
     """Return how long a job that is split so, and runs for `time` (s), computes and communicates.
 
     Where no link is saturated.
@@ -106,7 +106,7 @@ def residual(state: Any, slot: Any, time: float) -> tuple[float, float]:
 
 
 @inlined
-def start_as_taken(state: Any, tables: Tables, job: int) -> None:
+def start_as_taken(state: State, tables: Tables, job: int) -> None:
     """Start a job of the global queue on the processors that `known.take` names."""
     slot = tables.slots[job]
     overtake(state, tables.slots, job)
@@ -124,7 +124,7 @@ def start_as_taken(state: Any, tables: Tables, job: int) -> None:
 
 
 @inlined
-def _expect(state: Any, slot: Any, cluster: int, count: int) -> None:
+def _expect(state: State, slot: Any, cluster: int, count: int) -> None:
     """Count a job that starts on `count` processors of a cluster as work of the cluster."""
     work = slot.predicted_time * count
     change_work(state.known, cluster, work)
@@ -133,7 +133,7 @@ def _expect(state: Any, slot: Any, cluster: int, count: int) -> None:
 
 
 @inlined
-def _start_parts(state: Any, tables: Tables, job: int, time: float) -> None:
+def _start_parts(state: State, tables: Tables, job: int, time: float) -> None:
     """Start a job on several clusters, where it runs for `time` (s) unless links are saturated."""
     slot, row = tables.slots[job], tables.sliding[state.sliding]
     slot.sliding = state.sliding
@@ -166,7 +166,7 @@ def _start_parts(state: Any, tables: Tables, job: int, time: float) -> None:
 
 @inlined
 def _leave_cluster(
-    state: Any, tables: Tables, cluster: int, job: int, count: int, keeps: bool
+    state: State, tables: Tables, cluster: int, job: int, count: int, keeps: bool
 ) -> None:
     """Take a job off `count` processors of a cluster, which keeps it or is through with it."""
     release(state, tables, cluster, job, count)
@@ -184,7 +184,7 @@ def _leave_cluster(
 
 
 @part
-def take_off(state: Any, tables: Tables, job: int, keeps: bool) -> None:
+def take_off(state: State, tables: Tables, job: int, keeps: bool) -> None:
     """Take a running job off all its processors; its cluster may keep it, to start it again."""
     slots, slot = tables.slots, tables.slots[job]
     if slot.status == RUNNING:
@@ -200,7 +200,7 @@ def take_off(state: Any, tables: Tables, job: int, keeps: bool) -> None:
 
 
 @inlined
-def _take_off_parts(state: Any, tables: Tables, sliding: Any, job: int) -> None:
+def _take_off_parts(state: State, tables: Tables, sliding: Any, job: int) -> None:
     """Take a co-allocated job off its clusters; none does where no job is split."""
     if sliding is None:
         return
@@ -219,14 +219,14 @@ def _take_off_parts(state: Any, tables: Tables, sliding: Any, job: int) -> None:
 
 
 @inlined
-def _known_at_once(state: Any, cluster: int) -> None:
+def _known_at_once(state: State, cluster: int) -> None:
     """Have jobs offered again if the global scheduler knows what changed on a cluster."""
     if state.at_once[cluster] == 1:
         offer_again(state)
 
 
 @inlined
-def _split_of(state: Any, splits: Any, sliding: Any, slot: Any) -> int:
+def _split_of(state: State, splits: Any, sliding: Any, slot: Any) -> int:
     """Have the clusters of a job that ends known; return its row among the splits, or NONE."""
     if sliding is None or slot.status != COALLOCATED:
         return NONE
@@ -244,7 +244,7 @@ def _split_of(state: Any, splits: Any, sliding: Any, slot: Any) -> int:
 
 
 @part
-def complete(state: Any, tables: Tables, job: int) -> None:
+def complete(state: State, tables: Tables, job: int) -> None:
     """End a job that ran to completion."""
     slot = tables.slots[job]
     if state.visits == 1:
@@ -264,7 +264,7 @@ def complete(state: Any, tables: Tables, job: int) -> None:
 
 
 @inlined
-def _lose(state: Any, slot: Any, sliding: Any) -> None:
+def _lose(state: State, slot: Any, sliding: Any) -> None:
     """Count a running job that a failure throws back, and what it has done in vain."""
     state.restarted += 1
     lasted = state.now - slot.start
@@ -280,7 +280,7 @@ def _lose(state: Any, slot: Any, sliding: Any) -> None:
 
 
 @part
-def fail(state: Any, tables: Tables, processor: int) -> None:
+def fail(state: State, tables: Tables, processor: int) -> None:
     """Fail a processor; the job on it goes back to the queue that it was started from."""
     slots, row = tables.slots, tables.processors[processor]
     doom(state, tables.processors, processor)
@@ -306,7 +306,7 @@ def fail(state: Any, tables: Tables, processor: int) -> None:
 
 
 @part
-def retire(state: Any, tables: Tables, processor: int) -> None:
+def retire(state: State, tables: Tables, processor: int) -> None:
     """Have a processor go down as soon as it is free."""
     doom(state, tables.processors, processor)
     if tables.processors[processor].holder == FREE:
@@ -315,7 +315,7 @@ def retire(state: Any, tables: Tables, processor: int) -> None:
 
 
 @part
-def repair(state: Any, tables: Tables, processor: int) -> None:
+def repair(state: State, tables: Tables, processor: int) -> None:
     """Bring a processor back, unless it is down for another cause too."""
     row = tables.processors[processor]
     spare(state, tables.processors, processor)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from grid.kernel.advertisements import learn_finished
-from grid.kernel.arrival import announce
 from grid.kernel.compile import inlined, part
+from grid.kernel.lifecycle.arrival import announce
 from grid.kernel.processors import forget_plan, left_booking, touch
 from grid.kernel.queueing.queues import after, first, leave
-from grid.kernel.state import NONE
+from grid.kernel.state import NONE, State
 from grid.kernel.tables import Tables
 
 
 @part
-def _hand_back(state: Any, slots: Any, events: Any, job: int) -> None:
+def _hand_back(state: State, slots: Any, events: Any, job: int) -> None:
     """Have a cluster that can no longer hold a job give it back to the global scheduler."""
     slot = slots[job]
     cluster, work = slot.cluster, slot.predicted_time * slot.size
@@ -36,7 +36,7 @@ def _hand_back(state: Any, slots: Any, events: Any, job: int) -> None:
 
 
 @part
-def give_back(state: Any, tables: Tables) -> None:
+def give_back(state: State, tables: Tables) -> None:
     """Have clusters that lose processors give back the jobs that they can no longer hold.
 
     That is every such job that waits there, or lands there now and was sent as of older news.
@@ -64,7 +64,7 @@ def give_back(state: Any, tables: Tables) -> None:
 
 
 @inlined
-def _give_back_waiting(state: Any, tables: Tables, cluster: int) -> None:
+def _give_back_waiting(state: State, tables: Tables, cluster: int) -> None:
     slots = tables.slots
     too_large = False
     job = first(state, slots, cluster)
