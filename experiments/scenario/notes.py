@@ -28,6 +28,17 @@ STAGING = ("staging_time", "staging_data")
 PARTITIONS = ("partitions", "partition_field")
 LOGS = (*PARTITIONS, "load_factor", "window_start", "window_end", "kill_at_request")
 
+ORIGINS = ("local_share", "queue_shares")
+UNSEEN = {
+    *("mode", "queue", "composition", "request", "computation_fraction", "bsbw"),
+    *(*ORIGINS, *PARTITIONS),
+}
+"""Parameters of jobs that change what no column of ``jobs.csv`` tells."""
+OF_JOBS = {*SYNTHETIC, *LOGS, *UNSEEN}
+OF_JOBS_AND_DEADLINES = {*OF_JOBS, "warmup", "assign_deadlines", *RATIOS, "service_classes"}
+OF_ARRIVALS = {"clusters", "nodes"}
+"""Parameters of the platform that synthetic arrivals follow, but for those in rounds."""
+
 NO_LINKS = "the global scheduler takes no account of links"
 
 Condition = Callable[[Parameters, bool], bool]
@@ -165,6 +176,19 @@ def idle(scenario: Scenario) -> dict[str, str]:
         of_sites = [name for name in ("local_share", *PARTITIONS) if name in chosen]
         found |= dict.fromkeys(of_sites, "each log is that of a site")
     return found
+
+
+def of_jobs(scenario: Scenario) -> set[str]:
+    """Return the parameters that the jobs of a scenario, and their deadlines, depend on."""
+    parameters = scenario.parameters
+    assert isinstance(parameters, Parameters)
+    if scenario.workload is not None:
+        found = OF_JOBS_AND_DEADLINES - {"mode"}
+    elif parameters.mode == "batch":
+        found = OF_JOBS_AND_DEADLINES
+    else:
+        found = OF_JOBS_AND_DEADLINES | OF_ARRIVALS
+    return found - idle(scenario).keys()
 
 
 def told(named: Mapping[str, str]) -> list[str]:

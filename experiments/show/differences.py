@@ -12,18 +12,11 @@ import pandas as pd
 from agents.registry import GLOBAL, LOCAL, global_scheduler, local_scheduler
 from experiments.cli.listing import shown
 from experiments.run.result_files import parameters_of
-from experiments.scenario.notes import LOGS, PARTITIONS, SYNTHETIC, of_no_effect
+from experiments.scenario.notes import OF_JOBS, ORIGINS, UNSEEN, of_no_effect
 from experiments.scenario.parameters import Parameters
 from experiments.show.numbers import NONE
 from experiments.show.run_data import Ran
 
-ORIGINS = ("local_share", "queue_shares")
-UNSEEN = {
-    *("mode", "queue", "composition", "request", "computation_fraction", "bsbw"),
-    *(*ORIGINS, *PARTITIONS),
-}
-"""Parameters of jobs that change what no column of ``jobs.csv`` tells."""
-OF_JOBS = {*SYNTHETIC, *LOGS, *UNSEEN}
 CLOSE, CLOSE_S = 1e-6, 1e-6
 """How far apart two run times of a job may be, told by its starts and ends: a share, s."""
 

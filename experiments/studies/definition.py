@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from agents.registry import global_scheduler, kinds_of, local_scheduler
 from experiments.cli.listing import shown
 from experiments.cli.options import seconds
+from experiments.scenario.notes import of_jobs
 from experiments.scenario.parameters import ALIASES, Whole
 from grid.accepted import accepted
 from grid.errors import GridError
@@ -323,13 +324,16 @@ def _keys(place: tuple[str | int, ...]) -> list[str]:
     return [field.alias or name for name, field in table.model_fields.items()]
 
 
-def check_policies(path: object, scenarios: Mapping[tuple[str, Any], Scenario]) -> None:
-    """Raise `GridError` if two policies are the same under two names.
+def check_policies(
+    path: object, policies: Sequence[Policy], scenarios: Mapping[tuple[str, Any], Scenario]
+) -> None:
+    """Raise `GridError` if two policies are the same under two names, or have different jobs.
 
     Parameters
     ----------
     path : path
         Of the study.
+    policies : sequence of Policy
     scenarios : mapping of tuple to Scenario
         What each policy runs in each setting.
     """
@@ -344,3 +348,23 @@ def check_policies(path: object, scenarios: Mapping[tuple[str, Any], Scenario]) 
                 f"{path}: policies: found {quoted(other)} and {quoted(label)}, which are the same; "
                 "accepted: policies that differ"
             )
+    for label, at in scenarios:
+        here = {each.label: scenarios[each.label, at] for each in policies}
+        own = next(each.set for each in policies if each.label == label)
+        _check_jobs(f"{path}: policies: {quoted(label)}: set", label, own, here)
+
+
+def _check_jobs(
+    where: str, label: str, own: Mapping[str, Any], scenarios: Mapping[str, Scenario]
+) -> None:
+    """Raise `GridError` if own parameters of a policy give it other jobs than others have."""
+    values = {of: each.to_dict()["parameters"] for of, each in scenarios.items()}
+    for name in sorted(own.keys() & of_jobs(scenarios[label])):
+        found = values[label][name]
+        for other, its in values.items():
+            if its[name] != found:
+                raise GridError(
+                    f"{where}: {name}: found {shown(found)}, but {shown(its[name])} in "
+                    f"{quoted(other)}: they would not have the same jobs; accepted: parameters "
+                    f"that do not change the jobs (settings may differ in {name}: [vary])"
+                )

@@ -291,7 +291,7 @@ class Study:
                 found[policy.label, at] = (
                     scenario.with_parameters(drawn, where) if auto else scenario
                 )
-        check_policies(self.path, found)
+        check_policies(self.path, self.definition.compared, found)
         return found
 
     def _scenario(

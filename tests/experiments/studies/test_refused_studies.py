@@ -81,6 +81,57 @@ def test_a_study_that_cannot_be_used_is_refused_in_one_line(old, new, says, tmp_
     assert [each.name for each in tmp_path.iterdir()] == ["study.toml"]
 
 
+TWO = """
+scenario = "quickstart"
+metric = "mean_wait"
+policies = [
+    {name = "x", global = "ect", local = "easy"},
+    {name = "y", global = "fixed-penalty", local = "easy", set = {OWN}},
+]
+SET
+[replications]
+least = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "shared", "says"),
+    [
+        ("max_size = 4", "jobs = 20", "max_size: found 4, but 10"),
+        ("utilization = 0.5", "mode = 'open'", "load: found 0.5, but 0.85"),
+        ("warmup = 5", "jobs = 20", "warmup: found 5, but 0"),
+        (
+            "max_deadline_ratio = 2",
+            "assign_deadlines = true\nservice_classes = []",
+            "max_deadline_ratio: found 2.0, but 5.0 in 'x'",
+        ),
+        ("nodes = 20", "mode = 'open'", "nodes: found 20, but auto"),
+        ("q = 0.5, nodes = 20, latency = 1", "mode = 'batch'", ""),  # q means nothing here
+        ("bsbw = 400, penalty = 1.5", "jobs = 20", ""),  # nor bsbw where links are none
+        ("max_deadline_ratio = 2", "jobs = 20", ""),  # nobody reads deadlines
+        ("assign_deadlines = true", "jobs = 20", ""),  # then all have them
+        ("assign_deadlines = false", "mode = 'batch'", "assign_deadlines: found false, but true"),
+        ("max_size = 10", "jobs = 20", ""),
+        ("load_factor = 0.5", "nodes = 20", "load_factor: found 0.5, but 1.0"),
+        ("kill_at_request = true", "", "kill_at_request: found true, but false"),
+        ("nodes = 20, mode = 'open'", "", ""),
+    ],
+)
+def test_policies_with_jobs_of_their_own_are_refused(own, shared, says, tmp_path):
+    path, log = write_log_study(tmp_path), says.startswith(("load_f", "kill")) or not shared
+    of_jobs = '[workloads]\nmine = "mine.swf"' if log else ""
+    text = TWO.replace("OWN", own).replace("SET", f"[set]\n{shared}\n{of_jobs}")
+    path.write_text(text.replace("quickstart", "site") if log else text)
+    if not says:
+        assert Study.load(path).definition.compared[1].set
+        return
+    result = call(path, "--out", tmp_path / "results.db")
+    assert (result.exit_code, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert f"study.toml: policies: 'y': set: {says}" in line
+    assert "in 'x': they would not have the same jobs; accepted: " in line
+
+
 def test_what_is_neither_a_study_nor_a_number_of_workers_is_refused(tmp_path):
     with pytest.raises(GridError, match="study: found 3; accepted: a study file, or its name"):
         Study.load(3)
