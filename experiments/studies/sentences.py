@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from experiments.cli.listing import shown
+from experiments.scenario.notes import OF_ARRIVALS, OF_JOBS_AND_DEADLINES
 from experiments.show.labels import label, scale_of_difference
 from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS, cell
@@ -57,13 +58,23 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
         often = outcome.points["n"]
         times = f"{_from_to(often)} {stretches(outcome, often.max())}"
         found = f"{counted(len(outcome.runs), 'run')}, {times} of each point"
-        if len(study.compared) * len(study.settings) == 1:
+        several = {"policies": study.compared, "settings": study.settings}
+        who = [name for name, each in several.items() if len(each) > 1]
+        if not who:
             yield f"{found}."
             return
         yield (
-            f"{found}; in each of them all policies and settings have the same seed, so that "
-            "differences are of the same jobs."
+            f"{found}; in each of them all {listed(who)} have the same seed, so that differences "
+            f"are of the same jobs{_of_other_jobs(outcome)}."
         )
+
+
+def _of_other_jobs(outcome: StudyTables) -> str:
+    """Return which differences are not of the same jobs: those between values that change them."""
+    of_jobs = OF_JOBS_AND_DEADLINES | (set() if outcome.provenance.get("inputs") else OF_ARRIVALS)
+    vary = outcome.study.vary
+    names = [name for name, values in vary.items() if len(values) > 1 and name in of_jobs]
+    return f", but for those between values of {listed(names)}" if names else ""
 
 
 def _effects(outcome: StudyTables) -> Iterator[str]:

@@ -206,7 +206,7 @@ class StudyTables:
         """A row for each two values of a parameter that varies, for each policy, all else equal.
 
         Columns: ``parameter``, ``from`` and ``to``, its values; workload, policy, the other
-        parameters that vary (none for the one itself); of ``n`` pairs of runs with the same jobs
+        parameters that vary (none for the one itself); of ``n`` pairs of runs with the same seed
         the ``mean`` of the metric at the first value, the paired ``difference`` at the second one,
         and its ``half_width``; and ``unstable``, runs of both points without a steady state.
         """

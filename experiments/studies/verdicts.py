@@ -155,7 +155,7 @@ def _how_sure(setting: Setting) -> str:
         return f", and {verb(setting.surely_best)} surely the best"
     if setting.rejects_more:
         return ", of the jobs that it accepted: it rejected more than others did"
-    return "" if setting.others.empty else ", but is not surely the best"
+    return "" if setting.others.empty else f", but {verb(setting.leaders)} not surely the best"
 
 
 def _against(outcome: StudyTables, row: Any, leader: Any) -> str:

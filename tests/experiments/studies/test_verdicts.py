@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.studies.outcome import StudyOutcome
 from experiments.studies.ranking import surely_better
 from experiments.studies.verdicts import verdicts
-from tests.experiments.made_up_studies import outcome_of
+from tests.experiments.made_up_studies import STUDY, made_up, outcome_of
 
 LEVEL = 0.05
 NAMES = "abcde"
@@ -148,3 +149,30 @@ def test_who_is_called_best_loses_to_nobody(waits):
         assert surely is (len(beaten) == table.shape[1] - 1)
     for one, other in combinations(NAMES[: table.shape[1]], 2):
         assert not {(one, other), (other, one)} <= found
+
+
+@pytest.mark.parametrize(
+    ("vary", "who", "told"),
+    [
+        ("link_mbps = [100, 1000]", "policies and settings", "."),
+        ("load = [0.5, 0.9]", "policies and settings", ", but for those between values of load."),
+        (
+            "link_mbps = [1, 2]\nmax_deadline_ratio = [2, 5]\nnodes = [8, 9]",
+            "policies and settings",
+            ", but for those between values of max_deadline_ratio and nodes.",
+        ),
+        ("load = [0.5]", "policies", "."),
+    ],
+)
+def test_differences_are_said_to_be_of_the_same_jobs_where_they_are(vary, who, told, tmp_path):
+    text = STUDY.replace("link_mbps = [100, 1000]", vary)
+    path = made_up(tmp_path / "study.db", lambda *_: {"mean_turnaround": 1.0}, text)
+    line = StudyOutcome.read(path).sentences()[1]
+    of_seed = f"all {who} have the same seed, so that differences are of the same jobs{told}"
+    assert line.endswith(of_seed)
+
+
+def test_tied_leaders_are_told_in_the_plural():
+    (line,) = verdicts(outcome_of({"a": [1, 2, 3], "b": [1, 2, 3], "c": [2, 2, 3]}))
+    assert line.startswith("a and b have the lowest mean wait")
+    assert "but are not surely the best" in line
