@@ -73,12 +73,13 @@ def model_of(global_="muscle", local="titan", jobs=None, platform=PLATFORM, sett
         kind(**{name: options.pop(key) for key, name in names.items() if key in options})
         for kind, names in NAMED.items()
     ]
+    fast = [] if any(isinstance(each, Settings) for each in settings) else [FAST]
     return GridModel(
         platform,
         workload() if jobs is None else jobs,
         global_scheduler(global_) if isinstance(global_, str) else global_,
         local_scheduler(local) if isinstance(local, str) else local,
-        settings=(FAST, *kinds, *settings),
+        settings=(*fast, *kinds, *settings),
         **options,
     )
 

@@ -34,11 +34,12 @@ def test_run_writes_events_beside_its_result(tmp_path):
 
 def test_events_that_cannot_be_written_are_told_before_the_run(tmp_path):
     (tmp_path / "file").write_text("mine")
-    for path in (tmp_path, tmp_path / "file" / "events.jsonl", ""):
+    told = dict.fromkeys((tmp_path, tmp_path / "file" / "events.jsonl"), "cannot write events")
+    for path, said in (told | {"": "--events: found ''; accepted: a file"}).items():
         got = call("run", "quickstart", "--events", path)
         assert got.exit_code == 2
         assert got.stderr.count("\n") == 1
-        assert "cannot write events" in got.stderr
+        assert said in got.stderr
     assert (tmp_path / "file").read_text() == "mine"
 
 
