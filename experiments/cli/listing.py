@@ -19,6 +19,7 @@ from rich.text import Text
 from agents import registry
 from agents.importing import CODE
 from agents.schedulers import GlobalScheduler, Scheduler
+from experiments.scenario.assignments import shown
 from experiments.scenario.files import packaged_names, scenario_file
 from experiments.scenario.notes import without_effect
 from experiments.scenario.parameters import Parameters
@@ -223,11 +224,6 @@ def print_parameters(scenario: Scenario, found: Mapping[str, Any], every: bool) 
             if names:
                 _print_names(group, names)
         print(f"Each is changed by --set NAME=VALUE; --all lists all {len(rows)}, with meanings.")
-
-
-def shown(value: object) -> str:
-    """Return the value of a parameter as ``--set`` takes it."""
-    return json.dumps(value) if not isinstance(value, str) else value
 
 
 def _without_effect(scenario: Scenario) -> set[str]:

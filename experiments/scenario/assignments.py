@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from experiments.scenario.checked import ScenarioError
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.strict import json_of, toml_of
+
+_EXACT = 1e15
+"""Whole numbers below are told by all of their digits."""
 
 
 def read_settings(settings: str | Sequence[str], where: str) -> dict[str, Any]:
@@ -51,3 +57,23 @@ def _value(text: str) -> Any:
     with suppress(GridError):
         return json_of(text, "value")
     return text
+
+
+def shown(value: object) -> str:
+    """Return the value of a parameter as ``--set`` takes it, whatever kind of number a table has.
+
+    >>> shown(30_000_000.0), shown(0.5), shown([1.0, 2.5]), shown("open"), shown(True)
+    ('30000000', '0.5', '[1, 2.5]', 'open', 'true')
+    """
+    return value if isinstance(value, str) else json.dumps(_whole(value))
+
+
+def _whole(value: Any) -> Any:
+    """Return whole numbers as such, in lists and tables too."""
+    if isinstance(value, Mapping):
+        return {key: _whole(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole(each) for each in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT
+    return int(value) if is_whole else value

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from agents.registry import GLOBAL, LOCAL, global_scheduler, local_scheduler
-from experiments.cli.listing import shown
 from experiments.run.result_files import parameters_of
+from experiments.scenario.assignments import shown
 from experiments.scenario.notes import OF_JOBS, ORIGINS, UNSEEN, of_no_effect
 from experiments.scenario.parameters import Parameters
 from experiments.show.numbers import NONE

@@ -72,7 +72,11 @@ def page_of(runs: Sequence[Ran]) -> str:
     runs = told_apart(runs)
     single = runs[0] if len(runs) == 1 else None
     charts = [
-        {"place": f"gantt{index}", "heading": f"{ran.name}: {ran.policy}"}
+        {
+            "place": f"gantt{index}",
+            "heading": f"{ran.name}: {ran.policy}",
+            "splits": bool(ran.split.any()),
+        }
         for index, ran in enumerate(runs)
     ]
     title = single.summary["scenario"] if single else " / ".join(ran.name for ran in runs)
@@ -92,7 +96,7 @@ def page_of(runs: Sequence[Ran]) -> str:
         data=embedded(
             {
                 "runs": [
-                    _data(ran, chart["place"]) for ran, chart in zip(runs, charts, strict=True)
+                    _data(ran, str(chart["place"])) for ran, chart in zip(runs, charts, strict=True)
                 ],
                 "distributions": _distributions(runs),
             }

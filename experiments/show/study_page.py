@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
-from experiments.cli.listing import shown
 from experiments.run.result_files import platform_of
+from experiments.scenario.assignments import shown
 from experiments.show.labels import heading, label, scale_of, scale_of_difference
 from experiments.show.numbers import NONE, PLAIN, Scale, instants, number
 from experiments.show.packed import embedded
@@ -81,7 +80,7 @@ def _panels(outcome: StudyOutcome) -> list[Panel]:
             curves[str(policy)] = [_point(at, value, outcome.metric, scale) for value in values]
         found.append(
             panel(
-                place, _words(along), [_told(value) for value in values], curves, along in numeric
+                place, _words(along), [shown(value) for value in values], curves, along in numeric
             )
         )
     return found
@@ -107,18 +106,13 @@ def _point(at: pd.DataFrame, value: Any, metric: str, scale: Scale) -> Point:
 
 def _place(values: dict[str, Any]) -> str:
     return ", ".join(
-        str(value) if name == "workload" else f"{_words(name)} {_told(value)}"
+        str(value) if name == "workload" else f"{_words(name)} {shown(value)}"
         for name, value in values.items()
     )
 
 
 def _is_numeric(values: Any) -> bool:
     return all(isinstance(each, int | float) and not isinstance(each, bool) for each in values)
-
-
-def _told(value: Any) -> str:
-    """Return the value of a parameter as it is set, whatever kind of number a table has."""
-    return shown(value.item() if isinstance(value, np.generic) else value)
 
 
 def _words(name: str) -> str:
@@ -266,7 +260,7 @@ def _table(
 
 
 def _text(value: Any) -> Cell:
-    return Cell(NONE if value is None or value is pd.NA or value != value else _told(value))
+    return Cell(NONE if value is None or value is pd.NA or value != value else shown(value))
 
 
 def _number(value: Any, half: Any, unstable: int, scale: Scale, of: str) -> Cell:

@@ -15,8 +15,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from agents.registry import global_scheduler, kinds_of, local_scheduler
-from experiments.cli.listing import shown
 from experiments.cli.options import seconds
+from experiments.scenario.assignments import shown
 from experiments.scenario.notes import of_jobs
 from experiments.scenario.parameters import ALIASES, Whole
 from grid.accepted import accepted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from experiments.cli.listing import shown
+from experiments.scenario.assignments import shown
 from experiments.scenario.notes import OF_ARRIVALS, OF_JOBS_AND_DEADLINES
 from experiments.show.labels import label, scale_of_difference
 from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent

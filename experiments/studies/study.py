@@ -21,9 +21,9 @@ from rich.console import Console
 
 from agents.importing import importable_from
 from experiments.cli.compiling import saying_when_compiling
-from experiments.cli.listing import shown
 from experiments.run.files import check_file
 from experiments.run.summary import version
+from experiments.scenario.assignments import shown
 from experiments.scenario.files import SUFFIXES
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import countdown

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from experiments.scenario.assignments import shown
 from experiments.show.labels import label, scale_of_difference, told
 from experiments.show.numbers import PERCENT, PLAIN, POINTS, duration, listed
 from experiments.studies.definition import OF_ALL_JOBS
@@ -193,7 +194,7 @@ def place_of(outcome: StudyTables, values: Any) -> str:
     study = outcome.study
     told = [str(values[0])] if len(study.workloads) > 1 else []
     varied = zip(study.vary.items(), list(values)[1:], strict=True)
-    told += [f"{name} {value}" for (name, all_), value in varied if len(all_) > 1]
+    told += [f"{name} {shown(value)}" for (name, all_), value in varied if len(all_) > 1]
     return ", ".join(told)
 
 

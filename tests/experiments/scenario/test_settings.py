@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.cli.listing import shown
+from experiments.scenario.assignments import shown
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.files import packaged_names
 from experiments.scenario.scenario import Scenario

@@ -113,6 +113,10 @@ def test_scrolling_hides_the_tip(opened, folder):
     opened.page.wait_for_selector("#tip", state="hidden")
 
 
+def test_split_jobs_have_a_colour_only_in_runs_that_split(folder):
+    assert (folder / "both.html").read_text().count('<option value="split">') == 1
+
+
 def test_a_click_keeps_a_split_job_with_its_parts(opened, folder):
     number, _, placement = split_job(folder)
     opened.page.mouse.click(*place(opened.page, number))

@@ -172,6 +172,14 @@ def test_differences_are_said_to_be_of_the_same_jobs_where_they_are(vary, who, t
     assert line.endswith(of_seed)
 
 
+def test_whole_values_are_told_as_such(tmp_path):
+    text = STUDY.replace("link_mbps = [100, 1000]", "link_mbps = [1.5, 30_000_000.0]")
+    path = made_up(tmp_path / "study.db", lambda *_: {"mean_turnaround": 1.0}, text)
+    told = "\n".join(StudyOutcome.read(path).sentences())
+    assert "link_mbps 30000000:" in told
+    assert "30000000.0" not in told
+
+
 def test_tied_leaders_are_told_in_the_plural():
     (line,) = verdicts(outcome_of({"a": [1, 2, 3], "b": [1, 2, 3], "c": [2, 2, 3]}))
     assert line.startswith("a and b have the lowest mean wait")
