@@ -22,6 +22,8 @@ LOOKS = 2000
 """Times that a run is looked at while jobs arrive."""
 LOOKS_AT_QUEUE = 20
 """The same, of one whose queue must last: while as many jobs arrive as it began with."""
+BALANCED = 0.01
+"""Share of the arrivals by which a queue may change and still be told to neither grow nor drain."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,21 @@ class Lasted:
         Offered.
     arrivals : int
         Until then, or all of them.
-    over : bool
-        It ran over, or ended longer than it began.
+    change : int
+        By how many jobs it ended longer than it began.
     utilization : Interval
         Of the processors in that time, by batch means.
     """
 
     load: float
     arrivals: int
-    over: bool
+    change: int
     utilization: Interval
+
+    @property
+    def balanced(self) -> bool:
+        """Whether about as many jobs left as came, so that what was carried is what can be."""
+        return abs(self.change) <= BALANCED * self.arrivals
 
 
 @dataclass(frozen=True)
@@ -151,7 +158,7 @@ class PoissonArrivals:
             found = self._lasting((low + high) / 2, start, bound)
             if best is None or found.arrivals > best.arrivals:
                 best = found
-            low, high = (low, found.load) if found.over else (found.load, high)
+            low, high = (low, found.load) if found.change > 0 else (found.load, high)
         assert best is not None
         return best
 
@@ -161,4 +168,4 @@ class PoissonArrivals:
         model = self.system.model(workload, interval, self.seed)
         means = batch_means(model, stepped(model), lambda: not 0 < model.queued < bound)
         arrived = model.world.state.submitted - start
-        return Lasted(load, arrived, model.queued > start, mean_interval(means))
+        return Lasted(load, arrived, model.queued - start, mean_interval(means))

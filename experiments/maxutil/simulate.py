@@ -59,7 +59,11 @@ def simulated(
     """
     how: dict[str, Any] = {"seed": seed}
     meanings: dict[str, str] = {}
-    if method == "poisson":
+    remark = ""
+    overtaking = system.policy == "fpfs" and system.max_jumps != 0
+    if overtaking:
+        meanings["utilization"] = "carried with so many waiting: with more or fewer it differs"
+    elif method == "poisson":
         meanings["utilization"] = "carried then: the load at which queues grow without end"
     if system.together:
         meanings["job size"] = "processors of a job under way, that is weighted by run times"
@@ -107,11 +111,20 @@ def simulated(
                 "bound": bound,
                 "load": lasted.load,
                 "lasted": lasted.arrivals,
+                "balanced": lasted.balanced,
             }
             words = (
                 f"Poisson arrivals at an offered load of {lasted.load:.5f}: a queue of {start:,} "
                 f"reached neither 0 nor {bound:,} for {lasted.arrivals:,} of {jobs:,}"
             )
+            if not lasted.balanced:
+                grew = "grew" if lasted.change > 0 else "shrank"
+                meanings["utilization"] = f"carried while the queue {grew}, out of balance"
+                more = "more --jobs" if lasted.arrivals == jobs else "a higher --start and --bound"
+                remark = (
+                    f", and {grew} by {abs(lasted.change):,}: {more} or --method heavy would tell "
+                    "what can be carried"
+                )
     if math.isnan(utilization.mean):
         raise GridError(
             f"--jobs: found {jobs}, too few to tell anything by ({words}); accepted: more, or "
@@ -120,7 +133,7 @@ def simulated(
     per_job = system.processors / system.job_size
     half = utilization.half_width
     return Answer(
-        f"{system.title}: simulated, {words}",
+        f"{system.title}: simulated, {words}{remark}",
         Capacity(utilization.mean * per_job, system.job_size, system.processors),
         system.left_out,
         Interval(utilization.mean, half),

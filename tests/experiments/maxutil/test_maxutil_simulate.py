@@ -191,7 +191,38 @@ def test_a_queue_lasts_longest_near_the_maximal_utilization():
     closed = simulated("--dist", "U[1,14]", "--policy", "fpfs", "--waiting", 100, jobs=20_000)
     assert found["capacity_loss"] == pytest.approx(closed["capacity_loss"], abs=0.01)
     assert 5_000 < found["lasted"] <= found["arrivals"] == 20_000
-    assert (found["start"], found["bound"]) == (100, 200)
+    assert (found["start"], found["bound"], found["balanced"]) == (100, 200, True)
+
+
+def told(*words):
+    """Return what is told to people, in one line."""
+    result = CliRunner().invoke(main, ["maxutil", "simulate", "--dist", "U[1,14]", *words])
+    assert result.exit_code == 0
+    return " ".join(result.stdout.split())
+
+
+def test_a_queue_that_only_shrank_is_told():
+    words = ("--policy", "fpfs", "--method", "poisson")
+    found = simulated("--dist", "U[1,14]", *words, jobs=4000)
+    assert found["lasted"] == 4000
+    assert found["balanced"] is False
+    assert found["utilization"] > found["load"] + 0.05
+    shown = told(*words, "--jobs", "4000")
+    assert "for 4,000 of 4,000, and shrank by 4" in shown
+    assert "more --jobs or --method heavy would tell what can be carried" in shown
+    assert "carried while the queue shrank" in shown
+
+
+def test_only_under_fcfs_it_is_the_load_at_which_queues_grow():
+    words = ("the load at which queues grow without end", "with more or fewer it differs")
+    for policy, has in (
+        (("fcfs",), (True, False)),
+        (("fpfs", "--max-jumps", "0"), (True, False)),
+        (("fpfs",), (False, True)),
+        (("fpfs", "--method", "poisson", "--start", "100", "--bound", "200"), (False, True)),
+    ):
+        shown = told("--jobs", "20000", "--policy", *policy)
+        assert tuple(each in shown for each in words) == has, policy
 
 
 def test_jobs_of_a_log(tmp_path):
