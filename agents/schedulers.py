@@ -21,6 +21,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -34,6 +35,7 @@ from agents.decoded_decisions import Answer, queue_of, rank_of, start_of
 from agents.messages import Message
 from agents.muscle.reports import Reports
 from agents.protocols import Cluster, Grid
+from agents.selection import JobSelection
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import PlacementError
 from grid.kernel.state import LOCAL, REJECT, WAIT
@@ -108,8 +110,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
     """Of which all brokers are: its own, those of the clusters and those between."""
 
     selection: str = ""
-    """Which waiting jobs are tried, if they are offered one by one: "easy" or "conservative" have
-    the first that must wait, or the first hundred, reserve what they need (`agents.selection`); by
+    """Which waiting jobs are tried, if they are offered one by one, a choice of `JobSelection`; by
     default as the parameter of this name says."""
 
     only_chooses: ClassVar[bool] = False
@@ -120,6 +121,18 @@ class GlobalScheduler(Scheduler, GlobalRules):
         self.name = self.called()
         self.clusters = [KnownCluster(model.world, i) for i in range(model.world.clusters)]
         self.stream: Stream = stream(model.seed, "global scheduler")
+
+    @cached_property
+    def job_selection(self) -> JobSelection:
+        """Which waiting jobs are tried: as the parameters say, or the class by `selection`."""
+        as_set: JobSelection = self.model.settings(JobSelection)
+        return replace(as_set, selection=self.selection) if self.selection else as_set
+
+    @cached_property
+    def max_jumps(self) -> float:  # type: ignore[override]
+        """How often a waiting job may be overtaken: as `job_selection` says, or the class."""
+        own_way = self.collects or self.queues
+        return math.inf if own_way else self.job_selection.jumps
 
     def place(self, job: Job) -> Answer:
         """Decide about one job.

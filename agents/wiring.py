@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -16,7 +15,6 @@ from agents.cluster import ClusterAgent
 from agents.error_context import compiled, made
 from agents.protocols import Grid
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
-from agents.selection import JobSelection
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.policies.decisions import (
@@ -99,10 +97,7 @@ def _reservations(model: Grid, scheduler: GlobalScheduler) -> int:
         If the scheduler says so of jobs that are not offered one by one, or would learn too late
         what is free.
     """
-    chosen = scheduler.selection
-    selection = model.settings(JobSelection)
-    if chosen:
-        selection = replace(selection, selection=chosen)
+    chosen, selection = scheduler.selection, scheduler.job_selection
     if not selection.reservations:
         return 0
     if scheduler.collects or scheduler.queues:

@@ -7,6 +7,7 @@ section 1). Each hop of question and answer takes the brokers' latency; what is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -179,6 +180,7 @@ class DiscoveryScheduler(GlobalScheduler):
     """
 
     uses_deadlines = True
+    max_jumps = math.inf  # jobs that wait for an answer hold back nobody
     label = "A4"
     paper = "muscle"
 

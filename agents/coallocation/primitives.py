@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.coallocation.settings import CoallocationSettings
 from agents.schedulers import GlobalScheduler
-from agents.selection import JobSelection
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.state import NONE
 from grid.kernel.statistics import TOLERANCE
-
-if TYPE_CHECKING:
-    from agents.model import GridModel
 
 LSLT, CHUNK = 0, 1
 """Where a policy's memory holds the threshold of links (1 is their capacity) and B3's (percent)."""
@@ -30,10 +26,6 @@ class MetaScheduler(GlobalScheduler):
     """
 
     paper = "beosim"
-
-    def __init__(self, model: GridModel) -> None:
-        super().__init__(model)
-        self.max_jumps = model.settings(JobSelection).jumps
 
 
 class CoallocatingScheduler(MetaScheduler):

@@ -81,6 +81,7 @@ class OrderedScheduler(GlobalScheduler):
 
     paper = "oas"
     selection = "fpfs"  # reservations are of policies that decide by what is free, not by a plan
+    max_jumps = math.inf  # nor does a job wait for those before it, but for its turn
     spans = True
     reconsiders = True
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agents.queueing.placement import component, first_fit, in_order, refusal, worst_fit
 from agents.schedulers import GlobalScheduler
-from agents.selection import JobSelection
 from grid.jobs import MAX_COMPONENTS
 from grid.kernel.compile import compiled
 from grid.kernel.state import REJECT, START, WAIT
-
-if TYPE_CHECKING:
-    from agents.model import GridModel
 
 
 class WorstFitScheduler(GlobalScheduler):
@@ -22,10 +18,6 @@ class WorstFitScheduler(GlobalScheduler):
     paper = "maxutil"
     spans = True
     penalty = 1.0
-
-    def __init__(self, model: GridModel) -> None:
-        super().__init__(model)
-        self.max_jumps = model.settings(JobSelection).jumps
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805

@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
+from agents.selection import RESERVATIONS, JobSelection
 from experiments.scenario.checked import OF_ALL
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
@@ -137,6 +138,7 @@ def of_no_effect(
         return
     if policy.penalty:
         yield COMMUNICATION, NO_LINKS
+    yield from _not_selected(parameters, policy)
     of_policies = kinds_of(policy, local_policy)
     read = {name for kind in (*OF_ALL, *of_policies) for name in declared(kind)}
     for kind in parameters.kinds:
@@ -153,13 +155,23 @@ def _unread(name: str) -> str:
     return f"the {'local' if by[0] in LOCAL else 'global'} scheduler is not {by[0]}"
 
 
-def _own_selection(policy: type[GlobalScheduler]) -> str:
-    """Return why a policy does not select jobs as the parameter says; "" if it does."""
-    if policy.collects:
-        return "works in rounds"
-    if policy.queues:
-        return "visits queues"
-    return "selects jobs itself" if policy.selection else ""
+def _not_selected(
+    parameters: Parameters, policy: type[GlobalScheduler]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield those of `JobSelection` by which a policy is not offered jobs, and why."""
+    if policy.collects or policy.queues:
+        way = "works in rounds" if policy.collects else "visits queues"
+        yield tuple(declared(JobSelection)), f"the global scheduler {way}"
+        return
+    itself = "the global scheduler selects jobs itself"
+    chosen = policy.selection or parameters.model_dump()["selection"]
+    has_jumps = policy.max_jumps is not GlobalScheduler.max_jumps
+    if policy.selection or (has_jumps and chosen not in RESERVATIONS):
+        yield ("selection",), itself
+    if has_jumps:
+        yield ("max_jumps",), itself
+    elif chosen != "fpfs":
+        yield ("max_jumps",), f"selection is {chosen}"
 
 
 def idle(scenario: Scenario) -> dict[str, str]:
@@ -170,8 +182,6 @@ def idle(scenario: Scenario) -> dict[str, str]:
     found = {
         name: why for names, why in without_effect(scenario) for name in names if name in chosen
     }
-    if "selection" in chosen and (why := _own_selection(scenario.policy)):
-        found["selection"] = f"the global scheduler {why}"
     if not isinstance(scenario.workload, str | Path | None):
         of_sites = [name for name in ("local_share", *PARTITIONS) if name in chosen]
         found |= dict.fromkeys(of_sites, "each log is that of a site")

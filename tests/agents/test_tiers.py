@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from agents.schedulers import GlobalScheduler, LocalScheduler
+from agents.selection import JobSelection
+from grid.platform.brokers import Advertising
 
 from .small_grids import FAR, OUTCOME, done, ran, table, workload
 
@@ -95,6 +97,70 @@ def test_a_job_in_order_blocks_those_behind_it():
     jobs = table((0, 3, 10.0), (1, 4, 5.0), (2, 1, 5.0))
     assert done(ran(InOrder, "fcfs", jobs))["start"].argsort().tolist() == [0, 1, 2]
     assert done(ran(PlainHoldBack, "fcfs", jobs))["start"].argsort().tolist() == [0, 2, 1]
+
+
+class PlainMigration(GlobalScheduler):
+    def place(self, job):
+        fitting = [each for each in self.clusters if each.free >= job.size]
+        best = min(fitting, key=lambda each: each.free, default=None)
+        return best and {best.name: job.size}
+
+
+@numba.njit
+def migration(known, job, memory):
+    best = -1
+    for c in range(known.clusters):
+        if known.free[c] >= job.size and (best < 0 or known.free[c] < known.free[best]):
+            best = c
+    known.take[:] = 0
+    if best < 0:
+        return -1
+    known.take[best] = job.size
+    return -2
+
+
+class CompiledMigration(GlobalScheduler):
+    place = migration
+
+
+ORDERS = [("fcfs",), ("fpfs", 0), ("fpfs", 2), ("fpfs",), ("easy",)]
+
+
+def migrated(policy, order=("fpfs",)):
+    truth = Advertising(truth=True)
+    model = ran(
+        policy,
+        "fcfs",
+        workload(count=300, rate=3.0),
+        advertising=truth,
+        settings=[JobSelection(*order)],
+    )
+    assert model.world.state.completed == 300
+    return [done(model)[name].tobytes() for name in OUTCOME]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_own_policies_try_waiting_jobs_as_selection_and_max_jumps_say(order):
+    built_in = migrated("migration-only", order)
+    assert migrated(PlainMigration, order) == migrated(CompiledMigration, order) == built_in
+    assert (built_in == migrated("migration-only")) == (order == ("fpfs",))
+
+
+def test_own_policies_may_say_themselves_which_waiting_jobs_are_tried():
+    class AtMostTwo(PlainMigration):
+        max_jumps = 2
+
+    class SaidWhenMade(PlainMigration):
+        def __init__(self, model):
+            super().__init__(model)
+            self.max_jumps = 2
+
+    class Oldest(PlainMigration):
+        selection = "fcfs"
+
+    twice, oldest = migrated("migration-only", ("fpfs", 2)), migrated("migration-only", ("fcfs",))
+    assert migrated(AtMostTwo, ("fcfs",)) == migrated(SaidWhenMade, ("fcfs",)) == twice
+    assert migrated(Oldest, ("fpfs", 2)) == migrated(Oldest, ("easy",)) == oldest
 
 
 def test_a_compiled_scheduler_has_memory_and_a_stream_of_its_own():

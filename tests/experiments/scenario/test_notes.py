@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from agents.disciplines import FairShareScheduler
+from agents.schedulers import GlobalScheduler
 from experiments.cli.app import main
 from experiments.scenario.notes import WITHOUT_EFFECT, notes
 from experiments.scenario.scenario import Scenario
@@ -90,6 +91,12 @@ def test_changes_after_the_last_job_never_took_effect(tmp_path, monkeypatch):
             {"selection": "easy"},
             None,
             "selection (the global scheduler works in rounds)",
+        ),
+        ({"max_jumps": 3}, None, "max_jumps (the global scheduler works in rounds)"),
+        (
+            {"max_jumps": 3, "selection": "fcfs"},
+            None,
+            "selection, max_jumps (the global scheduler works in rounds)",
         ),
         ({"mean_runtime": 3}, None, "mean_runtime (runtimes is bounded-pareto)"),
         (
@@ -191,14 +198,34 @@ def test_shares_of_queues_are_origins_too():
     assert "staging_time" not in notes(staged.changed(["queue_shares=25,25,25,25"]))[0]
 
 
+class OwnJumps(GlobalScheduler):
+    max_jumps = 3
+
+
+class OwnSelection(GlobalScheduler):
+    selection = "fpfs"
+
+
+ITSELF = "(the global scheduler selects jobs itself)"
+
+
 @pytest.mark.parametrize(
-    ("policy", "why"),
+    ("policy", "chosen", "why"),
     [
-        ("ect", ""),
-        ("eq-rd", "selection (the global scheduler visits queues)"),
-        ("oas", "selection (the global scheduler selects jobs itself)"),
+        ("ect", {"selection": "easy"}, ""),
+        ("ect", {"selection": "fcfs"}, ""),
+        ("ect", {"max_jumps": 3}, ""),
+        ("ect", {"selection": "easy", "max_jumps": 3}, "max_jumps (selection is easy)"),
+        ("eq-rd", {"selection": "easy"}, "selection (the global scheduler visits queues)"),
+        ("oas", {"selection": "easy"}, f"selection {ITSELF}"),
+        ("oas", {"max_jumps": 3}, f"max_jumps {ITSELF}"),
+        ("a4", {"selection": "fcfs"}, f"selection {ITSELF}"),
+        (OwnJumps, {"selection": "fcfs", "max_jumps": 2}, f"selection, max_jumps {ITSELF}"),
+        (OwnJumps, {"selection": "easy"}, ""),
+        (OwnSelection, {"selection": "fcfs"}, f"selection {ITSELF}"),
+        (OwnSelection, {"selection": "easy", "max_jumps": 2}, f"selection {ITSELF}"),
     ],
 )
-def test_a_selection_that_a_policy_does_not_use_is_named(policy, why):
-    told_of = told({"selection": "easy"}, global_scheduler=policy)
+def test_an_order_of_jobs_that_a_policy_does_not_use_is_named(policy, chosen, why):
+    told_of = told(chosen, global_scheduler=policy)
     assert told_of == ([f"parameters without effect: {why}"] if why else [])
