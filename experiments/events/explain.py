@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -26,6 +27,7 @@ from experiments.show.labels import has_a_say
 from experiments.show.numbers import instant
 from grid.errors import GridError
 from grid.foreign import plain
+from grid.world.layout import known_at_once, latencies
 
 
 def explain(
@@ -50,7 +52,8 @@ def explain(
     result = ResultFiles.read(folder)
     path = Path(folder) / log.EVENTS if path is None else Path(path)
     sizes = {each.name: each.size for each in result.platform.clusters}
-    around, silent = Surroundings(sizes), not has_a_say(result.summary["global"], len(sizes))
+    around = Surroundings(sizes, *_heard_at_once(result))
+    silent = not has_a_say(result.summary["global"], len(sizes))
     tellers: dict[Identity, Teller] = {}
     event: Event = {}
     for event in events_of(path, result.summary, "explain"):
@@ -77,6 +80,15 @@ def explain(
         raise GridError(f"{path}: {fared_otherwise(job, folder)}")
     deadlines = result.summary.get("deadlines")
     return [Story(_heading(each, deadlines), each.lines) for each in tellers.values()]
+
+
+def _heard_at_once(result: ResultFiles) -> tuple[set[str], set[str]]:
+    """Return the clusters whose state is known at once, and others whose news take no time."""
+    platform, parameters = result.platform, result.parameters
+    names = np.array(platform.names)
+    at_once = known_at_once(platform, parameters.latency, parameters.advertising)
+    in_no_time = (latencies(platform, parameters.latency) == 0) & ~at_once
+    return set(names[at_once].tolist()), set(names[in_no_time].tolist())
 
 
 def _heading(teller: Teller, deadlines: str | None) -> str:

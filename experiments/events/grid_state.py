@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from agents.messages import name_jobs
@@ -44,6 +44,10 @@ class Surroundings:
     ----------
     sizes : mapping of str to int
         Processors of each cluster.
+    at_once, in_no_time : container of str
+        Clusters of which the global scheduler knows the present state; and others whose
+        advertisements take no time, so that the log does not say if a decision of the same instant
+        came before.
 
     Attributes
     ----------
@@ -54,12 +58,19 @@ class Surroundings:
         Jobs that wait at each cluster.
     """
 
-    def __init__(self, sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        at_once: Container[str] = (),
+        in_no_time: Container[str] = (),
+    ) -> None:
         self.free = dict(sizes)
         self.away = dict.fromkeys(sizes, 0)
         self.waiting: dict[str, set[Identity]] = {name: set() for name in sizes}
         self._made: dict[str, _Room] = {}
         self._sizes = sizes
+        self._at_once, self._in_no_time = at_once, in_no_time
+        self._placed = False  # whether the global scheduler itself started the last job
         self._reports = deque[tuple[float, float, str]](maxlen=_REPORTS)
         self._running: dict[Identity, dict[str, int]] = {}
         self._reported: dict[str, deque[Event]] = {name: deque() for name in sizes}
@@ -72,6 +83,8 @@ class Surroundings:
             self.waiting[event["receiver"]].add(identity(event))
         elif kind == job_events.STARTED:
             self._running[identity(event)] = event["placement"]
+            landed = (identity(event) in self.waiting[name] for name in event["placement"])
+            self._placed = not any(landed)
             for name, held in event["placement"].items():
                 self.waiting[name].discard(identity(event))
                 self.free[name] -= held
@@ -133,9 +146,8 @@ class Surroundings:
         least = min((told[1:] for told in self._reports if told[0] == time), default=(0.0, ""))
         return least[1]
 
-    def news(self, cluster: str, time: float) -> list[str]:
-        """Return what the global scheduler has last been told of a cluster, in order of hearing."""
-        news: list[tuple[float, str]] = []
+    def report(self, cluster: str, time: float) -> tuple[float, str] | None:
+        """Return the last report of a cluster that has come, and when, s."""
         reports = self._reported[cluster]
         while len(reports) > 1 and reports[1]["due"] <= time:
             reports.popleft()
@@ -144,11 +156,46 @@ class Surroundings:
             told = (
                 f"makespan left {duration(report['makespan'])}, {report['unfinished']} unfinished"
             )
-            news.append((report["due"], _as_of("report", cluster, report, told)))
-        if (heard := self._advertised.get(cluster)) is not None:
-            told = f"{processors(heard['free'])} free, {heard['waiting']} waiting"
-            news.append((heard["time"], _as_of("advertisement", cluster, heard, told)))
-        return [words for _, words in sorted(news)]
+            return report["due"], _as_of("report", cluster, report, told)
+        return None
+
+    def view(self, cluster: str, time: float) -> tuple[float, str] | None:
+        """Return what the global scheduler knows of a cluster at a time (s), and since when.
+
+        It is asked at a decision: starts and advertisements of that instant come later in the log.
+        """
+        heard = self._advertised.get(cluster)
+        if cluster in self._at_once:
+            waiting = 0 if heard is None else heard["waiting"]
+            told = f"{processors(self.free[cluster])} free, {waiting} waiting"
+            return time, f"sees {cluster} as it is then: {told}"
+        if heard is None:
+            return None
+        told = f"{processors(heard['free'])} free, {heard['waiting']} waiting"
+        return heard["time"], _as_of("advertisement", cluster, heard, told)
+
+    def is_seen(self, cluster: str) -> bool:
+        """Tell whether the global scheduler knows the present state of a cluster."""
+        return cluster in self._at_once
+
+    def now_away(self) -> Iterator[str]:
+        """Tell how many processors are away now."""
+        away = {name: count for name, count in self.away.items() if count}
+        if away:
+            of = next(iter(away)) if len(away) == 1 else f"{len(away):,} clusters"
+            count = sum(away.values())
+            yield f"{processors(count)} of {of} {'is' if count == 1 else 'are'} away"
+
+    def may_precede(self, event: Event, cluster: str) -> bool:
+        """Tell whether the scheduler may have known of an event when it chose a cluster just then.
+
+        It may of a start of its own, and of an advertisement that takes no time. The event is the
+        last that was heard, and comes after the decision in the log.
+        """
+        if event["event"] == job_events.STARTED:
+            return self._placed and cluster in self._at_once and cluster in event["placement"]
+        heard = event["event"] == job_events.ADVERTISED and event["sender"] == cluster
+        return heard and cluster in self._in_no_time
 
 
 def _as_of(kind: str, cluster: str, event: Event, told: str) -> str:

@@ -147,11 +147,12 @@ class JobEvents:
         """Yield what the global scheduler's broker has heard of clusters."""
         news, told = self._news(), self._told
         self._told = news
-        latency = self._model.world.state.latency
+        state = self._model.world.state
+        later = (state.latency > 0) & (state.at_once == 0)
         for cluster in np.flatnonzero((news != told).any(axis=0)).tolist():
             at, free, waiting = news[:, cluster].tolist()
             yield (
-                _NEWS if latency[cluster] > 0 else _AFTER,
+                _NEWS if later[cluster] else _AFTER,
                 cluster,
                 {
                     "event": ADVERTISED,

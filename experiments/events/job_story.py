@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from agents.messages import name_jobs
 from experiments.events import job_events, message_events, words
@@ -70,7 +70,10 @@ class Teller:
         self._sent: Event | None = None  # the decision where it goes, as long as it is not told
         self._transfer: Event | None = None  # what follows from it
         self._seeded = False  # or was told of as an allocation
-        self._decision: list[str] = []  # what the global scheduler had heard when it decided
+        self._decision: list[Line] = []  # what the global scheduler knew when it decided
+        self._view: Line | None = None  # that of them which tells of its cluster
+        self._decided, self._chosen = 0.0, ""  # when, and for which cluster
+        self._away: dict[str, int] = {}  # most processors away while the global scheduler has it
         self._where = ""  # its cluster
         self._landed: float | None = None  # when it came there, if it waits there
         self._found: list[str] = []  # what it found there
@@ -82,6 +85,9 @@ class Teller:
     @property
     def lines(self) -> list[Line]:
         """The story so far: of many setbacks, the first and the last with what followed them."""
+        return [line for line in self._folded() if line.parts]
+
+    def _folded(self) -> list[Line]:
         if len(self._setbacks) <= _SETBACKS:
             return self._lines
         second, last = self._setbacks[1], self._setbacks[-1]
@@ -96,10 +102,15 @@ class Teller:
     def hear(self, event: Event) -> None:
         """Take the next event."""
         time, kind = event["time"], message_events.kind_of(event)
+        self._doubt(event, time)
+        if kind == job_events.RESOURCES and (name := event["cluster"]) in self._away:
+            self._away[name] = max(self._away[name], self._around.away[name])
         if kind == ENDED and self._lines and not self.over:
             self._catch_up()
             how = "is interrupted" if event["interrupted"] else "ends"
             self._tell(time, f"the run {how}, and the job {self._stands}")
+            if self._away and (away := [*self._around.now_away()]):
+                self._tell(None, *away)
         elif "job" in event and identity(event) == self.job:
             self._hear_own(kind, event, time)
         elif kind == PLANNED and self.job in identities(event):
@@ -133,7 +144,7 @@ class Teller:
                 self._lines += self._asking.hear(event, self._world)
             case job_events.SENT:
                 self._sent, self._transfer = event, None
-                self._decision = self._around.news(event["receiver"], time)
+                self._decide(event["sender"], event["receiver"], time)
                 self._stands = f"is on its way to {event['receiver']}"
             case message_events.TRANSFER:
                 self._transfer = event
@@ -147,7 +158,7 @@ class Teller:
                 self._setbacks.append(len(self._lines))
                 self._tell(time, "one or more of its processors fail", "what it has done is lost")
                 self._failed = self._is_back = True
-                self._known = time
+                self._known, self._away = time, dict(self._around.away)
             case job_events.RETURNED:
                 self._catch_up()
                 where = self._where if self._landed is not None else "its cluster"
@@ -170,7 +181,7 @@ class Teller:
             self._lines.append(words.submission(self._only or to, None, time, time))
 
     def _heard_of(self, event: Event, time: float) -> None:
-        self._known = time
+        self._known, self._away = time, dict(self._around.away)
         self._world = world = event["receiver"]
         self._stands = f"waits for {world} to say where it goes"
         if self._is_back:
@@ -186,6 +197,35 @@ class Teller:
         if not lost:
             return []
         return [f"after {'a message was' if lost == 1 else f'{lost} messages were'} lost"]
+
+    def _decide(self, world: str, cluster: str, time: float) -> None:
+        """Note what the global scheduler knows of the cluster that it chooses, in order."""
+        report, view = self._around.report(cluster, time), self._around.view(cluster, time)
+        known = sorted(each for each in (report, view) if each is not None)
+        self._decision = [Line(None, [f"{world} {words}"]) for _, words in known]
+        self._view = None if view is None else self._decision[known.index(view)]
+        self._decided, self._chosen = time, cluster
+        if time > self._known:
+            why = [*self._were_away([cluster])]
+            if self._around.is_seen(cluster):
+                why += self._around.made_room([cluster], time)
+            self._decision[:0] = [Line(None, why)]
+        self._away = {}
+
+    def _were_away(self, clusters: list[str]) -> Iterator[str]:
+        """Tell what was away of clusters while the job waited for the global scheduler."""
+        for cluster in clusters:
+            if most := self._away.get(cluster, 0):
+                yield f"{words.were_away(most, f'of {cluster} ')} meanwhile"
+
+    def _doubt(self, event: Event, time: float) -> None:
+        """Drop what the global scheduler knew if it may have been something else."""
+        if self._view is None:
+            return
+        if time > self._decided:
+            self._view = None
+        elif self._around.may_precede(event, self._chosen):
+            self._view.parts.clear()
 
     def _arrived(self, event: Event, time: float) -> None:
         self._where = where = event["receiver"]
@@ -216,8 +256,7 @@ class Teller:
         if not self._seeded and not self._only:
             late = words.later(sent["time"] - self._known)
             self._tell(sent["time"], f"{world} chooses {where} for it", *late)
-            for heard in self._decision:
-                self._tell(None, f"{world} {heard}")
+            self._lines += self._decision
         self._seeded = False
         move = self._transfer
         if move is not None and not (self._only and move["due"] == move["sent"]):
@@ -245,8 +284,7 @@ class Teller:
                 self._lines += self._composition(cluster, space, held)
         begin, end = (time + event[when][index] for when in ("starts", "finishes"))
         self._tell(None, f"{world} expects it to run from {instant(begin)} to {instant(end)}")
-        for heard in self._decision:
-            self._tell(None, f"{world} {heard}")
+        self._lines += self._decision
 
     def _composition(self, cluster: str, space: Event, held: Mapping[Identity, int]) -> list[Line]:
         jobs = identities(space)
@@ -281,14 +319,15 @@ class Teller:
                 self._tell(None, f"{waited} to be given processors")
             else:
                 self._tell(None, f"{waited} there", *self._found)
-            why = []
-            if self._landed is not None and self._most_away > self._found_away:
-                were = "was" if self._most_away == 1 else "were"
-                most = f"{'up to ' * (self._most_away > 1)}{processors(self._most_away)}"
-                why.append(f"{most} {were} away there meanwhile")
+            why: list[str] = []
+            clusters = [name for name, _ in parts]
+            if self._landed is None:
+                why += self._were_away(clusters)
+            elif (most := self._most_away) > self._found_away:
+                why.append(f"{words.were_away(most)} there meanwhile")
             if self._passed:
                 why.append(f"{name_jobs(tuple(self._passed))} started there before it")
-            why += self._around.made_room([name for name, _ in parts], time)
+            why += self._around.made_room(clusters, time)
             if why:
                 self._tell(None, *why)
         self._landed, self._passed = None, []

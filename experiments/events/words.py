@@ -123,6 +123,16 @@ def start(
     return Line(time, told)
 
 
+def were_away(most: int, where: str = "") -> str:
+    """Tell how many processors were away, at most.
+
+    >>> were_away(1), were_away(12, "of C1 ")
+    ('1 processor was away', 'up to 12 processors of C1 were away')
+    """
+    how = f"{processors(most)} {where}".strip()
+    return f"{how} was away" if most == 1 else f"up to {how} were away"
+
+
 def rejection(time: float | None, reason: str) -> Line:
     """Tell that a job is rejected, when (s; None: not known) and why."""
     return Line(time, ["is rejected", reason])

@@ -24,7 +24,7 @@ from grid.errors import GridError
 from grid.jobs import LONGEST, WIDEST
 from grid.kernel.state import CAPACITIES
 from grid.logs.fields import PARTITION
-from grid.platform.brokers import SHORTEST
+from grid.platform.brokers import SHORTEST, Advertising
 from grid.platform.topology import NARROWEST
 from grid.settings import Setting, called, declared, listed, whole
 
@@ -258,6 +258,12 @@ class Parameters(BaseModel):
     def given(self) -> dict[str, Any]:
         """Return the values that were given, by the names by which they were."""
         return {self.called(key): of for key, of in self.model_dump(exclude_unset=True).items()}
+
+    @property
+    def advertising(self) -> Advertising:
+        """How brokers tell each other of their clusters."""
+        truth = self.knowledge == "truth"
+        return Advertising(self.advertise, self.period, self.loss, truth)
 
     def of(self, kind: Any) -> Any:
         """Return settings of a kind, whose fields are named as the parameters that they are."""

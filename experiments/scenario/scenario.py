@@ -29,7 +29,6 @@ from experiments.scenario.toml import Instead, read_toml
 from experiments.show.display import Shown
 from grid.foreign import plain, quoted
 from grid.metrics.performance import Criteria
-from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
 from grid.platform.multicluster import MAX_SIZE, Platform
 from grid.workloads.table import Table
@@ -343,12 +342,7 @@ class Scenario(Shown):
             self.local_policy,
             interval=_step(parameters, duration),
             latency=parameters.latency,
-            advertising=Advertising(
-                parameters.advertise,
-                parameters.period,
-                parameters.loss,
-                truth=parameters.knowledge == "truth",
-            ),
+            advertising=parameters.advertising,
             failures=self.failures,
             seed=seed,
             round_threshold=None

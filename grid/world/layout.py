@@ -95,6 +95,23 @@ def _set_links(state: State, platform: Platform) -> None:
     known["capacity"][:] = state.capacity
 
 
+def _hops(platform: Platform) -> npt.NDArray[np.int64]:
+    return np.array([len(chain) + 1 for chain in platform.chains])
+
+
+def latencies(platform: Platform, latency: float) -> npt.NDArray[np.float64]:
+    """Return the time (s) of a message from each cluster to the global broker, as `set_brokers`."""
+    return _hops(platform) * latency + topology.latencies(platform.graph)
+
+
+def known_at_once(
+    platform: Platform, latency: float, advertising: Advertising
+) -> npt.NDArray[np.bool_]:
+    """Return of which clusters the global broker knows the present state, as `set_brokers`."""
+    told = advertising.loss == 0 and advertising.when in (CHANGE, BOTH)
+    return (latencies(platform, latency) == 0) & told | advertising.truth
+
+
 def set_brokers(
     state: State, platform: Platform, latency: float, advertising: Advertising
 ) -> Table:
@@ -108,17 +125,15 @@ def set_brokers(
         Time of a message from one broker to the next, beside the latency of the links, s.
     advertising : Advertising
     """
-    hops = np.array([len(chain) + 1 for chain in platform.chains])
-    links = topology.latencies(platform.graph)
+    hops, links = _hops(platform), topology.latencies(platform.graph)
     state.hops = hops
-    state.latency = hops * latency + links
+    state.latency = latencies(platform, latency)
     state.hop_latency, state.loss = latency, advertising.loss
     state.truth = int(advertising.truth)
     state.on_change = int(advertising.when in (CHANGE, BOTH))
     periodic = advertising.when in (PERIODIC, BOTH) and not advertising.truth
     state.period = advertising.period if periodic else 0.0
-    immediate = (state.latency == 0) & (advertising.loss == 0) & (state.on_change == 1)
-    state.at_once = immediate | advertising.truth
+    state.at_once = known_at_once(platform, latency, advertising)
     # Of each cluster one row after the other, from the lowest broker to the global one.
     state.first_belief = np.cumsum(hops) - hops
     beliefs = np.zeros(int(hops.sum()), BELIEF)

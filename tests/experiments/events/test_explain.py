@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -31,7 +32,9 @@ def call(*words):
 
 def told(model, job, sizes):
     """Return a job's story in a model's run, line by line."""
-    around = Surroundings(sizes)
+    state, names = model.world.state, np.array(model.world.platform.names)
+    at_once = state.at_once == 1
+    around = Surroundings(sizes, names[at_once], names[~at_once & (state.latency == 0)])
     teller = Teller(Identity(job), around)
     for event in logged(model):
         around.hear(event)
@@ -93,7 +96,7 @@ def test_who_waits_for_whom():
         (1.0, "ECT chooses C1 for it"),
         (
             None,
-            "ECT has the last advertisement of C1, as it was at 0 s: 1 processor free, 0 waiting",
+            "ECT sees C1 as it is then: 1 processor free, 0 waiting",
         ),
         (1.0, "ECT's broker sends it to C1, where it lands at once"),
         (10.0, "starts on 2 processors of C1, 9 s after its submission"),

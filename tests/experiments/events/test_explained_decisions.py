@@ -1,0 +1,129 @@
+"""What `metasched explain` says that a policy knew, against what the policy saw; and its waits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agents.schedulers import GlobalScheduler
+from experiments.events.explain import explain
+from experiments.events.happenings import processors
+from experiments.show.numbers import instant
+from grid.platform.brokers import Advertising
+from grid.platform.changes import Change
+from tests.agents.a4.test_discovery import tree
+from tests.agents.small_grids import FAR, PLATFORM, model_of, table
+from tests.experiments.events.test_explain import call, told
+
+ADVERTISING = {
+    "change": Advertising(),
+    "periodic": Advertising("periodic", 7.0),
+    "both": Advertising("both", 7.0),
+    "lossy": Advertising("both", 7.0, loss=0.3),
+    "truth": Advertising(truth=True),
+}
+JOBS = 40
+
+
+class Sees(GlobalScheduler):
+    """Sends jobs where most is free, starts some itself, and notes what it saw of the cluster."""
+
+    seen: dict[int, list[tuple[str, str]]]
+
+    def place(self, job):
+        fitting = [cluster for cluster in self.clusters if cluster.free >= job.size]
+        if not fitting:
+            return None
+        best = max(fitting, key=lambda cluster: cluster.free)
+        if job.number % 5 == 0:
+            return {best.name: job.size}
+        view = f"{processors(best.free)} free, {best.waiting} waiting"
+        then = f"{best.name}, as it was at {instant(self.model.now - best.age)}: {view}"
+        now = f"{best.name} as it is then: {view}"
+        self.seen.setdefault(job.number, []).append((now, then))
+        return best
+
+
+def jobs():
+    draws = np.random.default_rng(3)
+    arrivals = np.cumsum(draws.integers(0, 4, JOBS)).tolist()
+    return table(
+        *(
+            (arrival, draws.integers(1, 6), draws.integers(1, 20), np.inf, draws.integers(-1, 3))
+            for arrival in arrivals
+        )
+    )
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.5])
+@pytest.mark.parametrize("platform", [PLATFORM, FAR, tree()], ids=["star", "far", "tree"])
+@pytest.mark.parametrize("advertising", ADVERTISING)
+def test_what_a_policy_knew_is_never_told_wrong(advertising, platform, latency):
+    first, second, _ = platform.names
+    changes = (
+        Change(first, "drain", at=20, until=60, processors=4),
+        Change(second, "fail", at=40, until=70, processors=3),
+    )
+    sizes = dict(zip(platform.names, platform.sizes.tolist(), strict=True))
+
+    def model():
+        return model_of(
+            Sees,
+            "fcfs",
+            jobs(),
+            replace(platform, changes=changes),
+            latency=latency,
+            advertising=ADVERTISING[advertising],
+            tracked=True,
+        )
+
+    said = 0
+    for job in range(1, JOBS + 1, 3):
+        Sees.seen = {}
+        lines = [words for _, words in told(model(), job, sizes) if " as it " in words]
+        seen = [view for views in Sees.seen.get(job, []) for view in views]
+        for words in lines:
+            assert words.removeprefix("SEES sees ").removeprefix(
+                "SEES has the last advertisement of "
+            ) in seen  # fmt: skip
+        said += len(lines)
+    assert said > 0
+
+
+def run(folder, scheduler, *more):
+    (folder / "jobs.csv").write_text("job,arrival,size,runtime\n1,0,8,70\n2,1,8,90\n3,20,4,50\n")
+    clusters = "".join(f'[[clusters]]\nname = "{name}"\nsize = 8\n' for name in "AB")
+    change = '[[changes]]\ncluster = "A"\nwhat = "drain"\nat = 60\nuntil = 500\n'
+    (folder / "grid.toml").write_text(clusters + change)
+    given = ["--platform", folder / "grid.toml", "--workload", f"A={folder / 'jobs.csv'}"]
+    given += ["--global", scheduler, "--local", "fcfs", "--set", "mode=open", *more]
+    got = call(
+        "run", "muscle", *given, "--out", folder / "o", "--events", folder / "o" / "events.jsonl"
+    )
+    assert got.exit_code == 0, got.output
+    return ["; ".join(line.parts) for line in explain(folder / "o", 2)[0].lines]
+
+
+def test_a_decision_without_latency_is_told_with_the_state_of_its_instant(tmp_path):
+    story = run(tmp_path, "ect")
+    assert "ECT sees B as it is then: 8 processors free, 0 waiting" in story
+
+
+def test_a_wait_for_processors_that_are_away_is_explained(tmp_path):
+    story = run(tmp_path, "home")
+    assert "up to 8 processors of A were away meanwhile; " \
+           "8 processors that were away until then make room" in story  # fmt: skip
+    assert "HOME sees A as it is then: 8 processors free, 0 waiting" in story
+
+
+def test_a_job_that_waits_to_the_end_is_told_with_what_is_away():
+    class Never(GlobalScheduler):
+        def place(self, job):
+            return None
+
+    platform = replace(PLATFORM, changes=(Change("C1", "fail", at=1, processors=3),))
+    made = model_of(Never, "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
+    story = told(made, 1, {"C1": 8, "C2": 6, "C3": 4})
+    assert story[-1] == (None, "3 processors of C1 are away")
