@@ -130,7 +130,8 @@ def set_brokers(
     state.latency = latencies(platform, latency)
     state.hop_latency, state.loss = latency, advertising.loss
     state.truth = int(advertising.truth)
-    state.on_change = int(advertising.when in (CHANGE, BOTH))
+    # Who knows the truth learns of each change, whenever brokers would tell.
+    state.on_change = int(advertising.when in (CHANGE, BOTH) or advertising.truth)
     periodic = advertising.when in (PERIODIC, BOTH) and not advertising.truth
     state.period = advertising.period if periodic else 0.0
     state.at_once = known_at_once(platform, latency, advertising)

@@ -11,6 +11,7 @@ import pytest
 from agents.messages import JobMetadata, JobSubmitted
 from agents.schedulers import GlobalScheduler
 from grid.errors import GridError
+from grid.platform.brokers import Advertising
 from grid.platform.multicluster import Platform
 
 from .small_grids import FAR, OUTCOME, PLATFORM, done, heard, model_of, ran, table, workload
@@ -240,16 +241,23 @@ def test_what_is_known_of_a_cluster_is_the_truth_one_latency_ago(latency, local)
     assert len(seen) == 150
 
 
-def test_without_latency_what_is_known_is_the_truth_now():
+@pytest.mark.parametrize(
+    ("latency", "advertising"), [(0.0, Advertising()), (2.0, Advertising("periodic", truth=True))]
+)
+def test_what_is_known_at_once_is_the_truth_now(latency, advertising):
     class Watching(GlobalScheduler):
         def place(self, job):
             world = self.model.world
             assert [c.free for c in self.clusters] == world.state.free[:3].tolist()
             assert [c.waiting for c in self.clusters] == world.state.waiting[:3].tolist()
+            waited.append(max(c.waiting for c in self.clusters))
             return max((c for c in self.clusters if c.size >= job.size), key=lambda c: c.free)
 
     for local in LOCALS:
-        ran(Watching, local, workload(count=100, rate=0.9))
+        waited = []
+        jobs = workload(count=100, rate=0.9)
+        ran(Watching, local, jobs, latency=latency, advertising=advertising)
+        assert max(waited) > 0
 
 
 def test_agents_are_those_of_mesa():
