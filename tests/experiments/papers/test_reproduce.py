@@ -73,6 +73,7 @@ def tiny(tmp_path_factory):
     return folder, result
 
 
+@pytest.mark.thorough
 def test_whole_path(tiny):
     folder, result = tiny
     told = json.loads(result.stdout)

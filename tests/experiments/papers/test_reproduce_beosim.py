@@ -307,6 +307,7 @@ def test_a_level_that_some_seeds_do_not_reach_decides_nothing(seeds, says):
     assert (verdict.word == "open") == (seeds != (1.0, 1.0))
 
 
+@pytest.mark.thorough
 def test_captions_tell_what_was_run(tiny):
     folder, _ = tiny
     page = (folder / "beosim.md").read_text()

@@ -95,6 +95,7 @@ def test_what_is_left_behind(tiny, log):
     assert page.count("\n| U[") + page.count("\n| D(") == 20 + 5 + 10 + len(TINY)
 
 
+@pytest.mark.thorough
 def test_the_same_command_goes_on_and_changes_nothing(tiny, log):
     folder, _ = tiny
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != RUNS}

@@ -78,6 +78,7 @@ def test_whole_path(tiny):
         assert f"](queues-{name}.svg)" in page
 
 
+@pytest.mark.thorough
 def test_policies_that_are_the_same_make_the_same_runs(tiny):
     _, told = tiny
     word = {each["claim"]: each["verdict"] for each in told["claims"]}

@@ -99,6 +99,7 @@ def test_deadlines_of_a_table_of_jobs_are_the_users(tmp_path, lacking, word, log
     assert "deadlines met" in told
 
 
+@pytest.mark.thorough
 def test_replications_and_pages_say_it_too(log, tmp_path):
     words = "run", "quickstart", "--set", "jobs=30"
     assert LINE in call(*words, "--replications", 2).stdout.splitlines()
@@ -135,6 +136,7 @@ def test_the_schedule_does_not_depend_on_deadlines_that_nobody_reads(log):
     assert run(scenario).jobs[columns].equals(drawn)
 
 
+@pytest.mark.thorough
 def test_policies_of_a_study_have_the_same_deadlines(log, tmp_path):
     (tmp_path / "mine.toml").write_text(
         'scenario = "quickstart"\nmetric = "deadlines_met"\n[set]\njobs = 40\n'

@@ -306,6 +306,7 @@ def test_a_study_fits_a_phone(browser, study):
     opened.page.close()
 
 
+@pytest.mark.thorough
 def test_replications_are_advised_where_they_tell_something():
     def told(workload):
         summary = {"workload": workload, "parameters": {}, "platform": {}}

@@ -181,6 +181,7 @@ def test_without_dask_its_extra_is_named(file, tmp_path, monkeypatch):
 # How far it goes --------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_run_is_that_of_the_command(whole, file):
     from experiments.run.running import run
     from experiments.scenario.scenario import Scenario
@@ -240,6 +241,7 @@ def test_two_at_once_are_refused(file, whole):
     assert content(whole) == before
 
 
+@pytest.mark.thorough
 def test_workers_and_dask_are_one_or_the_other(file, tmp_path):
     result = call(file, "--out", tmp_path / "no.db", "--workers", 2, "--dask", "tcp://a:1")
     assert result.exit_code == 2

@@ -26,6 +26,7 @@ def test_policies_and_settings_have_the_same_jobs(tmp_path):
     assert (of[0][0] != of[1][0]).any()
 
 
+@pytest.mark.thorough
 def test_a_log_that_is_replayed_whole_is_not_repeated(tmp_path):
     outcome = Study.load(write_log_study(tmp_path)).run(tmp_path / "out.db", 1, watch=Silent())
     assert outcome.points["n"].tolist() == [2, 2]
