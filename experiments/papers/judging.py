@@ -1,13 +1,24 @@
-"""Claims of a paper, judged by measured intervals: each holds, fails, or stays open."""
+"""Claims of a paper, judged by measured intervals: each holds, fails, or stays open.
+
+Of many intervals of 95 % some lie outside by chance. What fails does so by wider ones, which hold
+all of their numbers with 95 % (Bonferroni): those of one claim, or of claims that shall hold
+together. That all hold needs no wider ones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from experiments.sweeps.statistics import Interval
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
+
+FAILS_SURELY = (
+    "- What *fails* does so by wider intervals than are shown: all that one claim compares hold "
+    "their means with 95 % together (Bonferroni). An interval of 95 % alone leaves it *open*.\n"
+)
+"""How pages tell why a number of which the interval is on the wrong side may leave a claim open."""
 
 SHARP = 0.05
 """Half-width above which an interval is too wide to confirm a number of a paper."""
@@ -36,10 +47,23 @@ class Verdict(NamedTuple):
         `HOLDS`, `FAILS` or `OPEN`.
     evidence : tuple of Measured
         The numbers that decide.
+    judge : callable, optional
+        Returns the word if it is one of so many claims that shall hold together; None if there is
+        no chance in it.
     """
 
     word: str
     evidence: tuple[Measured, ...] = ()
+    judge: Callable[[int], str] | None = None
+
+    def among(self, claims: int) -> str:
+        """Return the word, if it is one of so many claims that shall hold together."""
+        return self.word if self.judge is None else self.judge(claims)
+
+
+def by_chance(judge: Callable[[int], str], evidence: Sequence[Measured]) -> Verdict:
+    """Return what is said by a judge who is told among how many claims this one is."""
+    return Verdict(judge(1), tuple(evidence), judge)
 
 
 def joint(words: Iterable[str]) -> str:
@@ -54,14 +78,35 @@ def together(words: Iterable[str]) -> str:
     return FAILS if FAILS in found else OPEN if OPEN in found else HOLDS
 
 
-def inside(interval: Interval | Range, low: float, high: float) -> str:
+def words(verdicts: Sequence[Verdict], claims: int = 1) -> list[str]:
+    """Return the words of verdicts of which none shall fail by chance, as one of so many claims."""
+    doubtful = sum(each.judge is not None for each in verdicts)
+    return [each.among(claims * doubtful) for each in verdicts]
+
+
+def inside(interval: Interval | Range, low: float, high: float, among: int = 1) -> str:
     """Return whether a number lies between two others.
 
-    It holds if its whole interval does, fails if none of it does, and is open else.
+    It holds if its whole interval does, fails if none of it does, as one among so many, and is open
+    else.
     """
-    if interval.high < low or interval.low > high:
+    wide = interval.widened(among) if isinstance(interval, Interval) else interval
+    if wide.high < low or wide.low > high:
         return FAILS
     return HOLDS if low <= interval.low and interval.high <= high else OPEN
+
+
+def all_inside(measured: Sequence[Measured], low: float, high: float) -> Verdict:
+    """Judge that every number lies between two others; it is open without numbers.
+
+    The evidence is the lowest and the highest number.
+    """
+
+    def word(claims: int) -> str:
+        among = claims * len(measured)
+        return together(inside(each.value, low, high, among) for each in measured)
+
+    return by_chance(word, extremes(measured)) if measured else Verdict(OPEN)
 
 
 def all_above_zero(measured: Sequence[Measured]) -> Verdict:
@@ -70,11 +115,29 @@ def all_above_zero(measured: Sequence[Measured]) -> Verdict:
     It holds if all intervals are, fails if one is below, and is open else, as it is without
     numbers. The evidence is the lowest and the highest number.
     """
-    if measured and all(each.value.low > 0 for each in measured):
-        word = HOLDS
-    else:
-        word = FAILS if any(each.value.high < 0 for each in measured) else OPEN
-    return Verdict(word, extremes(measured))
+
+    def word(claims: int) -> str:
+        if measured and all(each.value.low > 0 for each in measured):
+            return HOLDS
+        return FAILS if any(each.high < 0 for each in _widened(measured, claims)) else OPEN
+
+    return by_chance(word, extremes(measured))
+
+
+def above_all(one: Measured, others: Sequence[Measured]) -> Verdict:
+    """Judge that a number is above others.
+
+    It holds if its interval is above all of theirs, fails if it is below one, and is open else.
+    """
+    every = (one, *others)
+
+    def word(claims: int) -> str:
+        if all(one.value.low > each.value.high for each in others):
+            return HOLDS
+        here, *there = _widened(every, claims)
+        return FAILS if any(here.high < each.low for each in there) else OPEN
+
+    return by_chance(word, every)
 
 
 def is_number(measured: Measured, number: float) -> Verdict:
@@ -84,12 +147,15 @@ def is_number(measured: Measured, number: float) -> Verdict:
     `SHARP` to each side.
     """
     interval = measured.value
-    if not interval.low <= number <= interval.high:
-        word = FAILS
-    else:
-        sharp = interval.half_width is not None and interval.half_width <= SHARP
-        word = HOLDS if sharp else OPEN
-    return Verdict(word, (measured,))
+    sharp = interval.half_width is not None and interval.half_width <= SHARP
+
+    def word(claims: int) -> str:
+        (wide,) = _widened((measured,), claims)
+        if not wide.low <= number <= wide.high:
+            return FAILS
+        return HOLDS if sharp and interval.low <= number <= interval.high else OPEN
+
+    return by_chance(word, (measured,))
 
 
 def rises(measured: Sequence[Measured]) -> Verdict:
@@ -101,13 +167,23 @@ def rises(measured: Sequence[Measured]) -> Verdict:
     """
     if not measured:
         return Verdict(OPEN)
-    falls = any(
-        later.value.high < earlier.value.low
-        for index, later in enumerate(measured)
-        for earlier in measured[:index]
+    plain = [each.value for each in measured]
+
+    def word(claims: int) -> str:
+        if _falls(_widened(measured, claims)):
+            return FAILS
+        return HOLDS if plain[-1].low > plain[0].high and not _falls(plain) else OPEN
+
+    return by_chance(word, _course(measured))
+
+
+def _falls(intervals: Sequence[Interval]) -> bool:
+    """Tell whether one is below an earlier one."""
+    return any(
+        later.high < earlier.low
+        for index, later in enumerate(intervals)
+        for earlier in intervals[:index]
     )
-    rises = measured[-1].value.low > measured[0].value.high
-    return Verdict(FAILS if falls else HOLDS if rises else OPEN, _course(measured))
 
 
 def rises_then_falls(measured: Sequence[Measured]) -> Verdict:
@@ -118,14 +194,17 @@ def rises_then_falls(measured: Sequence[Measured]) -> Verdict:
     """
     first, *inside, last = measured
     ends = max(first.value.high, last.value.high)
-    if any(each.value.low > ends for each in inside):
-        word = HOLDS
-    else:
-        word = OPEN
-        for end, others in ((first, measured[1:]), (last, measured[:-1])):
-            if all(end.value.low > other.value.high for other in others):
-                word = FAILS
-    return Verdict(word, _course(measured))
+
+    def word(claims: int) -> str:
+        if any(each.value.low > ends for each in inside):
+            return HOLDS
+        wide = _widened(measured, claims)
+        for end, others in ((wide[0], wide[1:]), (wide[-1], wide[:-1])):
+            if all(end.low > other.high for other in others):
+                return FAILS
+        return OPEN
+
+    return by_chance(word, _course(measured))
 
 
 def no_trend(measured: Sequence[Measured]) -> Verdict:
@@ -133,21 +212,36 @@ def no_trend(measured: Sequence[Measured]) -> Verdict:
     first, last = measured[0].value, measured[-1].value
     if first.half_width is None or last.half_width is None:
         return Verdict(OPEN, _course(measured))
-    apart = first.high < last.low or last.high < first.low
-    return Verdict(FAILS if apart else HOLDS, _course(measured))
+
+    def word(claims: int) -> str:
+        if _apart(*_widened((measured[0], measured[-1]), claims)):
+            return FAILS
+        return OPEN if _apart(first, last) else HOLDS
+
+    return by_chance(word, _course(measured))
+
+
+def _apart(one: Interval, other: Interval) -> bool:
+    return one.high < other.low or other.high < one.low
 
 
 def all_of(*verdicts: Verdict) -> Verdict:
     """Judge that claims hold together; one that fails makes all fail."""
-    word = together(each.word for each in verdicts)
     evidence = (measured for each in verdicts for measured in each.evidence)
-    return Verdict(word, tuple(dict.fromkeys(evidence)))
+    return by_chance(
+        lambda claims: together(words(verdicts, claims)), tuple(dict.fromkeys(evidence))
+    )
 
 
 def extremes(measured: Sequence[Measured]) -> tuple[Measured, ...]:
     """Return the lowest and the highest number; of one or none all that there is."""
     ordered = sorted(measured, key=lambda each: each.value.mean)
     return (*ordered[:1], *ordered[1:][-1:])
+
+
+def _widened(measured: Sequence[Measured], claims: int) -> list[Interval]:
+    """Return the intervals, so wide that they all hold theirs, in one of so many claims."""
+    return [each.value.widened(claims * len(measured)) for each in measured]
 
 
 def _course(measured: Sequence[Measured]) -> tuple[Measured, ...]:

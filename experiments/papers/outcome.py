@@ -110,5 +110,5 @@ class Outcome(ABC):
         }
         for column in self.columns:
             found, name = self.mean(point, column), column.replace(" ", "_")
-            row[name], row[f"{name}_ci"] = found if found.mean < math.inf else (None, None)
+            row[name], row[f"{name}_ci"] = found[:2] if found.mean < math.inf else (None, None)
         return row

@@ -20,10 +20,13 @@ class Interval(NamedTuple):
     mean : float
     half_width : float or None
         None if there is one observation only, which tells nothing of the others.
+    freedom : float
+        Degrees of freedom of Student's law from which the half-width is; infinite: the normal law.
     """
 
     mean: float
     half_width: float | None
+    freedom: float = math.inf
 
     @property
     def low(self) -> float:
@@ -34,6 +37,26 @@ class Interval(NamedTuple):
     def high(self) -> float:
         """Upper end; infinity without a half-width."""
         return math.inf if self.half_width is None else self.mean + self.half_width
+
+    def scaled(self, factor: float) -> Interval:
+        """Return the interval of the estimate times a factor."""
+        half = None if self.half_width is None else abs(factor) * self.half_width
+        return Interval(factor * self.mean, half, self.freedom)
+
+    def moved(self, by: float) -> Interval:
+        """Return the interval of the estimate plus a number."""
+        return self._replace(mean=self.mean + by)
+
+    def widened(self, among: int) -> Interval:
+        """Return it so wide that so many of its kind hold all their means with 95 % (Bonferroni).
+
+        >>> Interval(1.0, 1.96).widened(40)
+        Interval(mean=1.0, half_width=3.227..., freedom=inf)
+        """
+        if not self.half_width:
+            return self
+        wider = _quantile(self.freedom, among) / _quantile(self.freedom)
+        return self._replace(half_width=wider * self.half_width)
 
 
 def mean_interval(values: npt.ArrayLike) -> Interval:
@@ -56,7 +79,7 @@ def mean_interval(values: npt.ArrayLike) -> Interval:
     (2.0, 2.484)
     """
     sample = np.asarray(values, np.float64)
-    return Interval(float(sample.mean()), _half_width(sample))
+    return Interval(float(sample.mean()), _half_width(sample), len(sample) - 1)
 
 
 def is_random(runs: pd.DataFrame) -> bool:
@@ -81,22 +104,26 @@ def ratio_interval(tops: npt.ArrayLike, bottoms: npt.ArrayLike) -> Interval:
     Examples
     --------
     >>> ratio_interval([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
-    Interval(mean=0.5, half_width=0.0)
+    Interval(mean=0.5, half_width=0.0, freedom=2)
     """
     top, bottom = np.asarray(tops, np.float64), np.asarray(bottoms, np.float64)
     below = float(bottom.mean())
     ratio = float(top.mean()) / below
     half = _half_width(top - ratio * bottom)
-    return Interval(ratio, None if half is None else half / below)
+    return Interval(ratio, None if half is None else half / below, len(top) - 1)
 
 
 def _half_width(sample: npt.NDArray[np.float64]) -> float | None:
-    from scipy.special import stdtrit
-
     count = len(sample)
     if count < 2:
         return None
     if (sample == sample[0]).all():  # of which the standard deviation is rounded to something else
         return 0.0
-    quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
-    return quantile * float(sample.std(ddof=1)) / math.sqrt(count)
+    return _quantile(count - 1) * float(sample.std(ddof=1)) / math.sqrt(count)
+
+
+def _quantile(freedom: float, among: int = 1) -> float:
+    """Return how many standard errors each of so many intervals is wide to each side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 1 - (1 - CONFIDENCE) / (2 * among)))

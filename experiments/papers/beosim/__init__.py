@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from experiments.papers import engine
+from experiments.papers import engine, judging
 from experiments.papers.beosim import adaptive, decision_times
 from experiments.papers.beosim.claims import ANCHORS, CLAIMS
 from experiments.papers.beosim.pictures import draw_pictures, pictures
@@ -84,8 +84,9 @@ class Paper(engine.PaperOfPoints):
             "- A comparison *holds* if the interval of every difference (s) is on the right side, "
             "*fails* if one is on the wrong side, and is otherwise *open*. Of many, the lowest and "
             "the highest are shown. *Much* and *soon* are tested by the sign alone.\n"
-            "- *Fixed* uses, seed by seed, the mean penalty that First-Fit's jobs had, and the two "
-            "are compared where that is at least 1.01. The paper shows them up to about the "
+            + judging.FAILS_SURELY
+            + "- *Fixed* uses, seed by seed, the mean penalty that First-Fit's jobs had, and the "
+            "two are compared where that is at least 1.01. The paper shows them up to about the "
             "turnaround of No Share.\n"
             "- An acceptable penalty is First-Fit's where a curve rises above the level, "
             "interpolated seed by seed. If it does so in some seeds only, the number is their "
@@ -108,7 +109,7 @@ def _anchors(folder: Path, watch: Watch, **amounts: Any) -> Listing:
     found = {}
     table = bare_table("mean turnaround, s", "ours", "95 %", "one run, 95 %", "paper (one run)")
     for name, (point, printed) in ANCHORS.items():
-        mean, half = mean_interval(outcome.values(point))
+        mean, half, _ = mean_interval(outcome.values(point))
         run = None if half is None else half * math.sqrt(paper.replications + 1)
         found[name] = {"mean": mean, "ci95": half, "run95": run, "paper": printed}
         halves = ["-" if each is None else f"± {each:.1f}" for each in (half, run)]

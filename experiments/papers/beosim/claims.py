@@ -106,19 +106,15 @@ def _acceptable(outcome: Outcome, clusters: int, policy: str, against: str) -> M
 def _range(outcome: Outcome, clusters: int, against: str, low: float, high: float) -> Verdict:
     measured = [_acceptable(outcome, clusters, each, against) for each in (FIRST_FIT, FIXED)]
     least, most = low - READ_OFF, high + READ_OFF
-    word = judge.together(judge.inside(each.value, least, most) for each in measured)
-    return Verdict(word, tuple(measured))
+    return judge.all_inside(measured, least, most)._replace(evidence=tuple(measured))
 
 
 def _shrinks(outcome: Outcome, against: str) -> Verdict:
     found = []
     for policy in (FIRST_FIT, FIXED):
         course = [_acceptable(outcome, each, policy, against) for each in CLUSTERS.values()]
-        falling = [
-            Measured(each.where, Interval(-each.value.mean, each.value.half_width))
-            for each in course
-        ]
-        found.append(Verdict(judge.rises(falling).word, tuple(course)))
+        falling = [Measured(each.where, each.value.scaled(-1)) for each in course]
+        found.append(judge.rises(falling)._replace(evidence=tuple(course)))
     return judge.all_of(*found)
 
 
@@ -134,7 +130,7 @@ def _soon_worse(outcome: Outcome) -> Verdict:
     curve, level = _on_four(FIRST_FIT), Point(4, 4, MIGRATION)
     at = outcome.crossing(curve, level, lambda point: np.full(outcome.replications, point.bsbw))
     end = _above(outcome, curve[-1:], [level])
-    return Verdict(end.word, (_crossing("worse from this BSBW on, Mbit/s", at), *end.evidence))
+    return end._replace(evidence=(_crossing("worse from this BSBW on, Mbit/s", at), *end.evidence))
 
 
 def _beats_first_fit(outcome: Outcome, policy: str) -> Verdict:
@@ -208,11 +204,8 @@ def _steadiest(outcome: Outcome) -> Verdict:
     others = [
         Measured(of.name, _spread(outcome, of)) for of in (SURFACES[15], SURFACES[16], SURFACES[17])
     ]
-    if all(b3.value.high < each.value.low for each in others):
-        word = HOLDS
-    else:
-        word = FAILS if any(b3.value.low > each.value.high for each in others) else OPEN
-    return Verdict(word, (b3, *others))
+    steady, *unsteady = (Measured(at, value.scaled(-1)) for at, value in (b3, *others))
+    return judge.above_all(steady, unsteady)._replace(evidence=(b3, *others))
 
 
 def _overall(outcome: Outcome, ones: Sequence[Point], others: Sequence[Point]) -> Measured | None:
@@ -244,7 +237,7 @@ def _best(outcome: Outcome, best: Point, others: Sequence[Point], worst: bool = 
         if measured is None:
             return Verdict(OPEN)
         found.append(measured)
-    return Verdict(judge.all_above_zero(found).word, tuple(found))
+    return judge.all_above_zero(found)._replace(evidence=tuple(found))
 
 
 def _approaches(outcome: Outcome) -> Verdict:

@@ -11,7 +11,7 @@ import pandas as pd
 from rich.console import Console
 
 from experiments.maxutil.heavy_traffic import observe
-from experiments.papers import engine
+from experiments.papers import engine, judging
 from experiments.papers.engine import Picture
 from experiments.papers.judging import Measured
 from experiments.papers.maxutil.logs import Log
@@ -182,7 +182,8 @@ class Paper(engine.PaperOfPoints):
             "- Where a tolerance or a range is named, a claim *holds* if all intervals are inside, "
             "*fails* if one is completely outside, and is otherwise *open*. Of differences, the "
             "largest of those that decide is shown.\n"
-            "- A claim about FPFS is *open* if the verdict depends on K.\n"
+            + judging.FAILS_SURELY
+            + "- A claim about FPFS is *open* if the verdict depends on K.\n"
         )
 
     def tables(self) -> Iterator[str]:

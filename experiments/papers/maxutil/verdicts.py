@@ -44,10 +44,13 @@ EXTREME, MANY = (2, 4, 16), 1000
 
 def _near(measured: Sequence[Measured], most: float) -> Verdict:
     """Judge that all differences are small; the evidence is the largest of those that decide."""
-    words = [judge.inside(each.value, -most, most) for each in measured]
-    word = judge.together(words)
-    deciding = [each for each, its in zip(measured, words, strict=True) if its == word]
-    return Verdict(word, (farthest(deciding),))
+    verdict = judge.all_inside(measured, -most, most)
+    deciding = [
+        each
+        for each in measured
+        if judge.inside(each.value, -most, most, len(measured)) == verdict.word
+    ]
+    return verdict._replace(evidence=(farthest(deciding),))
 
 
 def _known(where: str, value: float) -> Measured:
@@ -56,7 +59,7 @@ def _known(where: str, value: float) -> Measured:
 
 
 def _less(where: str, interval: Interval, value: float) -> Measured:
-    return Measured(where, Interval(interval.mean - value, interval.half_width))
+    return Measured(where, interval.moved(-value))
 
 
 # Tables 3 and 4 ---------------------------------------------------------------------------------
@@ -169,7 +172,7 @@ def halved(outcome: Outcome) -> Verdict:
         ratios.append(
             Measured(f"unordered / ordered, {short(law)}", mean_interval(unordered / ordered))
         )
-    halves = [judge.inside(each.value, 0.4, 0.6) for each in ratios]
+    halves = [judge.inside(each.value, 0.4, 0.6, len(ratios)) for each in ratios]
     if OPEN in halves:
         return Verdict(OPEN, tuple(ratios))
     holds = halves.count(FAILS) == 1 and FAILS in halves[2::2]
@@ -253,16 +256,18 @@ def sizes_matter_more(outcome: Outcome, laws: Sequence[str]) -> Verdict:
 
 def overtaking(outcome: Outcome, jumps: int, low: float, high: float) -> Verdict:
     """Judge how much FPFS gains over FCFS, for each length of the queue; open if they differ."""
-    found, words = [], []
+    found: list[Measured] = []
+    words = []
     for waiting in QUEUES:
-        inside = []
-        for law in IMPROVED:
-            # Runs of FPFS are shorter, but of the same seeds.
-            where = f"{waiting:,} waiting, {short(law)}"
-            gain = outcome.more(UNORDERED[law], FPFS[law, jumps, waiting], where)
-            found.append(gain)
-            inside.append(judge.inside(gain.value, low, high))
-        words.append(judge.together(inside))
+        # Runs of FPFS are shorter, but of the same seeds.
+        gains = [
+            outcome.more(
+                UNORDERED[law], FPFS[law, jumps, waiting], f"{waiting:,} waiting, {short(law)}"
+            )
+            for law in IMPROVED
+        ]
+        found += gains
+        words.append(judge.all_inside(gains, low, high).word)
     return Verdict(judge.joint(words), tuple(found))
 
 

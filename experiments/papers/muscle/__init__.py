@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.papers import engine
+from experiments.papers import engine, judging
 from experiments.papers.claims_report import plain_evidence
 from experiments.papers.engine import Picture
 from experiments.papers.judging import Measured, Verdict
@@ -197,6 +197,7 @@ class Paper(engine.PaperOfRuns):
             "the highest level than at the lowest.\n"
             "- *Little* advantage is less than in the deadline range where it is largest.\n"
             "- There is *no clear trend* if the first and the last interval overlap.\n"
+            + judging.FAILS_SURELY
         )
 
     def claims_lines(self) -> Iterator[str]:
@@ -245,5 +246,5 @@ def _cell(verdict: Verdict) -> str:
 
 
 def _percent(measured: Measured) -> str:
-    mean, half = measured.value
+    mean, half, _ = measured.value
     return f"{100 * mean:.1f} %" if half is None else f"{100 * mean:.1f} ± {100 * half:.1f} %"

@@ -23,7 +23,6 @@ from experiments.papers.muscle.points import (
     Series,
 )
 from experiments.papers.muscle.savings import NAMES, Outcome, where
-from experiments.sweeps.statistics import Interval
 
 
 class Reading(NamedTuple):
@@ -69,10 +68,8 @@ def _saves(
     ]
     if not less:
         return judge.all_above_zero(measured)
-    word = judge.all_above_zero(
-        [Measured(at, Interval(-value.mean, value.half_width)) for at, value in measured]
-    ).word
-    return Verdict(word, judge.all_above_zero(measured).evidence)
+    verdict = judge.all_above_zero([Measured(at, value.scaled(-1)) for at, value in measured])
+    return verdict._replace(evidence=judge.extremes(measured))
 
 
 def _saves_that(
@@ -132,7 +129,7 @@ def _few_late(outcome: Outcome, reading: Reading, *, figure: int) -> Verdict:
         series = Series(titan, policy, start if policy != MUSCLE else LIST)
         part = outcome.part(points[0], series)
         at = f"over-deadline in MCP, {where(points[0])}, {NAMES[policy]}"
-        lesser = judge.all_above_zero((Measured("", Interval(0.5 - part.mean, part.half_width)),))
+        lesser = judge.all_above_zero((Measured("", part.scaled(-1).moved(0.5)),))
         late = judge.rises(
             [
                 Measured(
@@ -142,7 +139,7 @@ def _few_late(outcome: Outcome, reading: Reading, *, figure: int) -> Verdict:
                 for point in (points[0], points[-1])
             ]
         )
-        verdicts.append(judge.all_of(Verdict(lesser.word, (Measured(at, part),)), late))
+        verdicts.append(judge.all_of(lesser._replace(evidence=(Measured(at, part),)), late))
     return judge.all_of(*verdicts)
 
 

@@ -93,8 +93,7 @@ def _mean(metric: str) -> _Y:
 
 
 def _saved(outcome: Outcome, point: Point, series: Series) -> Interval:
-    mean, half = outcome.saving(point, series)
-    return Interval(100 * mean, None if half is None else 100 * half)
+    return outcome.saving(point, series).scaled(100)
 
 
 def _panel(

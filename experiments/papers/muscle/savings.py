@@ -81,8 +81,7 @@ class Outcome:
 
     def saving(self, point: Point, series: Series, metric: str = "mcp") -> Interval:
         """Return what MUSCLE saves of a metric of the series: 1 - MUSCLE / series, of means."""
-        ratio = ratio_interval(*self._pairs(point, series, metric))
-        return Interval(1 - ratio.mean, ratio.half_width)
+        return ratio_interval(*self._pairs(point, series, metric)).scaled(-1).moved(1)
 
     def difference(self, point: Point, series: Series, metric: str = "mcp") -> Interval:
         """Return the mean of series - MUSCLE, round by round."""
@@ -140,13 +139,13 @@ class Outcome:
             "rounds": len(self.rounds(point, series, "mcp")),
         }
         for metric in METRICS:
-            row[metric], row[f"{metric}_ci"] = self.value(point, series, metric)
+            row[metric], row[f"{metric}_ci"], _ = self.value(point, series, metric)
         for metric in ("mcp", "pb"):
             for name, compare in (("saving", self.saving), ("difference", self.difference)):
                 mean: float | None = None
                 half: float | None = None
                 if series.policy != MUSCLE:
-                    mean, half = compare(point, series, metric)
+                    mean, half, _ = compare(point, series, metric)
                 row[f"{metric}_{name}"], row[f"{metric}_{name}_ci"] = mean, half
         return row
 

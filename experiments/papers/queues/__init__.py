@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from experiments.papers import engine
+from experiments.papers import engine, judging
 from experiments.papers.claims_report import told
 from experiments.papers.engine import Picture
 from experiments.papers.judging import Measured
@@ -156,7 +156,8 @@ class Paper(engine.PaperOfPoints):
             "unless they say otherwise; of many, the lowest and the highest are shown.\n"
             "- A comparison *holds* if the intervals of all of them are on the right side, *fails* "
             "if one is on the wrong side, and is otherwise *open*.\n"
-            f"- *Little*, *almost* and *close* are up to {LITTLE:g} % above or below: what is "
+            + judging.FAILS_SURELY
+            + f"- *Little*, *almost* and *close* are up to {LITTLE:g} % above or below: what is "
             "better by more is not *a little worse* either. *At most a little* and *not harmed* "
             f"are up to {LITTLE:g} % above, or below by any amount. *Much* is more than "
             f"{LITTLE:g} % above.\n"

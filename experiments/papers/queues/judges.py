@@ -31,14 +31,10 @@ def against(ats: Iterable[At], ones: Sequence[str], others: Sequence[str]) -> Pa
 def is_above(outcome: Outcome, pairs: Pairs, column: str, least: float = 0.0) -> Verdict:
     """Judge that the first of each pair is above the second by more than `least` percent."""
     measured = outcome.excesses(pairs, column)
-    moved = [Measured(each.where, _less(each.value, least)) for each in measured]
+    moved = [Measured(each.where, each.value.moved(-least)) for each in measured]
     found = judge.all_above_zero(moved)
     where = [each.where for each in found.evidence]
-    return Verdict(found.word, tuple(each for each in measured if each.where in where))
-
-
-def _less(interval: Interval, by: float) -> Interval:
-    return Interval(interval.mean - by, interval.half_width)
+    return found._replace(evidence=tuple(each for each in measured if each.where in where))
 
 
 def is_within(
@@ -48,22 +44,22 @@ def is_within(
 
     Or, `at_most`, above it by that at most, and below it by any amount.
     """
-    measured = outcome.excesses(pairs, column)
-    if not measured:
-        return Verdict(OPEN)
     lowest = -math.inf if at_most else -LITTLE
-    word = judge.together(judge.inside(each.value, lowest, LITTLE) for each in measured)
-    return Verdict(word, judge.extremes(measured))
+    return judge.all_inside(outcome.excesses(pairs, column), lowest, LITTLE)
 
 
 def is_mostly(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
     """Judge that more than half of some verdicts hold."""
     found = [each(outcome) for each in verdicts]
-    holding = sum(each.word == HOLDS for each in found)
-    failing = sum(each.word == FAILS for each in found)
     half = len(found) / 2
-    word = HOLDS if holding > half else FAILS if failing >= half else OPEN
-    return Verdict(word, tuple(measured for each in found for measured in each.evidence))
+
+    def word(claims: int) -> str:
+        words = judge.words(found, claims)
+        if words.count(HOLDS) > half:
+            return HOLDS
+        return FAILS if words.count(FAILS) >= half else OPEN
+
+    return judge.by_chance(word, [measured for each in found for measured in each.evidence])
 
 
 def are_all(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
@@ -74,10 +70,13 @@ def are_all(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
 def is_any(outcome: Outcome, verdicts: Sequence[Judge]) -> Verdict:
     """Judge that at least one of some verdicts holds; the evidence is that of the clearest one."""
     found = [each(outcome) for each in verdicts]
-    words = {each.word for each in found}
-    word = HOLDS if HOLDS in words else OPEN if OPEN in words else FAILS
+
+    def word(claims: int) -> str:
+        words = {each.among(claims) for each in found}
+        return HOLDS if HOLDS in words else OPEN if OPEN in words else FAILS
+
     evidence = [measured for each in found for measured in each.evidence]
-    return Verdict(word, judge.extremes(evidence)[-1:])
+    return judge.by_chance(word, judge.extremes(evidence)[-1:])
 
 
 def is_nearer(outcome: Outcome, triples: Triples) -> Verdict:
@@ -124,10 +123,10 @@ def is_above_other_kind(
         excess = outcome.excess(point, point, one, other) if outcome.stable(point) else None
         if excess is not None:
             words = f"{one} against {other}, {point.name}, {point.where}"
-            measured.append(Measured(words, _less(excess, least)))
+            measured.append(Measured(words, excess.moved(-least)))
     found = judge.all_above_zero(measured)
-    evidence = tuple(Measured(each.where, _less(each.value, -least)) for each in found.evidence)
-    return Verdict(found.word, evidence)
+    evidence = tuple(Measured(each.where, each.value.moved(least)) for each in found.evidence)
+    return found._replace(evidence=evidence)
 
 
 def is_same(outcome: Outcome, pairs: Pairs) -> Verdict:
@@ -174,11 +173,7 @@ def is_wider(
     if len(measured) <= len(others):
         return Verdict(OPEN, tuple(measured))
     here, *there = measured
-    if all(here.value.low > each.value.high for each in there):
-        word = HOLDS
-    else:
-        word = FAILS if any(here.value.high < each.value.low for each in there) else OPEN
-    return Verdict(word, (here, *there))
+    return judge.above_all(here, there)
 
 
 # Claims -----------------------------------------------------------------------------------------

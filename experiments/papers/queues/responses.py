@@ -46,8 +46,7 @@ class Outcome(outcome.Outcome):
 
         def stable() -> Interval:
             ratio = ratio_interval(self.values(one, column), self.values(other, of_other or column))
-            half = ratio.half_width
-            return Interval(100 * (ratio.mean - 1), None if half is None else 100 * half)
+            return ratio.moved(-1).scaled(100)
 
         return self.compared(one, other, stable)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from experiments.papers import beosim, judging, maxutil, oas, queues
 from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
 from experiments.papers.muscle import claims as muscle
-from experiments.sweeps.statistics import Interval
+from experiments.sweeps.statistics import Interval, mean_interval
 
 STATED = {
     "beosim": beosim.CLAIMS,
@@ -83,6 +84,56 @@ def test_no_trend():
     assert judging.no_trend(measured(0, 7, 1)).word == HOLDS
     assert judging.no_trend(measured(0, 1, 7)).word == FAILS
     assert judging.no_trend(measured(0, 1, 7, half=None)).word == OPEN
+
+
+@pytest.mark.parametrize(
+    ("values", "word"), [((5, 0), HOLDS), ((5, 4.5), OPEN), ((0, 2.5), FAILS), ((0, 1.5), OPEN)]
+)
+def test_above_all(values, word):
+    one, *others = measured(*values)
+    assert judging.above_all(one, others).word == word
+
+
+CLAIMS_TRUE_WITH_EQUALITY = {
+    "all above 0": judging.all_above_zero,
+    "all inside": lambda found: judging.all_inside(found, 0.0, 9.0),
+    "rises": judging.rises,
+    "above all": lambda found: judging.above_all(found[0], found[1:]),
+    "rises then falls": judging.rises_then_falls,
+    "no trend": judging.no_trend,
+    "courses": lambda found: judging.all_of(
+        *(judging.rises(found[i : i + 8]) for i in range(0, 40, 8))
+    ),
+    "both": lambda found: judging.all_of(
+        judging.all_above_zero(found[:20]), judging.all_inside(found[20:], 0.0, 9.0)
+    ),
+    "one by one": lambda found: judging.all_of(*(judging.all_above_zero([at]) for at in found)),
+    "numbers": lambda found: judging.all_of(*(judging.is_number(each, 0.0) for each in found)),
+}
+
+
+@pytest.mark.parametrize("runs", [2, 3, 5])
+def test_of_forty_numbers_a_true_claim_seldom_fails(runs):
+    draws, times = np.random.default_rng(runs), 400
+    failed = dict.fromkeys(CLAIMS_TRUE_WITH_EQUALITY, 0)
+    for _ in range(times):
+        samples = draws.normal(size=(40, runs))
+        found = [Measured(f"at {i}", mean_interval(each)) for i, each in enumerate(samples)]
+        for claim, judge in CLAIMS_TRUE_WITH_EQUALITY.items():
+            failed[claim] += judge(found).word == FAILS
+    assert max(failed.values()) <= 0.08 * times, failed  # 5 %, and three standard errors
+
+
+def test_one_claim_of_many_needs_stronger_evidence_to_fail():
+    weak, strong = measured(-1.2), measured(-3)
+    true = [judging.all_above_zero(measured(5)) for _ in range(5)]
+    assert judging.all_above_zero(weak).word == FAILS
+    assert judging.all_of(judging.all_above_zero(weak), *true).word == OPEN
+    assert judging.all_of(judging.all_above_zero(strong), *true).word == FAILS
+    without_chance = [Verdict(HOLDS)] * 5
+    assert judging.all_of(judging.all_above_zero(weak), *without_chance).word == FAILS
+    nested = judging.all_of(judging.all_of(judging.all_above_zero(weak)), *true)
+    assert nested.word == OPEN
 
 
 def test_without_intervals_nothing_is_decided():
