@@ -221,11 +221,23 @@ def clock_of_changes(given: Mapping[str, Any]) -> str:
     parameters = given["parameters"]
     if not given["platform"].get("changes") or given["workload"] is None:
         return ""
-    clocks = []
-    if parameters["window_start"] > 0 or parameters["window_end"] is not None:
-        clocks.append("count from the start of the window, not of the log")
-    if parameters["load_factor"] != 1:
-        clocks.append("are not scaled by load_factor")
+    return clock_among([parameters])
+
+
+def clock_among(several: Sequence[Mapping[str, Any]], window: str = "") -> str:
+    """Return on which clock planned changes are in replays of some parameters, as above.
+
+    Parameters
+    ----------
+    several : sequence of mapping
+    window : str
+        What each replay is cut to, "" if that is up to the parameters.
+    """
+    if any(each["window_start"] > 0 or each["window_end"] is not None for each in several):
+        window = window or "the window"
+    scaled = any(each["load_factor"] != 1 for each in several)
+    clocks = [f"count from the start of {window}, not of the log"] if window else []
+    clocks += ["are not scaled by load_factor"] if scaled else []
     return f"changes of the platform: at and until {', and '.join(clocks)}" if clocks else ""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
-from experiments.scenario.notes import clock_of_changes, idle, told
+from experiments.scenario.notes import clock_among, idle, told
 from experiments.show.labels import drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition
@@ -130,16 +130,19 @@ def notes_of(study: Definition, scenarios: Mapping[tuple[str, Any], Scenario]) -
 
 
 def changes_in_windows(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
-    """Return in lines what planned changes mean in windows of logs."""
-    window, several = study.replications.window, [*scenarios]
-    changes = several[0].platform.changes
-    if window is None or not changes:
-        return [line for line in [clock_of_changes(several[0].to_dict())] if line]
-    ends = window / min(getattr(each.parameters, "load_factor", 1.0) for each in several)
-    late = sum(change.at >= ends for change in changes)
-    lines = [
-        "changes of the platform: at and until count from the start of each window, not of the log"
-    ]
+    """Return in lines what planned changes mean in logs, windows of them, and scaled ones."""
+    replayed = [each for each in scenarios if each.workload is not None]
+    if not replayed or not replayed[0].platform.changes:
+        return []
+    changes, window = replayed[0].platform.changes, study.replications.window
+    given = [each.to_dict()["parameters"] for each in replayed]
+    if window is None:
+        clock = clock_among(given)
+        return [clock] if clock else []
+    late = sum(
+        change.at >= window / min(each["load_factor"] for each in given) for change in changes
+    )
+    lines = [clock_among(given, "each window")]
     if late:
         of_all = f"{late:,} of {counted(len(changes), 'change')}"
         lines.append(f"{of_all} of the platform: planned after the last arrival of a window")

@@ -176,7 +176,8 @@ def test_changes_of_a_platform_in_windows_are_told(tmp_path):
     (tmp_path / "study.toml").write_text(f"{study}replications = {{window = 5000, least = 2}}\n")
     loaded = Study.load(tmp_path / "study.toml")
     told = [
-        "changes of the platform: at and until count from the start of each window, not of the log",
+        "changes of the platform: at and until count from the start of each window, "
+        "not of the log, and are not scaled by load_factor",
         "1 of 2 changes of the platform: planned after the last arrival of a window",
     ]
     assert loaded.notes == told
@@ -190,10 +191,12 @@ def test_changes_of_a_platform_in_windows_are_told(tmp_path):
     assert ["A", "8", "1"] in rows
     assert ["A", "drain", "1,234.5", "1,600", "all"] in rows
     assert ["A", "drain", "2,600", "9,000", "all"] in rows
-    (tmp_path / "study.toml").write_text(study)
-    assert Study.load(tmp_path / "study.toml").notes == [
-        "changes of the platform: at and until are not scaled by load_factor"
-    ]
+    varied = study.replace("set = {load_factor = 2.0}", "vary = {load_factor = [1.0, 2.0]}")
+    for text in (study, varied):
+        (tmp_path / "study.toml").write_text(text)
+        assert Study.load(tmp_path / "study.toml").notes == [
+            "changes of the platform: at and until are not scaled by load_factor"
+        ]
 
 
 @pytest.mark.parametrize(
