@@ -6,7 +6,7 @@ Both breed the next one from the same random numbers, drawn in the same order.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -20,6 +20,7 @@ from agents.titan.operators import Individual
 from agents.titan.orders import Breeding, chance, next_generation
 from agents.titan.settings import Settings
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.streams import Stream
 
 
@@ -103,30 +104,40 @@ class Individuals:
             distinct.setdefault(member.cp, member)
         kept = list(distinct.values())[: _elite(self.settings)]
         wanted = len(self.members) - len(kept)
-        children = [self.toolbox.clone(a) for a in self.toolbox.select(self.members, wanted)]
-        if len(children) != wanted:
-            raise GridError(
-                f"generation {generation}: select returned {len(children)} individuals; "
-                f"accepted are the {wanted} asked for"
-            )
+        chosen = self._made(generation, "select", wanted, self.members, wanted)
+        children = [self.toolbox.clone(each) for each in chosen]
         for i in range(0, wanted - 1, 2):
             if chance(self.stream, self.settings.crossover):
-                children[i : i + 2] = self.toolbox.mate(*children[i : i + 2])
+                children[i : i + 2] = self._made(generation, "mate", 2, *children[i : i + 2])
         for i in range(wanted):
             if chance(self.stream, self.settings.mutation):
-                (children[i],) = self.toolbox.mutate(children[i])
+                children[i : i + 1] = self._made(generation, "mutate", 1, children[i])
         self._evaluate(children, generation)
         self.members = kept + children
 
     def improve(self, moves: int, generation: int) -> bool:
         """Have a local search put an order better than all in the place of the worst, if it can."""
         best = self.best()
-        (found,) = self.toolbox.improve(self.toolbox.clone(best), moves)
+        (found,) = self._made(generation, "improve", 1, self.toolbox.clone(best), moves)
         self._evaluate([found], generation)
         if better := found.cp < best.cp:
             cps = self.performances()
             self.members[cps.index(max(cps))] = found
         return better
+
+    def _made(self, generation: int, name: str, wanted: int, *given: Any) -> list[Individual]:
+        """Return the individuals that an operator makes; raise `GridError` unless as many."""
+        made = getattr(self.toolbox, name)(*given)
+        alone = isinstance(made, Individual) or not isinstance(made, Iterable)
+        found: list[Any] = [None] if alone else list(made)
+        right = all(isinstance(each, Individual) for each in found)
+        if not right or len(found) != wanted:
+            returned = _individuals(len(found)) if right else quoted(made)
+            raise GridError(
+                f"generation {generation}: {name} returned {returned}; accepted: a tuple of "
+                f"{_individuals(wanted)}"
+            )
+        return found
 
     def _evaluate(self, members: list[Individual], generation: int) -> None:
         sizes, processors = self.judge.sizes, self.judge.processors
@@ -157,6 +168,10 @@ class Individuals:
     def best(self) -> Individual:
         """Return the best schedule, the first of equals."""
         return min(self.members, key=lambda member: member.cp)
+
+
+def _individuals(count: int) -> str:
+    return "one individual" if count == 1 else f"{count} individuals"
 
 
 def _is_finite(values: Any) -> bool:

@@ -277,14 +277,20 @@ def lose_a_job(individual):
     ("name", "function", "message"),
     [
         ("mutate", lose_a_job, "generation 1: mate or mutate made"),
-        ("select", lambda individuals, k: individuals[:1], "generation 1: select returned 1"),
+        ("select", lambda individuals, k: individuals[:1], "generation 1: select returned one"),
+        ("select", lambda individuals, k: None, "select returned None; accepted: a tuple of 30 i"),
+        ("mutate", lambda one: one, r"^generation \d+: mutate returned \[.*: a tuple of one indiv"),
+        ("mutate", lambda one: ([0, 1],), r"returned \(\[0, 1\],\); accepted: a tuple of one in"),
+        ("mate", lambda a, b: a, r"^generation \d+: mate returned \[.*; accepted: a tuple of 2"),
+        ("mate", lambda a, b: (a,), "mate returned one individual; accepted: a tuple of 2 ind"),
+        ("improve", lambda one, moves: None, "improve returned None; accepted: a tuple of one ind"),
     ],
 )
 def test_broken_operators_are_refused(name, function, message):
     toolbox = base.Toolbox()
     toolbox.register(name, function)
     with pytest.raises(GridError, match=message):
-        evolve(random_problem(4, 9), Settings(), stream(1, "titan"), toolbox=toolbox)
+        evolve(random_problem(4, 30), Settings(), stream(1, "titan"), toolbox=toolbox)
 
 
 @pytest.mark.parametrize(
