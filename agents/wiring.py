@@ -25,6 +25,7 @@ from grid.kernel.policies.decisions import (
 )
 from grid.kernel.state import SERVICES
 from grid.world.policies import Addresses
+from grid.world.validation import check_memory
 
 
 class _Numbers(WeakKeyDictionary[Any, Any]):
@@ -80,12 +81,19 @@ def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
     world.policies.set_global(
         scheduler,
         _addresses(model, scheduler),
-        model.told_by(scheduler, scheduler.memory),
+        model.told_by(scheduler, _memory, scheduler),
         scheduler.stream,
         _reservations(model, scheduler),
     )
     world.policies.limit_size(scheduler.largest_job())
     world.policies.notify(scheduler.collects)
+
+
+def _memory(scheduler: GlobalScheduler) -> Any:
+    """Return what a compiled `place` gets as its memory; one that returns none forgot to."""
+    memory = scheduler.memory()
+    check_memory(memory)
+    return memory
 
 
 def _reservations(model: Grid, scheduler: GlobalScheduler) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import PlacementError, PlatformError, WorkloadError
+from grid.foreign import quoted
 from grid.jobs import ANYWHERE, JOB, JobArray
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
@@ -188,9 +189,13 @@ def check_failure(
 
 def check_memory(memory: Any) -> None:
     """Raise `PlacementError` unless compiled code can have this as the memory of a policy."""
-    usable = isinstance(memory, np.ndarray) and memory.dtype == np.float64
-    if not (usable and memory.ndim == 1 and memory.flags.c_contiguous):
-        raise PlacementError(
-            f"memory of a policy: found {getattr(memory, 'dtype', type(memory).__name__)}; "
-            "accepted: a contiguous array of float64, of one dimension"
-        )
+    if not isinstance(memory, np.ndarray):
+        found = quoted(memory)
+    elif memory.dtype == np.float64 and memory.ndim == 1 and memory.flags.c_contiguous:
+        return
+    else:
+        gaps = "" if memory.flags.c_contiguous else ", not contiguous"
+        found = f"an array of {memory.dtype}, of shape {memory.shape}{gaps}"
+    raise PlacementError(
+        f"memory: found {found}; accepted: a contiguous array of float64, of one dimension"
+    )

@@ -8,6 +8,7 @@ import pytest
 
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import JobSelection
+from grid.errors import GridError
 from grid.platform.brokers import Advertising
 
 from .small_grids import FAR, OUTCOME, done, ran, table, workload
@@ -175,6 +176,25 @@ def test_a_compiled_scheduler_has_memory_and_a_stream_of_its_own():
 
     model = ran(Counting, "fcfs", workload(count=30))
     assert model.world.tables.memory.tolist() == [35.0, 5.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("memory", "found"),
+    [
+        (np.zeros((2, 3)), r"an array of float64, of shape \(2, 3\);"),
+        (np.zeros(3, np.int64), r"an array of int64, of shape \(3,\);"),
+        (np.zeros(6)[::2], r"an array of float64, of shape \(3,\), not contiguous;"),
+        ([0.0, 1.0], r"\[0.0, 1.0\];"),
+        (None, "None;"),
+    ],
+)
+def test_a_memory_that_compiled_code_cannot_have_is_told(memory, found):
+    class Remembering(CompiledLeastLoad):
+        def memory(self):
+            return memory
+
+    with pytest.raises(GridError, match=rf"^REMEMBERING at 0 s: memory: found {found} accepted: "):
+        ran(Remembering, "fcfs")
 
 
 # Splitting ----------------------------------------------------------------------------------------
