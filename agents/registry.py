@@ -11,7 +11,7 @@ from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
-from grid.settings import declared
+from grid.settings import called, check_kind, declared
 
 GLOBAL = {
     "muscle": "agents.muscle.scheduler:MuscleScheduler",
@@ -172,9 +172,11 @@ def summary(target: type[Scheduler]) -> str:
 
 
 def kinds_of(*schedulers: type[Scheduler]) -> tuple[Any, ...]:
-    """Return what schedulers can be set to, each kind once."""
-    kinds = (each.settings_type for each in schedulers)
-    return tuple(dict.fromkeys(kind for kind in kinds if kind is not None))
+    """Return what schedulers can be set to, each kind once; may raise `GridError`."""
+    able = [each for each in schedulers if each.settings_type is not None]
+    for each in able:
+        check_kind(f"{called(each)}.settings_type", each.settings_type)
+    return tuple(dict.fromkeys(each.settings_type for each in able))
 
 
 @cache

@@ -12,6 +12,7 @@ Its type is ``int``, ``float``, ``bool``, ``str``, a tuple or a table of such, o
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -118,7 +119,9 @@ def setting(
     if isinstance(default, dict):
         return dataclasses.field(default_factory=default.copy, metadata=said)
     if type(default).__hash__ is None:
-        raise GridError(f"setting: found the default {quoted(default)}; accepted: one of a tuple")
+        at = sys._getframe(1)  # the field has no name yet
+        where = f"{at.f_code.co_filename}, line {at.f_lineno}"
+        raise GridError(f"{where}: found the default {quoted(default)}; accepted: one of a tuple")
     return dataclasses.field(default=default, metadata=said)
 
 
@@ -174,6 +177,13 @@ def chosen(kind: type[S], given: Mapping[type, Any]) -> S:
     return kind(**{name: value for values in extended for name, value in values.items()})
 
 
+def check_kind(where: str, kind: Any) -> None:
+    """Raise `GridError` unless something is a kind of settings."""
+    is_kind = isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    if not (is_kind and kind.__dataclass_params__.frozen):
+        raise GridError(f"{where}: found {quoted(kind)}; accepted: a frozen dataclass")
+
+
 @cache
 def declared(kind: Any) -> dict[str, Declared]:
     """Return the parameters of scenarios that a kind of settings declares, by name.
@@ -183,9 +193,7 @@ def declared(kind: Any) -> dict[str, Declared]:
     GridError
         If it does not declare them as it must.
     """
-    is_kind = isinstance(kind, type) and dataclasses.is_dataclass(kind)
-    if not (is_kind and kind.__dataclass_params__.frozen):
-        raise GridError(f"settings_type: found {quoted(kind)}; accepted: a frozen dataclass")
+    check_kind("settings_type", kind)
     for each in dataclasses.fields(kind):
         if hasattr(BaseModel, each.name) or each.name[0] == "_":
             raise GridError(f"{called(kind)}.{each.name}: a name in use; accepted: another one")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
@@ -13,6 +14,7 @@ from agents.registry import (
     LOCAL,
     any_scheduler,
     global_scheduler,
+    kinds_of,
     local_scheduler,
     summary,
 )
@@ -127,6 +129,18 @@ def test_what_is_no_scheduler_is_told_in_one_line(module, find, name, words):
         find(name)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+class _Changeable:
+    settings = 1
+
+
+@pytest.mark.parametrize("kind", [_Changeable, [], 5])
+def test_a_scheduler_without_a_kind_of_settings_is_told(kind):
+    wrong = type("Wrong", (MuscleScheduler,), {"settings_type": kind})
+    says = f"{__name__}:Wrong.settings_type: found {kind}; accepted: a frozen dataclass"
+    with pytest.raises(GridError, match=f"^{re.escape(says)}$"):
+        kinds_of(wrong)
 
 
 def test_a_module_that_is_no_text_is_told_by_its_file(module, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import currentframe
 
 import numpy as np
 import pytest
@@ -128,5 +129,6 @@ def test_what_is_declared_wrongly_is_refused_in_a_line(kind, says):
 
 
 def test_a_default_that_could_be_changed_is_refused():
-    with pytest.raises(GridError, match=r"found the default \[1\]; accepted: one of a tuple"):
+    says = rf"\.py, line {currentframe().f_lineno + 2}: found the default \[1\]; accepted: one of"
+    with pytest.raises(GridError, match=says):
         setting([1], "One.")
