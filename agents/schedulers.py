@@ -131,7 +131,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
     @cached_property
     def max_jumps(self) -> float:  # type: ignore[override]
         """How often a waiting job may be overtaken: as `job_selection` says, or the class."""
-        own_way = self.collects or self.queues
+        own_way = self.collects or self.queues or self.only_chooses
         return math.inf if own_way else self.job_selection.jumps
 
     def place(self, job: Job) -> Answer:

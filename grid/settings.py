@@ -322,11 +322,11 @@ def listed(value: Any) -> Any:
     """Return numbers between commas, in parentheses or not, as a list; all else as it is.
 
     >>> listed("4,3, 1"), listed("(1, 2)"), listed("4"), listed("a,b")
-    ([4.0, 3.0, 1.0], [1.0, 2.0], '4', 'a,b')
+    ([4, 3, 1], [1, 2], '4', 'a,b')
     """
     if isinstance(value, str) and "," in value:
         with suppress(ValueError):
-            return [float(part) for part in value.strip("() ").split(",")]
+            return [whole(float(part)) for part in value.strip("() ").split(",")]
     return value
 
 

@@ -163,13 +163,13 @@ def _not_selected(
         way = "works in rounds" if policy.collects else "visits queues"
         yield tuple(declared(JobSelection)), f"the global scheduler {way}"
         return
-    itself = "the global scheduler selects jobs itself"
+    way = "sends each job on at once" if policy.only_chooses else "selects jobs itself"
     chosen = policy.selection or parameters.model_dump()["selection"]
-    has_jumps = policy.max_jumps is not GlobalScheduler.max_jumps
+    has_jumps = policy.only_chooses or policy.max_jumps is not GlobalScheduler.max_jumps
     if policy.selection or (has_jumps and chosen not in RESERVATIONS):
-        yield ("selection",), itself
+        yield ("selection",), f"the global scheduler {way}"
     if has_jumps:
-        yield ("max_jumps",), itself
+        yield ("max_jumps",), f"the global scheduler {way}"
     elif chosen != "fpfs":
         yield ("max_jumps",), f"selection is {chosen}"
 

@@ -207,15 +207,18 @@ class OwnSelection(GlobalScheduler):
 
 
 ITSELF = "(the global scheduler selects jobs itself)"
+AT_ONCE = "(the global scheduler sends each job on at once)"
 
 
 @pytest.mark.parametrize(
     ("policy", "chosen", "why"),
     [
         ("ect", {"selection": "easy"}, ""),
-        ("ect", {"selection": "fcfs"}, ""),
-        ("ect", {"max_jumps": 3}, ""),
-        ("ect", {"selection": "easy", "max_jumps": 3}, "max_jumps (selection is easy)"),
+        ("ect", {"selection": "fcfs"}, f"selection {AT_ONCE}"),
+        ("ect", {"selection": "easy", "max_jumps": 3}, f"max_jumps {AT_ONCE}"),
+        ("b1", {"selection": "fcfs"}, ""),
+        ("b1", {"max_jumps": 3}, ""),
+        ("b1", {"selection": "easy", "max_jumps": 3}, "max_jumps (selection is easy)"),
         ("eq-rd", {"selection": "easy"}, "selection (the global scheduler visits queues)"),
         ("oas", {"selection": "easy"}, f"selection {ITSELF}"),
         ("oas", {"max_jumps": 3}, f"max_jumps {ITSELF}"),

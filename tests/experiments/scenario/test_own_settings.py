@@ -151,8 +151,8 @@ def test_they_change_what_the_policy_does(folder):
     ("given", "says"),
     [
         ("chances=x", "chances: found 'x'; accepted: a list of numbers, from 0, at most 1"),
-        ("chances=0.5,2", "chances.1: found 2.0; accepted: at most 1"),
-        ("ends=1,2,3", "ends: found [1.0, 2.0, 3.0]; accepted: a list of 2 whole numbers"),
+        ("chances=0.5,2", "chances.1: found 2; accepted: at most 1"),
+        ("ends=1,2,3", "ends: found [1, 2, 3]; accepted: a list of 2 whole numbers"),
         ("mixed=x", "mixed: found 'x'; accepted: a number or 'auto'"),
     ],
 )

@@ -157,8 +157,8 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
         (["weights=[[1,2,3],[1,2,-4]]"], "--set: weights.1.2: found -4; accepted: from 0"),
         (["weights=[1,2,3,4]"], "--set: weights: found [1, 2, 3, 4]; accepted: (Wo, Wm, Wi) of "),
         (["weights=[[1,2,3],[1,2]]"], "--set: weights.1: found [1, 2]; accepted: (Wo, Wm, Wi) "),
-        (["weights=4,3"], "--set: weights: found [4.0, 3.0]; accepted: (Wo, Wm, Wi) of "),
-        (["weights=4,3,-1"], "--set: weights.2: found -1.0; accepted: from 0"),
+        (["weights=4,3"], "--set: weights: found [4, 3]; accepted: (Wo, Wm, Wi) of "),
+        (["weights=4,3,-1"], "--set: weights.2: found -1; accepted: from 0"),
         (
             ["prediction_error=x"],
             "--set: prediction_error: found 'x'; accepted: a number or a list",
