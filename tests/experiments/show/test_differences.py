@@ -97,7 +97,7 @@ def test_parameters_that_differ_are_told(one):
     other = again(one, latency=2.0, population=7)  # of TITAN, which is in neither
     other.summary["local"] = "fcfs"
     assert differences([one, other]) == [
-        Difference("latency", ["0.5", "2.0"], True),
+        Difference("latency", ["0.5", "2"], True),
         Difference("population", ["50", "7"], False),
     ]
     told = words(one, other)
@@ -116,9 +116,9 @@ def test_parameters_that_differ_are_told(one):
 def test_runs_of_one_policy_have_their_parameters_beside_it(one):
     runs = told_apart([one, again(one, latency=2.0), again(one, latency=2.0, loss=0.5)])
     assert [each.policy for each in runs] == [
-        "dll over easy, latency 0.5, loss 0.0",
-        "dll over easy, latency 2.0, loss 0.0",
-        "dll over easy, latency 2.0, loss 0.5",
+        "dll over easy, latency 0.5, loss 0",
+        "dll over easy, latency 2, loss 0",
+        "dll over easy, latency 2, loss 0.5",
     ]
     other = again(one, latency=2.0)
     other.summary["local"] = "fcfs"

@@ -103,7 +103,7 @@ least = 2
         (
             "max_deadline_ratio = 2",
             "assign_deadlines = true\nservice_classes = []",
-            "max_deadline_ratio: found 2.0, but 5.0 in 'x'",
+            "max_deadline_ratio: found 2, but 5 in 'x'",
         ),
         ("nodes = 20", "mode = 'open'", "nodes: found 20, but auto"),
         ("q = 0.5, nodes = 20, latency = 1", "mode = 'batch'", ""),  # q means nothing here
@@ -112,7 +112,7 @@ least = 2
         ("assign_deadlines = true", "jobs = 20", ""),  # then all have them
         ("assign_deadlines = false", "mode = 'batch'", "assign_deadlines: found false, but true"),
         ("max_size = 10", "jobs = 20", ""),
-        ("load_factor = 0.5", "nodes = 20", "load_factor: found 0.5, but 1.0"),
+        ("load_factor = 0.5", "nodes = 20", "load_factor: found 0.5, but 1"),
         ("kill_at_request = true", "", "kill_at_request: found true, but false"),
         ("nodes = 20, mode = 'open'", "", ""),
     ],
