@@ -112,17 +112,24 @@ def _small_slots_are_alike(outcome: Outcome) -> Verdict:
 def _small_slots_take_long(outcome: Outcome) -> Verdict:
     """Judge the printed model; where it was not solved in time, it takes longer than is known.
 
-    Where that is so of the largest slots, nothing is known of how many times as long it takes.
+    Where that is so of the largest slots, nothing is known of how many times as long it takes, and
+    the times are told.
     """
     small, large = _at(OF_MILP[0], MILP), _at(OF_MILP[-1], MILP)
     if not outcome.is_proved(large):
-        return Verdict(OPEN)
+        return Verdict(OPEN, tuple(_solve_time(outcome, point) for point in (small, large)))
     solved = outcome.is_proved(small)
     ratio = outcome[small]["wall_s"] / max(outcome[large]["wall_s"], 1e-3)
     least = "" if solved else ", at least"
     where = f"{small.name}: solve time at {small.share} % over that at {large.share} %{least}"
     word = HOLDS if ratio >= GROWTH else FAILS if solved else OPEN
     return Verdict(word, (Measured(f"times, {where}", Interval(ratio, 0.0)),))
+
+
+def _solve_time(outcome: Outcome, point: Point) -> Measured:
+    least = "" if outcome.is_proved(point) else ", at least (no optimum proved)"
+    where = f"s, {point.name}: solve time at {point.share} %{least}"
+    return Measured(where, Interval(outcome[point]["wall_s"], None))
 
 
 def _small_slots_are_compact(outcome: Outcome) -> Verdict:
