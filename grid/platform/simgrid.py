@@ -231,12 +231,12 @@ class _Reader:
         hosts = _count(element.get("radical", ""))
         node = self._add(_of(element), hosts * _cores(element), self._speed(element))
         backbone = [self._cable(element, "bb_bw", "bb_lat")] if element.get("bb_bw") else []
-        latency = measured(element.get("lat", "0"), SECONDS)
-        return _Part(node, latency=latency).over(backbone)
+        return _Part(node, latency=_own_latency(element)).over(backbone)
 
     def _hosts(self, zone: Element, alone: bool) -> list[_Part]:
         """Return the clusters that the hosts of a zone are: one for each speed."""
         groups: dict[float, int] = {}
+        delays: dict[float, set[float]] = {}
         for element in zone:
             if element.tag not in ("host", "cabinet"):
                 continue
@@ -246,6 +246,7 @@ class _Reader:
             count = 1 if element.tag == "host" else _count(element.get("radical", ""))
             speed = self._speed(element)
             groups[speed] = groups.get(speed, 0) + count * _cores(element)
+            delays.setdefault(speed, set()).add(_own_latency(element))
         backbone = [self._cable(each) for each in zone.findall("backbone")]
         for route in zone.findall("route") if groups else ():
             self._leave_out("routes between hosts", f"{route.get('src')}-{route.get('dst')}")
@@ -254,7 +255,10 @@ class _Reader:
             name = zone.get("id", "hosts")
             if not (alone and len(groups) == 1):
                 name = f"{name}-{speed / 1e9:g}Gf"
-            found.append(_Part(self._add(name, size, speed)).over(backbone))
+            if len(delays[speed]) > 1:
+                self._leave_out("latencies of hosts and cabinets but the longest, of", name)
+            node = self._add(name, size, speed)
+            found.append(_Part(node, latency=max(delays[speed])).over(backbone))
         return found
 
     def _add(self, identity: str, size: int, speed: float) -> str:
@@ -303,6 +307,11 @@ class _Reader:
 
 def _of(element: Element) -> str:
     return element.get("id", "")
+
+
+def _own_latency(element: Element) -> float:
+    """Return the latency (s) of the link of each host of a cluster or cabinet; 0 of a host."""
+    return measured(element.get("lat", "0"), SECONDS)
 
 
 def _some(names: list[str]) -> str:

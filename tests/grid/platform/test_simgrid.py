@@ -133,6 +133,24 @@ def test_hosts_are_clusters_by_their_speed(tmp_path):
     assert alone.names == ("z",)
 
 
+def test_the_latency_of_a_cabinet_counts_as_that_of_a_cluster(tmp_path):
+    cabinet = '<cabinet id="c" radical="1-10" prefix="c" suffix="" speed="{}Gf" lat="{}ms"/>'
+    backbone = '<backbone id="b" bandwidth="1MBps" latency="1ms"/>'
+    first = zone("one", cabinet.format(1, 100) + cabinet.format(1, 100) + backbone)
+    mixed = cabinet.format(1, 100) + cabinet.format(1, 300) + cabinet.format(2, 7)
+    platform = read(tmp_path, zone("z", first + zone("two", mixed)))
+    assert links(platform) == {
+        ("one", "switch"): (8.0, 0.101),
+        ("two-1Gf", "two"): (math.inf, 0.3),
+        ("two-2Gf", "two"): (math.inf, 0.007),
+        ("two", "switch"): (math.inf, 0.0),
+    }
+    told = "latencies of hosts and cabinets but the longest, of: 1 (two-1Gf) left out"
+    assert told in platform.notes
+    alone = read(tmp_path, zone("z", cabinet.format(1, 100)))
+    assert "latencies" not in "".join(alone.notes)
+
+
 def test_what_has_no_meaning_is_named(tmp_path):
     cluster = A.replace("/>", ' limiter_link="1MBps"><prop id="watt" value="1"/></cluster>')
     rest = '<config id="General"/><storage id="s"/>'
