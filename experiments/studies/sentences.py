@@ -45,10 +45,12 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
         for name, values in study.vary.items()
     )
     logs = [*study.workloads]
-    many = "s" if len(logs) > 1 else ""
-    jobs = f"workload{many} {listed(logs)}" if logs else "one workload"
-    where = f"{counted(len(study.settings), 'setting')} ({varied})" if varied else "one setting"
-    what = f"{where} with {jobs}"
+    if len(logs) > 1:
+        varied += f"{' x ' if varied else ''}workload {listed(logs)}"
+    total = len(study.settings) * max(1, len(logs))
+    where = f"{counted(total, 'setting')} ({varied})" if varied else "one setting"
+    jobs = f"workload {logs[0]}" if logs else "one workload"
+    what = where if len(logs) > 1 else f"{where} with {jobs}"
     if len(study.compared) == 1:
         yield f"One policy at {what}: there is nothing to compare it with."
     else:
@@ -58,8 +60,8 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
         often = outcome.points["n"]
         times = f"{_from_to(often)} {stretches(outcome, often.max())}"
         found = f"{counted(len(outcome.runs), 'run')}, {times} of each point"
-        several = {"policies": study.compared, "settings": study.settings}
-        who = [name for name, each in several.items() if len(each) > 1]
+        several = {"policies": len(study.compared), "settings": total}
+        who = [name for name, often in several.items() if often > 1]
         if not who:
             yield f"{found}."
             return
@@ -70,11 +72,13 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
 
 
 def _of_other_jobs(outcome: StudyTables) -> str:
-    """Return which differences are not of the same jobs: those between values that change them."""
+    """Return which differences are not of the same jobs: those between what changes them."""
     of_jobs = OF_JOBS_AND_DEADLINES | (set() if outcome.provenance.get("inputs") else OF_ARRIVALS)
     vary = outcome.study.vary
     names = [name for name, values in vary.items() if len(values) > 1 and name in of_jobs]
-    return f", but for those between values of {listed(names)}" if names else ""
+    between = ["workloads"] if len(outcome.study.workloads) > 1 else []
+    between += [f"values of {listed(names)}"] if names else []
+    return f", but for those between {listed(between)}" if between else ""
 
 
 def _effects(outcome: StudyTables) -> Iterator[str]:

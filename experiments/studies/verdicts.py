@@ -94,12 +94,13 @@ def verdicts(outcome: StudyTables) -> Iterator[str]:
 def _of_all(outcome: StudyTables, settings: Sequence[Setting]) -> Iterator[str]:
     best = _how_often(setting.surely_best for setting in settings)
     total = len(settings)
+    all_ = "both" if total == 2 else f"all {total}"
     everywhere = [policy for policy, often in best.items() if often == total]
     if everywhere:
-        yield f"{listed(everywhere)} {verb(everywhere)} surely the best in all {total} settings."
+        yield f"{listed(everywhere)} {verb(everywhere)} surely the best in {all_} settings."
         return
     if best:
-        yield f"No policy is surely the best in all {total} settings."
+        yield f"No policy is surely the best in {all_} settings."
         for policy, often in best.items():
             yield f"{policy}: surely the best in {often} of {total}."
     else:

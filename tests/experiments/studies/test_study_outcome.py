@@ -61,7 +61,7 @@ def test_points_ranks_and_effects(tmp_path):
     assert outcome.effects["difference"].to_numpy() == pytest.approx([-9, -9], abs=0.5)
     assert (outcome.effects["half_width"] < 1).all()
     text = " ".join(outcome.sentences())
-    assert "ect over fcfs is surely the best in all 2 settings." in text
+    assert "ect over fcfs is surely the best in both settings." in text
     assert worse[["better", "worse"]].to_numpy().tolist() == [[0, 5], [0, 5]]
     assert "From link_mbps 100 to 1000, mean turnaround of ect over fcfs changes by -" in text
 
@@ -111,7 +111,7 @@ def test_a_run_without_a_steady_state_strikes_nothing_out_and_is_marked(tmp_path
     assert outcome.points["unstable"].tolist() == [1, 0, 0, 0]
     assert outcome.points["mean_turnaround"].notna().all()
     text = " ".join(outcome.sentences())
-    assert "ect over fcfs is surely the best in all 2 settings." in text
+    assert "ect over fcfs is surely the best in both settings." in text
     assert "ect over fcfs (link_mbps 100): no steady state in 1 of the runs" in text
     assert "From link_mbps 100 to 1000, mean turnaround of dll over fcfs changes by -" in text
     console = Console(width=80, file=io.StringIO())
@@ -193,7 +193,7 @@ def test_rejecting_wins_no_deadlines(tmp_path):
     text = STUDY.replace("mean_turnaround", "deadlines_met")
     outcome = read(tmp_path, result, text=text)
     told = " ".join(outcome.sentences())
-    assert "ect over fcfs is surely the best in all 2 settings." in told
+    assert "ect over fcfs is surely the best in both settings." in told
     assert "accepted, but for deadlines met: they missed those of the others." in told
     assert "dll over fcfs (link_mbps 1000) rejected all jobs of all runs. " in told
 

@@ -184,3 +184,38 @@ def test_tied_leaders_are_told_in_the_plural():
     (line,) = verdicts(outcome_of({"a": [1, 2, 3], "b": [1, 2, 3], "c": [2, 2, 3]}))
     assert line.startswith("a and b have the lowest mean wait")
     assert "but are not surely the best" in line
+
+
+@pytest.mark.parametrize(
+    ("vary", "logs", "at", "total"),
+    [
+        (None, ["kth", "both"], "2 settings (workload kth and both)", "both"),
+        (
+            "link_mbps = [100, 1000]",
+            ["kth", "both"],
+            "4 settings (link_mbps 100 and 1000 x workload kth and both)",
+            "all 4",
+        ),
+        (
+            "link_mbps = [100, 1000]",
+            ["kth"],
+            "2 settings (link_mbps 100 and 1000) with workload kth",
+            "both",
+        ),
+    ],
+)
+def test_settings_are_counted_in_one_way(vary, logs, at, total, tmp_path):
+    text = STUDY.replace("[vary]\nlink_mbps = [100, 1000]", f"[vary]\n{vary}" if vary else "")
+    text += "\n[workloads]\n" + "".join(f'{name} = "{name}.swf"\n' for name in logs)
+
+    def result(policy, *_):
+        return {"mean_turnaround": 1.0 + policy.startswith("dll")}
+
+    told = StudyOutcome.read(made_up(tmp_path / "study.db", result, text)).sentences()
+    assert told[0].startswith(f"2 policies compared at {at}, by")
+    assert f"ect over fcfs is surely the best in {total} settings." in told
+    if len(logs) > 1:
+        assert told[1].endswith(
+            "all policies and settings have the same seed, so that differences are of the same "
+            "jobs, but for those between workloads."
+        )
