@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -32,6 +32,8 @@ def raise_as_of(scheduler: Scheduler, now: float, error: Exception | SystemExit)
 def made(make: Callable[..., Any], *given: object) -> Any:
     """Return an agent that `make` makes; say in any exception whose making it was."""
     called = str(getattr(make, "__name__", make))
+    if isinstance(make, type):
+        _check_takes(make, given)
     try:
         agent = make(*given)
     except (Exception, SystemExit) as error:
@@ -40,6 +42,25 @@ def made(make: Callable[..., Any], *given: object) -> Any:
     if not hasattr(agent, "unique_id"):
         raise GridError(f"{called}: accepted: an __init__ that calls super().__init__")
     return agent
+
+
+def _check_takes(kind: Any, given: Sequence[object]) -> None:
+    """Raise `GridError` unless the class is made of as much as those that it extends."""
+    found, *extended = (inspect.signature(each.__init__) for each in kind.__mro__)
+    if not _takes(found, given):
+        accepted = next(each for each in extended if _takes(each, given))
+        raise GridError(
+            f"{kind.__name__}: found __init__({', '.join(found.parameters)}); "
+            f"accepted: __init__({', '.join(accepted.parameters)})"
+        )
+
+
+def _takes(signature: inspect.Signature, given: Sequence[object]) -> bool:
+    try:
+        signature.bind(None, *given)
+    except TypeError:
+        return False
+    return True
 
 
 def _home(made_by: Any, error: BaseException) -> str:
