@@ -202,7 +202,10 @@ BAD = {
     "too small a cluster": (["quickstart", "--global", "wrong:TooSmall"], "TOOSMALL"),
     "not a priority": (["quickstart", "--local", "wrong:NoNumber"], "NONUMBER"),
     "no super().__init__": (["quickstart", "--global", "wrong:NoSuper"], "NoSuper"),
-    "memory is a list": (["quickstart", "--global", "wrong:ListMemory"], "list"),
+    "memory is a list": (
+        ["quickstart", "--global", "wrong:ListMemory"],
+        "memory: found [0.0]; accepted: a c",
+    ),
     "out is a file": (["quickstart", "--out", "ok.swf"], "ok.swf"),
     "out is nothing": (["quickstart", "--out", ""], "--out: found ''; accepted: a folder"),
     "a log is nothing": (
