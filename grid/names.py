@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-_NEAR = 0.6
+_NEAR = 0.65
 """Likeness, from 0 to 1, from which on a name may have been meant."""
 
 

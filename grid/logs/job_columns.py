@@ -158,7 +158,8 @@ def check_header(where: str, header: list[str]) -> None:
         )
     for name in header:
         if name not in COLUMNS:
-            raise WorkloadError(f"{where}: unknown column {quoted(name)}; {meant(name, COLUMNS)}")
+            known = meant(name, COLUMNS, f"accepted: {', '.join(COLUMNS)}")
+            raise WorkloadError(f"{where}: unknown column {quoted(name)}; {known}")
         if header.count(name) > 1:
             raise WorkloadError(
                 f"{where}: column {name} found {header.count(name)} times; accepted: once"
