@@ -11,7 +11,7 @@ import numpy as np
 
 from agents.messages import Message
 from agents.model import GridModel
-from experiments.live.columns import shorten
+from experiments.live.columns import shorten, shorten_apart
 from experiments.show.numbers import counted, duration
 from grid.jobs import ANYWHERE
 from grid.kernel.state import NONE
@@ -54,7 +54,7 @@ class Happenings:
     def __init__(self, model: GridModel) -> None:
         self.last: list[Happening] = []
         self._model = model
-        self._names = [shorten(name, NAME) for name in model.world.platform.names]
+        self._names = shorten_apart(model.world.platform.names, NAME)
         self._looked = -np.inf
         self._started = self._left = 0
         self._heard: Message | None = None
@@ -70,9 +70,14 @@ class Happenings:
         new = list(takewhile(lambda message: message is not self._heard, reversed(said)))
         self._heard = said[-1] if said else None
         for message in reversed(new[:KEPT]):
-            sender, receiver = shorten(message.sender, NAME), shorten(message.receiver, NAME)
+            sender, receiver = map(self._short, (message.sender, message.receiver))
             words = f"{sender} -> {receiver}: {message.words()}"
             yield Happening(message.sent, _MESSAGE, words)
+
+    def _short(self, name: str) -> str:
+        """Return the name of an agent as sentences have it."""
+        platform = self._model.world.platform.names
+        return self._names[platform.index(name)] if name in platform else shorten(name, NAME)
 
     def _ends(self) -> Iterator[Happening]:
         """Yield the jobs that left; those that were not yet seen to start, as started too."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import cycle, takewhile
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -62,6 +62,27 @@ def shorten(text: str, width: int, glyphs: Glyphs = UNICODE) -> str:
     if text[len(kept)] in _PARTS_OF_NUMBERS:
         kept = kept.rstrip(_PARTS_OF_NUMBERS) or kept
     return set_cell_size(kept + glyphs.ellipsis, min(width, cell_len(kept + glyphs.ellipsis)))
+
+
+def shorten_apart(texts: Sequence[str], width: int, glyphs: Glyphs = UNICODE) -> list[str]:
+    """Return texts as `shorten` does; what those that became the same have in common goes first.
+
+    Examples
+    --------
+    >>> shorten_apart(["grid_cluster1", "grid_cluster2", "C3"], 8)
+    ['gr…1', 'gr…2', 'C3']
+    """
+    short = [shorten(text, width, glyphs) for text in texts]
+    alike: dict[str, set[str]] = {}
+    for text, cut in zip(texts, short, strict=True):
+        alike.setdefault(cut, set()).add(text)
+    for index, text in enumerate(texts):
+        if len(same := alike[short[index]]) > 1:
+            alike_so_far = takewhile(lambda signs: len({*signs}) == 1, zip(*same, strict=False))
+            common = "".join(signs[0] for signs in alike_so_far)
+            head = set_cell_size(common, max(0, width // 3)).rstrip()
+            short[index] = shorten(f"{head}{glyphs.ellipsis}{text[len(common) :]}", width, glyphs)
+    return short
 
 
 def share(part: float, whole: float, width: int) -> int:
@@ -177,7 +198,7 @@ def names(head: str, cells: Sequence[str], glyphs: Glyphs, rank: int = 0) -> Col
     longest = max(cell_len(head), *(cell_len(cell) for cell in cells), 0)
     return Column(
         head,
-        lambda row, width: Text(shorten(cells[row], width, glyphs), "bold"),
+        lambda row, width: Text(shorten_apart(cells, width, glyphs)[row], "bold"),
         min(longest, 7),
         min(longest, 40),
         rank,

@@ -20,7 +20,7 @@ from experiments.events.happenings import parts_of
 from experiments.events.identity import Identities, Identity
 from experiments.events.story import Known, tell
 from experiments.events.words import Place, Story
-from experiments.live.columns import shorten
+from experiments.live.columns import shorten_apart
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.jobs import ANYWHERE
@@ -74,7 +74,7 @@ class Follower:
     def __init__(self, model: GridModel, number: int | None = None) -> None:
         self.story = Story("Following: no job yet", [])
         self._model = model
-        self._names = [shorten(name, NAME) for name in model.world.platform.names]
+        self._names = shorten_apart(model.world.platform.names, NAME)
         self._alone = number is not None
         self._identities = Identities(model.workload)
         self._known: Known | None = None

@@ -244,7 +244,7 @@ def _columns(clusters: list[dict[str, Any]]) -> dict[str, str]:
 
 def _clusters_table(clusters: list[dict[str, Any]]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("cluster", no_wrap=True, max_width=12)
+    table.add_column("cluster", overflow="fold")  # numbers keep their room, names take the rest
     shown = clusters[:CLUSTERS_SHOWN]
     scales = {}
     for name, words in _columns(shown).items():

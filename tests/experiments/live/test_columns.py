@@ -15,6 +15,7 @@ from experiments.live.columns import (
     names,
     numbers,
     shorten,
+    shorten_apart,
     table,
 )
 
@@ -41,6 +42,16 @@ def test_shortened_texts_fit_on_one_line(text, width, glyphs):
     short = shorten(text, width, glyphs)
     assert cell_len(short) <= width
     assert short.isprintable()
+
+
+@given(st.text(st.characters(categories=["L"]), min_size=30), st.integers(12, 30))
+def test_names_that_begin_alike_stay_apart(common, width):
+    given_names = [f"{common}{number}.fr" for number in range(1, 13)]
+    short = shorten_apart(given_names, width)
+    assert len({*short}) == len(given_names)
+    assert all(cell_len(each) <= width for each in short)
+    lines = [line.plain for line in table([names("cluster", given_names, UNICODE)], 12, width)]
+    assert len({*lines}) == len(lines)
 
 
 @given(st.lists(st.integers(0, 10**9).map(str)), st.integers(12, 60))

@@ -151,3 +151,12 @@ def test_tables_fit_80_columns_whatever_the_numbers(result):
         assert [line[:22] for line in lines if line.startswith("[cluster]")] == shown
         assert not any("…" in line for line in lines)
         assert "and 10 more clusters" in lines
+
+
+def test_clusters_whose_long_names_begin_alike_are_told_apart():
+    names = [f"cluster_of_the_cabinet_{number}" for number in range(1, 3)]
+    tables = {"clusters": [{"name": name, "size": 8} for name in names]}
+    platform = Platform.from_dict(tables)
+    scenario = Scenario("long", platform, {"mode": "open", "jobs": 4}, "dll", "fcfs")
+    lines = printed(run(scenario)).splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("cluster_")] == names
