@@ -9,7 +9,7 @@ from experiments.run.results import Result
 from experiments.scenario.scenario import Scenario
 from experiments.show.labels import label, schedulers
 from experiments.show.labels import told as told_of
-from experiments.show.numbers import number
+from experiments.show.numbers import listed, number
 from experiments.show.page import Cell, Column, Table, cluster_table, figures, templates
 from experiments.show.run_data import Ran
 from experiments.show.study_page import ranking_table
@@ -53,11 +53,12 @@ def _told(thing: object) -> Told:
 @_told.register
 def _(scenario: Scenario) -> Told:
     told = scenario.to_dict()
+    workload = told["workload"]
     clusters = scenario.platform.clusters
     facts = {
         "clusters": f"{len(clusters)}",
         "processors": number(float(scenario.platform.sizes.sum())),
-        "jobs": str(told["workload"] or "synthetic"),
+        "jobs": workload if isinstance(workload, str) else listed(workload or ["synthetic"]),
     }
     rows = [
         [Cell(each.name), Cell(str(each.size), each.size), Cell(f"{each.rate:g}", each.rate)]

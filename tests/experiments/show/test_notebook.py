@@ -137,3 +137,13 @@ def test_a_run_that_kept_no_jobs_draws_nothing():
     bare = dataclasses.replace(result_of(model, "bare", 0.1), records=None)
     with pytest.raises(GridError, match="jobs"):
         bare.draw()
+
+
+def test_several_logs_are_told_by_their_names(tmp_path):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,1,5\n")
+    logs = [f"{name}={tmp_path / 'jobs.csv'}" for name in ("C1", "C2")]
+    scenario = metasched.Scenario.load("quickstart")
+    several = dataclasses.replace(scenario, workload=logs)
+    assert repr(several).endswith(f"jobs {logs[0]} and {logs[1]}>")
+    one = dataclasses.replace(scenario, workload=str(tmp_path / "jobs.csv"))
+    assert repr(one).endswith(f"jobs {tmp_path / 'jobs.csv'}>")
