@@ -163,15 +163,15 @@ def _losses(result: Result) -> Iterator[tuple[str, str]]:
 def _coallocation(
     metrics: dict[str, Any], links: list[dict[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield what splitting jobs and staging their data came to, if that happened."""
+    """Yield what splitting and moving jobs and staging their data came to, if that happened."""
     if metrics["coallocated"]:
         for name in ("coallocated", "mean_penalty"):
             yield label(name), told(name, metrics[name])
         if any(link["mean_demand"] for link in links):
             most = max(link["saturated"] for link in links)
             yield "most saturated link", f"{percent(most)} of the time"
-    if metrics["mean_staging"]:
-        for name in ("migrated", "mean_staging"):
+    for name in ("migrated", "mean_staging"):
+        if metrics[name]:
             yield label(name), told(name, metrics[name])
 
 

@@ -160,3 +160,12 @@ def test_clusters_whose_long_names_begin_alike_are_told_apart():
     scenario = Scenario("long", platform, {"mode": "open", "jobs": 4}, "dll", "fcfs")
     lines = printed(run(scenario)).splitlines()
     assert [line.split()[0] for line in lines if line.startswith("cluster_")] == names
+
+
+def test_moved_jobs_are_told_where_there_are_some():
+    def text(scheduler):
+        given = {"mode": "open", "jobs": 40, "local_share": 1.0, "min_size": 1, "max_size": 4}
+        return printed(run(Scenario("s", Platform.star([8, 8]), given, scheduler, "fcfs")))
+
+    assert re.search(r"^moved, of jobs with an origin +[1-9]", text("round-robin"), re.MULTILINE)
+    assert "moved" not in text("home")
