@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import Field
 
 from agents.schedulers import LocalScheduler
-from agents.selection import as_number
+from agents.selection import MOST_JUMPS, as_number
 from grid.jobs import LONGEST, UNKNOWN
 from grid.kernel.compile import compiled
 from grid.settings import Checked, setting
@@ -35,7 +35,7 @@ class FpfsSettings(Checked):
         "any",
         "How often others of its cluster may overtake a job that waits there, under fpfs.",
         least=0,
-        most=1_000_000_000,
+        most=MOST_JUMPS,
         choices=("any",),
     )
 

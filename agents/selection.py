@@ -10,6 +10,9 @@ from grid.settings import Checked, setting
 RESERVATIONS = {"easy": 1, "conservative": 100}
 """How many of the first jobs have reservations (`grid.kernel.queueing.global_backfilling`)."""
 
+MOST_JUMPS = 1_000_000_000
+"""Largest number of jumps that is accepted."""
+
 
 @dataclass(frozen=True)
 class JobSelection(Checked):
@@ -28,7 +31,7 @@ class JobSelection(Checked):
         "any",
         "How often the others may overtake a waiting job under fpfs.",
         least=0,
-        most=1_000_000_000,
+        most=MOST_JUMPS,
         choices=("any",),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
@@ -9,12 +10,14 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import mesa
+import numpy as np
 
 from agents.a4.broker import A4Broker, hierarchy
 from agents.cluster import ClusterAgent
 from agents.error_context import compiled, made
 from agents.protocols import Grid
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
+from agents.selection import MOST_JUMPS
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.policies.decisions import (
@@ -78,6 +81,7 @@ def receivers(scheduler: GlobalScheduler, clusters: Sequence[ClusterAgent]) -> d
 def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
     """Have the world ask the global scheduler."""
     world = model.world
+    _check_jumps(scheduler)
     world.policies.set_global(
         scheduler,
         _addresses(model, scheduler),
@@ -87,6 +91,17 @@ def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
     )
     world.policies.limit_size(scheduler.largest_job())
     world.policies.notify(scheduler.collects)
+
+
+def _check_jumps(scheduler: GlobalScheduler | LocalScheduler) -> None:
+    """Raise `GridError` for a `max_jumps` of its own that is no number of jobs."""
+    jumps = scheduler.max_jumps
+    is_number = isinstance(jumps, int | float | np.integer)
+    if not (is_number and (jumps == math.inf or (0 <= jumps <= MOST_JUMPS and jumps % 1 == 0))):
+        raise GridError(
+            f"{type(scheduler).__name__}: max_jumps: found {quoted(jumps)}; accepted: a whole "
+            f"number from 0 to {MOST_JUMPS}, or math.inf"
+        )
 
 
 def _memory(scheduler: GlobalScheduler) -> Any:
@@ -157,6 +172,7 @@ def connect_local(model: Grid, cluster: int, scheduler: LocalScheduler) -> None:
             f"{type(scheduler).__name__}: service: found {service!r}; accepted: "
             + ("head, of a scheduler that plans" if planned else ", ".join(SERVICES))
         )
+    _check_jumps(scheduler)
     model.world.policies.set_local(
         cluster,
         address,

@@ -164,6 +164,19 @@ def test_own_policies_may_say_themselves_which_waiting_jobs_are_tried():
     assert migrated(Oldest, ("fpfs", 2)) == migrated(Oldest, ("easy",)) == oldest
 
 
+@pytest.mark.parametrize("jumps", ["any", -1, 1.5, np.nan, None, 10**30])
+def test_jumps_of_its_own_that_are_no_number_are_refused(jumps):
+    class Wrong(PlainMigration):
+        max_jumps = jumps
+
+    class WrongLocal(PlainShortest):
+        max_jumps = jumps
+
+    for policies, name in ((Wrong, "fcfs"), "Wrong"), (("dll", WrongLocal), "WrongLocal"):
+        with pytest.raises(GridError, match=f"^{name}: max_jumps: found .*accepted: a whole numb"):
+            ran(*policies)
+
+
 def test_a_compiled_scheduler_has_memory_and_a_stream_of_its_own():
     class Counting(GlobalScheduler):
         @numba.njit
