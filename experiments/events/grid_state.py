@@ -10,8 +10,9 @@ from agents.messages import name_jobs
 from experiments.events import job_events
 from experiments.events.happenings import processors
 from experiments.events.identity import Identity, identity
-from experiments.events.message_events import Event, kind_of
+from experiments.events.message_events import LOST, Event, kind_of
 from experiments.show.numbers import duration, instant
+from grid.kernel.state import ADVERTISED, MESSAGE_KINDS
 
 _REPORTS = 10_000
 """Reports of local schedulers that are remembered: many may come in the time of one latency."""
@@ -70,6 +71,7 @@ class Surroundings:
         self._made: dict[str, _Room] = {}
         self._sizes = sizes
         self._at_once, self._in_no_time = at_once, in_no_time
+        self._lost: dict[str, float] = {}  # state, as of when (s), that nobody has told of since
         self._placed = False  # whether the global scheduler itself started the last job
         self._reports = deque[tuple[float, float, str]](maxlen=_REPORTS)
         self._running: dict[Identity, dict[str, int]] = {}
@@ -105,6 +107,10 @@ class Surroundings:
             self._room(name, event["time"]).back += max(more, 0)
         elif kind == job_events.ADVERTISED:
             self._advertised[event["sender"]] = event
+            if event["sent"] >= self._lost.get(event["sender"], 0.0):
+                self._lost.pop(event["sender"], None)
+        elif kind == LOST and event["kind"] == MESSAGE_KINDS[ADVERTISED]:
+            self._lost[event["cluster"]] = event["at"]
         elif kind == "ScheduleReport":
             left = f"makespan left {duration(event['makespan'])}"
             self._reports.append(
@@ -185,6 +191,12 @@ class Surroundings:
             of = next(iter(away)) if len(away) == 1 else f"{len(away):,} clusters"
             count = sum(away.values())
             yield f"{processors(count)} of {of} {'is' if count == 1 else 'are'} away"
+
+    def never_told(self) -> Iterator[str]:
+        """Tell of how many clusters the global scheduler does not know the last change."""
+        if self._lost:
+            of = next(iter(self._lost)) if len(self._lost) == 1 else f"{len(self._lost):,} clusters"
+            yield f"the last advertisement of {of} was lost"
 
     def may_precede(self, event: Event, cluster: str) -> bool:
         """Tell whether the scheduler may have known of an event when it chose a cluster just then.

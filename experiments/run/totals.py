@@ -15,6 +15,7 @@ from grid.errors import GridError
 from grid.metrics.job_totals import Tally
 from grid.metrics.of_rounds import Rounds
 from grid.platform import topology
+from grid.platform.brokers import CHANGE
 from grid.platform.multicluster import Platform
 from grid.workloads.source import Cleaning
 from grid.world.finished import Records
@@ -178,10 +179,18 @@ class RunTotals:
     def why_unfinished(self) -> str:
         """Why jobs of a run that was not interrupted are unfinished, in words."""
         if not self.thrown_back:
-            return "no scheduler started them"
+            return f"no scheduler started them{self._never_heard}"
         back = f"{self.thrown_back:,} thrown back by failures"
         never = self.unfinished - self.thrown_back
         return f"{never:,} that no scheduler started, {back}" if never else back
+
+    @property
+    def _never_heard(self) -> str:
+        """What a scheduler may have waited for in vain, in words; "" if brokers lose nothing."""
+        told = getattr(self.scenario.parameters, "advertising", None)
+        if told is None or not told.loss or told.truth or told.when != CHANGE:
+            return ""
+        return "; advertisements may have been lost, and advertise = change repeats none"
 
     @property
     def lost_work(self) -> float:

@@ -127,3 +127,20 @@ def test_a_job_that_waits_to_the_end_is_told_with_what_is_away():
     made = model_of(Never, "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
     story = told(made, 1, {"C1": 8, "C2": 6, "C3": 4})
     assert story[-1] == (None, "3 processors of C1 are away")
+
+
+def test_a_job_that_waits_for_lost_advertisements_is_told_so():
+    class Waits(GlobalScheduler):
+        def place(self, job):
+            return self.clusters[0] if job.number == 1 else None
+
+    made = model_of(
+        Waits,
+        "fcfs",
+        jobs=table((0, 8, 5), (1, 8, 5)),
+        platform=PLATFORM.star([8]),
+        latency=1.0,
+        advertising=Advertising(loss=0.999),
+    )
+    story = told(made, 2, {"C1": 8})
+    assert story[-1] == (None, "the last advertisement of C1 was lost")

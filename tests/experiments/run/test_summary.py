@@ -166,6 +166,12 @@ def test_jobs_that_no_one_starts_are_not_lost_in_silence():
     assert "interrupted" not in result.summary()
     assert "2 jobs not finished: no scheduler started them" in printed(result)
     assert result.why_unfinished == "no scheduler started them"
+    for given, hint in (
+        ({"loss": 0.1}, "change repeats none"),
+        ({"loss": 0.1, "advertise": "both"}, ""),
+    ):
+        lossy = replace(result, scenario=result.scenario.changed(**given))
+        assert lossy.why_unfinished.endswith(hint or "no scheduler started them")
 
 
 @pytest.mark.parametrize(
