@@ -76,7 +76,7 @@ def live():
 def test_a_run_can_be_as_fast_as_it_is(live):
     session = live("quickstart", "--live", "--pace", "1e9", "--set", "jobs=40")
     assert session.end() == 0
-    assert "40 of 40 submitted" in "\n".join(session.screen.display)
+    assert any(line.startswith("messages ") for line in session.screen.display)
 
 
 def test_a_job_is_followed_at_a_pace_and_interrupting_does_not_wait(live):
