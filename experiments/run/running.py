@@ -148,7 +148,7 @@ def run(
             f"run: found {quoted(scenario)}; accepted: a Scenario, the name of one, or its file"
         )
     for name, path in (("out", out), ("events", events)):
-        if not isinstance(path, str | os.PathLike | None):
+        if not isinstance(path, str | os.PathLike | None) or "\0" in os.fspath(path or ""):
             raise GridError(f"{name}: found {quoted(path)}; accepted: a path")
     check_files(
         [(None if events is None else os.fspath(events), "events")],

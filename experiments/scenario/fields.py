@@ -39,9 +39,11 @@ def check_fields(given: Mapping[str, Any]) -> None:
         _require(known, where, key, found, accepted)
     for key, of in LISTS.items():
         strings(given[key], key, of, where)
-    _require(given["workload"] != "", where, "workload", "", f"{SITES}, or None")
-    if not isinstance(given["workload"], str | os.PathLike | None):
-        strings(given["workload"], "workload", SITES, where)
+    logs = given["workload"]
+    one = isinstance(logs, str | os.PathLike | None)
+    paths = [logs or ""] if one else strings(logs, "workload", SITES, where)
+    named = logs != "" and not any("\0" in os.fspath(path) for path in paths)
+    _require(named, where, "workload", logs, f"{SITES}, or None")
 
 
 def strings(found: Any, key: str, of: str, where: str) -> tuple[str, ...]:

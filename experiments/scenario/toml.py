@@ -99,8 +99,10 @@ def read_toml(path: Path, instead: Instead = (None, None)) -> dict[str, Any]:
 def _logs(table: Mapping[str, Any], path: Path) -> Path | list[str] | None:
     """Return the log, or those of sites, by paths from where the command runs."""
     found = table.get("workload", [])
-    if found == "":
-        raise ScenarioError(f"{path}: workload: found ''; accepted: {SITES}, or no such key")
+    texts = found if isinstance(found, list) else [found]
+    if found == "" or any("\0" in str(each) for each in texts):
+        told = quoted(found)
+        raise ScenarioError(f"{path}: workload: found {told}; accepted: {SITES}, or no such key")
     if isinstance(found, str):
         return path.parent / found
     sites = []

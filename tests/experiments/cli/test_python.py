@@ -13,6 +13,7 @@ from grid.platform.multicluster import Platform
     ("given", "words"),
     [
         ({"out": 3}, "out: found 3; accepted: a path"),
+        ({"out": "\0"}, "out: found '\\x00'; accepted: a path"),
         ({"events": 3}, "events: found 3; accepted: a path"),
         ({"follow": "x"}, "follow 'x': found no such job; accepted: the number of a job"),
         ({"pace": -1}, "pace: found -1; accepted: simulated seconds a second, above 0"),

@@ -59,6 +59,7 @@ def test_each_packaged_scenario_has_its_own_parameters():
             "workload = ''\n" + SITE,
             "mine.toml: workload: found ''; accepted: SITE=FILE, or one file",
         ),
+        ('workload = "\\u0000"\n' + SITE, r"mine.toml: workload: found '\x00'; accepted: SITE="),
         ('workload = ["a", 1]\n' + SITE, "mine.toml: workload: found ['a', 1]"),
         ("parameters = 3\n" + SITE, "mine.toml: parameters: accepted: a table"),
         (
