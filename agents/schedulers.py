@@ -37,7 +37,7 @@ from agents.muscle.reports import Reports
 from agents.protocols import Cluster, Grid
 from agents.selection import JobSelection
 from agents.view import Job, KnownCluster, KnownQueues
-from grid.errors import PlacementError
+from grid.errors import GridError, PlacementError
 from grid.kernel.state import LOCAL, REJECT, WAIT
 from grid.streams import Stream, stream
 from grid.world.policies import GlobalRules
@@ -126,7 +126,12 @@ class GlobalScheduler(Scheduler, GlobalRules):
     def job_selection(self) -> JobSelection:
         """Which waiting jobs are tried: as the parameters say, or the class by `selection`."""
         as_set: JobSelection = self.model.settings(JobSelection)
-        return replace(as_set, selection=self.selection) if self.selection else as_set
+        if not self.selection:
+            return as_set
+        try:
+            return replace(as_set, selection=self.selection)
+        except GridError as error:
+            raise GridError(f"{type(self).__name__}: {error}") from None
 
     @cached_property
     def max_jumps(self) -> float:  # type: ignore[override]

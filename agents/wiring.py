@@ -131,9 +131,10 @@ def _reservations(model: Grid, scheduler: GlobalScheduler) -> int:
             "scheduler that collects jobs or visits queues"
         )
     if not model.world.state.at_once.all():
+        by_class = f"{type(scheduler).__name__}: " if chosen else ""
         raise GridError(
-            f"selection: found {selection.selection!r}, of a scheduler that brokers tell late; "
-            "accepted: fpfs, fcfs, or knowledge = truth"
+            f"{by_class}selection: found {selection.selection!r}, of a scheduler that brokers "
+            "tell late; accepted: fpfs, fcfs, or knowledge = truth"
         )
     return selection.reservations
 

@@ -228,7 +228,11 @@ def _verdict(check: str, findings: Iterable[str], grids: Sequence[Grid]) -> Verd
     """Return the verdict of a check in some grids; none if it could be done in no grid."""
     title, hint = CHECKS[check]
     if told := "\n".join(findings):
-        return Verdict(title, False, told, ENDLESS if NoAnswerError.__name__ in told else hint)
+        if NoAnswerError.__name__ in told:
+            hint = ENDLESS
+        elif check == "made" and "accepted:" in told and "__init__" not in told:
+            hint = ""  # the message says itself what would help
+        return Verdict(title, False, told, hint)
     count = "1 grid" if len(grids) == 1 else f"{len(grids)} grids"
     return Verdict(title, True, f"in {count}") if grids else None
 

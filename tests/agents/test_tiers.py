@@ -177,6 +177,14 @@ def test_jumps_of_its_own_that_are_no_number_are_refused(jumps):
             ran(*policies)
 
 
+def test_a_selection_of_its_own_that_is_none_is_refused_by_class():
+    class Wrong(PlainMigration):
+        selection = "sjf"
+
+    with pytest.raises(GridError, match=r"^Wrong: selection: found 'sjf'; accepted: 'fpfs', "):
+        ran(Wrong, "fcfs")
+
+
 def test_a_compiled_scheduler_has_memory_and_a_stream_of_its_own():
     class Counting(GlobalScheduler):
         @numba.njit
