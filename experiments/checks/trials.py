@@ -15,6 +15,7 @@ import numpy as np
 
 from agents.model import GridModel
 from agents.schedulers import GlobalScheduler, Scheduler
+from agents.selection import RESERVATIONS
 from experiments.checks.authorship import is_of_author
 from experiments.scenario.scenario import Scenario
 from grid.kernel.compile import compiled
@@ -170,10 +171,13 @@ def run_in(
     np.random.seed(shared_seed)
     _seed_compiled(shared_seed)
     of_world = issubclass(scheduler, GlobalScheduler)
+    parameters = grid.parameters | ({} if step is None else {"step": step})
+    if issubclass(scheduler, GlobalScheduler) and scheduler.selection in [*RESERVATIONS]:
+        parameters["knowledge"] = "truth"  # reservations take what is free at the moment
     scenario = Scenario(
         grid.name,
         grid.platform,
-        grid.parameters | ({} if step is None else {"step": step}),
+        parameters,
         scheduler if of_world else grid.world,
         grid.local if of_world else scheduler,
     )

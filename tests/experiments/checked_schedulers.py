@@ -14,6 +14,7 @@ import numpy as np
 from agents.schedulers import (
     REJECT, GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler,
 )
+from grid.kernel.state import START
 
 
 def fitting(self, job):
@@ -40,6 +41,30 @@ class Spread(GlobalScheduler):
             processors[cluster.name] = min(left, cluster.free)
             left -= processors[cluster.name]
         return processors if left == 0 else None
+
+
+class Easy(Spread):
+    selection = "easy"
+
+
+@numba.njit
+def first_free(known, job, memory):
+    for cluster in range(known.clusters):
+        known.take[cluster] = 0
+    for cluster in range(known.clusters):
+        if known.free[cluster] >= job.size:
+            known.take[cluster] = job.size
+            return START
+    return -1
+
+
+class Conservative(GlobalScheduler):
+    selection = "conservative"
+    place = first_free
+
+
+class BadSelection(GoodGlobal):
+    selection = "sjf"
 
 
 class GoodLocal(LocalScheduler):

@@ -96,10 +96,18 @@ def test_built_in_schedulers_pass(name):
     assert len(checked(name, 0)) == 9
 
 
-@pytest.mark.parametrize("name", ["GoodGlobal", "Spread", "GoodLocal", "GoodPlan"])
+@pytest.mark.parametrize(
+    "name", ["GoodGlobal", "Spread", "GoodLocal", "GoodPlan", "Easy", "Conservative"]
+)
 def test_good_schedulers_pass(name):
     checks = checked(f"agents_to_check:{name}", 0)
-    assert checks[LEFT]["detail"] == f"in {5 if name == 'Spread' else 4} grids"
+    assert checks[LEFT]["detail"] == f"in {5 if name in ('Spread', 'Easy') else 4} grids"
+
+
+def test_a_message_that_says_what_is_accepted_has_no_hint_beside_it():
+    found = checked("agents_to_check:BadSelection", 1)[MADE]
+    assert "rounds: BadSelection: selection: found 'sjf'; accepted: 'fpfs'" in found["detail"]
+    assert "hint" not in found
 
 
 @pytest.mark.sampled(2)
