@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.show.differences import both, same_deadlines, same_jobs, to_blame
 from experiments.show.labels import label, told
-from experiments.show.numbers import counted, listed, number, percent, signed_percent
+from experiments.show.numbers import counted, duration, listed, number, percent, signed_percent
 from experiments.show.run_data import Ran
 from experiments.show.words import Sentence, found
 
@@ -18,6 +18,10 @@ a best near 0 even a good value is any number of times."""
 
 NAMED = 5
 """Parameters that are named at most."""
+
+ALIKE_S, ALIKE_SHARE = 1.0, 0.01
+"""How far apart two waits of a job that count as alike are at most: s, and a share of the mean wait
+where that is less. Latencies of messages alone make waits differ by some milliseconds."""
 
 
 def compared(runs: list[Ran]) -> list[Sentence]:
@@ -144,8 +148,13 @@ def _paired(runs: list[Ran]) -> Iterator[Sentence]:
             for ran, rows in ((first, "row_x"), (other, "row_y"))
         ]
         too = ", with other parameters too" if to_blame([first, other]) else ""
-        less, longer = (float(np.mean(each)) for each in (waits[0] < waits[1], waits[0] > waits[1]))
+        close = min(ALIKE_S, ALIKE_SHARE * float(np.mean(waits)))
+        longer_by = waits[0] - waits[1]
+        less, longer = (float(np.mean(each)) for each in (longer_by < -close, longer_by > close))
+        alike = float(np.mean(abs(longer_by) <= close))
+        within = f", to within {duration(close)}" if close else ""
         yield Sentence(
             f"Of the {counted(len(pairs), 'job')} that both completed, {percent(less)} waited "
-            f"less under {first.name} than under {other.name}, {percent(longer)} longer{too}."
+            f"less under {first.name} than under {other.name}, {percent(longer)} longer{too}; "
+            f"{percent(alike)} waited as long under both{within}."
         )

@@ -204,6 +204,25 @@ def test_runs_with_unfinished_jobs_had_the_same_but_are_not_ranked(whole):
     assert "Of the 57 jobs that both completed, 0.0 % waited less under a than under b" in told
 
 
+@pytest.mark.parametrize(
+    ("mean", "later", "told"),
+    [
+        (500.0, 0.9, "0.0 % longer; 100.0 % waited as long under both, to within 1 s."),
+        (500.0, 1.1, "50.0 % longer; 50.0 % waited as long under both, to within 1 s."),
+        (0.5, 0.1, "50.0 % longer; 50.0 % waited as long under both, to within 0.00525 s."),
+        (0.0, 0.0, "0.0 % longer; 100.0 % waited as long under both."),
+    ],
+)
+def test_waits_that_differ_by_next_to_nothing_are_alike(whole, mean, later, told):
+    one, other = changed(whole, "a"), changed(whole, "b")
+    for ran in (one, other):
+        by = mean - (ran.jobs["start"] - ran.jobs["arrival"])
+        by[::2] += later if ran is one else 0.0
+        for name in ("start", "finish"):
+            ran.jobs[name] += by
+    assert f"0.0 % waited less under a than under b, {told}" in compared_words(one, other)
+
+
 def test_jobs_of_rounds_are_the_same_whenever_a_round_begins(whole):
     later = changed(whole, "b")
     later.jobs["arrival"] += 1.0
