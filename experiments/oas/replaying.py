@@ -1,4 +1,4 @@
-"""What avoiding saturated links costs or saves: schedules with and without it, run by the grid."""
+"""Schedules that avoid saturated links and that ignore links, run by the grid."""
 
 from __future__ import annotations
 
@@ -46,8 +46,17 @@ class Comparison:
 
     @property
     def saving(self) -> float:
-        """Share of the other makespan that avoiding saturation saves; below 0 it costs."""
+        """Share of the other makespan by which the one without saturation is shorter, if above 0.
+
+        Heuristics may find either by chance: it need not be due to what saturation did.
+        """
         return 1 - self.went.makespan / self.went_regardless.makespan
+
+    @property
+    def lengthened(self) -> float:
+        """Share of its makespan as planned by which saturation lengthened the other schedule."""
+        longer = self.went_regardless.makespan / self.planned_regardless - 1
+        return 0.0 if longer < _ROUNDING else longer
 
     @property
     def nothing_saturated(self) -> bool:
@@ -108,5 +117,14 @@ def print_comparison(found: Comparison, console: Console) -> None:
     if found.nothing_saturated:
         console.print("no link is saturated either way: there is nothing to avoid")
         return
-    what = "saves" if found.saving >= 0 else "costs"
-    console.print(f"avoiding saturation {what} {percent(abs(found.saving))} of the makespan")
+    console.print(f"no link saturated: {_beside(found.saving)}")
+    by = f"{percent(found.lengthened)} longer" if found.lengthened else "no longer"
+    console.print(f"links ignored: saturation made the makespan {by} than planned")
+
+
+def _beside(saving: float) -> str:
+    """Return how the makespan of a schedule compares with that of one that ignores links."""
+    if abs(saving) < _ROUNDING:
+        return "makespan as long as with links ignored"
+    what = "shorter" if saving > 0 else "longer"
+    return f"makespan {percent(abs(saving))} {what} than with links ignored"
