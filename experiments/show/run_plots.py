@@ -215,7 +215,10 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
     scale, unit = _unit(runs)
     curves = [(ran, name) for ran in runs for name in ran.link_names]
     if all(ran.timeline[f"demand {name}"].max() == 0 for ran, name in curves):
-        raise GridError("links: nothing was asked of any; accepted: runs with split jobs")
+        raise GridError(
+            "links: nothing was asked of any; accepted: runs with split jobs that communicate "
+            "(bsbw above 0)"
+        )
     for index, (ran, name) in enumerate(curves):
         edges = ran.bounds / scale
         label = name if len(runs) == 1 else f"{ran.name}: {name}"

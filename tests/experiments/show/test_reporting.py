@@ -336,3 +336,4 @@ def test_links_that_carry_nothing_have_no_picture(folder, tmp_path):
     got = call("plot", folder, "--what", "links", "-o", tmp_path / "links.svg")
     assert got.exit_code == 2
     assert "links: nothing was asked of any" in got.output
+    assert "split jobs that communicate (bsbw above 0)" in got.output
