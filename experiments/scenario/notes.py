@@ -277,10 +277,13 @@ def notes(scenario: Scenario, all_left_at: float = math.inf) -> list[str]:
     lines += [line for line in (clock_of_changes(given), late) if line]
     if scenario.workload is not None and scenario.policy.penalty:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
-    if scenario.workload is None and parameters.max_size > scenario.largest_job:
+    largest = scenario.largest_job
+    if scenario.workload is None and parameters.max_size > largest:
+        split = largest > scenario.platform.sizes.max()
         lines.append(
             f"{parameters.called('max_size')}: {parameters.max_size} processors; jobs larger than "
-            f"{scenario.largest_job} are rejected, for no cluster can hold them"
+            f"{largest} are rejected, for "
+            + ("all clusters together have no more" if split else "no cluster can hold them")
         )
     if scenario.workload is None and parameters.mode == "open" and parameters.load >= 1:
         lines.append(
