@@ -17,6 +17,7 @@ import numpy as np
 
 from agents.messages import Message, ScheduleReport
 from agents.protocols import Grid
+from agents.view import Job
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.state import NONE
@@ -228,6 +229,25 @@ def beliefs_of(broker: A4Broker) -> list[Belief]:
                 "from 0, finite work from 0, and a finite time"
             )
     return beliefs
+
+
+def passed_on(
+    broker: A4Broker, kind: type[Message], to: A4Broker, job: Job, **content: Any
+) -> bool:
+    """Have a broker pass on a message of discovery about a job; tell whether it is there.
+
+    Raises
+    ------
+    GridError
+        If the broker, of a user's class, does not tell.
+    """
+    there: Any = broker.pass_on(kind, to, job=job.number, slot=job.slot, **content)
+    if not isinstance(there, bool | np.bool_):
+        raise GridError(
+            f"{type(broker).__name__} of {broker.name}: pass_on: found {quoted(there)}; accepted: "
+            "true if the message arrives at once, else false, as super().pass_on returns it"
+        )
+    return bool(there)
 
 
 def hierarchy(

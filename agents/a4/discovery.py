@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from agents.a4.broker import A4Broker, beliefs_of
+from agents.a4.broker import A4Broker, beliefs_of, passed_on
 from agents.messages import Discovery, Message
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
@@ -242,7 +242,7 @@ class DiscoveryScheduler(GlobalScheduler):
             asked, above = way[-1], way[-1].parent
             assert above is not None
             way = (*way, above)
-            if not asked.pass_on(ResourceQuestion, above, job=job.number, slot=job.slot, way=way):
+            if not passed_on(asked, ResourceQuestion, above, job, way=way):
                 return None
         cluster = self.clusters[answer[0].cluster].name if answer else None
         return self._answered(job, way, Found(way[-1].name, answer, 2 * len(way) - 2, cluster))
@@ -252,9 +252,7 @@ class DiscoveryScheduler(GlobalScheduler):
         while len(way) > 1:
             *down, above = way
             way = tuple(down)
-            if not above.pass_on(
-                ResourceAnswer, way[-1], job=job.number, slot=job.slot, way=way, found=found
-            ):
+            if not passed_on(above, ResourceAnswer, way[-1], job, way=way, found=found):
                 return None
         watcher = self.model.world.watcher
         if watcher is not None:

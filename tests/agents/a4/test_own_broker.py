@@ -49,11 +49,14 @@ HIERARCHY = {
 }
 
 
-def run(global_scheduler, local_scheduler):
+SMALL = table(*[(0.0, 2, 10.0)] * 6)
+
+
+def run(global_scheduler, local_scheduler, jobs=SMALL):
     model = model_of(
         global_scheduler,
         local_scheduler,
-        table(*[(0.0, 2, 10.0)] * 6),
+        jobs,
         Platform.from_dict(HIERARCHY),
     )
     model.run()
@@ -111,6 +114,22 @@ def test_what_cannot_be_true_is_not_believed(told):
     said = r"Wrong of A4: believes: found .*; accepted: a list of Belief, of clusters 0 to 1, "
     with pytest.raises(GridError, match=said):
         run(Asking, "fcfs")
+
+
+@pytest.mark.parametrize("returned", [None, 1, "yes"])
+@pytest.mark.parametrize("kind", ["ResourceQuestion", "ResourceAnswer"])
+def test_a_broker_that_does_not_tell_what_arrives_is_refused(kind, returned):
+    class Wrong(A4Broker):
+        def pass_on(self, message, to, **content):
+            there = super().pass_on(message, to, **content)
+            return returned if message.__name__ == kind else there
+
+    class Asking(DiscoveryScheduler):
+        broker_class = Wrong
+
+    found = rf"Wrong of \w+: pass_on: found {returned!r}; accepted: true if the message"
+    with pytest.raises(GridError, match=found):
+        run(Asking, "fcfs", table((0.0, 8, 10.0, 1.0, 1)))  # C2 is too small, and asks above
 
 
 def test_what_rounding_makes_of_no_work_is_believed():
