@@ -227,7 +227,7 @@ class Definition(_Part):
             )
         if how.most is not None and how.precision is None:
             raise GridError(
-                f"{where}: replications.most: found without `precision`; accepted: both"
+                f"{where}: replications.most: found without `precision`; accepted: only with it"
             )
 
     @property

@@ -42,6 +42,7 @@ BAD = [
     ("[0.4, 0.9]", "[]", "study.toml: vary.load: found []; accepted: a list of at least one"),
     ("least = 3", "least = 1", "study.toml: replications.least: found 1; accepted: from 2"),
     ("most = 5", "most = 2", "study.toml: replications.most: found 2; accepted: from 3"),
+    ("precision = 0.01", "", "most: found without `precision`; accepted: only with it"),
     ("most = 5", 'window = "4w"', "study.toml: replications.window: found without logs"),
     ("most = 5", 'time = "soon"', "study.toml: replications.time: found 'soon'; accepted: a time"),
     (
