@@ -126,10 +126,11 @@ class Saturation:
                 f"work (at load {load:.5g}); this is no utilization, which is of work that was done"
             )
         if bracket.untold and bracket.high - bracket.low > bracket.width:
+            first, last = bracket.untold[0], bracket.untold[-1]
+            of = f"load {first:.5g}" if first == last else f"loads from {first:.5g} to {last:.5g}"
             lines.append(
-                f"wider than the width asked for, {bracket.width:g}: of loads from "
-                f"{bracket.untold[0]:.5g} to {bracket.untold[-1]:.5g} runs did not tell; more jobs "
-                "a run would, or more replications"
+                f"wider than the width asked for, {bracket.width:g}: of {of} runs did not tell; "
+                "more jobs a run would, or more replications"
             )
         if self.scenario.platform.changes:
             lines.append(

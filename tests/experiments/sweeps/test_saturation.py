@@ -77,6 +77,9 @@ def test_a_bracket_that_stays_wider_than_asked_for_says_so():
         bracket.low = max(bracket.low, 0.5)
     (remark,) = Saturation(Scenario.load("queues"), 0, 2, bracket).remarks
     assert remark.startswith("wider than the width asked for, 0.2: of loads from 0.625 to 0.875 ")
+    bracket.low = 0.76
+    (remark,) = Saturation(Scenario.load("queues"), 0, 2, bracket).remarks
+    assert "of load 0.875 runs did not tell; more jobs a run would" in remark
     bracket.high = 0.6
     assert Saturation(Scenario.load("queues"), 0, 2, bracket).remarks == []
 
