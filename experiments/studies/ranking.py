@@ -10,10 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from experiments.sweeps.statistics import CONFIDENCE, Interval, mean_interval
-
-NOTHING = 1e-9
-"""A difference of so small a part of what is compared is no more than rounding."""
+from experiments.sweeps.statistics import (
+    CONFIDENCE,
+    NOTHING,
+    Interval,
+    mean_interval,
+    standard_error,
+)
 
 
 def common(samples: Mapping[str, pd.Series]) -> pd.DataFrame:
@@ -95,8 +98,8 @@ def _signed_rank(sample: npt.NDArray[np.float64]) -> float:
 def _student(sample: npt.NDArray[np.float64], mean: float) -> float:
     from scipy.special import stdtr
 
-    error = float(sample.std(ddof=1)) / math.sqrt(len(sample))
-    if error <= NOTHING * abs(mean):
+    error = standard_error(sample, mean)
+    if not error:
         return 0.0
     return 2.0 * float(stdtr(len(sample) - 1, -abs(mean) / error))
 

@@ -11,6 +11,9 @@ import pandas as pd
 
 CONFIDENCE = 0.95
 
+NOTHING = 1e-9
+"""A difference of so small a part of what is compared is no more than rounding."""
+
 
 class Interval(NamedTuple):
     """An estimate and its confidence interval, ``mean`` plus or minus ``half_width``.
@@ -79,7 +82,8 @@ def mean_interval(values: npt.ArrayLike) -> Interval:
     (2.0, 2.484)
     """
     sample = np.asarray(values, np.float64)
-    return Interval(float(sample.mean()), _half_width(sample), len(sample) - 1)
+    mean = float(sample.mean())
+    return Interval(mean, _half_width(sample, mean), len(sample) - 1)
 
 
 def is_random(runs: pd.DataFrame) -> bool:
@@ -107,19 +111,23 @@ def ratio_interval(tops: npt.ArrayLike, bottoms: npt.ArrayLike) -> Interval:
     Interval(mean=0.5, half_width=0.0, freedom=2)
     """
     top, bottom = np.asarray(tops, np.float64), np.asarray(bottoms, np.float64)
-    below = float(bottom.mean())
-    ratio = float(top.mean()) / below
-    half = _half_width(top - ratio * bottom)
+    above, below = float(top.mean()), float(bottom.mean())
+    ratio = above / below
+    half = _half_width(top - ratio * bottom, above)
     return Interval(ratio, None if half is None else half / below, len(top) - 1)
 
 
-def _half_width(sample: npt.NDArray[np.float64]) -> float | None:
-    count = len(sample)
-    if count < 2:
-        return None
-    if (sample == sample[0]).all():  # of which the standard deviation is rounded to something else
+def standard_error(sample: npt.NDArray[np.float64], whole: float) -> float:
+    """Return that of the mean of two observations or more; 0 if it is only rounding of a whole."""
+    if (sample == sample[0]).all():  # infinite ones too
         return 0.0
-    return _quantile(count - 1) * float(sample.std(ddof=1)) / math.sqrt(count)
+    error = float(sample.std(ddof=1)) / math.sqrt(len(sample))
+    return 0.0 if error <= NOTHING * abs(whole) else error
+
+
+def _half_width(sample: npt.NDArray[np.float64], whole: float) -> float | None:
+    count = len(sample)
+    return None if count < 2 else _quantile(count - 1) * standard_error(sample, whole)
 
 
 def _quantile(freedom: float, among: int = 1) -> float:

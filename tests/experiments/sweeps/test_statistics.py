@@ -29,6 +29,13 @@ def test_one_observation_has_no_interval():
     assert (interval.low, interval.high) == (-np.inf, np.inf)
 
 
+def test_rounding_is_no_interval():
+    values = np.array([100.0, 100.3, 99.1])
+    assert mean_interval((values + 5.88) - values)[:2] == (pytest.approx(5.88), 0.0)
+    assert ratio_interval(values * 0.1, values / 3)[:2] == (pytest.approx(0.3), 0.0)
+    assert mean_interval([1.0, 1.0 + 1e-7, 1.0]).half_width > 0
+
+
 def test_interval_of_a_mean_holds_it_as_often_as_it_says():
     rng = np.random.default_rng(7)
     samples = rng.exponential(2.0, (2000, 40))
