@@ -143,7 +143,7 @@ def test_jobs_that_no_cluster_can_hold_are_foretold():
 
 
 def test_jobs_larger_than_all_clusters_together_are_foretold_where_jobs_are_split():
-    note = "max_size: 41 processors; jobs larger than 40 are rejected, for all clusters together"
+    note = "max_size: 41 processors; jobs larger than 24 are rejected, for all clusters together"
     (found,) = told({"mode": "open", "max_size": 41}, global_scheduler="b1", local_scheduler="fcfs")
     assert found == f"{note} have no more"
 
