@@ -123,6 +123,7 @@ def run(
                 raise GridError(f"--replications: found with --{name}; accepted: one of them")
         _replicate(scenario, options, seed, replications, asked.out, as_json)
         return
+    _check_seen(asked, as_json)
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         chosen, result = _run_once(scenario, options, seed, asked, as_json)
         if asked.rounds is not None:
@@ -141,6 +142,16 @@ def run(
 
             print_result(result, Console())
     _exit_as(result, asked.checkpoint or asked.resume)
+
+
+def _check_seen(asked: _Asked, as_json: bool) -> None:
+    """Raise `GridError` if something is asked of a dashboard that is not shown."""
+    if asked.live or (asked.live is None and not as_json):
+        return
+    for name in ("pace", "follow"):
+        if getattr(asked, name) is not None:
+            beside = "--json" if asked.live is None else "--no-live"
+            raise GridError(f"--{name}: found with {beside}; accepted: with --live")
 
 
 def _run_once(
