@@ -299,9 +299,9 @@ def _open_instant(state: State, time: float, reserved: float) -> None:
     """Begin the instant at a time (s)."""
     state.mid_instant = 1
     state.instants += 1
-    let_time_pass(state, time)
     if time > state.now:
         state.now = time
+    let_time_pass(state)
     state.known.now = state.now
     if reserved <= state.now:
         offer_again(state)

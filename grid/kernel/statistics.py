@@ -56,12 +56,16 @@ JOB_SUMS = [
 
 
 @inlined
-def let_time_pass(state: Any, time: float) -> None:
-    """Add up what jobs wait from the last instant to the next, at `time` (s)."""
+def let_time_pass(state: Any) -> None:
+    """Add up what jobs have waited until now, before their number changes.
+
+    An instant of the kernel calls it as it begins. What starts or is rejected between two of them,
+    as by a plan that came as a message, calls it too.
+    """
     sums = state.statistics
     waiting = state.live - (state.started - state.completed - state.restarted)
-    sums.waiting_area += waiting * (time - sums.since)
-    sums.since = time
+    sums.waiting_area += waiting * (state.now - sums.since)
+    sums.since = state.now
 
 
 @inlined

@@ -8,6 +8,7 @@ import numpy as np
 
 from grid.kernel.compile import inlined
 from grid.kernel.state import NONE, VACANT, State
+from grid.kernel.statistics import let_time_pass
 from grid.kernel.tables import Tables
 
 
@@ -48,6 +49,7 @@ def vacate(state: State, slots: Any, job: int) -> None:
 @inlined
 def reject(state: State, tables: Tables, job: int) -> None:
     """Have a job leave that can never start."""
+    let_time_pass(state)
     state.rejected += 1
     record(state, tables, job, NONE, np.nan, np.nan)
     vacate(state, tables.slots, job)

@@ -21,7 +21,7 @@ from grid.kernel.queueing.queues import first, leave
 from grid.kernel.queueing.releases import keep_in_order
 from grid.kernel.queueing.visiting import note_placement, note_release
 from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, RUNNING, State
-from grid.kernel.statistics import count_completion
+from grid.kernel.statistics import count_completion, let_time_pass
 from grid.kernel.tables import Tables
 
 
@@ -62,6 +62,7 @@ def start(state: State, tables: Tables, job: int) -> None:
         slots[slot.next].previous = job
     state.running[cluster] = job
     state.running_count[cluster] += 1
+    let_time_pass(state)
     state.started += 1
     if state.service[cluster] >= EASY:
         keep_in_order(state, slots, job)
@@ -161,6 +162,7 @@ def _start_parts(state: State, tables: Tables, job: int, time: float) -> None:
     else:
         set_demand(state, row, slot.size, slot.ppbw)
         slide(state, tables.slots, tables.sliding, True)
+    let_time_pass(state)
     state.started += 1
 
 

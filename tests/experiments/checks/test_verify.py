@@ -14,6 +14,13 @@ from experiments.cli.app import main
 from grid.errors import GridError
 from tests.experiments.checks.changing_grid import CHANGES, JOBS, PLATFORM, SPREAD
 
+LOSSY = """
+global = "muscle"
+local = "titan"
+clusters = [{name = "A", size = 24}, {name = "B", size = 12, rate = 1.3}]
+parameters = {mode = "open", jobs = 200, load = 0.8, local_share = 0.5, latency = 2, loss = 0.3}
+"""
+
 
 def call(*words):
     return CliRunner().invoke(main, [str(word) for word in words])
@@ -28,6 +35,7 @@ def results(tmp_path_factory):
     sizes = "".join(f'[[clusters]]\nname = "C{i}"\nsize = 8\n' for i in (1, 2, 3))
     (folder / "changes.toml").write_text(sizes + CHANGES)
     (folder / "my_spread.py").write_text(SPREAD)
+    (folder / "lossy.toml").write_text(LOSSY)
     log = [f"{j} {7 * j} 0 {5 + j} 2 -1 -1 2 60 " + "-1 " * 9 for j in range(1, 30)]
     (folder / "log.swf").write_text("\n".join(log))
     log = folder / "log.swf"
@@ -47,6 +55,8 @@ def results(tmp_path_factory):
                 *("--set=max_size=8", "--set=mean_up_time=400", "--set=mean_down_time=20"),
             ],
             "batch": ["muscle", "--set", "jobs=90", "--set", "queue=20"],
+            # A seed schedule that is sent again has a planner start jobs when nothing else happens.
+            "lossy": [folder / "lossy.toml", "--set", "prediction_error=0.4"],
             "log": ["muscle", "--workload", log, "--set", "load_factor=2"],
             "sites": ["quickstart", *(f"--workload=C{i}={log}" for i in (1, 2, 3, 4))],
         }.items():
@@ -56,7 +66,7 @@ def results(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "name", ["split", "table", "open", "batch", "log", "sites", "changed", "failing"]
+    "name", ["split", "table", "open", "batch", "lossy", "log", "sites", "changed", "failing"]
 )
 def test_true_results_hold(name, results):
     got = call("verify", results / name, "--json")
