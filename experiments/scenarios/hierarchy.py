@@ -18,7 +18,7 @@ clusters = [
 
 scenario = Scenario(
     name="hierarchy",
-    title="1,000 clusters under four levels of brokers, jobs submitted through all of them",
+    title="Many clusters under several levels of brokers, jobs submitted through all of them",
     paper="muscle",
     platform=Platform(tuple(clusters), flat.graph, (*regions, *sites)),
     parameters={

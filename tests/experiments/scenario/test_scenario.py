@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from click.testing import CliRunner
 
@@ -27,6 +29,12 @@ def test_packaged_scenarios_run(name):
     model, records = run_of(scenario.changed([*settings, "population=10", "patience=10"]))
     assert model.world.state.completed == len(records) == (6 if scenario.workload else 40)
     assert model.scheduler.name == scenario.global_scheduler.upper()
+
+
+@pytest.mark.parametrize("name", packaged_names())
+def test_a_packaged_title_says_no_number_that_may_change(name):
+    title = re.sub(r"(section|Table) \d+", "", Scenario.load(name).title)
+    assert not re.search(r"\d|\b(three|four|five|six)\b", title)
 
 
 def test_each_packaged_scenario_has_its_own_parameters():
