@@ -174,6 +174,19 @@ def _not_selected(
         yield ("max_jumps",), f"selection is {chosen}"
 
 
+def _of_class(scenario: Scenario) -> Iterator[str]:
+    """Yield in what a class selects jobs otherwise than parameters say that nobody chose."""
+    policy, parameters = scenario.policy, scenario.parameters
+    assert isinstance(parameters, Parameters)
+    if policy.collects or policy.queues:
+        return
+    for name in declared(JobSelection):
+        own, given = getattr(policy, name), parameters.model_dump()[name]
+        is_other = isinstance(own, str | float | int) and own not in ("", math.inf, given)
+        if is_other and name not in parameters.model_fields_set - scenario.packaged:
+            yield f"{name}: {own}, as the class of the global scheduler says; not {given}"
+
+
 def idle(scenario: Scenario) -> dict[str, str]:
     """Return the parameters that were chosen for a scenario and mean nothing to it, and why."""
     parameters = scenario.parameters
@@ -271,7 +284,7 @@ def notes(scenario: Scenario, all_left_at: float = math.inf) -> list[str]:
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
     lines = told({parameters.called(name): why for name, why in idle(scenario).items()})
-    lines += [f"platform: {note}" for note in scenario.platform.notes]
+    lines += [*_of_class(scenario), *(f"platform: {note}" for note in scenario.platform.notes)]
     given = scenario.to_dict()
     late = not_reached(given["platform"].get("changes", ()), all_left_at)
     lines += [line for line in (clock_of_changes(given), late) if line]

@@ -212,6 +212,11 @@ class OwnSelection(GlobalScheduler):
     selection = "fpfs"
 
 
+class OwnReservations(GlobalScheduler):
+    selection = "easy"
+
+
+OWN_JUMPS = "max_jumps: 3, as the class of the global scheduler says; not any"
 ITSELF = "(the global scheduler selects jobs itself)"
 AT_ONCE = "(the global scheduler sends each job on at once)"
 
@@ -230,11 +235,30 @@ AT_ONCE = "(the global scheduler sends each job on at once)"
         ("oas", {"max_jumps": 3}, f"max_jumps {ITSELF}"),
         ("a4", {"selection": "fcfs"}, f"selection {ITSELF}"),
         (OwnJumps, {"selection": "fcfs", "max_jumps": 2}, f"selection, max_jumps {ITSELF}"),
-        (OwnJumps, {"selection": "easy"}, ""),
         (OwnSelection, {"selection": "fcfs"}, f"selection {ITSELF}"),
+        (OwnReservations, {"selection": "fpfs"}, f"selection {ITSELF}"),
         (OwnSelection, {"selection": "easy", "max_jumps": 2}, f"selection {ITSELF}"),
     ],
 )
 def test_an_order_of_jobs_that_a_policy_does_not_use_is_named(policy, chosen, why):
     told_of = told(chosen, global_scheduler=policy)
     assert told_of == ([f"parameters without effect: {why}"] if why else [])
+
+
+@pytest.mark.parametrize(
+    ("policy", "chosen", "line"),
+    [
+        (
+            OwnReservations,
+            {},
+            "selection: easy, as the class of the global scheduler says; not fpfs",
+        ),
+        (OwnJumps, {}, OWN_JUMPS),
+        (OwnJumps, {"selection": "easy"}, OWN_JUMPS),
+        (OwnSelection, {}, ""),  # it says what the parameter does
+        ("oas", {}, ""),
+        ("a4", {}, ""),
+    ],
+)
+def test_what_a_class_selects_by_is_told_where_nobody_set_it(policy, chosen, line):
+    assert told(chosen, global_scheduler=policy) == ([line] if line else [])
