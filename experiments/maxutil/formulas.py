@@ -222,13 +222,24 @@ class Question:
 
     def _title(self, sizes: tuple[int, ...]) -> str:
         """Say what is asked in a line."""
-        laws = ", ".join(self.distributions)
+        laws = as_drawn(", ".join(self.distributions), self.zero, self.draws, self.dependent)
         method, equation = METHODS[self.request]
         service, equation = ("slotted", "eq. 4") if self.slotted else ("exponential", equation)
         return (
             f"{self.request} requests of {laws} on {on_clusters(sizes, self.request)}, FCFS, "
             f"{service} service: {method} ({equation})"
         )
+
+
+def as_drawn(laws: str, zero: float, draws: int | None, dependent: bool) -> str:
+    """Return in words what sizes are drawn from.
+
+    >>> as_drawn("U[1,12]", 0.3, 2, True)
+    'U[1,12], absent with probability 0.3, 2 added up, split evenly'
+    """
+    absent = f", absent with probability {zero:g}" if zero else ""
+    added = "" if draws is None else f", {draws} added up"
+    return f"{laws}{absent}{added}{', split evenly' if dependent else ''}"
 
 
 def on_clusters(sizes: tuple[int, ...], request: str) -> str:

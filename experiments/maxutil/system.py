@@ -12,7 +12,7 @@ import numpy as np
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from agents.selection import JobSelection
-from experiments.maxutil.formulas import on_clusters
+from experiments.maxutil.formulas import as_drawn, on_clusters
 from experiments.maxutil.left_out import LeftOut
 from grid.capacity.density import sum_of, with_zero
 from grid.distributions import (
@@ -250,9 +250,6 @@ class System:
         service = "service of the same jobs" if self.together else f"{self.service} service"
         if self.service == "hyperexponential" and not self.together:
             service += f" (cv {self.cv:g})"
-        split = ", split evenly" if self.dependent else ""
+        laws = as_drawn(self.law, self.zero, self.draws, self.dependent)
         where = f", {placed}" if self.request == "unordered" else ""
-        return (
-            f"{self.request} requests of {self.law}{split} on {clusters}{where}, "
-            f"{policy}, {service}"
-        )
+        return f"{self.request} requests of {laws} on {clusters}{where}, {policy}, {service}"

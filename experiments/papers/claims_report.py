@@ -65,6 +65,7 @@ def claim(
 
 
 Judged = Sequence[tuple[Claim, Verdict]]
+NO_CLAIM = "No claim can be judged by these figures alone."
 Tell = Callable[[Measured], str]
 
 
@@ -117,8 +118,11 @@ def claims_table(claims: Judged, tell: Tell, about: str = "figures") -> pd.DataF
 
 def claims_page(claims: Judged, tell: Tell, head: str = "Fig.") -> Iterator[str]:
     """Yield the lines of a table in Markdown, of which the first column has a head."""
-    yield f"| {head} | the paper says | its number | verdict | ours |"
-    yield "|---|---|---|---|---|"
+    if claims:
+        yield f"| {head} | the paper says | its number | verdict | ours |"
+        yield "|---|---|---|---|---|"
+    else:
+        yield NO_CLAIM
     for claim, verdict in claims:
         ours = "<br>".join(map(tell, verdict.evidence))
         cells = claim.about, claim.text, claim.paper or "-", f"**{verdict.word}**"
@@ -143,7 +147,7 @@ def print_claims(
             Text(verdict.word, "bold"),
             Text("\n".join(map(tell, verdict.evidence))),
         )
-    console.print(table)
+    console.print(table if claims else NO_CLAIM)
     console.print(
         f"numbers, tables and pictures: {page}", markup=False, highlight=False, soft_wrap=True
     )

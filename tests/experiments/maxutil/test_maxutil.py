@@ -155,6 +155,17 @@ def test_a_log_is_one_law_on_clusters_of_any_size(request_, log, tmp_path):
         assert other == found
 
 
+def test_what_changes_the_number_is_in_the_heading():
+    words = ["--dist", "U[1,6]", "--clusters", "2", "--size", "8"]
+    for options, told in (
+        (["unordered", *words, "--dependent"], "of U[1,6], split evenly on 2 x 8 processors"),
+        (["ordered", *words, "--zero", "0.3"], "of U[1,6], absent with probability 0.3 on"),
+        (["total", *words, "--draws", "1"], "of U[1,6], 1 added up on"),
+    ):
+        result = CliRunner().invoke(main, ["maxutil", *options])
+        assert told in " ".join(result.output.split()), result.output
+
+
 def test_what_people_see():
     result = CliRunner().invoke(main, ["maxutil", "unordered", "--dist", "U[1,14]"])
     assert result.exit_code == 0

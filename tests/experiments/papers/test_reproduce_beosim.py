@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from experiments.cli.app import main
 from experiments.papers.beosim.claims import CLAIMS
@@ -31,7 +32,14 @@ from experiments.papers.beosim.points import (
     scenario,
 )
 from experiments.papers.beosim.turnarounds import Outcome
-from experiments.papers.claims_report import judged, spans, told
+from experiments.papers.claims_report import (
+    NO_CLAIM,
+    claims_page,
+    judged,
+    print_claims,
+    spans,
+    told,
+)
 from experiments.run.running import run as run_scenario
 from experiments.sweeps.run_store import RUNS
 
@@ -326,3 +334,9 @@ def test_captions_tell_what_was_run(tiny):
 def test_spans():
     assert spans([9, 10, 11, 13]) == "9-11, 13"
     assert spans([26, 27]) == "26, 27"
+
+
+def test_figures_that_bear_no_claim_say_so(capsys):
+    assert [*claims_page([], str)] == [NO_CLAIM, ""]
+    print_claims([], "beosim.md", Console(), str)
+    assert capsys.readouterr().out.splitlines()[0] == NO_CLAIM
