@@ -246,7 +246,8 @@ CHECKS = {
     "refused": (
         "its decisions are possible",
         "place: a cluster of at least the job's size, or processors that are free; priority: a "
-        "number; plan: all the jobs given, each once",
+        "number; plan: all the jobs given, each once; a broker: what "
+        "the methods of A4Broker return",
     ),
     "raised": (
         "it raises no exception",

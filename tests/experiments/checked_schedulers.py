@@ -11,6 +11,7 @@ from random import Random
 import numba
 import numpy as np
 
+from agents.a4 import A4Broker, DiscoveryScheduler
 from agents.schedulers import (
     REJECT, GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler,
 )
@@ -61,6 +62,15 @@ def first_free(known, job, memory):
 class Conservative(GlobalScheduler):
     selection = "conservative"
     place = first_free
+
+
+class ForgetfulBroker(A4Broker):
+    def pass_on(self, kind, to, **content):
+        super().pass_on(kind, to, **content)
+
+
+class Asks(DiscoveryScheduler):
+    broker_class = ForgetfulBroker
 
 
 class BadSelection(GoodGlobal):

@@ -110,6 +110,12 @@ def test_a_message_that_says_what_is_accepted_has_no_hint_beside_it():
     assert "hint" not in found
 
 
+def test_the_hint_of_a_broker_that_forgets_an_answer_speaks_of_brokers():
+    found = checked("agents_to_check:Asks", 1)[REFUSED]
+    assert "ForgetfulBroker of C1: pass_on: found None" in found["detail"]
+    assert "a broker: what the methods of A4Broker return" in found["hint"]
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "check", "detail"), [(n, *bad) for n, bad in BAD.items()])
 def test_what_is_wrong_is_said(name, check, detail):
