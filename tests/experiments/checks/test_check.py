@@ -30,7 +30,7 @@ BAD = {
     "Raises": (RAISED, "ZeroDivisionError: division by zero (agents_to_check.py:"),
     "Leaves": (RAISED, "SystemExit: 3"),
     "Resizes": (RAISED, "AttributeError: job.size cannot be set"),
-    "Unmade": (MADE, "Unmade of agents_to_check.py"),
+    "Unmade": (MADE, "Unmade: found __init__(self, model, more); accepted: __init__(self, model)"),
     "NoSuper": (MADE, "super().__init__"),
     "Never": (LEFT, "jobs never ran"),
     "RejectsAll": (LEFT, "jobs were rejected"),

@@ -103,7 +103,7 @@ def test_parameters_that_differ_are_told(one):
     told = words(one, other)
     assert "given other values of latency (in a table below): what differs may be due to" in told
     assert "rather than to the policies" in told
-    assert "0.0 % longer, with other parameters too." in told
+    assert "0.0 % longer, with other parameters too; 100.0 % waited as long" in told
     page = page_of([one, other])
     assert "<h2>Parameters that differ</h2>" in page
     assert '<td class="text">(population)</td><td class="text">50</td>' in page
