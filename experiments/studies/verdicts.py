@@ -128,7 +128,7 @@ def _of_one(setting: Setting) -> str:
     ranked, names = setting.ranked, setting.leaders
     unranked = [str(name) for name in setting.rows["policy"] if name not in set(ranked["policy"])]
     if not names:
-        return f"{where}no policy is ranked."
+        return f"{where}no policy is ranked." if where else "No policy is ranked."
     leader, has = ranked.iloc[0], "has" if len(names) == 1 else "have"
     several = len(setting.rows) > 1
     which = f"{has} the {extreme(outcome)}" if several else "has a"

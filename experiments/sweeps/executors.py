@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
-import signal
 import sys
 import threading
 import time
@@ -14,14 +13,16 @@ from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExec
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import resource_tracker
 from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
 
-from agents.importing import Paths, starting_processes
+import numpy as np
+
+from agents.importing import Paths
 from agents.model import GridModel
 from experiments.cli.users_errors import in_words
 from experiments.sweeps.forecast import UnderWay
+from experiments.sweeps.starting import quiet_tracker, starting, ways_to_start
 from grid.errors import GridError
 
 DEATHS = 3
@@ -157,8 +158,8 @@ class _Processes(Executor):
 
     def __init__(self, count: int, begin: Callable[[], object]) -> None:
         self._count, self._begin = count, begin
-        self._processes = multiprocessing.get_context("spawn")  # threads and forks do not mix
-        _quiet_tracker()
+        quiet_tracker()
+        self._processes = ways_to_start()
         self._stopping = self._processes.Event()
         self._lock = threading.Lock()
         self._deaths, self._over, self._begun = 0, False, False
@@ -192,7 +193,7 @@ class _Processes(Executor):
         while True:
             pool = self._pool
             try:
-                with _starting():
+                with starting():
                     done = pool.submit(_do, task)
                 break
             except BrokenProcessPool as error:
@@ -239,38 +240,12 @@ class _Processes(Executor):
         """Start the first worker; each of the others is started with a task."""
         self._places = self._processes.RawArray("d", [-1.0, 0.0, 0.0] * self._count)
         self._next = self._processes.Value("i", 0)
-        given = Paths(), self._stopping, self._begin, self._places, self._next  # unpickled in order
+        # unpickled in this order
+        given = Paths(), {**os.environ}, self._stopping, self._begin, self._places, self._next
         pool = ProcessPoolExecutor(self._count, self._processes, _begin, given)
-        with _starting():
+        with starting():
             pool.submit(os.getpid)
         return pool
-
-
-@contextmanager
-def _starting() -> Iterator[None]:
-    """Have workers that are started be deaf to Ctrl-C from their first instruction on.
-
-    It is the parent's: they inherit that it is blocked; here it is not lost, but comes later. They
-    also begin with no module of a user's in the place of another.
-    """
-    mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
-    before = mask(signal.SIG_BLOCK, {signal.SIGINT}) if mask else None
-    try:
-        with starting_processes():
-            yield
-    finally:
-        if mask:
-            mask(signal.SIG_SETMASK, before)
-
-
-def _quiet_tracker() -> None:
-    """Start the process that clears up after a killed one, and does not warn that it had to."""
-    sys.warnoptions.append("ignore:resource_tracker")
-    try:
-        with starting_processes():
-            resource_tracker.ensure_running()
-    finally:
-        sys.warnoptions.pop()
 
 
 _stopping: Event | None = None
@@ -280,10 +255,18 @@ _unfit: Exception | None = None
 
 
 def _begin(
-    _: object, stopping: Event, begin: Callable[[], object], places: Any, next_: Any
+    _: object,
+    environment: dict[str, str],
+    stopping: Event,
+    begin: Callable[[], object],
+    places: Any,
+    next_: Any,
 ) -> None:
     """Begin a worker: it ends with its parent, and has its code loaded."""
     global _stopping, _desk, _unfit
+    os.environ.clear()  # that of what it was forked from may be older
+    os.environ.update(environment)
+    np.random.seed()  # which a fork does not: for users who draw from numpy's own stream
     _stopping = stopping
     with next_.get_lock():
         _desk = _Desk(places, next_.value)

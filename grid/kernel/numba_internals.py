@@ -7,6 +7,7 @@ then each process compiles for itself, and for longer.
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +24,9 @@ WITHOUT_REFERENCE_COUNTS: dict[str, Any] = {"_nrt": False}
 unless it says so."""
 
 
+_digest = functools.cache(module_digest)
+
+
 class _Locator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
     """Where compiled code of a source file is: in a folder named by all that it is made of.
 
@@ -35,7 +39,7 @@ class _Locator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
         self._ours = is_ours(path)
         folder = Path(self.get_cache_path())
         if self._ours:
-            self._cache_path = str(folder.with_name(module_digest(path)))
+            self._cache_path = str(folder.with_name(_digest(path)))
         else:  # a user's, who may import any of ours
             self._cache_path = str(folder.with_name(f"{all_sources()}-{folder.name}"))
 
