@@ -174,7 +174,7 @@ def test_what_is_no_checkpoint_of_this_code_is_refused(tmp_path, checkpoint, mon
     for bad, why in (
         (data[:-1], "damaged"),
         (data[:5000], "damaged"),
-        (data[:5000] + b"?" + data[5001:], "damaged"),
+        (data[:5000] + bytes([data[5000] ^ 1]) + data[5001:], "damaged"),
         (b"", "another kind"),
         (b"job,arrival\n", "another kind"),
     ):
