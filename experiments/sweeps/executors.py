@@ -117,7 +117,7 @@ class _Desk:
 def refuse_to_nest() -> None:
     """End this process if it is a worker that imports the script it was started for."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        sys.exit(f"metasched: a worker would start workers; accepted: {GUARDED}")
+        sys.exit(1)  # which its parent tells
 
 
 @contextmanager
