@@ -48,7 +48,7 @@ class Identities:
     """
 
     def __init__(self, workload: object) -> None:
-        self._which: dict[tuple[int, int, float, int, float], int] = {}
+        self._which: npt.NDArray[np.int64] | None = None  # of each job, in order of submission
         self._count = Counter[int]()
         if not isinstance(workload, Table):  # all others count their jobs
             return
@@ -56,10 +56,12 @@ class Identities:
         order = np.argsort(number, kind="stable")
         same = number[order][1:] == number[order][:-1]
         shared = np.concatenate([same, [False]]) | np.concatenate([[False], same])
-        for job in workload.jobs[order[shared]]:
-            key = _key(job)
-            self._count[key[0]] += 1
-            self._which.setdefault(key, self._count[key[0]])  # of jobs that are alike, the first
+        if not shared.any():
+            return
+        self._which = np.zeros(len(number), np.int64)
+        for job in order[shared].tolist():
+            self._count[of := int(number[job])] += 1
+            self._which[job] = self._count[of]
 
     def first(self, number: int) -> Identity:
         """Return the first job of a number."""
@@ -72,17 +74,13 @@ class Identities:
 
     def of(self, row: np.void) -> Identity:
         """Return whose row it is, of the world's slots or of the jobs that left."""
-        return Identity(int(row["number"]), self._which.get(_key(row), 0) if self._which else 0)
+        which = 0 if self._which is None else int(self._which[row["submission"] - 1])
+        return Identity(int(row["number"]), which)
 
     def facts(self, table: npt.NDArray[np.void], rows: Iterable[int]) -> dict[str, list[int]]:
         """Return what an event says of several jobs, rows of a table, beside their numbers."""
-        which = [self.of(table[row]).which for row in rows] if self._which else []
+        which = [] if self._which is None else [self.of(table[row]).which for row in rows]
         return {"which": which} if any(which) else {}
-
-
-def _key(row: np.void) -> tuple[int, int, float, int, float]:
-    number, origin, size = int(row["number"]), int(row["origin"]), int(row["size"])
-    return number, origin, float(row["arrival"]), size, float(row["runtime"])
 
 
 def identity(event: dict[str, Any]) -> Identity:

@@ -83,8 +83,7 @@ def submitted(event: Event, before: Container[Identity], path: Path) -> Identity
     if job in before:
         raise GridError(
             f"{path}:{event['serial']}: job {job}: found a second one that nothing tells from the "
-            "first; accepted: the log that a run writes now, of jobs that differ in number, "
-            "cluster, arrival, size or run time"
+            "first; accepted: the log that a run writes now"
         )
     return job
 

@@ -15,7 +15,7 @@ from grid.kernel.state import VACANT
 from grid.metrics.job_totals import Tally
 from grid.metrics.of_rounds import Rounds, round_performance
 from grid.workloads.synthetic import BatchWorkload
-from grid.world.finished import Records, last
+from grid.world.finished import Records, in_order, last
 from grid.world.validation import why_rejected
 
 
@@ -26,7 +26,7 @@ class Observed:
     ----------
     model : GridModel
     listed : callable, optional
-        Takes the jobs that left in order of arrival and number, some at a time.
+        Takes the jobs that left in order of arrival, number and submission, some at a time.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Observed:
         return arrivals
 
     def _list_until(self, time: float) -> None:
-        """Hand the jobs that arrived before a time (s) on, in order of arrival and number."""
+        """Hand the jobs that arrived before a time (s) on, in that order."""
         listed, kept = [], []
         for records in self._left:
             before = records["arrival"] < time
@@ -101,7 +101,7 @@ class Observed:
         if not listed:
             return
         records = last(listed, sum(map(len, listed)))
-        records = records[np.lexsort((records["number"], records["arrival"]))]
+        records = records[in_order(records)]
         if self._listed is not None:
             self._listed(records)
         if self._in_rounds:

@@ -21,6 +21,7 @@ from experiments.show.labels import schedulers
 from grid.errors import GridError
 from grid.kernel.statistics import SLOWDOWN_BOUND
 from grid.platform.multicluster import Platform
+from grid.world.finished import in_order
 from grid.world.records import Parts
 from grid.world.records import parts as parts_of
 
@@ -114,7 +115,7 @@ class Ran:
         jobs = result.jobs[["job", "arrival", "size", "start", "finish"]]
         assert result.records is not None
         records = result.records
-        parts = parts_of(records[np.lexsort((records["number"], records["arrival"]))])
+        parts = parts_of(records[in_order(records)])
         name = result.scenario.name
         return cls(name, summary_of(result), result.platform, jobs, parts, result.timeline)
 

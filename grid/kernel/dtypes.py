@@ -14,6 +14,7 @@ from grid.jobs import JOB, MAX_COMPONENTS
 SLOT = np.dtype(
     [
         *((name, *JOB.fields[name][:1]) for name in JOB.names or ()),  # type: ignore[index]
+        ("submission", np.int64),  # its place among all jobs that were submitted, from 1
         ("status", np.int64),  # where the job is
         ("cluster", np.int64),  # index it is sent to or runs on, NONE before
         ("predicted_runtime", np.float64),  # s, run time on a cluster of rate 1 as predicted
@@ -123,6 +124,7 @@ TURN = np.dtype(
 FINISHED = np.dtype(
     [
         ("number", np.int64),
+        ("submission", np.int64),
         ("arrival", np.float64),
         ("size", np.int64),
         ("runtime", np.float64),

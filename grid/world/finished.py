@@ -59,6 +59,11 @@ class Records:
         return self.rows[which] if isinstance(which, str) else Records(self.rows[which], self.takes)
 
 
+def in_order(records: Records) -> npt.NDArray[np.int64]:
+    """Return the rows of jobs in order of arrival, then number, then submission."""
+    return np.lexsort((records["submission"], records["number"], records["arrival"]))
+
+
 def last(chunks: Sequence[Records], count: int) -> Records:
     """Return the last jobs of chunks of records as one, with no other jobs' `takes`.
 

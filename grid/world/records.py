@@ -11,14 +11,14 @@ import pandas as pd
 from grid.kernel.state import NONE
 from grid.kernel.statistics import SLOWDOWN_BOUND
 from grid.platform.multicluster import Platform
-from grid.world.finished import Records
+from grid.world.finished import Records, in_order
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
 def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
-    """Return one row for each job that left, by arrival and then job number.
+    """Return one row for each job that left, by arrival, job number and submission.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
         bounded_slowdown, deadline (s, absolute; inf without one), over_deadline (s), restarts. A
         rejected job has NaN for its times and an empty placement.
     """
-    records = records[np.lexsort((records["number"], records["arrival"]))]
+    records = records[in_order(records)]
     names = np.array([*platform.names, ""], object)  # index -1 means no cluster: the last
     columns = {
         "job": records["number"],

@@ -59,6 +59,7 @@ def submit(state: State, tables: Tables, row: Any) -> None:
     count_arrival(state)
     state.messages[SUBMISSION] += 1
     slot.number = row.number
+    slot.submission = state.submitted
     slot.arrival = row.arrival if state.backlog == 0 else state.now
     slot.size = row.size
     slot.runtime = row.runtime

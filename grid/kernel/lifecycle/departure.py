@@ -20,6 +20,7 @@ def record(state: State, tables: Tables, job: int, split: int, start: float, fin
     slot, row = tables.slots[job], tables.finished[state.finished]
     state.finished += 1
     row.number = slot.number
+    row.submission = slot.submission
     row.arrival = slot.arrival
     row.size = slot.size
     row.runtime = slot.runtime

@@ -338,6 +338,24 @@ def test_jobs_of_one_number_have_a_story_each(tmp_path):
         explain(out, 1, tmp_path / "old")
 
 
+def test_jobs_that_are_equal_in_all_have_a_story_each(tmp_path):
+    rows = ["1,0,10,50"] * 2 + ["2,5,10,20"]
+    (tmp_path / "jobs.csv").write_text("\n".join(["job,arrival,size,runtime", *rows]) + "\n")
+    out = tmp_path / "out"
+    words = "--workload", tmp_path / "jobs.csv", "--out", out, "--events", out / "events.jsonl"
+    assert call("run", "muscle", *words, "--global", "dll", "--local", "fcfs").exit_code == 0
+    stories = explain(out, 1)
+    assert [story.heading.partition(",")[0] for story in stories] == ["Job 1 (1st)", "Job 1 (2nd)"]
+    lines = (out / "jobs.csv").read_text().splitlines()[1:3]
+    for story, line, cluster in zip(stories, lines, ("C1", "C2"), strict=True):
+        assert line.endswith(f",{cluster}:10")
+        starts = [
+            part for _, parts in story.lines for part in parts if part.startswith("starts on")
+        ]
+        assert starts == [f"starts on 10 processors of {cluster}"]
+        assert story.lines[-1][1][0].startswith("finishes after")
+
+
 def test_jobs_of_one_number_are_told_apart_in_rounds(tmp_path):
     paths = [tmp_path / "A.csv", tmp_path / "B.csv"]
     for path, run_time in zip(paths, (10, 20), strict=True):

@@ -152,11 +152,10 @@ def test_sites_may_use_the_same_numbers(tmp_path):
     assert sum(each["jobs"] for each in found[0]["rounds"]) == 6
 
 
-def test_a_log_that_does_not_tell_jobs_apart_is_refused(tmp_path):
-    rows = [(7, 0, 2, 10), (7, 0, 2, 10)]
-    done = call("gap", replayed(tmp_path, TWO, {"": rows}))
-    assert done.exit_code == 2
-    assert "job 7 (1st): found a second one that nothing tells from the first" in done.output
+def test_jobs_that_are_equal_in_all_have_their_rounds(tmp_path):
+    twins = gaps(replayed(tmp_path, TWO, {"": [(7, 0, 2, 10), (7, 0, 2, 10), (8, 5, 2, 10)]}))
+    assert sum(each["jobs"] for each in twins["rounds"]) == 3
+    assert twins["left_out"] == 0
 
 
 @pytest.mark.thorough
