@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from experiments.run.result_files import ResultFiles, Row
@@ -12,6 +13,9 @@ from experiments.scenario.jobs import build_workload
 from grid.errors import GridError
 from grid.jobs import ANYWHERE
 from grid.workloads.synthetic import BatchWorkload
+
+RELATIVE = 1e-9
+"""Difference that rounding makes, of the numbers that are subtracted or summed."""
 
 
 class Given(NamedTuple):
@@ -32,6 +36,7 @@ class Pair(NamedTuple):
 
     row: Row
     given: Given | None
+    sure: bool = True  # what is in the row tells the job from all others of its number
 
 
 def jobs_given(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> list[Given]:
@@ -84,31 +89,51 @@ def _given(job: Any, names: Sequence[str], batch: int | None) -> Given:
 
 
 def matched(result: ResultFiles, jobs: Sequence[Given]) -> list[Pair]:
-    """Find the job of each row: of those of its number, the one most like it.
+    """Find the job of each row: those of one number are in the order of the workload.
 
-    Of those of one arrival and size that is the one whose run time is nearest to how long it ran.
+    Where that cannot be, as in a run that was interrupted, it is the one most like it.
     """
     rates = {each.name: each.rate for each in result.platform.clusters}
     of_number: defaultdict[int, list[Given]] = defaultdict(list)
+    rows_of: defaultdict[int, list[Row]] = defaultdict(list)
     for job in jobs:
         of_number[job.job].append(job)
-    pairs = []
     for row in result.rows:
-        choice = of_number[row.job]
-        ran = _ran(row, rates)
-        like = min(
-            choice,
-            key=lambda job, row=row, ran=ran: (  # type: ignore[misc]
-                job.arrival != row.arrival,
-                job.size != row.size,
-                abs(job.runtime - ran),
-            ),
-            default=None,
-        )
+        rows_of[row.job].append(row)
+    found = {
+        number: deque(_pairs(rows, of_number[number], rates)) for number, rows in rows_of.items()
+    }
+    return [found[row.job].popleft() for row in result.rows]
+
+
+def _pairs(
+    rows: Sequence[Row], jobs: Sequence[Given], rates: Mapping[str, float]
+) -> Iterator[Pair]:
+    """Yield the pairs of the rows and the jobs of one number."""
+    if len(rows) == len(jobs) and all(
+        _may_be(row, job, rates) for row, job in zip(rows, jobs, strict=True)
+    ):
+        yield from map(Pair, rows, jobs)
+        return
+    left = [*jobs]
+    for row in rows:
+        like = min(left, key=partial(_distance, row, _ran(row, rates)), default=None)
+        twins = [job for job in jobs if like is not None and job[1:3] == like[1:3]]
+        yield Pair(row, like, len(rows) >= len(jobs) or len({*twins}) <= 1)
         if like is not None:
-            choice.remove(like)
-        pairs.append(Pair(row, like))
-    return pairs
+            left.remove(like)
+
+
+def _may_be(row: Row, job: Given, rates: Mapping[str, float]) -> bool:
+    """Return whether a row may be of a job: it is as large, and ran for no less than it needs."""
+    needs = 0.0 if row.finish is None else job.runtime - RELATIVE * max(row.finish, job.runtime)
+    arrives = job.batch is not None or job.arrival == row.arrival
+    return arrives and job.size == row.size and _ran(row, rates) >= needs
+
+
+def _distance(row: Row, ran: float, job: Given) -> tuple[bool, bool, float]:
+    """Return how much a row that ran for some time (s) differs from a job."""
+    return job.arrival != row.arrival, job.size != row.size, abs(job.runtime - ran)
 
 
 def _ran(row: Row, rates: Mapping[str, float]) -> float:
@@ -127,5 +152,7 @@ def counted_from(pairs: Sequence[Pair], jobs: Sequence[Given], warmup: int) -> f
     first = jobs[warmup]
     if first.batch is None:
         return first.arrival
-    arrivals = [row.arrival for row, job in pairs if job is not None and job.batch == first.batch]
+    arrivals = [
+        row.arrival for row, job, _ in pairs if job is not None and job.batch == first.batch
+    ]
     return min(arrivals, default=math.inf)

@@ -17,7 +17,7 @@ from typing import Any
 
 from experiments.checks.distance import Distances
 from experiments.checks.failures import used_while_away, wrong_losses
-from experiments.checks.input_jobs import Given, Pair, counted_from, jobs_given, matched
+from experiments.checks.input_jobs import RELATIVE, Given, Pair, counted_from, jobs_given, matched
 from experiments.checks.intervals import intervals_verdict
 from experiments.checks.recomputed import Done, metrics_of
 from experiments.checks.unchecked import unchecked
@@ -26,11 +26,13 @@ from experiments.run.result_files import ResultFiles, Row
 from grid.platform.distance import DistanceCosts
 from grid.world.validation import IMPOSSIBLE
 
-RELATIVE = 1e-9
-"""Difference that rounding makes, of the numbers that are subtracted or summed."""
-
 OF_ROUNDS = re.compile("/(mcp|pb|cp)(_overall)?$")
 """Numbers that a run without rounds does not have."""
+
+OF_THE_JOB = re.compile(
+    "bounded_slowdown|deadline|migrated|staging|penalty|/(mcp|pb|cp)(_overall)?$"
+)
+"""Numbers that need to know which job of the workload a row is of."""
 
 Problems = Iterator[str]
 
@@ -118,7 +120,7 @@ def _counts(result: ResultFiles, given: int) -> Problems:
 
 
 def _identity(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
-    for row, job in pairs:
+    for row, job, _ in pairs:
         if job is None:
             yield f"job {row.job}: not in the workload, or more often than there"
         elif job.size != row.size:
@@ -131,7 +133,7 @@ def _rounds(pairs: Sequence[Pair]) -> Problems:
     """Find jobs that do not arrive with their round, and rounds before the end of the last."""
     begun: dict[int, float] = {}
     ended: dict[int, float] = {}
-    for row, job in pairs:
+    for row, job, _ in pairs:
         if job is None or job.batch is None:
             continue
         arrival = begun.setdefault(job.batch, row.arrival)
@@ -191,9 +193,9 @@ def _durations(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
     rates = {each.name: each.rate for each in result.platform.clusters}
     distances = Distances(result.platform, result.parameters.of(DistanceCosts))
     slowed = result.summary["global"] in _SHARING
-    for row, job in pairs:
-        if job is None or row.start is None or row.finish is None or not row.placement:
-            continue  # told by other checks
+    for row, job, sure in pairs:
+        if job is None or row.start is None or row.finish is None or not row.placement or not sure:
+            continue  # told by other checks, or by nothing
         found, right = row.finish - row.start, _dedicated(row, job, rates)
         if slowed:
             right *= 1 + job.communication * distances.lag(row.placement)
@@ -246,22 +248,24 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
             job.origin,
             job.batch,
         )
-        for row, job in pairs
+        for row, job, _ in pairs
         if job is not None and row.start is not None and row.finish is not None and row.placement
     ]
-    there = Counter(job.batch for _, job in pairs if job is not None)
+    there = Counter(job.batch for _, job, _ in pairs if job is not None)
     wanted = Counter(job.batch for job in jobs)
     whole = {batch for batch in there if batch is not None and there[batch] == wanted[batch]}
     since = counted_from(pairs, jobs, result.parameters.warmup)
     summary = result.summary
     due_rejected = sum(
         job.deadline < math.inf and row.start is None and row.arrival >= since
-        for row, job in pairs
+        for row, job, _ in pairs
         if job is not None
     )
     numbers = metrics_of(done, result.platform, result.parameters, whole, since, due_rejected)
     if not wanted.keys() - {None} and summary["metrics"].get("cp_basis") is None:
         numbers |= {path: (None, 0.0) for path in numbers if OF_ROUNDS.search(path)}
+    if not all(pair.sure for pair in pairs):
+        numbers = {path: of for path, of in numbers.items() if not OF_THE_JOB.search(path)}
     problems = [*wrong_losses(result)]
     for name, (found, right, scale) in _compared(numbers, summary):
         if not _equal(found, right, scale):

@@ -98,7 +98,7 @@ def rounds_of(
     _check_rounds(result)
     given = jobs_given(result, workload)
     pairs = matched(result, given)
-    for row, job in pairs:
+    for row, job, _ in pairs:
         if job is None:
             raise GridError(
                 f"{folder}: job {row.job}: found in jobs.csv only; accepted: one of the workload"
@@ -112,7 +112,7 @@ def rounds_of(
     names = result.platform.names
     sizes = [cluster.size for cluster in result.platform.clusters]
     rates = [cluster.rate for cluster in result.platform.clusters]
-    whole = all(len(row.placement) <= 1 or row.size > max(sizes) for row, _ in pairs)
+    whole = all(len(row.placement) <= 1 or row.size > max(sizes) for row, _, _ in pairs)
     alone = [(after, _went(pair, names)) for after, pair in others]
     gone = away(result)
     rounds: list[Round] = []
@@ -214,7 +214,7 @@ def _dispatched(
 
 def _went(pair: Pair, names: Sequence[str]) -> Went:
     """Return a job as it went."""
-    row, job = pair
+    row, job, _ = pair
     assert job is not None
     assert row.start is not None
     assert row.finish is not None

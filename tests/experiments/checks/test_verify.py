@@ -96,6 +96,33 @@ def test_jobs_of_two_sites_may_be_alike_in_all_but_run_time(tmp_path):
         assert call("verify", tmp_path).exit_code == 0
 
 
+@pytest.mark.parametrize("staging", [0, 12])
+def test_jobs_may_be_alike_in_all_that_jobs_csv_has(tmp_path, staging):
+    """The first in the workload ends last, and the third runs as long as the fourth needs."""
+    rows = ["1,0,10,50,C1", "1,0,10,50,C2", "2,100,1,30,C3", "2,100,1,42,C4"]
+    (tmp_path / "jobs.csv").write_text("\n".join(["job,arrival,size,runtime,origin", *rows]) + "\n")
+    out = tmp_path / "out"
+    words = ["--workload", tmp_path / "jobs.csv", "--out", out, "--local", "fcfs"]
+    words += ["--set", f"staging_time={staging}"]
+    for policy in ("dll", "home", "ect"):
+        assert call("run", "muscle", *words, "--global", policy).exit_code == 0
+        got = call("verify", out)
+        assert got.exit_code == 0, got.output
+
+
+def test_what_needs_to_know_which_of_several_jobs_left_is_not_checked(tmp_path):
+    (tmp_path / "jobs.csv").write_text(
+        "job,arrival,size,runtime,origin\n1,0,10,50,C1\n1,0,10,50,C2\n"
+    )
+    out = tmp_path / "out"
+    words = "--workload", tmp_path / "jobs.csv", "--out", out, "--local", "fcfs"
+    assert call("run", "muscle", *words, "--global", "home").exit_code == 0
+    header, *rows = (out / "jobs.csv").read_text().splitlines()
+    (out / "jobs.csv").write_text(f"{header}\n{rows[1]}\n")  # as if the first had not ended
+    *_, numbers = verify(out)
+    assert {"metrics/migrated", "metrics/mean_bounded_slowdown"} <= {*numbers.unchecked}
+
+
 def test_what_failures_cost_is_told(results):
     summary = json.loads((results / "failing" / "summary.json").read_text())
     assert summary["metrics"]["restarts"] > 3
