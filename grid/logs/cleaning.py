@@ -23,6 +23,7 @@ KILLED = "run time above the requested time: cut to it"
 NUMBER_AGAIN = "job number used before: kept"
 NUMBER_SHARED = "job number used at another site: kept"
 USER_RAISED = "user of {site}: number raised by {above}"
+TOGETHER = "job of {site}: its log began {later} after that of {first}; here both begin at 0"
 OUTSIDE = "outside the window: left out"
 
 Rows = npt.NDArray[np.int64]
@@ -48,6 +49,8 @@ class Applied:
         The records are those of several sites, each of which numbers its own jobs.
     raised : mapping of int to str
         Sites, by their indices, whose users got other numbers, and the rule by which they did.
+    together : mapping of int to str
+        Sites whose jobs begin together with those of another site that began earlier, likewise.
     """
 
     since: npt.NDArray[np.float64]
@@ -55,6 +58,7 @@ class Applied:
     zero: float = 0.0
     sites: bool = False
     raised: Mapping[int, str] = field(default_factory=dict)
+    together: Mapping[int, str] = field(default_factory=dict)
 
     def cleaning(self, jobs: JobArray, start: float = 0.0, end: float = math.inf) -> Cleaning:
         """Return the counts of the records submitted in a window; by default of all.
@@ -77,20 +81,29 @@ class Applied:
         named = jobs["user"] != UNKNOWN
         for site, rule in self.raised.items():
             rules[rule] = int((named & (jobs["origin"] == site)).sum())
+        for site, rule in self.together.items():
+            rules[rule] = int((jobs["origin"] == site).sum())
         applied = {rule: count for rule, count in rules.items() if count}
         dropped = sum(count for rule, count in applied.items() if rule.endswith(DROPPED))
         return Cleaning(len(self.since), applied, dropped)
 
 
-def merged(sites: Sequence[Applied]) -> Applied:
-    """Return the rules of the logs of several sites as those of one log."""
+def merged(sites: Sequence[Applied], later: Sequence[float]) -> Applied:
+    """Return the rules of the logs of several sites as those of one log.
+
+    Parameters
+    ----------
+    sites : sequence of Applied
+    later : sequence of float
+        By how much the first job of each came later than the first of all, s.
+    """
     first = np.cumsum([0, *(len(each.since) for each in sites)])
     rules: dict[str, list[Rows]] = {}
     for each, above in zip(sites, first, strict=False):
         for rule, rows in each.rules.items():
             rules.setdefault(rule, []).append(np.where(rows == NO_ROW, NO_ROW, rows + above))
     return Applied(
-        np.concatenate([each.since for each in sites]),
+        np.concatenate([each.since + by for each, by in zip(sites, later, strict=True)]),
         {rule: np.concatenate(rows) for rule, rows in rules.items()},
         sites=True,
     )

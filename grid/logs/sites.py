@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 
 import numpy as np
 
 from grid.errors import require
 from grid.jobs import UNKNOWN, JobArray
-from grid.workloads.transform import moved
 
 
 def merge_sites(sites: Mapping[int, JobArray]) -> JobArray:
     """Return the jobs of all sites in order of arrival.
 
-    The origin of each job is its site. The logs are aligned at their first submit: each begins at
-    time 0. Jobs of one instant come in the order of their sites' indices, then as in their log.
+    The origin of each job is its site, and its times stay. Jobs of one instant come in the order of
+    their sites' indices, then as in their log.
 
     Job numbers stay as they are, though two sites may use the same. Users and applications of
     different sites are never the same: those of each site follow on those of the one before.
@@ -34,7 +34,7 @@ def merge_sites(sites: Mapping[int, JobArray]) -> JobArray:
     parts = []
     for index in sorted(sites):
         require(len(sites[index]) > 0, f"jobs of site {index}", 0, "at least one")
-        part = moved(sites[index], sites[index]["arrival"][0])
+        part = sites[index].copy()
         part["origin"] = index
         parts.append(part)
     for name in ("user", "application"):
@@ -60,3 +60,25 @@ def raised(sites: Mapping[int, JobArray], name: str) -> dict[int, int]:
         if (sites[index][name] != UNKNOWN).any():
             above += int(sites[index][name].max()) + 1
     return found
+
+
+def begun_later(starts: Mapping[int, datetime]) -> dict[int, tuple[int, timedelta]]:
+    """Return by how much logs began later than the earliest of them, and which that is.
+
+    Parameters
+    ----------
+    starts : mapping of int to datetime
+        When the first job of each site came, with a time zone.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> begun_later({0: datetime(2003, 1, 2, tzinfo=UTC), 1: datetime(2003, 1, 1, tzinfo=UTC)})
+    {0: (1, datetime.timedelta(days=1))}
+    """
+    first = min(starts, key=starts.__getitem__, default=0)
+    return {
+        site: (first, start - starts[first])
+        for site, start in starts.items()
+        if start != starts[first]
+    }

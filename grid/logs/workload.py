@@ -9,11 +9,11 @@ from pathlib import Path
 
 from grid.errors import WorkloadError
 from grid.foreign import quoted
-from grid.logs.cleaning import USER_RAISED, merged
+from grid.logs.cleaning import TOGETHER, USER_RAISED, merged
 from grid.logs.fields import PARTITION
 from grid.logs.formats import read
 from grid.logs.partitions import assign_partitions
-from grid.logs.sites import merge_sites, raised
+from grid.logs.sites import begun_later, merge_sites, raised
 from grid.workloads.communication import assign_communication
 from grid.workloads.table import Table
 
@@ -104,6 +104,12 @@ def read_site_logs(
         for site, above in raised(of_sites, "user").items()
         if above
     }
-    applied = merged([log.applied for log in logs.values() if log.applied is not None])
-    applied = replace(applied, raised=users)
+    starts = {site: log.start for site, log in logs.items() if log.start is not None}
+    together = {
+        site: TOGETHER.format(site=clusters[site], first=clusters[first], later=later)
+        for site, (first, later) in begun_later(starts).items()
+    }
+    of_all = [log.applied for log in logs.values() if log.applied is not None]
+    later = [float(log.jobs["arrival"][0] - jobs["arrival"][0]) for log in logs.values()]
+    applied = replace(merged(of_all, later), raised=users, together=together)
     return Table(jobs, applied.cleaning(jobs), applied=applied)

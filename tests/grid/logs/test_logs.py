@@ -7,6 +7,7 @@ import pytest
 from grid.errors import WorkloadError
 from grid.logs import cleaning
 from grid.logs.workload import read_log, read_site_logs
+from grid.workloads.transform import window
 
 CLUSTERS = ("C1", "C2")
 LINE = "{} {} -1 {} 4 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"
@@ -47,8 +48,8 @@ def test_files_are_told_by_their_names(swf, table):
 
 def test_site_logs(swf, table):
     merged = read_site_logs({"C2": swf, "C1": table}, CLUSTERS)
-    assert merged.jobs["arrival"].tolist() == [0, 0, 1, 20]
-    assert merged.jobs["origin"].tolist() == [0, 1, 0, 1]
+    assert merged.jobs["arrival"].tolist() == [0, 5, 6, 20]
+    assert merged.jobs["origin"].tolist() == [1, 0, 0, 1]
     assert merged.jobs["number"].tolist() == [1, 1, 2, 3]
     assert merged.cleaning == cleaning.Cleaning(
         5, {cleaning.ZERO_RUNTIME: 2, cleaning.NO_RUNTIME: 1, cleaning.NUMBER_SHARED: 1}, 1
@@ -64,6 +65,39 @@ def test_users_of_several_sites_are_told_by_how_much_their_numbers_are_raised(tm
     both = read_site_logs({"C1": other, "C2": other}, CLUSTERS)
     assert both.cleaning.rules["user of C2: number raised by 8"] == 2
     assert both.jobs["user"][both.jobs["origin"] == 1].tolist() == [15, 11]
+
+
+def test_times_of_tables_of_sites_stay_and_their_windows_count_from_the_first_of_all(tmp_path):
+    rows = {"C1": (5000, 5100, 6000), "C2": (4000, 5050, 7000)}
+    paths = {site: tmp_path / f"{site}.csv" for site in rows}
+    for site, arrivals in rows.items():
+        jobs = "".join(f"{arrival},1,0\n" for arrival in arrivals)
+        paths[site].write_text(f"arrival,size,runtime\n{jobs}")
+    merged = read_site_logs(paths, CLUSTERS)
+    assert merged.jobs["arrival"].tolist() == sorted(sum(rows.values(), ()))
+    for start, end, inside in ((0, 1000, 1), (1000, 1100, 2), (1000, 2001, 4), (2001, 9e9, 1)):
+        part = window(merged.jobs, start, end)
+        found = merged.applied.cleaning(part, start, end).rules
+        assert len(part) == found[cleaning.ZERO_RUNTIME] == inside
+        assert found[cleaning.OUTSIDE] == 6 - inside
+
+
+def test_logs_of_sites_begin_together_and_tell_when_they_did_in_truth(tmp_path, table):
+    for name, unix, submit in (
+        ("C1", 1_000_100_000, 60),
+        ("C2", 10**9, 60),
+        ("C3", 10**9 + 40, 20),
+    ):
+        line = LINE.format(1, submit, 9)
+        (tmp_path / f"{name}.swf").write_text(f"; UnixStartTime: {unix}\n{line}")
+    paths = {name: tmp_path / f"{name}.swf" for name in ("C1", "C2", "C3")} | {"C4": table}
+    merged = read_site_logs(paths, (*CLUSTERS, "C3", "C4"))
+    assert merged.jobs["arrival"].tolist() == [0, 0, 0, 5, 6]
+    told = {rule: count for rule, count in merged.cleaning.rules.items() if "began" in rule}
+    after = "job of C1: its log began 1 day, 3:46:40 after that of C2; here both begin at 0"
+    assert told == {after: 1}  # those of C2 and C3 began at one instant
+    part = window(merged.jobs, 1)
+    assert after not in merged.applied.cleaning(part, 1).rules
 
 
 def test_unknown_site(swf):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grid.errors import WorkloadError
-from grid.jobs import UNKNOWN, job_table
+from grid.jobs import ANYWHERE, UNKNOWN, job_table
 from grid.logs.cleaning import NUMBER_AGAIN, NUMBER_SHARED, Applied
 from grid.logs.sites import merge_sites
 
@@ -20,14 +20,14 @@ def log(numbers, arrivals, deadlines=None):
     return rows
 
 
-def test_sites_are_aligned_and_keep_their_numbers():
-    north, south = log([5, 6, 7], [1000, 1010, 1020], [1005, math.inf, 1100]), log([1, 2], [0, 10])
+def test_sites_keep_their_times_and_their_numbers():
+    north, south = log([5, 6, 7], [5, 10, 20], [9, math.inf, 100]), log([1, 2], [0, 10])
     merged = merge_sites({3: north, 0: south})
     assert merged["number"].tolist() == [1, 5, 2, 6, 7]  # ties by index of the site
-    assert merged["arrival"].tolist() == [0, 0, 10, 10, 20]
+    assert merged["arrival"].tolist() == [0, 5, 10, 10, 20]
     assert merged["origin"].tolist() == [0, 3, 0, 3, 3]
-    assert merged["deadline"].tolist() == [math.inf, 5, math.inf, math.inf, 100]
-    assert north["arrival"][0] == 1000
+    assert merged["deadline"].tolist() == [math.inf, 9, math.inf, math.inf, 100]
+    assert (north["origin"] == ANYWHERE).all()
 
 
 def test_numbers_that_sites_share_are_kept_and_counted():
