@@ -152,6 +152,11 @@ class Question:
     dependent: bool = False
     draws: int | None = None
 
+    @property
+    def _summed(self) -> bool:
+        """Whether what is drawn is added up to a job's size."""
+        return self.dependent or self.request == "total"
+
     def answer(self) -> Answer:
         """Return what the formula says.
 
@@ -170,8 +175,7 @@ class Question:
         """Refuse options that do not go together."""
         if not self.zero < 1:
             raise GridError(f"--zero: found {self.zero:g}; accepted: a number from 0, below 1")
-        summed = self.dependent or self.request == "total"
-        if self.draws is not None and not summed:
+        if self.draws is not None and not self._summed:
             raise GridError(
                 f"--draws: found {self.draws}; accepted: with --dependent, or of total requests"
             )
@@ -202,7 +206,7 @@ class Question:
             law = parse_sizes(text, most)
             laws[text] = with_zero(law.density(), self.zero)
             if isinstance(law, TabulatedSizes) and text.startswith("swf:"):
-                parts = self.draws is None and (self.dependent or self.request == "total")
+                parts = self._summed and self.draws is None and sum(sizes) > most
                 left_out[text.removeprefix("swf:")] = LeftOut(law.left_out, most, parts)
         found = [laws[text] for text in texts]
         return found * (1 if self.draws is None else self.draws), left_out

@@ -17,7 +17,7 @@ class LeftOut(NamedTuple):
     most : int
         They are of more processors than this.
     parts : bool
-        What is drawn of the log are parts of a job, though it could be the job.
+        What is drawn of the log are parts of a job, though it could be the job, and a larger one.
 
     Examples
     --------

@@ -98,18 +98,22 @@ class System:
             )
         if not 0 <= self.zero < 1:
             raise GridError(f"--zero: found {self.zero:g}; accepted: a number from 0, below 1")
-        summed = self.dependent or self.request == "total"
-        if self.draws is not None and not summed:
+        if self.draws is not None and not self._summed:
             raise GridError(
                 f"--draws: found {self.draws}; accepted: with --dependent, or of total requests"
             )
         if self.dependent and len(set(self.sizes)) > 1:
             raise GridError("--size: found several; accepted: one, if jobs are split evenly")
-        if self.together and not (summed and self.law.startswith(LOG)):
+        if self.together and not (self._summed and self.law.startswith(LOG)):
             raise GridError(
                 f"--together: found with --dist {self.law}; accepted: with --dist swf:FILE, and "
                 "--dependent or total requests"
             )
+
+    @property
+    def _summed(self) -> bool:
+        """Whether what is drawn is added up to a job's size."""
+        return self.dependent or self.request == "total"
 
     @property
     def processors(self) -> int:
@@ -165,7 +169,7 @@ class System:
         """The law of a job's size, if that is drawn before the job is split, or not split."""
         if self.together:
             return self.component
-        if not (self.dependent or self.request == "total"):
+        if not self._summed:
             return None
         count = len(self.sizes) if self.draws is None else self.draws
         law = sum_of([with_zero(self.component.density(), self.zero)] * count)
@@ -205,7 +209,7 @@ class System:
             found[self.service.removeprefix(LOG)] = LeftOut(self.service_log.left_out, most)
         if self.law.startswith(LOG) and isinstance(self.component, TabulatedSizes):
             most = self._limit(self._largest_draw)
-            parts = self.draws is None and not self.together
+            parts = self._summed and self.draws is None and self._limit(self.processors) > most
             found[self.law.removeprefix(LOG)] = LeftOut(self.component.left_out, most, parts)
         return found
 

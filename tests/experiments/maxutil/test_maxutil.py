@@ -141,6 +141,30 @@ def test_a_log_and_how_many_of_its_jobs_are_left_out(log):
     assert all_counted.stderr == ""
 
 
+@pytest.mark.parametrize("command", ["formula", "simulate"])
+@pytest.mark.parametrize(
+    ("words", "hinted"),
+    [
+        (["total", "--clusters", 2], True),
+        (["total", "--clusters", 1], False),  # nothing is added up
+        (["unordered", "--clusters", 2], False),  # --draws is refused
+        (["unordered", "--clusters", 2, "--dependent"], True),
+        (["ordered", "--clusters", 2], False),
+    ],
+)
+def test_whole_sizes_are_only_proposed_where_they_would_keep_more_jobs(command, words, hinted, log):
+    drawn = ["--size", 32, "--dist", f"swf:{log}"]
+    simulate = ["simulate", *drawn, "--jobs", 2000, "--request"]
+    given = ["maxutil", *(simulate if command == "simulate" else []), *words]
+    given += drawn if command == "formula" else []
+    result = CliRunner().invoke(main, list(map(str, given)))
+    assert f"{log}: 1 job of more than 32 processors left out" in result.stderr
+    assert ("--draws 1" in result.stderr) == hinted
+    if command == "simulate":
+        result = CliRunner().invoke(main, list(map(str, [*given, "--largest", 30])))
+        assert f"{log}: 1 job of more than 30 processors left out\n" in result.stderr
+
+
 @pytest.mark.parametrize("request_", ["ordered", "total"])
 def test_a_log_is_one_law_on_clusters_of_any_size(request_, log, tmp_path):
     """That of the jobs which the narrowest cluster can hold."""
