@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grid.logs.fields import PARTITION, read_fields, unix_clock
+from grid.logs.fields import PARTITION, read_fields
 from grid.logs.log import Log
+from grid.logs.swf import log_of
 
 
 def gwf_log(path: Path, partition_field: int = PARTITION) -> Log:
-    """Read a log in GWF, whose first fields mean what they mean in SWF.
+    """Read a log in GWF, whose head and first fields mean what they mean in SWF.
 
     Users (field 12) and applications (field 14) may be named; then they are numbered as they first
     come. The structure of jobs is not read.
@@ -28,15 +29,4 @@ def gwf_log(path: Path, partition_field: int = PARTITION) -> Log:
         If the file cannot be read, holds no record, or a line is none (named as ``FILE:LINE``).
     """
     fields = read_fields(path, "#", False, partition_field)
-    start = unix_clock(fields.records["arrival"])
-    return Log(
-        path,
-        "gwf",
-        fields.records,
-        fields.requested_size,
-        start=start,
-        partition=fields.partition,
-        partitions=fields.partitions,
-        numbered=fields.numbered,
-        unused=fields.unused,
-    )
+    return log_of(path, "gwf", fields)

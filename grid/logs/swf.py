@@ -14,11 +14,11 @@ import numpy as np
 
 from grid.foreign import quoted
 from grid.jobs import UNKNOWN
-from grid.logs.fields import PARTITION, read_fields, unix_clock
+from grid.logs.fields import PARTITION, Fields, read_fields, unix_clock
 from grid.logs.log import Log
 from grid.workloads.table import Table
 
-HEADER = re.compile(r"[;\s]*(\w+)\s*:\s*(.*)")
+HEADER = re.compile(r"[;#\s]*(\w+)\s*:\s*(.*)")
 KEYS = {
     "MaxProcs": "a whole number from 1",
     "UnixStartTime": "seconds since 1970, from 1 to 4e9",
@@ -38,11 +38,12 @@ LONGEST_OFFSET = 86_399
 
 
 class _Head(NamedTuple):
-    """What the head tells, the lines that told it by their keys, and words on other `KEYS`."""
+    """What a head tells, as `Log` has it: ``header`` are the lines that told it, by their keys."""
 
     processors: int | None
     start: datetime | None
-    used: dict[str, str]
+    header: dict[str, str]
+    remarks: int
     notes: tuple[str, ...]
 
 
@@ -71,22 +72,23 @@ def read_swf(path: str | os.PathLike[str]) -> Table:
 def swf_log(path: Path, partition_field: int = PARTITION) -> Log:
     """Read a log in SWF, as `read_swf` does, and leave its records as they are."""
     fields = read_fields(path, ";", True, partition_field)
-    said, remarks = _header(fields.comments)
-    head = _understood(said)
+    return log_of(path, "swf", fields)
+
+
+def log_of(path: Path, format: str, fields: Fields) -> Log:
+    """Return the log of SWF or GWF that fields were read of; both have the same head."""
+    head = _understood(*_header(fields.comments))
+    start = head.start or unix_clock(fields.records["arrival"])
     return Log(
         path,
-        "swf",
+        format,
         fields.records,
         fields.requested_size,
-        processors=head.processors,
-        start=head.start or unix_clock(fields.records["arrival"]),
         partition=fields.partition,
         partitions=fields.partitions,
         numbered=fields.numbered,
         unused=fields.unused,
-        header=head.used,
-        remarks=remarks,
-        notes=head.notes,
+        **head._replace(start=start)._asdict(),
     )
 
 
@@ -145,12 +147,12 @@ def _header(comments: list[str]) -> tuple[dict[str, str], int]:
         match = HEADER.match(line)
         if match and match[1] in KEYS:
             found.setdefault(match[1], match[2].partition("#")[0].strip())
-        elif line.strip("; \t") and not (match and match[1] in MADE):
+        elif line.strip(";# \t") and not (match and match[1] in MADE):
             remarks += 1
     return found, remarks
 
 
-def _understood(said: dict[str, str]) -> _Head:
+def _understood(said: dict[str, str], remarks: int) -> _Head:
     """Return what `KEYS` tell; the clock at time 0 is in the time zone, if one is named."""
     processors = _whole(said, "MaxProcs", 1)
     seconds = _whole(said, "UnixStartTime", EARLIEST, LATEST)
@@ -169,7 +171,7 @@ def _understood(said: dict[str, str]) -> _Head:
     if zone is not None:
         used.pop("TimeZone", None)
     notes = (f"{key} {quoted(said[key])}; accepted: {KEYS[key]}" for key in said if not usable[key])
-    return _Head(processors, start, used, tuple(notes))
+    return _Head(processors, start, used, remarks, tuple(notes))
 
 
 def _zone(said: dict[str, str]) -> ZoneInfo | None:

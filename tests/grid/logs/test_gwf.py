@@ -46,6 +46,22 @@ def test_fields_become_a_job(tmp_path):
     assert table.start.isoformat() == "2005-04-20T13:08:40+00:00"
 
 
+def test_the_head_is_read_as_that_of_swf(tmp_path):
+    head = ["# MaxProcs: 128", "# UnixStartTime: 893466664", "# TimeZoneString: Asia/Tokyo # x"]
+    found = log(tmp_path, *head, "# MaxProcs: 9", "# Computer: y", record(1, 36, 10))
+    assert found.processors == 128
+    assert found.cleaned().start.isoformat() == "1998-04-25T10:11:40+09:00"
+    assert dict(found.header) == {
+        "MaxProcs": "128",
+        "UnixStartTime": "893466664",
+        "TimeZoneString": "Asia/Tokyo",
+    }
+    assert found.remarks == 2  # the names of the columns, and the computer
+    found = log(tmp_path, "# MaxProcs: many", record(1, 36, 10))
+    assert (found.processors, found.start) == (None, None)
+    assert found.notes == ("MaxProcs 'many'; accepted: a whole number from 1",)
+
+
 def test_users_that_are_numbers_stay_what_they_are():
     assert numbered(["7", "-1", "3"]) == [7, -1, 3]
     assert numbered(["7", "x", "7"]) == [0, 1, 0]
