@@ -118,8 +118,9 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
         if column not in FORMATS[format].holds:
             yield f"{column} of {count:,} jobs {no_place}"
     if log.partition is not None and log.partitions:
-        named = int((log.partition != UNKNOWN).sum())
-        yield f"partition of {named:,} records left out: it is not written"
+        named = int((log.usable & (log.partition != UNKNOWN)).sum())
+        if named:
+            yield f"partition of {named:,} jobs left out: it is not written"
     if log.processors is not None and "processors" not in FORMATS[format].tells:
         yield f"processors of the machine, {log.processors:,}, {no_place}"
     if table.start is not None and "start" not in FORMATS[format].tells:

@@ -137,6 +137,15 @@ def requested_times(records: JobArray) -> npt.NDArray[np.float64]:
     return np.where(time >= SHORTEST_RUN, time, np.inf)
 
 
+def needed(records: JobArray, size: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return which records say what a job needs, by the rule that drops the others."""
+    return {
+        NO_SUBMIT: records["arrival"] >= 0,
+        NO_SIZE: size > 0,
+        NO_RUNTIME: records["runtime"] >= 0,
+    }
+
+
 def clean(
     records: JobArray,
     requested_size: npt.NDArray[np.int64] | None = None,
@@ -170,11 +179,7 @@ def clean(
     if requested_size is not None:
         size = np.where(size > 0, size, requested_size)
     usable = np.ones(len(records), bool)
-    for rule, known in (
-        (NO_SUBMIT, records["arrival"] >= 0),
-        (NO_SIZE, size > 0),
-        (NO_RUNTIME, records["runtime"] >= 0),
-    ):
+    for rule, known in needed(records, size).items():
         count(rule, np.flatnonzero(usable & ~known))
         usable &= known
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from grid.errors import WorkloadError
 from grid.jobs import JOB, JobArray
-from grid.logs.cleaning import CUT_OFF, NO_ROW, Applied, Rows, clean
+from grid.logs.cleaning import CUT_OFF, NO_ROW, Applied, Rows, clean, needed
 from grid.workloads.table import Table
 
 SAID = ("number", "arrival", "size", "runtime", "requested_time", "user", "application")
@@ -98,6 +98,14 @@ class Log:
         return (
             size if self.requested_size is None else np.where(size > 0, size, self.requested_size)
         )
+
+    @property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Which records cleaning makes jobs of."""
+        usable: npt.NDArray[np.bool_] = np.logical_and.reduce(
+            [*needed(self.records, self.sizes).values()]
+        )
+        return usable
 
     def cleaned(self, kills: bool = False) -> Table:
         """Return the usable records as jobs.

@@ -98,7 +98,7 @@ def assign_partitions(log: Log, mapping: Mapping[str, str], clusters: Sequence[s
     left = [plain(each.name) for each in there if each.name not in mapping]
     more = [f"{len(left) - LISTED} more"] if len(left) > LISTED else []
     told = f" ({', '.join([*left[:LISTED], *more])})" if left else ""
-    elsewhere = np.flatnonzero(records["origin"] == ANYWHERE)
+    elsewhere = np.flatnonzero(log.usable & (records["origin"] == ANYWHERE))
     rules = {**log.rules, f"partition of no cluster{told}: without an origin": elsewhere}
     return replace(log, records=records, rules=rules, sites=tuple(clusters))
 

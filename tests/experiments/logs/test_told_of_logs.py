@@ -185,3 +185,11 @@ def test_one_is_told_as_one(tmp_path):
     assert ": 1 job, " in call("convert", path, tmp_path / "new.json").stdout
     shown = call("run", "quickstart", "--workload", path, "--set", "mode=open").stdout
     assert "cleaning of 1 record:\n" in shown
+
+
+def test_only_partitions_of_jobs_are_told_as_left_out(tmp_path):
+    path = tmp_path / "log.swf"
+    rows = [record(n, n, run, 4).split() for n, run in enumerate((60, -1, 60, -1))]
+    path.write_text("\n".join(" ".join([*row[:15], "3", *row[16:]]) for row in rows))
+    said = call("convert", path, tmp_path / "new.csv").stderr
+    assert "metasched: partition of 2 jobs left out: it is not written\n" in said

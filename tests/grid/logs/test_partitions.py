@@ -14,6 +14,7 @@ from experiments.cli.app import main
 from experiments.scenario.scenario import Scenario
 from grid.errors import WorkloadError
 from grid.jobs import ANYWHERE
+from grid.logs.cleaning import NO_RUNTIME
 from grid.logs.formats import read
 from grid.logs.partitions import Partition, partitions_of
 from grid.logs.workload import read_log
@@ -45,6 +46,13 @@ def test_jobs_come_from_the_cluster_of_their_partition(tmp_path):
     for name in ("number", "arrival", "size", "user"):
         assert (plain.jobs[name] == table.jobs[name]).all()
     assert (plain.jobs["origin"] == ANYWHERE).all()
+
+
+def test_dropped_records_of_other_partitions_do_not_count(tmp_path):
+    log = swf(tmp_path / "log.swf", [7, 5, 5])
+    log.write_text(log.read_text().replace("2 20 0 60", "2 20 0 -1"))
+    rules = read_log(log, CLUSTERS, partitions={"7": "C2"}).cleaning.rules
+    assert rules == {"partition of no cluster (5): without an origin": 1, NO_RUNTIME: 1}
 
 
 @pytest.mark.parametrize(
