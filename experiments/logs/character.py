@@ -142,12 +142,6 @@ class Character:
         return {name: count for name, count in counts.items() if count}
 
     @property
-    def max_processors(self) -> int:
-        """Processors of the machine as the log says, else the largest known size."""
-        said = self.table.processors
-        return int(self.sizes.max()) if said is None else said
-
-    @property
     def users(self) -> int:
         """How many users there are."""
         users = self.table.jobs["user"]
@@ -190,7 +184,7 @@ class Character:
             indices.tolist(), counts.tolist(), work.tolist(), strict=True
         ):
             length = min(WEEK, last - first - index * WEEK)
-            load = done / (self.max_processors * length) if length >= DAY else None
+            load = done / (self.table.machine * length) if length >= DAY else None
             begin = None
             if start is not None:
                 begin = (start + timedelta(seconds=first + index * WEEK)).date().isoformat()
@@ -214,7 +208,7 @@ class Character:
             "missing": self.missing,
             "dropped": table.cleaning.drops,
             "rules": table.cleaning.rules,
-            "max_processors": self.max_processors,
+            "max_processors": self.table.machine,
             "processors_said": table.processors is not None,
             "mean_size": size.mean,
             "cv_size": size.cv,

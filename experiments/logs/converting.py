@@ -123,6 +123,9 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
             yield f"partition of {named:,} jobs left out: it is not written"
     if log.processors is not None and "processors" not in FORMATS[format].tells:
         yield f"processors of the machine, {log.processors:,}, {no_place}"
+    elif log.processors is None and format == "batsim":
+        size = f"the size of the largest job, {table.machine:,}"
+        yield f"nb_res: {size}, for the machine's is not known"
     if table.start is not None and "start" not in FORMATS[format].tells:
         yield f"date of the first job, {table.start:%Y-%m-%d %H:%M:%S %Z}, {no_place}"
     elif table.start is not None and table.start.tzinfo is SITES_CLOCK:

@@ -33,10 +33,10 @@ def print_character(character: Character, console: Console) -> None:
     log, table = character.log, character.table
     length = duration(float(table.jobs["arrival"][-1] - table.jobs["arrival"][0]))
     begin = "" if table.start is None else f" from {table.start:%Y-%m-%d %H:%M %Z}"
-    machine = "the machine" if table.processors is not None else "the largest job"
+    machine = "the machine" if table.processors is not None else "the largest usable job"
     _title(console, f"{plain(str(log.path), 200)}: {FORMATS[log.format].title}")
     _say(console, f"{counted(table.count, 'usable job')} in {length}{begin}")
-    _say(console, f"{counted(character.max_processors, 'processor')}, those of {machine}")
+    _say(console, f"{counted(table.machine, 'processor')}, those of {machine}")
     for told in _read_of(log, table):
         _say(console, told)
     if character.users:

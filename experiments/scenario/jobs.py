@@ -190,7 +190,7 @@ def _from_log(
         if not isinstance(source, (str, Path)):
             log = site_paths(source)[platform.names[largest["origin"]]]
         _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
-    return _completed(Table(jobs, cleaning, table.processors), parameters, platform, seed)
+    return _completed(Table(jobs, cleaning, table.machine), parameters, platform, seed)
 
 
 def _completed(

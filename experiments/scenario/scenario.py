@@ -326,7 +326,7 @@ class Scenario(Shown):
         platform, prediction = self.platform, parameters.prediction
         asked = parameters.nodes == "log" and self.workload is not None
         if asked and isinstance(workload, Table):
-            nodes = workload.processors or workload.jobs["size"].max().item()
+            nodes = workload.machine
             if nodes > MAX_SIZE:
                 raise ScenarioError(
                     f"{self.name}: nodes: the workload's largest job has {nodes} processors; "

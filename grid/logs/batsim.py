@@ -135,8 +135,7 @@ def write_batsim(stream: TextIO, table: Table) -> None:
     }}
     """
     jobs = table.jobs
-    processors = int(jobs["size"].max()) if table.processors is None else table.processors
-    stream.write(f'{{"nb_res": {processors},\n"jobs": [\n')
+    stream.write(f'{{"nb_res": {table.machine},\n"jobs": [\n')
     columns = ("number", "arrival", "size", "requested_time", "runtime")
     separator = ""
     for job, arrival, size, walltime, runtime in zip(

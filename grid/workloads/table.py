@@ -102,6 +102,11 @@ class Table:
         return len(self.jobs)
 
     @property
+    def machine(self) -> int:
+        """Processors of the machine, as the source says, else those of the largest job."""
+        return int(self.jobs["size"].max()) if self.processors is None else self.processors
+
+    @property
     def drawn_deadlines(self) -> float | None:
         """Share of the deadlines that were drawn; None if no job has a deadline."""
         due = int((self.jobs["deadline"] < np.inf).sum())

@@ -124,7 +124,7 @@ def test_a_figure_of_a_log_that_says_little(tmp_path):
     path = tmp_path / "jobs.csv"
     path.write_text("arrival,size,runtime\n5,1,7\n")
     character = Character.of(read(path))
-    assert character.max_processors == 1
+    assert character.table.machine == 1
     assert character.hours[0] == 1
     draw_character(character, tmp_path / "log")
     assert "none known" in (tmp_path / "log.svg").read_text()

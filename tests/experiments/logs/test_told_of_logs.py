@@ -187,6 +187,28 @@ def test_one_is_told_as_one(tmp_path):
     assert "cleaning of 1 record:\n" in shown
 
 
+def test_a_machine_that_no_log_names_is_as_large_as_the_largest_usable_job(tmp_path):
+    """In `inspect`, in runs of all of the log or of a window, and in Batsim's files."""
+    path = tmp_path / "log.swf"
+    rows = [record(1, 0, -1, 99), record(2, 1, 60, 8), record(3, 900, 60, 4)]
+    path.write_text("\n".join(rows))
+    assert told("inspect", path)["max_processors"] == 8
+    assert "8 processors, those of the largest usable job\n" in call("inspect", path).stdout
+    for window in (0, 100):
+        words = ("run", "site", "--workload", path, "--set", f"window_start={window}")
+        found = told(*words)
+        assert found["jobs"]["submitted"] == (1 if window else 2)
+        assert found["platform"]["clusters"][0]["size"] == 8
+    batsim = tmp_path / "new.json"
+    words = "metasched: nb_res: the size of the largest job, 8, for the machine's is not known\n"
+    assert words in call("convert", path, batsim).stderr
+    assert json.loads(batsim.read_text())["nb_res"] == 8
+    assert "nb_res" not in call("convert", path, tmp_path / "new.swf").stderr
+    path.write_text("; MaxProcs: 64\n" + path.read_text())
+    assert "nb_res" not in call("convert", path, batsim).stderr
+    assert json.loads(batsim.read_text())["nb_res"] == 64
+
+
 def test_only_partitions_of_jobs_are_told_as_left_out(tmp_path):
     path = tmp_path / "log.swf"
     rows = [record(n, n, run, 4).split() for n, run in enumerate((60, -1, 60, -1))]
