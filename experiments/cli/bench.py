@@ -18,9 +18,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("what", type=click.Choice(["kernel", "titan", "study", "report"]))
+@click.option(
+    "--native",
+    is_flag=True,
+    help="Of the kernel: beside C++ that does the same, compiled now from the source repository.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
-def bench(what: str, as_json: bool) -> None:
+def bench(what: str, native: bool, as_json: bool) -> None:
     """Measure the kernel, TITAN, a study of many runs, or the page of `metasched report`."""
+    if native and what != "kernel":
+        raise click.BadParameter(f"found with {what}; accepted: with kernel", param_hint="--native")
     from experiments.bench.measurement import as_json as rows
     from experiments.bench.measurement import print_measurements
     from experiments.bench.page import bench_page
@@ -34,24 +41,26 @@ def bench(what: str, as_json: bool) -> None:
         "report": bench_page,
     }
     with telling(f"measuring: {what}") as watch:
-        found = _of_kernel(watch) if what == "kernel" else benches[what]()
+        found = _of_kernel(watch, native) if what == "kernel" else benches[what]()
     if as_json:
         click.echo(json.dumps(rows(found)))
     else:
         print_measurements(found)
 
 
-def _of_kernel(watch: SweepProgress) -> list[Measurement]:
+def _of_kernel(watch: SweepProgress, beside_native: bool) -> list[Measurement]:
     """Measure the kernel, and have people told how many of the runs are done."""
-    from experiments.bench import coallocation, kernel, queues, site
+    from experiments.bench import coallocation, kernel, native, queues, site
     from experiments.sweeps.forecast import Forecast
 
-    benches = (
+    benches: tuple[tuple[Callable[..., list[Measurement]], int], ...] = (
         (coallocation.bench_coallocation, coallocation.RUNS),
         (queues.bench_queues, queues.RUNS),
         (site.bench_site, site.RUNS),
         (kernel.bench_kernel, kernel.RUNS),  # keeps records: last
     )
+    if beside_native:
+        benches = ((native.bench_native, native.RUNS),)
     pieces = [[(bench.__name__, 1.0)] for bench, runs in benches for _ in range(runs)]
     watch.begin(0, Forecast(pieces, known=False))
     piece, began = count(), time.monotonic()
