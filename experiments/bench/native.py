@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,20 +20,24 @@ from agents.disciplines import FcfsScheduler
 from agents.model import GridModel
 from agents.registry import global_scheduler, local_scheduler
 from agents.selection import JobSelection
-from experiments.bench import coallocation, site
+from experiments.bench import coallocation, queues, site
 from experiments.bench.measurement import Measurement
 from experiments.bench.timing import ROUNDS, Ended, cpu_seconds, unwatched
+from experiments.scenario.scenario import Scenario
 from grid.distributions import Exponential, UniformSizes
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
 from grid.streams import stream
+from grid.workloads.backlog import BacklogWorkload
+from grid.workloads.origins import cumulative_shares
 from grid.workloads.per_cluster import PerClusterWorkload
 from grid.workloads.synthetic import SyntheticWorkload, arrival_rate
 
 SOURCE = Path(__file__).resolve().parents[2] / "tests" / "native" / "twins.cpp"
 COMPILERS = ("c++", "g++", "clang++")
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=off")
-PURPOSES = ("arrivals", "sizes", "runtimes")
+PURPOSES = ("arrivals", "sizes", "runtimes", "components", "origins")
+"""Streams of random numbers, in the order in which twins have them."""
 STEPS = 20
 
 
@@ -53,87 +57,115 @@ class Case:
     Attributes
     ----------
     name : str
-        Of the local scheduler (one cluster) or of the global one (four).
-    bandwidth : float
-        Bisection bandwidth of jobs, Mbit/s.
+        Of the scheduler that decides.
+    made : callable
+        Returns a model of so many jobs, with a seed, under the scheduler of that name.
     """
 
     name: str
-    bandwidth: float = 0.0
-
-    @property
-    def of_one_cluster(self) -> bool:
-        """Whether it is one of a single cluster."""
-        return self.name in ("fcfs", "easy")
+    made: Callable[[str, int, int], GridModel]
 
     def model(self, jobs: int, seed: int = 0) -> GridModel:
         """Return a model of it for the kernel."""
-        if self.of_one_cluster:
-            return self._site(jobs, seed)
-        workload = PerClusterWorkload(
-            count=jobs,
-            clusters=4,
-            interarrival=coallocation.INTERARRIVAL,
-            sizes=UniformSizes(10, 50),
-            runtimes=Exponential(coallocation.RUNTIME),
-            computation_fraction=0.7,
-            bisection_bandwidth=self.bandwidth,
-            seed=seed,
-        )
-        return GridModel(
-            Platform.star([coallocation.NODES] * 4),
-            workload,
-            global_scheduler(self.name),
-            FcfsScheduler,
-            interval=jobs * coallocation.INTERARRIVAL / 4 / STEPS,
-            settings=[JobSelection("fpfs")],
-        )
+        return self.made(self.name, jobs, seed)
 
-    def _site(self, jobs: int, seed: int) -> GridModel:
-        sizes, runtimes = UniformSizes(1, 32), Exponential(100)
-        rate = arrival_rate(site.LOAD, sizes, runtimes, [site.PROCESSORS], [1.0])
-        return GridModel(
-            Platform.star([site.PROCESSORS]),
-            SyntheticWorkload(count=jobs, rate=rate, sizes=sizes, runtimes=runtimes, seed=seed),
-            DynamicLeastLoadScheduler,
-            local_scheduler(self.name),
-            interval=jobs / rate / STEPS,
-        )
 
-    def parameters(self, model: GridModel) -> bytes:
-        """Return what a twin reads to simulate the same as a model of this case."""
-        workload: Any = model.workload
-        platform, memory = model.world.platform, [0.0, 0.0]
-        if not self.of_one_cluster:
-            memory = np.resize(model.scheduler.memory(), 2).tolist()
-        numbers = [
-            workload.sizes.minimum,
-            workload.rate if self.of_one_cluster else workload.interarrival,
-            workload.runtimes.mean,
-            platform.sizes[0],
-            len(platform.clusters),
-            workload.computation_fraction,
-            workload.bisection_bandwidth,
-            model.world.state.capacity[0],
-            *memory,
-        ]
-        cumulative = workload.sizes.cumulative()
-        streams = [
-            stream(workload.seed, purpose, cluster)
-            for purpose in PURPOSES
-            for cluster in range(len(platform.clusters))
-        ]
-        counts = np.array([len(numbers), len(cumulative), 4 * len(streams)], np.int64)
-        parts = counts, np.array(numbers, float), cumulative, np.concatenate(streams)
-        return b"".join(part.tobytes() for part in parts)
+def _of_a_site(name: str, jobs: int, seed: int) -> GridModel:
+    sizes, runtimes = UniformSizes(1, 32), Exponential(100)
+    rate = arrival_rate(site.LOAD, sizes, runtimes, [site.PROCESSORS], [1.0])
+    return GridModel(
+        Platform.star([site.PROCESSORS]),
+        SyntheticWorkload(count=jobs, rate=rate, sizes=sizes, runtimes=runtimes, seed=seed),
+        DynamicLeastLoadScheduler,
+        local_scheduler(name),
+        interval=jobs / rate / STEPS,
+    )
+
+
+def _of_shared_links(name: str, jobs: int, seed: int) -> GridModel:
+    workload = PerClusterWorkload(
+        count=jobs,
+        clusters=4,
+        interarrival=coallocation.INTERARRIVAL,
+        sizes=UniformSizes(10, 50),
+        runtimes=Exponential(coallocation.RUNTIME),
+        computation_fraction=0.7,
+        bisection_bandwidth=250.0 if name == "first-fit" else 500.0,
+        seed=seed,
+    )
+    return GridModel(
+        Platform.star([coallocation.NODES] * 4),
+        workload,
+        global_scheduler(name),
+        FcfsScheduler,
+        interval=jobs * coallocation.INTERARRIVAL / 4 / STEPS,
+        settings=[JobSelection("fpfs")],
+    )
+
+
+def _of_queues(name: str, jobs: int, seed: int) -> GridModel:
+    settings = [f"jobs={jobs}", f"load={queues.LOAD}"]
+    return Scenario.load("queues").changed(settings, global_scheduler=name).model(seed)
+
+
+def _of_a_backlog(name: str, jobs: int, seed: int) -> GridModel:
+    like: Any = _of_queues("gs", 1, seed).workload
+    workload = BacklogWorkload(
+        count=jobs,
+        sizes=like.sizes,
+        runtimes=like.runtimes,
+        composition=like.composition,
+        seed=seed,
+    )
+    return GridModel(
+        Platform.star([32] * 4),
+        workload,
+        global_scheduler(name),
+        FcfsScheduler,
+        interval=float(jobs),
+        settings=[JobSelection("fcfs")],
+    )
+
+
+def _parameters(model: GridModel) -> bytes:
+    """Return what a twin reads to simulate the same as a model."""
+    workload: Any = model.workload
+    platform = model.world.platform
+    clusters = len(platform.clusters)
+    per_cluster = isinstance(workload, PerClusterWorkload)
+    numbers = [
+        workload.sizes.minimum,
+        workload.interarrival if per_cluster else getattr(workload, "rate", 0.0),
+        workload.runtimes.mean,
+        platform.sizes[0],
+        clusters,
+        workload.computation_fraction,
+        workload.bisection_bandwidth,
+        model.world.state.capacity[0],
+        *(np.resize(model.scheduler.memory(), 2) if per_cluster else (0.0, 0.0)),
+        *np.cumsum(workload.composition) / 100.0,
+        *cumulative_shares(workload.origins),
+    ]
+    cumulative = workload.sizes.cumulative()
+    streams = [
+        stream(workload.seed, purpose, cluster)
+        for purpose in PURPOSES
+        for cluster in range(clusters if per_cluster else 1)
+    ]
+    counts = np.array([len(numbers), len(cumulative), 4 * len(streams)], np.int64)
+    parts = counts, np.array(numbers, float), cumulative, np.concatenate(streams)
+    return b"".join(part.tobytes() for part in parts)
 
 
 CASES = (
-    Case("fcfs"),
-    Case("easy"),
-    Case("migration-only", 500.0),
-    Case("first-fit", 250.0),
-    Case("b3", 500.0),
+    Case("fcfs", _of_a_site),
+    Case("easy", _of_a_site),
+    Case("migration-only", _of_shared_links),
+    Case("first-fit", _of_shared_links),
+    Case("b3", _of_shared_links),
+    Case("gs", _of_queues),
+    Case("ls-or", _of_queues),
+    Case("wf", _of_a_backlog),
 )
 RUNS = ROUNDS * len(CASES)
 
@@ -170,7 +202,7 @@ class Twins:
     def run(self, case: Case, model: GridModel, out: Path | None = None) -> Timed:
         """Simulate what a model does; write what became of each job into a file if one is given."""
         given = self._folder / "input"
-        given.write_bytes(case.parameters(model))
+        given.write_bytes(_parameters(model))
         count = str(model.workload.count)
         words = [str(self._program), case.name, count, str(given)]
         words += [] if out is None else [str(out)]

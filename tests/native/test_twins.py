@@ -43,13 +43,13 @@ def test_the_kernel_does_what_its_twin_does(twins, case, seed):
     model = case.model(20_000, seed)
     by_hand, by_kernel = twins.jobs(case, model), of_kernel(model)
     assert np.array_equal(by_hand, by_kernel)
-    assert (by_hand[:, 0] > 0).all()
+    assert (by_hand[:, 1] > by_hand[:, 0]).all()
     assert (by_hand[:, 2:].sum(axis=1) >= 1).all()
 
 
 @pytest.mark.thorough
 def test_the_command_prints_ratios(monkeypatch):
-    monkeypatch.setattr(native, "CASES", native.CASES[1::2])
+    monkeypatch.setattr(native, "CASES", native.CASES[1:4:2])
     done = CliRunner().invoke(main, ["bench", "kernel", "--native", "--json"])
     assert done.exit_code == 0
     rows = json.loads(done.stdout)

@@ -503,6 +503,150 @@ struct Grid {
   }
 };
 
+// Jobs of several components: GS and LS-OR of `queues`, and Worst Fit under constant backlog --------
+
+constexpr int kParts = 4;
+
+struct Unordered {
+  double arrival, runtime;
+  int64_t number;
+  int32_t home, size, parts[kParts];  // processors of each component, the largest first; 0: none
+};
+
+struct Departing {
+  double end;
+  int64_t number;
+  int32_t take[kParts];
+  bool operator<(const Departing& other) const { return end > other.end; }
+};
+
+struct Queues {
+  int clusters, free[kMost];
+  bool at_home;  // jobs of one component run where they were submitted
+  double now = 0.0;
+  std::vector<Departing> ends;
+  std::vector<Unordered> queue[kMost];
+  size_t head[kMost] = {};
+  Output& output;
+
+  Queues(int clusters, int nodes, bool at_home, Output& output)
+      : clusters(clusters), at_home(at_home), output(output) {
+    std::fill(free, free + clusters, nodes);
+  }
+
+  bool any(int line) const { return head[line] < queue[line].size(); }
+
+  void leave(int line) {
+    if (++head[line] == queue[line].size()) {
+      queue[line].clear();
+      head[line] = 0;
+    } else if (head[line] > 4096 && 2 * head[line] > queue[line].size()) {
+      queue[line].erase(queue[line].begin(), queue[line].begin() + head[line]);
+      head[line] = 0;
+    }
+  }
+
+  bool try_start(const Unordered& job) {
+    int take[kMost] = {};
+    if (at_home && job.parts[1] == 0) {
+      if (job.size > free[job.home]) return false;
+      take[job.home] = job.size;
+    } else {
+      for (int part = 0; part < kParts && job.parts[part] > 0; ++part) {
+        int best = -1;
+        for (int cluster = 0; cluster < clusters; ++cluster)
+          if (take[cluster] == 0 && (best < 0 || free[cluster] > free[best])) best = cluster;
+        if (best < 0 || free[best] < job.parts[part]) return false;
+        take[best] = job.parts[part];
+      }
+    }
+    Departing row{now + job.runtime, job.number, {}};
+    wait += now - job.arrival;
+    output.start(job.number, now);
+    for (int cluster = 0; cluster < clusters; ++cluster) {
+      free[cluster] -= row.take[cluster] = take[cluster];
+      output.take(job.number, cluster, take[cluster]);
+    }
+    ends.push_back(row);
+    std::push_heap(ends.begin(), ends.end());
+    return true;
+  }
+
+  void depart() {
+    std::pop_heap(ends.begin(), ends.end());
+    const Departing& row = ends.back();
+    for (int cluster = 0; cluster < clusters; ++cluster) free[cluster] += row.take[cluster];
+    output.finish(row.number, row.end);
+    ends.pop_back();
+  }
+
+  void visit() {  // in rounds, those whose heads fit
+    int enabled[kMost], count = 0;
+    for (int line = 0; line < clusters; ++line)
+      if (any(line)) enabled[count++] = line;
+    while (count > 0) {
+      int kept = 0;
+      for (int place = 0; place < count; ++place) {
+        const int line = enabled[place];
+        if (!try_start(queue[line][head[line]])) continue;
+        leave(line);
+        if (any(line)) enabled[kept++] = line;
+      }
+      count = kept;
+    }
+  }
+
+  Unordered draw(int64_t number, double mean, const std::vector<double>& given, Input& input) {
+    const double level = input.streams[3].uniform();  // of components
+    int last = 0;
+    while (last < kParts - 1 && level >= given[10 + last]) ++last;
+    Unordered job{};
+    job.number = number;
+    for (int part = 0; part <= last; ++part) {
+      const int size = input.sizes.at(input.streams[1].uniform());
+      int at = part;
+      for (; at > 0 && job.parts[at - 1] < size; --at) job.parts[at] = job.parts[at - 1];
+      job.parts[at] = size;
+      job.size += size;
+    }
+    job.runtime = mean * input.streams[2].exponential();
+    return job;
+  }
+
+  void run(long jobs, double rate, double mean, const std::vector<double>& given, Input& input) {
+    Stream& arrivals = input.streams[0];
+    double following = arrivals.exponential() / rate;
+    for (long number = 0; number < jobs || !ends.empty();) {
+      if (!ends.empty() && ends.front().end <= following) {
+        now = ends.front().end;
+        depart();
+        visit();
+        continue;
+      }
+      now = following;
+      Unordered job = draw(number, mean, given, input);
+      job.arrival = now;
+      const double level = input.streams[4].uniform();  // of origins
+      while (level >= given[10 + kParts + job.home]) ++job.home;
+      const int line = at_home ? job.home : 0;
+      if (any(line) || !try_start(job)) queue[line].push_back(job);
+      following = ++number < jobs ? now + arrivals.exponential() / rate : kNever;
+    }
+  }
+
+  void run_backlog(long jobs, double mean, const std::vector<double>& given, Input& input) {
+    for (long number = 0; number < jobs; ++number) {
+      Unordered job = draw(number, mean, given, input);
+      job.arrival = now;
+      while (!try_start(job)) {
+        now = ends.front().end;
+        depart();
+      }
+    }
+    while (!ends.empty()) depart();
+  }
+};
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -514,12 +658,21 @@ int main(int count, char** words) {
   const bool site = name == "fcfs" || name == "easy";
   const int clusters = site ? 1 : static_cast<int>(given[4]);
   Output output(count > 4, jobs, clusters);
+  size_t waiting = sizeof(Waiting), running = sizeof(Running);
   const std::clock_t begin = std::clock();
   if (site) {
     Site(static_cast<int>(given[3]), name == "easy", output).run(jobs, given[1], given[2], input);
+  } else if (name == "gs" || name == "ls-or" || name == "wf") {
+    waiting = sizeof(Unordered), running = sizeof(Departing);
+    Queues queues(clusters, static_cast<int>(given[3]), name == "ls-or", output);
+    if (name == "wf")
+      queues.run_backlog(jobs, given[2], given, input);
+    else
+      queues.run(jobs, given[1], given[2], given, input);
   } else {
     const Policy policy =
         name == "b3" ? kB3 : name == "first-fit" ? kFirstFit : kMigrationOnly;
+    if (policy != kMigrationOnly) running = sizeof(Sliding);
     Grid grid(policy, clusters, static_cast<int>(given[3]), output);
     grid.fraction = given[5];
     grid.bandwidth = given[6];
@@ -529,8 +682,7 @@ int main(int count, char** words) {
     grid.run(jobs, given[1], given[2], input);
   }
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  std::printf("%.17g %.17g %zu %zu\n", seconds, wait / jobs, sizeof(Waiting),
-              site || name == "migration-only" ? sizeof(Running) : sizeof(Sliding));
+  std::printf("%.17g %.17g %zu %zu\n", seconds, wait / jobs, waiting, running);
   if (count > 4) output.write(words[4]);
   return 0;
 }
