@@ -314,10 +314,12 @@ def _parts(
     else:
         names = [CENTRE, *(table["name"] for table in nodes["clusters"] + nodes["switches"])]
         for table in nodes["clusters"] + nodes["switches"]:
-            if table.get("switch", CENTRE) not in names:
+            above, own = table.get("switch", CENTRE), table["name"]
+            if above not in names or above == own != CENTRE:
+                others = ", ".join(str(name) for name in names if name != own)
                 raise PlatformError(
-                    f"link of {quoted(table['name'])}: switch is {quoted(table['switch'])}; "
-                    f"accepted: {plain(', '.join(map(str, names)), 200)}"
+                    f"link of {quoted(own)}: switch is {quoted(above)}; "
+                    f"accepted: {plain(others, 200)}"
                 )
         links = [
             Link(table["name"], table.get("switch", CENTRE), **_chosen(table, _LINK_KEYS))
@@ -329,7 +331,8 @@ def _parts(
     switches = [table["name"] for table in nodes["switches"]]
     brokers = tuple(Broker(**table) for table in _tables(mapping, "brokers", {"name"}, {"parent"}))
     wanted, free = {"cluster", "what", "at"}, {"until", "processors"}
-    changes = tuple(Change(**table) for table in _tables(mapping, "changes", wanted, free))
+    of_changes = enumerate(_tables(mapping, "changes", wanted, free), 1)
+    changes = tuple(_change(entry, table) for entry, table in of_changes)
     graph = network([cluster.name for cluster in clusters], links, switches)
     return clusters, graph, brokers, changes
 
@@ -342,13 +345,22 @@ def _tables(
     if not isinstance(tables, list):
         raise PlatformError(f"{section}: {quoted(tables)} found; accepted: a list, [[{section}]]")
     for index, table in enumerate(tables):
-        place = f"{section}.{index}"
+        # As `check_changes` counts those of which it tells.
+        place = f"change {index + 1}" if section == "changes" else f"{section}.{index}"
         if not isinstance(table, Mapping):
             raise PlatformError(f"{place}: {quoted(table)} found; accepted: a table")
         _refuse_unknown(place, table, required | optional)
         for key in sorted(required - set(table)):
             raise PlatformError(f"{place}: key {key!r} is missing; required: {_listed(required)}")
         yield table
+
+
+def _change(entry: int, table: Mapping[str, Any]) -> Change:
+    """Return a change, which an error calls by its place in the list, from 1."""
+    try:
+        return Change(**table)
+    except PlatformError as error:
+        raise PlatformError(str(error).replace("change", f"change {entry},", 1)) from None
 
 
 def _refuse_unknown(place: str, table: Mapping[str, Any], accepted: set[str]) -> None:

@@ -175,10 +175,10 @@ def test_toml_links(toml):
         (
             'switch = "S"',
             'switch = "T"',
-            "link of 'A': switch is 'T'; accepted: switch, A, B, D, S",
+            "link of 'A': switch is 'T'; accepted: switch, B, D, S",
         ),
-        ('switch = "S"', "switch = 1", "link of 'A': switch is 1; accepted: switch, A"),
-        ('switch = "S"', 'switch = "A"', "cycle A - A; accepted: links that form one tree"),
+        ('switch = "S"', "switch = 1", "link of 'A': switch is 1; accepted: switch, B"),
+        ('switch = "S"', 'switch = "A"', "link of 'A': switch is 'A'; accepted: switch, B, D, S"),
         ('"D"', '"A"', "cluster A: the name of another node"),
         ('"D"', '""', "cluster '': not a name"),
         ('"D"', "4", "cluster 4: not a name"),
@@ -223,6 +223,34 @@ def test_toml_links_refused(toml, old, new, message):
     found = refusal(Platform.from_toml, path)
     assert found.startswith(f"{path}: ")
     assert message in found
+
+
+def test_a_cluster_hangs_on_another_node():
+    tables = {"clusters": [{"name": name, "size": 4} for name in "AB"]}
+    for wrong in ("n", "A"):
+        tables["clusters"][0]["switch"] = wrong
+        assert refusal(Platform.from_dict, tables, "here") == (
+            f"here: link of 'A': switch is '{wrong}'; accepted: switch, B"
+        )
+    tables["clusters"][0]["switch"] = "B"
+    assert uplinks(Platform.from_dict(tables).graph) == [("A", "B"), ("B", "switch")]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"color": 1}, "change 2: unknown key 'color'; accepted: "),
+        ({"at": -5}, "change 2, of cluster A: at is -5; accepted: seconds"),
+        ({"cluster": "Z"}, "change 2, of cluster Z: no such cluster; accepted: A"),
+        ({"processors": 9}, "change 2, of cluster A: processors is 9; accepted: "),
+    ],
+)
+def test_changes_are_called_by_their_place_whatever_is_wrong(wrong, words):
+    change = {"cluster": "A", "what": "fail", "at": 5}
+    tables = {"clusters": [{"name": "A", "size": 4}], "changes": [change, change | wrong]}
+    assert refusal(Platform.from_dict, tables, "here").startswith(f"here: {words}")
+    del tables["changes"][1]["cluster"]
+    assert "here: change 2: " in refusal(Platform.from_dict, tables, "here")
 
 
 def test_a_loop_of_parents_is_a_cycle():
