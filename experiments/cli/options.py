@@ -299,7 +299,7 @@ def chosen_scenario(
         changes["global_scheduler"] = global_
     if local is not None:
         changes["local_scheduler"] = local
-    loaded = Scenario.load(scenario, (global_, local))
+    loaded = Scenario.load(scenario, (global_, local), changes.get("platform"))
     if own_metrics:
         changes["own_metrics"] = tuple(dict.fromkeys((*loaded.own_metrics, *own_metrics)))
     return loaded.changed(settings, "--set", **changes)

@@ -101,12 +101,18 @@ class Scenario(Shown):
         object.__setattr__(self, "platform", sized(self.platform, self.parameters))
 
     @classmethod
-    def load(cls, name: str | os.PathLike[str], instead: Instead = (None, None)) -> Scenario:
+    def load(
+        cls,
+        name: str | os.PathLike[str],
+        instead: Instead = (None, None),
+        other: Platform | None = None,
+    ) -> Scenario:
         """Return a packaged scenario by name, or a user's by path (``.toml`` or ``.py``).
 
         A ``.py`` file is a script that leaves a `Scenario` in its variable ``scenario``. Modules
         that a user's file names are looked for in its own folder, then in the current one; where
-        schedulers of a ``.toml`` file are not there, it has those of `instead`, if they are given.
+        schedulers of a ``.toml`` file are not there, it has those of `instead`, if they are given;
+        where it has no platform, the `other`.
 
         Raises
         ------
@@ -122,7 +128,7 @@ class Scenario(Shown):
             importable_from(path.parent)  # where a scenario's own modules are looked for first
         found: Any
         if path.suffix == ".toml":
-            found = cls(plain(path.stem, most=255), **read_toml(path, instead))
+            found = cls(plain(path.stem, most=255), **read_toml(path, instead, other))
         else:
             found = runpy.run_path(str(path)).get("scenario")
         if not isinstance(found, cls):

@@ -28,7 +28,9 @@ Instead = tuple[str | None, str | None]
 """The global and the local scheduler that a user wants, None: what the file says."""
 
 
-def read_toml(path: Path, instead: Instead = (None, None)) -> dict[str, Any]:
+def read_toml(
+    path: Path, instead: Instead = (None, None), other: Platform | None = None
+) -> dict[str, Any]:
     """Return the fields of `experiments.scenario.Scenario` that a file gives.
 
     Parameters
@@ -37,6 +39,8 @@ def read_toml(path: Path, instead: Instead = (None, None)) -> dict[str, Any]:
         The file, to whose folder logs are relative.
     instead : pair of str or None
         Schedulers to have where those of the file are not there.
+    other : Platform, optional
+        Taken where the file has no platform.
 
     Raises
     ------
@@ -82,9 +86,8 @@ def read_toml(path: Path, instead: Instead = (None, None)) -> dict[str, Any]:
                 raise
             text[key] = wanted
             policies.append(find(wanted))
-    platform = {key: table[key] for key in PLATFORM_KEYS if key in table}
     return {
-        "platform": Platform.from_dict(platform, str(path)),
+        "platform": _platform(table, path, other),
         "parameters": checked(table.get("parameters", {}), str(path), policies),
         "global_scheduler": text["global"],
         "local_scheduler": text["local"],
@@ -94,6 +97,19 @@ def read_toml(path: Path, instead: Instead = (None, None)) -> dict[str, Any]:
         "outputs": outputs,
         "own_metrics": own_metrics,
     }
+
+
+def _platform(table: Mapping[str, Any], path: Path, other: Platform | None) -> Platform:
+    """Return the platform of a file, or the other one if it has none."""
+    found = {key: table[key] for key in PLATFORM_KEYS if key in table}
+    if found:
+        return Platform.from_dict(found, str(path))
+    if other is None:
+        raise ScenarioError(
+            f"{path}: clusters: none; accepted: at least one, [[clusters]], or a platform beside "
+            "the scenario (--platform FILE, or `platform` of a study)"
+        )
+    return other
 
 
 def _logs(table: Mapping[str, Any], path: Path) -> Path | list[str] | None:

@@ -238,23 +238,23 @@ class Study:
         """The scenario, with the platform and the parameters that all runs share."""
         study, folder = self.definition, self.path.parent
         named = Path(study.scenario).suffix in SUFFIXES
-        scenario = Scenario.load(
-            str(folder / study.scenario) if named else study.scenario,
-            (study.compared[0].global_, study.compared[0].local),
-        )
-        importable_from(Path.cwd())
-        importable_from(folder)
-        check_importable(scenario, "study")
         changes: dict[str, Any] = {}
         if study.platform is not None:
             try:
                 changes["platform"] = read_platform(str(folder / study.platform))
             except GridError as error:
                 raise GridError(f"{self.path}: platform: {error}") from None
+        scenario = Scenario.load(
+            str(folder / study.scenario) if named else study.scenario,
+            (study.compared[0].global_, study.compared[0].local),
+            changes.get("platform"),
+        )
+        importable_from(Path.cwd())
+        importable_from(folder)
+        check_importable(scenario, "study")
         if study.own_metrics:
-            changes["own_metrics"] = tuple(
-                dict.fromkeys((*scenario.own_metrics, *study.own_metrics))
-            )
+            of_both = *scenario.own_metrics, *study.own_metrics
+            changes["own_metrics"] = tuple(dict.fromkeys(of_both))
         try:
             kinds = study.kinds
         except GridError as error:

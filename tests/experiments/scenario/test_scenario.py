@@ -267,6 +267,24 @@ def test_a_scenario_names_what_its_platform_lacks():
         Scenario("mine", Platform.star([4]), {"jobz": 3})
 
 
+def test_a_scenario_without_a_platform_is_run_on_that_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text('global = "dll"\nlocal = "fcfs"\n')
+    (tmp_path / "site.toml").write_text(SITE.replace('title = "A site"', ""))
+    with pytest.raises(GridError, match="clusters: none; accepted: at least one, .* beside the"):
+        Scenario.load("mine.toml")
+    words = ["validate", "mine.toml", "--platform", "site.toml", "--json"]
+    told = CliRunner().invoke(main, words)
+    assert told.exit_code == 0, told.output
+    (tmp_path / "study.toml").write_text(
+        'scenario = "mine.toml"\nplatform = "site.toml"\nmetric = "mean_wait"\n'
+        'policies = [{global = "dll", local = "fcfs"}, {global = "ect", local = "easy"}]\n'
+    )
+    assert Study.load("study.toml").base.platform.names == ("C1", "C2")
+    (tmp_path / "mine.toml").write_text("[[clusters]]\nname = 'A'\nsize = 8\n")
+    assert Scenario.load("mine.toml", other=Platform.star([4])).platform.names == ("A",)
+
+
 @pytest.mark.parametrize("name", ["not_there:Mine", "of_no_package", "lacking:Mine"])
 def test_a_scheduler_that_is_not_there_can_be_replaced(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
