@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pydantic
@@ -105,6 +106,18 @@ def checked(
     except WorkloadError as error:
         raise ScenarioError(f"{where}: service_classes: {error}") from None
     return parameters
+
+
+@contextmanager
+def naming(where: str, parameters: Parameters) -> Iterator[None]:
+    """Have errors that begin with the name of a parameter say whose it is: first of all `where`."""
+    try:
+        yield
+    except GridError as error:
+        first = str(error).partition(" ")[0].rstrip(":")
+        if first not in type(parameters).model_fields and first not in ALIASES:
+            raise
+        raise ScenarioError(f"{where}: {error}") from error
 
 
 def _told(

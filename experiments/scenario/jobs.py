@@ -226,8 +226,8 @@ def _check_components(parameters: Parameters, platform: Platform) -> None:
     clusters, largest = len(platform.clusters), int(platform.sizes.max())
     require(
         not any(parameters.composition[clusters:]),
-        "composition",
-        f"jobs of {len(parameters.composition)} components",
+        "composition: components of a job",
+        len(parameters.composition),
         f"at most {clusters}, one for each cluster",
     )
     require(
@@ -245,8 +245,8 @@ def _origins(parameters: Parameters, clusters: int) -> tuple[float, ...]:
     require(
         len(parameters.queue_shares) == clusters,
         "queue_shares",
-        f"{len(parameters.queue_shares)} percentages",
-        f"{clusters}, one for each cluster",
+        len(parameters.queue_shares),
+        f"{clusters} percentages, one for each cluster",
     )
     return tuple(percent / 100.0 for percent in parameters.queue_shares)
 

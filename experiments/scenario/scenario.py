@@ -19,7 +19,7 @@ from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.run.own_metrics import check_names
 from experiments.scenario.assignments import read_settings
-from experiments.scenario.checked import ScenarioError, checked, kinds_for
+from experiments.scenario.checked import ScenarioError, checked, kinds_for, naming
 from experiments.scenario.fields import check_fields, whole_seed
 from experiments.scenario.files import is_packaged, scenario_file
 from experiments.scenario.jobs import Duration, Source, build_workload, paths_of, read_source
@@ -323,7 +323,10 @@ class Scenario(Shown):
                 f"accepted: at most {self.largest_job}, the largest job that the clusters can hold"
             )
         parameters = parameters.model_copy(update={"assign_deadlines": self.draws_deadlines})
-        workload, duration = build_workload(self.workload, parameters, self.platform, seed, read)
+        with naming(self.name, parameters):
+            workload, duration = build_workload(
+                self.workload, parameters, self.platform, seed, read
+            )
         if 0 < workload.count <= parameters.warmup:
             raise ScenarioError(
                 f"{self.name}: warmup: found {parameters.warmup}; accepted: a whole number below "
@@ -341,25 +344,26 @@ class Scenario(Shown):
             platform = sized(platform, parameters.model_copy(update={"nodes": nodes}))
         if "prediction" in self.packaged and not is_told(workload, prediction):
             prediction = "exact"
-        model = GridModel(
-            platform,
-            workload,
-            self.policy,
-            self.local_policy,
-            interval=_step(parameters, duration),
-            latency=parameters.latency,
-            advertising=parameters.advertising,
-            failures=self.failures,
-            seed=seed,
-            round_threshold=None
-            if parameters.round_threshold == "auto"
-            else parameters.round_threshold,
-            settings=(
-                Prediction(prediction, parameters.prediction_error),
-                Criteria(parameters.weights, parameters.idle),
-                *map(parameters.of, parameters.kinds),
-            ),
-        )
+        with naming(self.name, parameters):
+            model = GridModel(
+                platform,
+                workload,
+                self.policy,
+                self.local_policy,
+                interval=_step(parameters, duration),
+                latency=parameters.latency,
+                advertising=parameters.advertising,
+                failures=self.failures,
+                seed=seed,
+                round_threshold=None
+                if parameters.round_threshold == "auto"
+                else parameters.round_threshold,
+                settings=(
+                    Prediction(prediction, parameters.prediction_error),
+                    Criteria(parameters.weights, parameters.idle),
+                    *map(parameters.of, parameters.kinds),
+                ),
+            )
         model.world.count_after(parameters.warmup)
         return model
 

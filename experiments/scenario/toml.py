@@ -81,8 +81,10 @@ def read_toml(
     ):
         try:
             policies.append(find(text[key]))
-        except (GridError, ImportError, SyntaxError):
+        except (GridError, ImportError, SyntaxError) as error:
             if wanted is None:
+                if isinstance(error, GridError):
+                    raise ScenarioError(f"{path}: {error}") from error
                 raise
             text[key] = wanted
             policies.append(find(wanted))

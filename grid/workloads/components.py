@@ -22,8 +22,8 @@ def check_composition(composition: Sequence[float]) -> None:
     require(
         len(composition) <= MAX_COMPONENTS,
         "composition",
-        f"{len(composition)} percentages",
-        f"at most {MAX_COMPONENTS}, of jobs with 1, 2, ... components",
+        len(composition),
+        f"at most {MAX_COMPONENTS} percentages, of jobs with 1, 2, ... components",
     )
     total = math.fsum(composition)
     require(

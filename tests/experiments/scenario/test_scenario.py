@@ -58,6 +58,10 @@ def test_each_packaged_scenario_has_its_own_parameters():
         ),
         (SITE.replace('"A site"', "3"), "mine.toml: title: found 3; accepted: a string"),
         ("global = 4\n" + SITE.replace("title", "paper"), "mine.toml: global: found 4"),
+        (
+            'global = "json:None"' + SITE,
+            "mine.toml: global scheduler 'json:None': module 'json' has",
+        ),
         ('outputs = ["all"]' + SITE, "mine.toml: outputs: found ['all']; accepted: a list of seed"),
         ('outputs = "seed_schedules"' + SITE, "mine.toml: outputs: found 'seed_schedules'"),
         ("outputs = [[1]]" + SITE, "mine.toml: outputs: found [[1]]"),
@@ -214,9 +218,10 @@ def test_a_log_runs_in_mode_open(tmp_path):
     ("changes", "words"),
     [
         ({"min_size": 9}, "mine: min_size: found 9; accepted: at most 8, the largest job"),
-        ({"weights": ((4, 3, 1),) * 3}, "weights: found 3 triples"),
-        ({"weights": (0, 0, 0)}, "weights: found"),
-        ({"weights": ((4, 3, 1), (0, 0, 0))}, r"weights of C2: found \(0"),
+        ({"weights": ((4, 3, 1),) * 3}, "^mine: weights: found 3 triples"),
+        ({"weights": (0, 0, 0)}, "^mine: weights: found"),
+        ({"weights": ((4, 3, 1), (0, 0, 0))}, r"^mine: weights of C2: found \(0"),
+        ({"prediction_error": (1.0,) * 3}, "^mine: prediction_error: found 3 factors"),
         (
             {"service_classes": [{"name": "a", "share": 0.5, "min_ratio": 0, "max_ratio": 1}]},
             "share",
@@ -271,7 +276,7 @@ def test_a_scenario_without_a_platform_is_run_on_that_beside_it(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text('global = "dll"\nlocal = "fcfs"\n')
     (tmp_path / "site.toml").write_text(SITE.replace('title = "A site"', ""))
-    with pytest.raises(GridError, match="clusters: none; accepted: at least one, .* beside the"):
+    with pytest.raises(GridError, match=r"clusters: none; accepted: at least one, .* beside the"):
         Scenario.load("mine.toml")
     words = ["validate", "mine.toml", "--platform", "site.toml", "--json"]
     told = CliRunner().invoke(main, words)

@@ -160,8 +160,11 @@ def test_the_offered_load_counts_all_components():
     [
         ("composition=25,25,25", "composition: found '25,25,25'; sum is 75; accepted: 100"),
         ("composition=a,b", "accepted: Percent of synthetic jobs with 1, 2, ... components"),
-        ("composition=0,0,0,0,100", "composition: found 'jobs of 5 components'; accepted: at most"),
-        ("queue_shares=50,50", "queue_shares: found '2 percentages'; accepted: 4"),
+        (
+            "composition=0,0,0,0,100",
+            "queues: composition: components of a job: found 5; accepted: at most 4, one for each",
+        ),
+        ("queue_shares=50,50", "queues: queue_shares: found 2; accepted: 4 percentages, one for"),
         ("queue_shares=50,50,10,0", "queue_shares: found '50,50,10,0'; sum is 110"),
         ("size_high=33", "size_high: found 33; accepted: at most 32"),
         ("q=0", "q: found 0"),

@@ -10,7 +10,7 @@ from scipy import integrate, stats
 
 from experiments.scenario.notes import notes
 from experiments.scenario.scenario import Scenario
-from grid.errors import WorkloadError
+from grid.errors import GridError, WorkloadError
 from grid.platform.multicluster import Platform
 from grid.workloads.lublin import (
     BATCH,
@@ -159,6 +159,6 @@ def test_a_scenario_of_the_model():
         "parameters without effect: runtimes (workload_model gives the jobs)"
     ]
     with pytest.raises(
-        WorkloadError, match=r"^workload_model: found 'lublin-feitelson'; accepted: in mode"
+        GridError, match=r"^mine: workload_model: found 'lublin-feitelson'; accepted: in mode"
     ):
         scenario.changed(["mode=batch"]).model()
