@@ -78,4 +78,5 @@ def plan_failures(box: Any, events: Any, processors: Any) -> None:
 @compiled()
 def add_event(box: Any, events: Any, time: float, kind: int, subject: int) -> None:
     """Schedule a failure or a repair."""
+    box[0].changes += 1
     schedule(box[0], events, time, kind, subject)

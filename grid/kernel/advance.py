@@ -18,7 +18,7 @@ from grid.kernel.events import kind_of, plan_failure, remove_next
 from grid.kernel.lifecycle.arrival import become_known, enqueue, land, next_arrival, submit
 from grid.kernel.lifecycle.execution import complete, fail, repair, retire, start_waiting
 from grid.kernel.lifecycle.requeue import give_back
-from grid.kernel.lifecycle.termination import count_in_vain, nothing_awaited
+from grid.kernel.lifecycle.termination import count_in_vain, events_awaited, nothing_awaited
 from grid.kernel.placing import broken, place_jobs
 from grid.kernel.policies.decisions import call_priority
 from grid.kernel.queueing.backfilling import note_newcomer, serve
@@ -69,6 +69,8 @@ def _change(state: State, tables: Tables, kind: int, processor: int) -> None:
     if kind in (BREAK, MEND):
         state.background -= 1
         count_in_vain(state)
+    else:
+        state.changes -= 1
     if kind == REPAIR:
         repair(state, tables, processor)
     elif kind == FAIL:
@@ -235,7 +237,7 @@ def _advertise(state: State, tables: Tables) -> None:
     if state.tick == 1:
         state.tick = 0
         # Else nobody would learn anything new from telling it again, and the run would never end.
-        happens = state.events > state.background + state.advertising or state.sliding > 0
+        happens = events_awaited(state) > state.advertising or state.sliding > 0
         arrives = state.fed < state.chunk_length or state.exhausted == 0
         if happens or arrives or is_news_out(state, tables.beliefs):
             tick_again(state, tables.events)

@@ -96,6 +96,7 @@ class State(Record):
     live = Number(int)  # slots in use
     events = Number(int)  # length of the event heap
     background = Number(int)  # of those, events of the failure model, which never end
+    changes = Number(int)  # and planned changes of processors, which only jobs wait for
     broken = Number(int)  # processors that the failure model took, to be repaired
     in_vain = Number(int)  # its failures and repairs since a job arrived or ran
     steps = Number(int)  # of jobs so far, as of the last of these

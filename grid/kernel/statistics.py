@@ -26,6 +26,7 @@ class Sums(Record):
 
     warmup = Number(int)  # jobs that arrive before any counts
     counted_from = Number(float)  # s, arrival of the first that counts
+    last_finish = Number(float)  # s, of any job
     # over completed jobs that count
     jobs = Number(int)
     wait = Number(float)  # s
@@ -126,6 +127,7 @@ def _take_snapshot(state: Any) -> None:
 @inlined
 def count_completion(state: Any, slot: Any, split: bool) -> None:
     """Add a job that completes now to the sums."""
+    state.statistics.last_finish = state.now
     if slot.arrival >= state.statistics.counted_from:
         add_job(state.statistics, slot, slot.start, state.now, split)
         if state.visits == 1:

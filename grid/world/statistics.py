@@ -57,8 +57,9 @@ class Statistics:
     mean_queue : array, shape (intervals,)
         Mean number of jobs that wait, globally or at clusters, in each interval.
     links, links_over_time : Links
-        How links were used: arrays of shape (links,), since the first arrival that counts; and of
-        shape (intervals, links), in each of the intervals above.
+        How links were used: arrays of shape (links,), from the first arrival that counts to the
+        last finish, or until now while there are jobs; and of shape (intervals, links), in each of
+        the intervals above.
     responses : Responses or None
         None unless the global scheduler visits queues.
     """
@@ -130,13 +131,14 @@ def means(sums: Any) -> dict[str, Any]:
 
 
 def _links(state: State) -> Links:
-    """Return how links were used from the first arrival that counts to the last instant."""
+    """Return how links were used from the first arrival that counts to the last finish."""
     sums = state.statistics
+    until = sums.since if state.live else sums.last_finish
     left = sums.since - sums.links_since  # with the demand that there is now
     carried = state.carried + state.demand * left - state.carried_before
     full = state.demand > state.capacity * (1 + TOLERANCE)
     saturated = state.saturated + full * left - state.saturated_before
-    time = np.array(max(0.0, sums.since - sums.counted_from))
+    time = np.array(max(0.0, until - sums.counted_from))
     return Links(_over(carried, time) / state.capacity, _over(saturated, time))
 
 

@@ -71,7 +71,7 @@ class PlainWorld(PlainBroker):
             ends = [job["end"] for job in self.running]
             due = [event[0] for event in self.events[:1]] + [j["arrival"] for j in self.arrivals]
             time = min(ends + due, default=math.inf)
-            if time == math.inf:
+            if time == math.inf or self.all_left():
                 return True
             if time > until:
                 self.wait(until)
@@ -81,6 +81,11 @@ class PlainWorld(PlainBroker):
             slides = any(job["slides"] and job["end"] == time for job in self.running)
             self.ambiguous |= len(close) > (1 if slides else close.count(time))
             self.happen()
+
+    def all_left(self):
+        """Return whether all jobs have left, and only changes of processors are to come."""
+        gone = len(self.records) == self.messages["submission"] > 0 and not self.arrivals
+        return gone and all(kind in (REPAIR, FAIL, RETIRE) for _, kind, *_ in self.events)
 
     def wait(self, until):
         """Let time pass."""
@@ -97,7 +102,7 @@ class PlainWorld(PlainBroker):
                 if not over:
                     break
                 self.complete(min(over, key=lambda job: (job["end"], job["begun"])))
-        while self.events and self.events[0][0] == self.now:
+        while self.events and self.events[0][0] <= self.now:
             _, kind, _, subject = heapq.heappop(self.events)
             if kind == REPAIR:
                 self.repair(*subject)

@@ -31,19 +31,30 @@ def _all_back(state: State) -> bool:
 
 
 @inlined
+def events_awaited(state: State) -> int:
+    """Return how many events may matter to a job, or are messages under way.
+
+    Failures by chance never count; planned changes do while there are jobs, or none came yet.
+    """
+    gone = state.live == 0 and state.submitted > 0
+    over = gone and state.fed == state.chunk_length and state.exhausted == 1
+    return int(state.events - state.background - (state.changes if over else 0))
+
+
+@inlined
 def nothing_awaited(state: State) -> bool:
     """Tell whether, if no job arrives, nobody waits for anything that is still to happen.
 
-    So it is between rounds, whatever that is; else if failures and repairs by chance are all that
-    is left, once all jobs have left, or if they wait though nothing is down: no repair will make
-    one start. On large grids that may never be seen, so that very many in vain are enough.
+    So it is between rounds, whatever that is; else once all jobs have left and no message is under
+    way, or if they wait though nothing is down and no change is planned: no repair by chance will
+    make one start. On large grids that may never be seen, so that very many in vain are enough.
     """
     if state.sliding > 0:
         return False
     if state.between == 1 and state.live == 0:
         return True
     if state.in_vain >= IN_VAIN:  # what is told of them goes on as they do
-        return bool(state.events <= state.background + state.ticking + state.in_flight)
-    if state.events > state.background or state.awaited == 1:
+        return bool(events_awaited(state) <= state.ticking + state.in_flight)
+    if events_awaited(state) > 0 or state.awaited == 1:
         return False
     return bool(state.live == 0 or _all_back(state))

@@ -204,3 +204,34 @@ def test_no_interval_of_the_timeline_is_empty(arrivals, tmp_path):
     timeline = run(Scenario("few", Platform.star([4]), {}, "dll", "fcfs", path)).timeline
     assert timeline["to"].tolist() == sorted({*arrivals} - {0.0})
     assert timeline["from"].tolist() == [0.0, *timeline["to"]][:-1]
+
+
+CHANGED = """
+global = "b1"
+local = "fcfs"
+clusters = [{name = "A", size = 8}, {name = "B", size = 8}]
+changes = [{cluster = "A", what = "drain", at = 5, until = 50}%s]
+[parameters]
+mode = "open"
+jobs = 30
+max_size = 14
+bsbw = 600
+computation_fraction = 0.6
+advertise = "periodic"
+period = 20
+latency = 0.5
+"""
+
+
+@pytest.mark.parametrize("failing", ["", "mean_up_time = 2000\nmean_down_time = 50\n"])
+def test_a_run_ends_with_its_jobs_whatever_is_planned_for_later(tmp_path, failing):
+    found = []
+    for name, later in (("now", ""), ("later", ', {cluster = "B", what = "drain", at = 999999}')):
+        (tmp_path / f"{name}.toml").write_text(CHANGED % later + failing)
+        result = run(tmp_path / f"{name}.toml")
+        summary = result.summary()
+        found.append([summary[key] for key in ("simulated_s", "metrics", "links", "clusters")])
+        last = result.jobs["finish"].max()
+        assert last <= result.simulated_s <= last + 100
+        assert summary["links"][0]["mean_demand"] > 0
+    assert found[0] == found[1]
