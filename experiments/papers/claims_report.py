@@ -66,6 +66,7 @@ def claim(
 
 Judged = Sequence[tuple[Claim, Verdict]]
 NO_CLAIM = "No claim can be judged by these figures alone."
+WITHOUT_END = "∞: queues grew for as long as jobs arrived; in a difference those of one side did"
 Tell = Callable[[Measured], str]
 
 
@@ -148,6 +149,9 @@ def print_claims(
             Text("\n".join(map(tell, verdict.evidence))),
         )
     console.print(table if claims else NO_CLAIM)
+    numbers = [each.value.mean for _, verdict in claims for each in verdict.evidence]
+    if any(map(math.isinf, numbers)):
+        console.print(WITHOUT_END)
     console.print(
         f"numbers, tables and pictures: {page}", markup=False, highlight=False, soft_wrap=True
     )

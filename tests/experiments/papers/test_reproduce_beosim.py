@@ -34,14 +34,17 @@ from experiments.papers.beosim.points import (
 from experiments.papers.beosim.turnarounds import Outcome
 from experiments.papers.claims_report import (
     NO_CLAIM,
+    Claim,
     claims_page,
     judged,
     print_claims,
     spans,
     told,
 )
+from experiments.papers.judging import Measured, Verdict
 from experiments.run.running import run as run_scenario
 from experiments.sweeps.run_store import RUNS
+from experiments.sweeps.statistics import Interval
 
 FIRST = ["--figure", "9", "--scale", "0.0002", "--replications", "2"]
 """800 jobs a cluster."""
@@ -340,3 +343,10 @@ def test_figures_that_bear_no_claim_say_so(capsys):
     assert [*claims_page([], str)] == [NO_CLAIM, ""]
     print_claims([], "beosim.md", Console(), str)
     assert capsys.readouterr().out.splitlines()[0] == NO_CLAIM
+
+
+@pytest.mark.parametrize(("mean", "lines"), [(math.inf, 1), (1.5, 0)])
+def test_numbers_without_end_are_explained_where_there_are_some(capsys, mean, lines):
+    verdict = Verdict("holds", (Measured("B3", Interval(mean, None)),))
+    print_claims([(Claim((9,), "it waits", len), verdict)], "beosim.md", Console(), told)
+    assert capsys.readouterr().out.count("queues grew for as long as jobs arrived") == lines
