@@ -30,7 +30,7 @@ def tell_notes(scenario: Scenario, all_left_at: float = math.inf) -> None:
 
 @click.command()
 @scenario_options()
-@click.option("--all", "every", is_flag=True, help="List all parameters, with their meaning.")
+@click.option("--all", "every", is_flag=True, help="List the platform and all parameters.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def validate(seed: int, every: bool, as_json: bool, scenario: str, **options: Any) -> None:
     """Check SCENARIO without simulating it, and list the parameters that it changes.
@@ -47,13 +47,13 @@ def validate(seed: int, every: bool, as_json: bool, scenario: str, **options: An
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with users_code(), telling(f"reading {scenario}"):
             chosen = chosen_scenario(scenario, **options)
-            chosen.model(seed)
-        found = described(chosen, scenario, notes(chosen))
+            ran = chosen.as_run(chosen.model(seed))
+        found = described(chosen, scenario, notes(chosen), ran)
         tell_notes(chosen)
         if as_json:
             click.echo(json.dumps(found, allow_nan=False), file=stdout)
         else:
-            print_parameters(chosen, found, every)
+            print_parameters(ran.platform, found, every)
 
 
 _OF_PAPER = click.option("--paper", metavar="KEY", help="Those of a paper, such as muscle.")

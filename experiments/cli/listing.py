@@ -19,6 +19,7 @@ from rich.text import Text
 from agents import registry
 from agents.importing import CODE
 from agents.schedulers import GlobalScheduler, Scheduler
+from experiments.logs.listing import print_network
 from experiments.scenario.assignments import shown
 from experiments.scenario.files import packaged_names, scenario_file
 from experiments.scenario.notes import without_effect
@@ -29,6 +30,7 @@ from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant
 from grid.platform.distance import DistanceCosts
+from grid.platform.multicluster import Platform
 from grid.settings import declared, in_words
 
 Rows = list[dict[str, Any]]
@@ -149,7 +151,7 @@ def print_table(rows: Rows, as_json: bool) -> None:
     _print(shown)
 
 
-def described(scenario: Scenario, name: str, notes: Sequence[str]) -> dict[str, Any]:
+def described(scenario: Scenario, name: str, notes: Sequence[str], ran: Scenario) -> dict[str, Any]:
     """Return what a scenario would be run with, ready for JSON.
 
     Parameters
@@ -159,14 +161,16 @@ def described(scenario: Scenario, name: str, notes: Sequence[str]) -> dict[str, 
         As `Scenario.load` took it.
     notes : sequence of str
         What deserves a word (`experiments.scenario.notes`).
+    ran : Scenario
+        The same with what its log tells (`Scenario.as_run`).
 
     Returns
     -------
     dict
         ``scenario``, ``title``, ``paper``, ``file``; ``global`` and ``local``, of each its
-        ``name``, ``class`` and ``file``; ``workload``; ``notes``; ``parameters``, a row for each:
-        its ``name``, ``group``, ``value``, ``default``, whether it is ``changed``, whether it
-        ``matters`` to the scenario, and its ``meaning``.
+        ``name``, ``class`` and ``file``; ``workload``; ``platform`` (`Scenario.to_dict`);
+        ``notes``; ``parameters``, a row for each: its ``name``, ``group``, ``value``, ``default``,
+        whether it is ``changed``, whether it ``matters`` to the scenario, and its ``meaning``.
     """
     assert isinstance(scenario.parameters, Parameters)
     values, all_of = scenario.parameters.model_dump(mode="json"), type(scenario.parameters)
@@ -180,6 +184,7 @@ def described(scenario: Scenario, name: str, notes: Sequence[str]) -> dict[str, 
         "global": {"name": told["global"]} | _home(scenario.policy),
         "local": {"name": told["local"]} | _home(scenario.local_policy),
         "workload": told["workload"],
+        "platform": ran.to_dict()["platform"],
         "notes": [*notes],
         "parameters": [
             {
@@ -196,9 +201,9 @@ def described(scenario: Scenario, name: str, notes: Sequence[str]) -> dict[str, 
     }
 
 
-def print_parameters(scenario: Scenario, found: Mapping[str, Any], every: bool) -> None:
+def print_parameters(platform: Platform, found: Mapping[str, Any], every: bool) -> None:
     """Print what a scenario would be run with, so that it fits a screen, or all of it."""
-    platform, rows = scenario.platform, found["parameters"]
+    rows = found["parameters"]
     clusters = len(platform.clusters)
     print(f"{found['scenario']}: valid. {plain(found['title'], 200)}".rstrip())
     print(f"  scenario  {_below(found['file'])}")
@@ -210,6 +215,8 @@ def print_parameters(scenario: Scenario, found: Mapping[str, Any], every: bool) 
         f"  platform  {clusters} cluster{'s' if clusters > 1 else ''}, "
         f"{platform.sizes.sum():,} processors"
     )
+    if every:
+        print_network(platform, Console())
     order = [*dict.fromkeys(row["group"] for row in rows)]
     rows = sorted(rows, key=lambda row: order.index(row["group"]))
     _print_values([row for row in rows if every or row["changed"]], every)

@@ -113,6 +113,13 @@ def print_platform(path: str, platform: Platform, console: Console) -> None:
     clusters = counted(len(platform.clusters), "cluster")
     processors = counted(int(platform.sizes.sum()), "processor")
     _title(console, f"{plain(path, 200)}: {clusters}, {processors}")
+    print_network(platform, console)
+    for note in platform.notes:
+        _say(console, note)
+
+
+def print_network(platform: Platform, console: Console) -> None:
+    """Print the clusters and links of a platform, and its planned changes."""
     above = dict(uplinks(platform.graph))
     left = "cluster", "link to"
     table = _table("cluster", "procs", "rate", "link to", "Mbit/s", "latency s", left=left)
@@ -125,8 +132,6 @@ def print_platform(path: str, platform: Platform, console: Console) -> None:
         table.add_row(Text(name), size, rate, Text(parent), width, f"{link['latency']:.3g}")
     console.print(table)
     _print_changes(platform, console)
-    for note in platform.notes:
-        _say(console, note)
 
 
 def _print_changes(platform: Platform, console: Console) -> None:

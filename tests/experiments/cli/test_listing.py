@@ -57,6 +57,25 @@ def test_all_parameters_are_listed_on_request():
     assert names.count("co-allocation") == 1
 
 
+def test_the_platform_is_as_it_would_be_run(tmp_path):
+    site = tmp_path / "mine.toml"
+    site.write_text(
+        "[[clusters]]\nname = 'A'\nsize = 8\nlatency = 0.25\n"
+        "[[changes]]\ncluster = 'A'\nwhat = 'fail'\nat = 77\n"
+    )
+    told = rows("validate", str(site))["platform"]
+    assert told["clusters"] == [{"name": "A", "size": 8, "rate": 1.0}]
+    assert told["links"] == [{"between": ["A", "switch"], "capacity": 1000.0, "latency": 0.25}]
+    assert told["changes"] == [{"cluster": "A", "what": "fail", "at": 77}]
+    lines = [line.split() for line in listed("validate", str(site), "--all").splitlines()]
+    assert ["A", "8", "1", "switch", "1000", "0.25"] in lines
+    assert ["A", "fail", "all", "77", "-"] in lines
+    log = tmp_path / "log.swf"
+    log.write_text("; MaxProcs: 48\n1 0 0 9 4 -1 -1 4 9" + 9 * " -1")
+    told = rows("validate", "site", "--workload", str(log))
+    assert told["platform"]["clusters"][0]["size"] == 48
+
+
 def test_parameters_are_as_they_would_be_run():
     found = rows("validate", "quickstart", "--set", "jobs=7", "--set", "load=0.7")
     told = {row["name"]: row for row in found["parameters"]}
