@@ -86,6 +86,11 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
             not log and p.mode != "per-cluster" and p.local_share == 0 and not p.queue_shares
         ),
     ),
+    (
+        ("message_rate",),
+        "computation_fraction is 1: no job communicates",
+        lambda p, log: not log and p.computation_fraction == 1,
+    ),
     (PER_CLUSTER, "mode is not per-cluster", lambda p, log: not log and p.mode != "per-cluster"),
     (
         PARETO,

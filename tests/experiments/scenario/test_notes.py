@@ -169,6 +169,12 @@ def test_jobs_larger_than_all_clusters_together_are_foretold_where_jobs_are_spli
             "(the global scheduler takes no account of links)",
         ),
         ({"bsbw": 9.0}, ("b3", "fcfs"), ""),
+        (
+            {"message_rate": 0.5, "computation_fraction": 1.0},
+            ("b3", "fcfs"),
+            "message_rate (computation_fraction is 1: no job communicates)",
+        ),
+        ({"message_rate": 0.5, "computation_fraction": 0.9}, ("b3", "fcfs"), ""),
         ({"aging": 9.0}, ("dll", "fcfs"), "aging (no scheduler reads it)"),
     ],
 )
