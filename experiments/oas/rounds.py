@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.oas.optimality_gap import Went
-from experiments.checks.input_jobs import Pair, counted_from, jobs_given, matched
+from experiments.checks.input_jobs import RELATIVE, Pair, counted_from, jobs_given, matched
 from experiments.events.identity import Identity, identities, identity
 from experiments.events.job_events import FINISHED, REJECTED, STARTED, SUBMITTED
 from experiments.events.log import EVENTS
@@ -19,6 +19,7 @@ from experiments.oas.away import away
 from experiments.run.files import SUMMARY
 from experiments.run.result_files import ResultFiles
 from grid.errors import GridError
+from grid.platform.distance import DistanceCosts
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ def rounds_of(
     sizes = [cluster.size for cluster in result.platform.clusters]
     rates = [cluster.rate for cluster in result.platform.clusters]
     whole = all(len(row.placement) <= 1 or row.size > max(sizes) for row, _, _ in pairs)
-    alone = [(after, _went(pair, names)) for after, pair in others]
+    costs = _Costs.of(result, pairs)
+    alone = [(after, _went(pair, names, costs)) for after, pair in others]
     gone = away(result)
     rounds: list[Round] = []
     before: list[Went] = []
@@ -121,7 +123,7 @@ def rounds_of(
     warmup = sum(at < since for at, _ in of_round.values())
     left_out = LeftOut(warmup=warmup)
     for number, (dispatched, members) in sorted(of_round.items())[: first and warmup + first]:
-        went = [_went(pair, names) for pair in members if pair.row.start is not None]
+        went = [_went(pair, names, costs) for pair in members if pair.row.start is not None]
         before = [each for each in before if each.finish > dispatched]
         if dispatched < since:
             pass
@@ -212,12 +214,44 @@ def _dispatched(
     return found, counts, others
 
 
-def _went(pair: Pair, names: Sequence[str]) -> Went:
+@dataclass(frozen=True)
+class _Costs:
+    """What makes jobs of a run last longer than its clusters are slow.
+
+    Attributes
+    ----------
+    split : bool
+        Some that do not communicate did when they were split, as by a fixed penalty.
+    staging : bool
+        Jobs wait for their data elsewhere than where they were submitted.
+    """
+
+    split: bool
+    staging: bool
+
+    @classmethod
+    def of(cls, result: ResultFiles, pairs: Sequence[Pair]) -> _Costs:
+        rates = {each.name: each.rate for each in result.platform.clusters}
+        costs = result.parameters.of(DistanceCosts)
+        longer = False
+        for row, job, _ in pairs:
+            if job is not None and row.start is not None and row.finish and len(row.placement) > 1:
+                needs = job.runtime / min(rates.get(name, 1.0) for name in row.placement)
+                longer |= row.finish - row.start > needs + RELATIVE * row.finish
+        return cls(longer, costs.staging_time > 0 or costs.staging_data > 0)
+
+
+def _went(pair: Pair, names: Sequence[str], costs: _Costs) -> Went:
     """Return a job as it went."""
     row, job, _ = pair
     assert job is not None
     assert row.start is not None
     assert row.finish is not None
     return Went(
-        job.runtime, row.start, row.finish, tuple(row.placement.get(name, 0) for name in names)
+        job.runtime,
+        row.start,
+        row.finish,
+        tuple(row.placement.get(name, 0) for name in names),
+        slowed=costs.split or job.communication > 0,
+        home=names.index(job.origin) if costs.staging and job.origin is not None else None,
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.oas.optimality_gap import Went, measure
+from agents.oas.optimality_gap import Went, Yardstick, measure
 from tests.agents import plain_oas
 from tests.agents.small_oas import SWIG
 
@@ -97,3 +97,16 @@ def test_a_job_that_was_slowed_down_counts_as_long_as_it_takes_alone():
     assert (found.proven, found.bound) == (True, pytest.approx(1.0))
     assert found.gap == pytest.approx(0.75)
     assert Fraction(found.makespan) == 4
+
+
+def test_no_optimum_is_proven_by_a_schedule_that_ignores_what_it_costs():
+    """One job that is slowed down where it is split, and one that waits where its data are not."""
+    split = measure([2, 2], [1.0, 1.0], 0.0, [Went(10.0, 0.0, 15.0, (2, 1), slowed=True)])
+    assert split == Yardstick(15.0, 15.0, 10.0, proven=False, relaxed=True)
+    assert measure([2, 2], [1.0, 1.0], 0.0, [Went(10.0, 0.0, 15.0, (2, 1))]).proven
+    moved = [Went(10.0, 0.0, 10.0, (2, 0), home=0), Went(10.0, 0.0, 14.0, (0, 2), home=0)]
+    found = measure([2, 2], [1.0, 1.0], 0.0, moved)
+    assert found == Yardstick(14.0, 14.0, 10.0, proven=False, relaxed=True)
+    home = [Went(10.0, 0.0, 10.0, (2, 0), home=0), Went(10.0, 10.0, 20.0, (2, 0), home=0)]
+    assert measure([2], [1.0], 0.0, [Went(10.0, 5.0, 15.0, (2,), home=0)]).proven
+    assert measure([2, 1], [1.0, 1.0], 0.0, home).proven

@@ -84,6 +84,18 @@ def test_jobs_that_were_split_may_be_split_in_the_optimum(tmp_path):
     assert all(0 <= each["gap"] < 1 for each in found["rounds"])
 
 
+def test_no_optimum_is_claimed_of_jobs_that_links_slow_down(tmp_path):
+    words = ["jobs=3", "queue=1", "min_size=40", "max_size=40", "coallocate=true", "bsbw=300"]
+    words += ["link_mbps=100", "computation_fraction=0.5", "mean_runtime=60"]
+    folder = run(tmp_path, "muscle", *(f"--set={word}" for word in words))
+    found = gaps(folder)
+    assert found["proven"] == 0
+    assert found["mean_gap_proven"] is None
+    assert all(each["relaxed"] and each["best"] == each["makespan"] for each in found["rounds"])
+    told = " ".join(call("gap", folder, "--time-limit", 2).output.split())
+    assert "the bound ignores that jobs take longer split over links" in told
+
+
 def test_a_run_in_mode_open_needs_its_event_log(online, tmp_path):
     done = call("gap", online, "--events", tmp_path / "none.jsonl")
     assert done.exit_code == 2
