@@ -120,6 +120,8 @@ class Space(NamedTuple):
         Numbers of the jobs of the composition that was chosen for it, in order of processors.
     slots : tuple of int
         Where the world keeps them.
+    tied, drawn : int
+        How many clusters had that level, and how many of these, as large, chance chose from.
     """
 
     start: float
@@ -128,16 +130,19 @@ class Space(NamedTuple):
     level: float
     jobs: tuple[int, ...]
     slots: tuple[int, ...] = ()
+    tied: int = 1
+    drawn: int = 1
 
     def content(self) -> dict[str, Any]:
         """Return the space for programs: only what JSON can hold."""
-        return {
+        found = {
             "start": self.start,
             "first": self.first,
             "processors": self.processors,
             "level": self.level if self.level < math.inf else None,
             "jobs": self.jobs,
         }
+        return found | ({"tied": self.tied, "drawn": self.drawn} if self.tied > 1 else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

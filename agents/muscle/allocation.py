@@ -30,6 +30,8 @@ class Allocation(NamedTuple):
         Which space each job went into, counted from 0, and how many processors that had.
     level : float64 array of shape (jobs,)
         The workload level e of the job's cluster when the space was chosen.
+    tied, drawn : int64 arrays of shape (jobs,)
+        How many clusters had that level then, and how many of them, as large, chance chose from.
     """
 
     cluster: Ints
@@ -39,6 +41,8 @@ class Allocation(NamedTuple):
     space: Ints
     processors: Ints
     level: Floats
+    tied: Ints
+    drawn: Ints
 
 
 @compiled()
@@ -74,22 +78,24 @@ def workload_level(attributes: Floats, resources: int) -> float:
 @part
 def _next_cluster(
     attributes: Floats, cluster_sizes: Ints, smallest: int, tied: Ints, random: Stream
-) -> int:
+) -> tuple[int, int, int]:
     """Return the cluster with the least e of those that could hold the smallest job.
 
-    Ties go to the larger cluster, then to chance; `tied` is scratch, one element a cluster.
+    Ties go to the larger cluster, then to chance; `tied` is scratch, one element a cluster. Also
+    return how many clusters have that e, and from how many of these chance chose.
     """
-    n, least, size = 0, np.inf, 0
+    n, least, size, equal = 0, np.inf, 0, 0
     for c in range(len(cluster_sizes)):
         if cluster_sizes[c] < smallest:
             continue
         e = workload_level(attributes[c], cluster_sizes[c])
+        equal = 1 if n == 0 or e < least else equal + int(e == least)
         if n == 0 or e < least or (e == least and cluster_sizes[c] > size):
             n, least, size = 0, e, cluster_sizes[c]
         if e == least and cluster_sizes[c] == size:
             tied[n] = c
             n += 1
-    return int(tied[below(random, n)] if n > 1 else tied[0])
+    return int(tied[below(random, n)] if n > 1 else tied[0]), equal, n
 
 
 @compiled(allocates=True)
@@ -123,11 +129,12 @@ def _allocate(
     start, order = np.empty(jobs, np.float64), np.empty(jobs, np.int64)
     space_of, processors_of = np.empty(jobs, np.int64), np.empty(jobs, np.int64)
     level = np.empty(jobs, np.float64)
+    tied_with, drawn_from = np.empty(jobs, np.int64), np.empty(jobs, np.int64)
     done, smallest, spaces = 0, 1, 0
     while done < jobs:
         while unallocated[smallest] == 0:
             smallest += 1
-        c = _next_cluster(attributes, cluster_sizes, smallest, tied, random)
+        c, equal, drawn = _next_cluster(attributes, cluster_sizes, smallest, tied, random)
         e = workload_level(attributes[c], cluster_sizes[c])
         processors = release[offsets[c] : offsets[c + 1]]
         time, resource, space = earliest_space(processors, smallest)
@@ -135,6 +142,7 @@ def _allocate(
             size, execution = sizes[job], execution_times[job, c]
             cluster[job], first[job], start[job], order[done] = c, resource, time, job
             space_of[job], processors_of[job], level[job] = spaces, space, e
+            tied_with[job], drawn_from[job] = equal, drawn
             processors[resource : resource + size] = time + execution
             resource += size
             attributes[c, 0] += 1
@@ -144,7 +152,9 @@ def _allocate(
             unallocated[size] -= 1
             done += 1
         spaces += 1
-    return Allocation(cluster, first, start, order, space_of, processors_of, level)
+    return Allocation(
+        cluster, first, start, order, space_of, processors_of, level, tied_with, drawn_from
+    )
 
 
 def allocate(

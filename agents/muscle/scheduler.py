@@ -137,6 +137,8 @@ def _spaces(
                 result.level.item(first),
                 tuple(numbers[jobs].tolist()),
                 tuple(slots[jobs].tolist()),
+                result.tied.item(first),
+                result.drawn.item(first),
             )
         )
     return spaces

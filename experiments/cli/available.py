@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
 
 
-def tell_notes(scenario: Scenario, all_left_at: float = math.inf) -> None:
+def tell_notes(scenario: Scenario, all_left_at: float = math.inf, due: bool = True) -> None:
     """Tell on stderr what is no error; once a run is done, so that an error stays one line."""
     from experiments.scenario.notes import notes
 
-    for note in notes(scenario, all_left_at):
+    for note in notes(scenario, all_left_at, due):
         click.echo(f"metasched: {note}", err=True)
 
 

@@ -303,6 +303,7 @@ class Teller:
                     f"and a space of {free}",
                 ],
             ),
+            *words.tie(space.get("tied", 1), space.get("drawn", 1)),
             Line(None, [f"{what} {filled} of them"]),
         ]
 

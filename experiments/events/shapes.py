@@ -135,6 +135,8 @@ class _Space(_OfJobs):
     start: NonNegative
     processors: Several
     level: Known
+    tied: Several = 1
+    drawn: Several = 1
 
 
 class _SeedSchedule(_Message, _OfJobs):

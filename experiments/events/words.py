@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from experiments.events.happenings import placement, processors
-from experiments.show.numbers import duration, instant
+from experiments.show.numbers import counted, duration, instant
 
 LEVEL = "jobs x times x sizes over slacks x processors"
 """What the workload level of a cluster is worked out from (`agents.muscle.allocation`)."""
@@ -18,6 +18,20 @@ class Line(NamedTuple):
 
     time: float | None
     parts: list[str]
+
+
+def tie(tied: int, drawn: int) -> list[Line]:
+    """Return how a cluster was chosen of so many that had the same workload level.
+
+    >>> tie(1, 1), [line.parts for line in (*tie(2, 1), *tie(4, 2))]
+    ([], [['1 other cluster has that level, and the largest is chosen'], \
+['3 other clusters have that level, and chance chooses from the 2 largest']])
+    """
+    if tied == 1:
+        return []
+    others = f"{counted(tied - 1, 'other cluster')} {'has' if tied == 2 else 'have'} that level"
+    how = "the largest is chosen" if drawn == 1 else f"chance chooses from the {drawn} largest"
+    return [Line(None, [f"{others}, and {how}"])]
 
 
 class Story(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.muscle.scheduler import MuscleScheduler
 from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import RESERVATIONS, JobSelection
@@ -270,7 +271,24 @@ def not_reached(changes: Sequence[Mapping[str, Any]], all_left_at: float) -> str
     return f"{never}: planned after the last job ended, at {instant(all_left_at)}" if late else ""
 
 
-def notes(scenario: Scenario, all_left_at: float = math.inf) -> list[str]:
+def _all_to_the_largest(scenario: Scenario) -> Iterator[str]:
+    """Yield which cluster gets the jobs of MUSCLE if none has a deadline."""
+    sizes, names = scenario.platform.sizes, scenario.platform.names
+    if len(sizes) == 1 or not issubclass(scenario.policy, MuscleScheduler):
+        return
+    largest = [name for name, size in zip(names, sizes, strict=True) if size == sizes.max()]
+    who = f"by chance, to one of the {len(largest)} largest clusters"
+    if len(largest) == 1:
+        who = f"to the largest cluster, {largest[0]}"
+    if scenario.platform.changes or scenario.failures is not None:
+        who += ", or whichever is the largest by what is up"
+    yield (
+        "no job has a deadline: the workload levels that MUSCLE goes by are all 0, and it sends "
+        f"the jobs {who}"
+    )
+
+
+def notes(scenario: Scenario, all_left_at: float = math.inf, due: bool = True) -> list[str]:
     """Return what the user of a scenario may want to know before trusting its results, a line each.
 
     Parameters
@@ -278,6 +296,8 @@ def notes(scenario: Scenario, all_left_at: float = math.inf) -> list[str]:
     scenario : Scenario
     all_left_at : float
         When the last job of its run ended, s, if there was one and no job is left.
+    due : bool
+        Whether a job has a deadline, as far as is known.
 
     Examples
     --------
@@ -293,6 +313,7 @@ def notes(scenario: Scenario, all_left_at: float = math.inf) -> list[str]:
     given = scenario.to_dict()
     late = not_reached(given["platform"].get("changes", ()), all_left_at)
     lines += [line for line in (clock_of_changes(given), late) if line]
+    lines += [] if due else _all_to_the_largest(scenario)
     if scenario.workload is not None and scenario.policy.penalty:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
     largest = scenario.largest_job
