@@ -221,7 +221,7 @@ def test_load_is_work_over_the_processors_that_are_up():
             seen.append([(each.up, each.work, each.load) for each in self.clusters])
             return self.clusters[0]
 
-    jobs = table((0, 2, 100.0), (1, 2, 30.0), (11, 1, 1.0), (21, 1, 1.0))
+    jobs = table((0, 2, 100.0), (1, 2, 30.0), (11, 1, 1.0), (21, 1, 1.0), (500, 1, 1.0))
     changes = (
         Change("C1", "fail", 10.0, 400.0, processors=2),
         Change("C2", "fail", 20.0, 400.0),
@@ -234,6 +234,7 @@ def test_load_is_work_over_the_processors_that_are_up():
         [(4, 400.0, 100.0), (3, 0.0, 0.0), (0, 0.0, np.inf)],
         [(2, 520.0, 260.0), (3, 0.0, 0.0), (0, 0.0, np.inf)],
         [(2, 522.0, 261.0), (0, 0.0, np.inf), (0, 0.0, np.inf)],
+        [(4, 0.0, 0.0), (3, 0.0, 0.0), (2, 0.0, 0.0)],
     ]
     assert model.world.known["load"].tolist() == [0.0, 0.0, 0.0]
 
