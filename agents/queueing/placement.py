@@ -7,6 +7,7 @@ from typing import Any
 from grid.jobs import ANYWHERE, MAX_COMPONENTS, ORDERED, TOTAL
 from grid.kernel.compile import inlined
 from grid.kernel.state import NONE, REJECT, WAIT
+from grid.kernel.statistics import is_whole
 
 
 @inlined
@@ -26,7 +27,7 @@ def _largest_left(job: Any, done: int) -> int:
     best, largest = NONE, 0
     for index in range(MAX_COMPONENTS):
         size = component(job, index)
-        if size == 0:
+        if size == 0 and job.request != ORDERED:  # which may leave clusters out
             break
         left = size * (1 - ((done >> index) & 1))
         best = index if left > largest else best
@@ -163,4 +164,4 @@ def refusal(known: Any, job: Any) -> int:
 @inlined
 def is_local(job: Any) -> bool:
     """Tell whether a job has one component, and a cluster that it was submitted through."""
-    return component(job, 1) == 0 and job.origin != ANYWHERE
+    return is_whole(job) and job.origin != ANYWHERE

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from grid.jobs import MAX_COMPONENTS, ORDERED, TOTAL
 from grid.kernel.compile import inlined, part
 from grid.kernel.record import Column, Number, Record
 
@@ -135,9 +136,20 @@ def count_completion(state: Any, slot: Any, split: bool) -> None:
 
 
 @inlined
+def is_whole(job: Any) -> bool:
+    """Tell whether a job has a single component: only a sum counts as one."""
+    if job.request != ORDERED:
+        return bool(job.request == TOTAL or job.components[1] == 0)
+    holds_all = 0
+    for index in range(MAX_COMPONENTS):
+        holds_all += int(job.components[index] == job.size)
+    return holds_all > 0
+
+
+@inlined
 def _count_response(state: Any, slot: Any, response: float) -> None:
     """Add the response time of a job to those of its queue, and of its kind."""
-    kind = int(slot.components[1] > 0)
+    kind = int(not is_whole(slot))
     state.responses[kind] += response
     state.responded[kind] += 1
     state.queue_responses[slot.queue] += response

@@ -3,8 +3,9 @@
 The columns come in any order: `arrival`, `size` and `runtime` always, the others of `COLUMNS`
 where wanted. Times are in seconds, bandwidth in Mbit/s, deadlines absolute; origins are names of
 clusters; components are written ``8+3+2``, are unordered unless `request` says otherwise, and make
-a column `size`, their sum, needless; users and applications are whole numbers; an empty cell says
-nothing of the job.
+a column `size`, their sum, needless. Ordered ones are those of the first cluster, of the second and
+so on, 0 where the job has none, such as ``0+20``. Users and applications are whole numbers; an
+empty cell says nothing of the job.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from grid.jobs import (
     ANYWHERE,
     LONGEST,
     MAX_COMPONENTS,
+    ORDERED,
     REQUEST_KINDS,
     TOTAL,
     UNKNOWN,
@@ -94,7 +96,8 @@ def parsed(
     if "size" not in columns:
         jobs["size"] = jobs["components"].sum(axis=1)
     unsaid = np.array([not cell for cell in columns.get("request", [""] * rows)], bool)
-    jobs["request"][unsaid & (jobs["components"][:, 0] > 0)] = UNORDERED
+    jobs["request"][unsaid & jobs["components"].any(axis=1)] = UNORDERED
+    _check_zeros(jobs, columns.get("components", ()), place)
     _check_components(jobs, place)
     return jobs
 
@@ -114,8 +117,10 @@ def cells(jobs: JobArray, clusters: Sequence[str]) -> dict[str, list[Any]]:
 
     Optional columns in which no job says anything are left out.
     """
-    components = [[str(n) for n in row if n] for row in jobs["components"].tolist()]
     kinds = jobs["request"].tolist()
+    components = [
+        _written(row, kind) for row, kind in zip(jobs["components"].tolist(), kinds, strict=True)
+    ]
     found: dict[str, list[Any]] = {
         "job": jobs["number"].tolist(),
         "origin": ["" if index == ANYWHERE else clusters[index] for index in jobs["origin"]],
@@ -139,6 +144,12 @@ def cells(jobs: JobArray, clusters: Sequence[str]) -> dict[str, list[Any]]:
         for name in COLUMNS
         if name in always or any(cell != "" for cell in found[name])
     }
+
+
+def _written(components: Sequence[int], kind: int) -> list[str]:
+    """Return the components to write: no zeros but those that put ordered ones on clusters."""
+    count = max((index for index, n in enumerate(components, 1) if n), default=0)
+    return [str(n) for n in components[:count] if n or kind == ORDERED]
 
 
 def check_header(where: str, header: list[str]) -> None:
@@ -169,6 +180,17 @@ def check_header(where: str, header: list[str]) -> None:
             raise WorkloadError(
                 f"{where}: no column {name} among {plain(', '.join(header), 200)}; accepted: a "
                 f"header with {', '.join(REQUIRED)}"
+            )
+
+
+def _check_zeros(jobs: JobArray, components: Sequence[str], place: Callable[[int], str]) -> None:
+    for row, cell in enumerate(components):
+        kind = jobs["request"][row]
+        if cell and kind != ORDERED and 0 in map(whole, cell.split("+")):
+            raise WorkloadError(
+                f"{place(row)}: components is {quoted(cell)}, with a 0, and request is "
+                f"{REQUEST_KINDS[kind]}; accepted: processors such as 8+3+2; 0 if request is "
+                "ordered, for a cluster that the job does not use"
             )
 
 
@@ -221,6 +243,7 @@ def _within(value: float, least: float, most: float) -> float:
 
 
 def _components(cell: str) -> list[float]:
-    parts = [_within(whole(part), 1, math.inf) for part in cell.split("+")]
+    parts = [_within(whole(part), 0, math.inf) for part in cell.split("+")]
     _within(len(parts), 1, MAX_COMPONENTS)
+    _within(sum(parts), 1, math.inf)
     return parts + [0] * (MAX_COMPONENTS - len(parts))

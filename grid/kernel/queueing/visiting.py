@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from grid.jobs import ANYWHERE, MAX_COMPONENTS, TOTAL
+from grid.jobs import ANYWHERE, MAX_COMPONENTS
 from grid.kernel.compile import inlined, part
 from grid.kernel.state import (
     ARRIVED,
@@ -23,12 +23,13 @@ from grid.kernel.state import (
     STARTED,
     State,
 )
+from grid.kernel.statistics import is_whole
 
 
 @inlined
 def queue_of(state: State, slot: Any) -> int:
     """Return the queue that a job waits in: that of its origin, or the global one."""
-    alone = slot.components[1] == 0 or slot.request == TOTAL
+    alone = is_whole(slot)
     if slot.origin == ANYWHERE or state.queues == ONE_QUEUE:
         return int(state.clusters)
     return int(slot.origin if alone or state.queues == OWN_QUEUES else state.clusters)

@@ -13,7 +13,7 @@ from agents.registry import GLOBAL, global_scheduler, local_scheduler
 from agents.selection import JobSelection
 from grid.distributions import Exponential, UniformSizes
 from grid.errors import PlacementError
-from grid.jobs import UNORDERED, job_table
+from grid.jobs import ORDERED, UNORDERED, job_table
 from grid.kernel.state import NONE
 from grid.platform.multicluster import Platform
 from grid.streams import below, stream
@@ -363,15 +363,31 @@ def test_what_can_never_start_is_rejected(policy):
     assert found[3][0] == 0.0
 
 
+@pytest.mark.parametrize("policy", [*POLICIES, *FITTING])
+def test_ordered_components_with_gaps_are_placed(policy):
+    jobs = job_table(3)
+    jobs["components"][:, :3] = [[0, 4, 0], [3, 0, 2], [0, 0, 9]]
+    jobs["request"], jobs["runtime"], jobs["origin"] = ORDERED, 1.0, 1
+    jobs["size"] = jobs["components"].sum(axis=1)
+    found = outcome(model_of(policy, [5, 5, 5], jobs))
+    assert [number for number, (start, _) in found.items() if math.isnan(start)] == [3]
+    assert sorted(found[2][1]) == [0, 2, 3]
+    assert sorted(found[1][1]) == [0, 0, 4]
+    if policy == "ordered":
+        assert (found[1][1], found[2][1]) == ([0, 4, 0], [3, 0, 2])
+
+
 def test_response_times_by_kind_and_queue():
     jobs = random_jobs(np.random.default_rng(5), [6, 6, 6], count=300)
+    jobs["request"][::2] = ORDERED
+    jobs["components"][::2, :4] = np.roll(jobs["components"][::2, :4], 1, axis=1)
     model = model_of("eq-gf", [6, 6, 6], jobs)
     model.world.count_after(100)
     model.run()
     records = np.sort(model.world.log.records()[:], order="number")
     response = (records["finish"] - records["arrival"])[records["arrival"] >= jobs["arrival"][100]]
     kept = jobs[jobs["arrival"] >= jobs["arrival"][100]]
-    single = kept["components"][:, 1] == 0
+    single = (kept["components"] > 0).sum(axis=1) == 1
     found = model.world.statistics.responses
     assert found.local == pytest.approx(response[single].mean())
     assert found.everywhere == pytest.approx(response[~single].mean())

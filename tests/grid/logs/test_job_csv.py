@@ -56,6 +56,17 @@ def test_every_column(tmp_path):
     assert second == neutral
 
 
+def test_ordered_components_may_leave_clusters_out(tmp_path):
+    header = "arrival,runtime,request,components\n"
+    jobs = read(tmp_path, header + "0,1,ordered,0+20+0+0\n0,1,ordered,0+20\n").jobs
+    assert jobs["size"].tolist() == [20, 20]
+    assert jobs["components"][:, :4].tolist() == [[0, 20, 0, 0]] * 2
+    for kind in ("unordered", "total", ""):
+        message = refusal(tmp_path, header + f"0,1,{kind},0+20\n")
+        assert message.startswith("2: components is '0+20', with a 0, and request is ")
+    assert refusal(tmp_path, header + "0,1,ordered,0+0\n").startswith("2: components is '0+0'; ")
+
+
 def test_order_numbers_and_rules(tmp_path):
     table = read(
         tmp_path,

@@ -6,7 +6,7 @@ import math
 
 from hypothesis import strategies as st
 
-from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, SHORTEST_RUN, job_table
+from grid.jobs import MAX_COMPONENTS, ORDERED, REQUEST_KINDS, SHORTEST_RUN, job_table
 
 seconds = st.floats(0, 1e12)
 splits = st.lists(st.integers(1, 10**6), min_size=1, max_size=MAX_COMPONENTS)
@@ -29,6 +29,8 @@ def job_rows(draw, clusters=0):
         parts = draw(splits)
         row["size"] = sum(parts)
         if draw(st.booleans()):
-            row["components"][: len(parts)] = parts
             row["request"] = draw(st.integers(0, len(REQUEST_KINDS) - 1))
+            if row["request"] == ORDERED:  # clusters may be left out
+                parts = draw(st.permutations(parts + [0] * (MAX_COMPONENTS - len(parts))))
+            row["components"][: len(parts)] = parts
     return rows
