@@ -34,6 +34,8 @@ LISTED = "`metasched validate SCENARIO --all` lists them"
 MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
 """Errors of which the parameter's own words say more than their kind."""
 
+INSTEAD = {"seed": "accepted: --seed N beside the scenario, which runs with any seed"}
+"""Of names that one might expect: how to say what they would."""
 
 OF_ALL = (JobSelection, DistanceCosts)
 """Settings of the grid and of all global schedulers."""
@@ -147,7 +149,7 @@ def _told(
     parameter, kind = str(error["loc"][0]), error["type"]
     key, rest = given.get(parameter, parameter), error["loc"][1:]
     if kind == "extra_forbidden" and not rest:
-        known = meant(key, (*all_of.model_fields, *ALIASES), LISTED)
+        known = INSTEAD.get(key) or meant(key, (*all_of.model_fields, *ALIASES), LISTED)
         return f"{plain(key)}: unknown parameter; {known}"
     if kind == "extra_forbidden":
         known = meant(rest[-1], ServiceClassTable.model_fields)

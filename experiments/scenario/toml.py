@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.registry import GLOBAL, LISTED, LOCAL, global_scheduler, is_name, local_scheduler
-from experiments.scenario.checked import ScenarioError, checked
+from experiments.scenario.checked import INSTEAD, ScenarioError, checked
 from experiments.scenario.fields import LISTS, OUTPUTS, SITES, strings
 from grid.errors import GridError
 from grid.foreign import plain, quoted
@@ -17,7 +17,7 @@ from grid.strict import text_of, toml_of
 
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "own_metrics", "parameters")
 PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
-INSTEAD = {
+INSTEAD_OF_KEYS = INSTEAD | {
     "platform": "accepted: clusters and links themselves, or --platform FILE beside the scenario"
 }
 """Of keys that one might expect: how to say what they would."""
@@ -50,7 +50,7 @@ def read_toml(
     table = toml_of(text_of(path, "a TOML file", ScenarioError), str(path), ScenarioError)
     for key in table:
         if key not in KEYS + PLATFORM_KEYS:
-            likely = INSTEAD.get(key) or meant(key, (*KEYS, *PLATFORM_KEYS))
+            likely = INSTEAD_OF_KEYS.get(key) or meant(key, (*KEYS, *PLATFORM_KEYS))
             raise ScenarioError(f"{path}: {plain(key)}: unknown key; {likely}")
     text = {key: table.get(key, default) for key, default in DEFAULTS.items()}
     for key, found in text.items():
