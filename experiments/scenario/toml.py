@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.registry import GLOBAL, LISTED, LOCAL, global_scheduler, is_name, local_scheduler
+from experiments.run.own_metrics import check_names
 from experiments.scenario.checked import INSTEAD, ScenarioError, checked
 from experiments.scenario.fields import LISTS, OUTPUTS, SITES, strings
 from grid.errors import GridError
@@ -71,6 +72,10 @@ def read_toml(
             raise ScenarioError(
                 f"{path}: own_metrics: found {quoted(each)}; accepted: {LISTS['own_metrics']}"
             )
+    try:
+        check_names(own_metrics)
+    except GridError as error:
+        raise ScenarioError(f"{path}: own_metrics: {error}") from error
     if any(each not in OUTPUTS for each in outputs):
         raise ScenarioError(
             f"{path}: outputs: found {[*outputs]}; accepted: a list of {', '.join(OUTPUTS)}"

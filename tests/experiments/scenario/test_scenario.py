@@ -67,6 +67,10 @@ def test_each_packaged_scenario_has_its_own_parameters():
         ("outputs = [[1]]" + SITE, "mine.toml: outputs: found [[1]]"),
         ("seed = 3\n" + SITE, "mine.toml: seed: unknown key; accepted: --seed N beside the sc"),
         (SITE + "[parameters]\nseed = 3", "mine.toml: seed: unknown parameter; accepted: --seed"),
+        (
+            'own_metrics = ["math:cbr"]\n' + SITE,
+            "mine.toml: own_metrics: metric 'math:cbr': module 'math' has no function 'cbr'",
+        ),
         ('own_metrics = ["x"]\n' + SITE, "mine.toml: own_metrics: found 'x'; accepted: module"),
         ("workload = 3\n" + SITE, "mine.toml: workload: found 3; accepted: a list of SITE=FILE"),
         (
