@@ -20,11 +20,16 @@ if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
 
 
-def tell_notes(scenario: Scenario, all_left_at: float = math.inf, due: bool = True) -> None:
+def tell_notes(
+    scenario: Scenario,
+    all_left_at: float = math.inf,
+    due: bool = True,
+    named: tuple[int, int] = (0, 0),
+) -> None:
     """Tell on stderr what is no error; once a run is done, so that an error stays one line."""
     from experiments.scenario.notes import notes
 
-    for note in notes(scenario, all_left_at, due):
+    for note in notes(scenario, all_left_at, due, named):
         click.echo(f"metasched: {note}", err=True)
 
 
@@ -42,14 +47,15 @@ def validate(seed: int, every: bool, as_json: bool, scenario: str, **options: An
 
     with telling("loading"):
         from experiments.cli.listing import described, print_parameters
-        from experiments.scenario.notes import notes
+        from experiments.scenario.notes import named_components, notes
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with users_code(), telling(f"reading {scenario}"):
             chosen = chosen_scenario(scenario, **options)
-            ran = chosen.as_run(chosen.model(seed))
-        found = described(chosen, scenario, notes(chosen), ran)
-        tell_notes(chosen)
+            model = chosen.model(seed)
+        ran, named = chosen.as_run(model), named_components(model.workload)
+        found = described(chosen, scenario, notes(chosen, named=named), ran)
+        tell_notes(chosen, named=named)
         if as_json:
             click.echo(json.dumps(found, allow_nan=False), file=stdout)
         else:

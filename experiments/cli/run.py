@@ -128,7 +128,8 @@ def run(
         chosen, result = _run_once(scenario, options, seed, asked, as_json)
         if asked.rounds is not None:
             _write_rounds(result, asked.rounds)
-        tell_notes(chosen, result.all_left_at, result.deadlines is not None)
+        due = result.deadlines is not None
+        tell_notes(chosen, result.all_left_at, due, result.named_components)
         if as_json:
             if result.stable is False:
                 from experiments.show.run_tables import UNSTABLE

@@ -100,6 +100,8 @@ class RunTotals:
         Share of the jobs' deadlines that were drawn; None if no job has one.
     failed_metrics : mapping of str to exception
         What those of them raised that failed, by ``module:function``.
+    named_components : pair of int
+        Jobs of a table that name components, and those that name the cluster of each.
     """
 
     scenario: Scenario
@@ -127,6 +129,7 @@ class RunTotals:
     in_rounds: bool = False
     drawn_deadlines: float | None = None
     failed_metrics: Mapping[str, Exception | SystemExit] = field(default_factory=dict)
+    named_components: tuple[int, int] = (0, 0)
 
     @property
     def platform(self) -> Platform:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.muscle.scheduler import MuscleScheduler
+from agents.queueing.fitting import reads_of_components
 from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import RESERVATIONS, JobSelection
@@ -16,6 +17,9 @@ from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import counted, instant
 from grid.settings import declared
+from grid.workloads.source import Workload
+from grid.workloads.synthetic import BatchWorkload
+from grid.workloads.table import Table
 
 SIZES = ("sizes", "min_size", "max_size")
 PARETO = ("min_runtime", "max_runtime", "pareto_exponent")
@@ -42,6 +46,8 @@ OF_ARRIVALS = {"clusters", "nodes"}
 """Parameters of the platform that synthetic arrivals follow, but for those in rounds."""
 
 NO_LINKS = "the global scheduler takes no account of links"
+SIZE_ALONE = "the global scheduler reads the size of a job, not its components"
+NO_ORDER = "the global scheduler takes components in any order"
 
 Condition = Callable[[Parameters, bool], bool]
 WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
@@ -144,6 +150,10 @@ def of_no_effect(
         return
     if policy.penalty:
         yield COMMUNICATION, NO_LINKS
+    reads, in_order = reads_of_components(policy)
+    useless = not reads or (not in_order and parameters.request == "ordered")
+    if useless and parameters.composition and not log:
+        yield ("request",), NO_ORDER if reads else SIZE_ALONE
     yield from _not_selected(parameters, policy)
     of_policies = kinds_of(policy, local_policy)
     read = {name for kind in (*OF_ALL, *of_policies) for name in declared(kind)}
@@ -288,7 +298,30 @@ def _all_to_the_largest(scenario: Scenario) -> Iterator[str]:
     )
 
 
-def notes(scenario: Scenario, all_left_at: float = math.inf, due: bool = True) -> list[str]:
+def _unread_components(scenario: Scenario, named: tuple[int, int]) -> Iterator[str]:
+    """Yield how many jobs of a table name components, or clusters of each, that nobody reads."""
+    reads, in_order = reads_of_components(scenario.policy)
+    jobs, ordered = named
+    if jobs and not reads:
+        asking = counted(jobs, "job") + (" names" if jobs == 1 else " name")
+        also = f", {ordered:,} of them in order," if ordered else ""
+        yield f"workload: {asking} components{also} without effect: {SIZE_ALONE}"
+    elif ordered and not in_order:
+        asking = counted(ordered, "job") + (" orders" if ordered == 1 else " order")
+        yield f"workload: {asking} components by cluster without effect: {NO_ORDER}"
+
+
+def named_components(workload: Workload | BatchWorkload) -> tuple[int, int]:
+    """Return `Table.named` of a workload, of a synthetic one, which parameters tell, nothing."""
+    return workload.named if isinstance(workload, Table) else (0, 0)
+
+
+def notes(
+    scenario: Scenario,
+    all_left_at: float = math.inf,
+    due: bool = True,
+    named: tuple[int, int] = (0, 0),
+) -> list[str]:
     """Return what the user of a scenario may want to know before trusting its results, a line each.
 
     Parameters
@@ -298,6 +331,8 @@ def notes(scenario: Scenario, all_left_at: float = math.inf, due: bool = True) -
         When the last job of its run ended, s, if there was one and no job is left.
     due : bool
         Whether a job has a deadline, as far as is known.
+    named : pair of int
+        Jobs of a table that name components, and those that name the cluster of each.
 
     Examples
     --------
@@ -316,6 +351,7 @@ def notes(scenario: Scenario, all_left_at: float = math.inf, due: bool = True) -
     lines += [] if due else _all_to_the_largest(scenario)
     if scenario.workload is not None and scenario.policy.penalty:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
+    lines += _unread_components(scenario, named)
     largest = scenario.largest_job
     if scenario.workload is None and parameters.max_size > largest:
         split = largest > scenario.platform.sizes.max()

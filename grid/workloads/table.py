@@ -9,7 +9,7 @@ from datetime import datetime
 import numpy as np
 
 from grid.errors import WorkloadError
-from grid.jobs import JOB, LONGEST, SHORTEST_RUN, WIDEST, JobArray
+from grid.jobs import JOB, LONGEST, ORDERED, SHORTEST_RUN, TOTAL, WIDEST, JobArray
 from grid.logs.cleaning import Applied
 from grid.workloads.source import CHUNK, Cleaning
 
@@ -111,6 +111,13 @@ class Table:
         """Share of the deadlines that were drawn; None if no job has a deadline."""
         due = int((self.jobs["deadline"] < np.inf).sum())
         return self.drawn / due if due else None
+
+    @property
+    def named(self) -> tuple[int, int]:
+        """Jobs that name components, and those of them that name the cluster of each."""
+        asking = self.jobs[self.jobs["request"] != TOTAL]
+        asking = asking[asking["components"].any(axis=1)]
+        return len(asking), int((asking["request"] == ORDERED).sum())
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""

@@ -192,6 +192,53 @@ def test_split_jobs_of_a_log_are_told_to_communicate_for_nothing():
     assert not any(each.startswith(line) for each in lines)
 
 
+ASKED = {"mode": "open", "composition": (50, 50)}
+SIZE_ALONE = "the global scheduler reads the size of a job, not its components"
+NO_ORDER = "the global scheduler takes components in any order"
+
+
+@pytest.mark.parametrize(
+    ("policy", "request_", "why"),
+    [
+        ("ordered", "ordered", ""),
+        ("gs", "ordered", NO_ORDER),
+        ("wf", "ordered", NO_ORDER),
+        ("wf", "total", ""),
+        ("gs", "unordered", ""),
+        ("dll", "unordered", SIZE_ALONE),
+        ("first-fit", "ordered", SIZE_ALONE),
+        ("muscle", "total", SIZE_ALONE),
+    ],
+)
+def test_a_request_that_a_policy_does_not_obey_is_named(policy, request_, why):
+    lines = told(ASKED | {"request": request_}, global_scheduler=policy, local_scheduler="fcfs")
+    assert lines == ([f"parameters without effect: request ({why})"] if why else [])
+
+
+@pytest.mark.parametrize(
+    ("policy", "line"),
+    [
+        ("dll", f"3 jobs name components, 1 of them in order, without effect: {SIZE_ALONE}"),
+        ("wf", f"1 job orders components by cluster without effect: {NO_ORDER}"),
+        ("ordered", ""),
+    ],
+)
+def test_components_of_a_table_that_a_policy_does_not_read_are_counted(
+    policy, line, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.csv").write_text(
+        "arrival,runtime,size,components,request\n"
+        "0,1,2,,\n0,1,2,0+2,ordered\n0,1,3,2+1,\n0,1,3,3,unordered\n0,1,3,2+1,total\n"
+    )
+    arguments = [*("quickstart", "--workload", "jobs.csv"), "--global", policy, "--local", "fcfs"]
+    for command in ("run", "validate"):
+        found = CliRunner().invoke(main, [command, *arguments])
+        assert found.exit_code == 0, found.output
+        lines = [each for each in found.stderr.splitlines() if "without effect" in each]
+        assert [each.partition("workload: ")[2] for each in lines] == ([line] if line else [])
+
+
 def test_the_table_names_parameters():
     named = {name for names, _, _ in WITHOUT_EFFECT for name in names}
     assert named <= {*ALL}
