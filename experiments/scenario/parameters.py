@@ -145,7 +145,9 @@ class Parameters(BaseModel):
     """Percent of synthetic jobs with 1, 2, ... components, such as 25,25,25,25; none: jobs name no
     components."""
     request: Literal["unordered", "ordered", "total"] = "unordered"
-    """How synthetic jobs name components: for any clusters, for each in order, or in all."""
+    """How synthetic jobs name components: unordered, for any clusters; ordered, the first for the
+    first cluster, the second for the second and so on, so that jobs of few components use the first
+    clusters alone; total, only their sum, as a single component."""
     min_size: Size = 1
     """Smallest job, processors; size_low, too, is a name of it."""
     max_size: Size = 10
