@@ -127,7 +127,9 @@ def means(sums: Any) -> dict[str, Any]:
         "coallocated": "coallocated",
     }
     found = {name: float(sums[of]) / jobs if jobs else None for name, of in names.items()}
-    return found | {"mean_penalty": float(sums["penalty"]) / penalised if penalised else 1.0}
+    penalty = float(sums["penalty"]) / penalised if penalised else 1.0
+    # the difference of two late times is rounded: no more than that is no penalty
+    return found | {"mean_penalty": penalty if penalty > 1.0 + TOLERANCE else 1.0}
 
 
 def _links(state: State) -> Links:

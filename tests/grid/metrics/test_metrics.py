@@ -131,6 +131,13 @@ def test_no_rounding_makes_the_penalty_less_than_none():
     assert job_metrics(tally(records))["mean_penalty"] == 1.0
 
 
+def test_no_rounding_makes_a_penalty():
+    records = together(record(1, 0.0, 1e5, 1e5 + 0.6, (2, 1, 0)))
+    records["execution_time"][:] = 0.6
+    assert records["finish"][0] - records["start"][0] > 0.6
+    assert job_metrics(tally(records))["mean_penalty"] == 1.0
+
+
 def test_staging_is_apart_from_the_penalty():
     records = together(
         record(1, 0.0, 0.0, 12.0, (2, 1, 0), origin=0),
