@@ -127,7 +127,7 @@ def measure(
     --------
     >>> jobs = [Went(2.0, 0.0, 2.0, (1, 0)), Went(3.0, 2.0, 5.0, (1, 0))]
     >>> measure([1, 1], [1.0, 0.5], 0.0, jobs)
-    Yardstick(makespan=5.0, best=4.0, bound=4.0, proven=True)
+    Yardstick(makespan=5.0, best=4.0, bound=4.0, proven=True, relaxed=False)
     """
     last = max(job.finish for job in jobs)
     makespan = last - dispatched

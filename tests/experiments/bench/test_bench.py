@@ -56,7 +56,7 @@ def test_how_much_of_the_kernel_is_measured_is_told(monkeypatch):
         begin=lambda kept, forecast: said.append(forecast.runs),
         advance=lambda piece, took: said.append(piece),
     )
-    found = _of_kernel(watch)
+    found = _of_kernel(watch, False)
     assert [each.name for each in found][-1] == "bench_kernel"
     assert said == [75, *range(75)]
 
