@@ -31,7 +31,7 @@ from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, check_policies
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import numbers_of
-from experiments.studies.undefined import changes_in_windows, check_metrics, notes_of, undefined
+from experiments.studies.undefined import check_metrics, notes_of, of_windows, undefined
 from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
@@ -229,7 +229,7 @@ class Study:
     @property
     def notes(self) -> list[str]:
         """Which parameters of the study mean nothing, and on which clock changes are, in lines."""
-        return notes_of(self.definition, self._scenarios)
+        return notes_of(self.definition, self._scenarios, self.workloads)
 
     # What is run --------------------------------------------------------------------------------
 
@@ -394,7 +394,7 @@ class Study:
             "text": self.text,
             "ended": None,
             "platform": self.base.to_dict()["platform"],
-            "changes": changes_in_windows(self.definition, self._scenarios.values()),
+            "changes": of_windows(self.definition, self._scenarios.values(), self.workloads),
         }
         stack.enter_context(alone(path))
         return StudyDatabase(path, parameters, notes)

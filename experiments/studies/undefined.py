@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from experiments.scenario.scenario import Scenario
+    from experiments.studies.workloads import StudyWorkload
 
 
 def remarks(outcome: StudyTables) -> Iterator[str]:
@@ -124,9 +125,33 @@ def without_effect(study: Definition, scenarios: Mapping[tuple[str, Any], Scenar
     return lines
 
 
-def notes_of(study: Definition, scenarios: Mapping[tuple[str, Any], Scenario]) -> list[str]:
+def notes_of(
+    study: Definition,
+    scenarios: Mapping[tuple[str, Any], Scenario],
+    workloads: Iterable[StudyWorkload],
+) -> list[str]:
     """Return what the user of a study may want to know of what is run, in lines."""
-    return without_effect(study, scenarios) + changes_in_windows(study, scenarios.values())
+    return without_effect(study, scenarios) + of_windows(study, scenarios.values(), workloads)
+
+
+def of_windows(
+    study: Definition, scenarios: Iterable[Scenario], workloads: Iterable[StudyWorkload]
+) -> list[str]:
+    """Return in lines what windows of logs do to planned changes, and what they lack."""
+    return changes_in_windows(study, scenarios) + idle_sites(study, workloads)
+
+
+def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[str]:
+    """Return in lines which sites have no jobs of their own in windows of logs of several."""
+    lines = []
+    for each in workloads:
+        if each.idle:
+            without = [f"{often:,} have no job of {site}" for site, often in each.idle.items()]
+            lines.append(
+                f"of {counted(each.most(study.replications), 'window')} of {each.name}, "
+                f"{listed(without)}"
+            )
+    return lines
 
 
 def changes_in_windows(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:

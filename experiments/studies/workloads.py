@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +39,9 @@ class StudyWorkload:
         Of the jobs of logs, s after the first.
     stretches : tuple of (float, float)
         What replications replay, s after the first job; none: all of them the whole log.
+    idle : dict of str to int
+        Of several sites those through which no job comes in some of the stretches that there can
+        be replications of, and in how many.
     """
 
     name: str
@@ -46,6 +49,7 @@ class StudyWorkload:
     digests: dict[str, str] = field(default_factory=dict)
     arrivals: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     stretches: tuple[tuple[float, float], ...] = ()
+    idle: dict[str, int] = field(default_factory=dict)
 
     @property
     def whole_log(self) -> bool:
@@ -163,4 +167,21 @@ def _read(
             f"{len(stretches)} with jobs in {countdown(float(arrivals[-1]))}; accepted: one of "
             f"which there are at least {how.least}, `least`"
         )
-    return StudyWorkload(name, source, digests, arrivals, stretches)
+    workload = StudyWorkload(name, source, digests, arrivals, stretches)
+    if isinstance(source, str):
+        return workload
+    run, names = stretches[: workload.most(how)], base.platform.names
+    without = {
+        names[site]: sum(_empty(arrivals[table.jobs["origin"] == site], run))
+        for site in np.unique(table.jobs["origin"]).tolist()
+    }
+    return replace(workload, idle={site: often for site, often in without.items() if often})
+
+
+def _empty(
+    arrivals: npt.NDArray[np.float64], stretches: Sequence[tuple[float, float]]
+) -> npt.NDArray[np.bool_]:
+    """Return of each stretch whether no job arrives in it."""
+    first, last = np.searchsorted(arrivals, np.transpose(stretches))
+    empty: npt.NDArray[np.bool_] = first == last
+    return empty

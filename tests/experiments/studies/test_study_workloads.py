@@ -117,3 +117,21 @@ def test_stretches_too_short_to_be_counted_are_refused(tmp_path):
     file = write_log_study(tmp_path, [("least = 4", "least = 4\nwindow = 5e-324")])
     with pytest.raises(GridError, match=r"window: found 5e-324 s; accepted: a longer one"):
         Study.load(file)
+
+
+def test_sites_without_jobs_in_windows_are_told(tmp_path):
+    for name, last in (("a", 100), ("b", 35), ("c", 100)):
+        rows = "".join(f"{arrival},1,5\n" for arrival in range(0, last, 10))
+        (tmp_path / f"{name}.csv").write_text(f"arrival,size,runtime\n{rows}")
+    path = tmp_path / "sites.toml"
+    path.write_text(
+        'scenario = "quickstart"\nreplications = {least = 4, window = "20s"}\n'
+        '[workloads]\nthree = ["C1=a.csv", "C2=b.csv", "C3=c.csv"]\ntwo = ["C1=a.csv", "C3=c.csv"]\n'
+        '[policies]\nglobal = ["dll", "ect"]\nlocal = ["fcfs"]\n'
+    )
+    said = "of 4 windows of three, 2 have no job of C2"
+    study = Study.load(path)
+    assert study.notes == [said]
+    outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
+    assert f"O{said[1:]}." in [*outcome.sentences()]
+    assert [each.idle for each in study.workloads] == [{"C2": 2}, {}]
