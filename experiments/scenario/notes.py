@@ -47,6 +47,7 @@ OF_ARRIVALS = {"clusters", "nodes"}
 
 NO_LINKS = "the global scheduler takes no account of links"
 SIZE_ALONE = "the global scheduler reads the size of a job, not its components"
+NO_SPLIT = "the global scheduler splits no job"
 NO_ORDER = "the global scheduler takes components in any order"
 
 Condition = Callable[[Parameters, bool], bool]
@@ -98,6 +99,8 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
         "computation_fraction is 1: no job communicates",
         lambda p, log: not log and p.computation_fraction == 1,
     ),
+    (("mean_down_time",), "mean_up_time is 0", lambda p, log: p.mean_up_time == 0),
+    (("period",), "advertise is change", lambda p, log: p.advertise == "change"),
     (PER_CLUSTER, "mode is not per-cluster", lambda p, log: not log and p.mode != "per-cluster"),
     (
         PARETO,
@@ -148,8 +151,11 @@ def of_no_effect(
             yield names, why
     if policy is None or local_policy is None:
         return
-    if policy.penalty:
-        yield COMMUNICATION, NO_LINKS
+    why = NO_LINKS if policy.penalty else NO_SPLIT if _splits_none(policy) else ""
+    if why:
+        yield COMMUNICATION, why
+        if not parameters.model_dump()["staging_data"]:
+            yield ("link_mbps",), f"{why}, and jobs wait for no data"
     reads, in_order = reads_of_components(policy)
     useless = not reads or (not in_order and parameters.request == "ordered")
     if useless and parameters.composition and not log:
@@ -161,6 +167,11 @@ def of_no_effect(
         for name in declared(kind):
             if name not in read:
                 yield (name,), _unread(name)
+
+
+def _splits_none(policy: type[GlobalScheduler]) -> bool:
+    """Tell whether it is known of a scheduler that it splits no job and asks for no link."""
+    return policy.__module__.startswith("agents.") and not (policy.spans or policy.collects)
 
 
 def _unread(name: str) -> str:

@@ -176,6 +176,26 @@ def test_jobs_larger_than_all_clusters_together_are_foretold_where_jobs_are_spli
         ),
         ({"message_rate": 0.5, "computation_fraction": 0.9}, ("b3", "fcfs"), ""),
         ({"aging": 9.0}, ("dll", "fcfs"), "aging (no scheduler reads it)"),
+        (
+            {"bsbw": 9.0, "link_mbps": 77.0},
+            ("dll", "fcfs"),
+            "bsbw (the global scheduler splits no job); link_mbps (the global scheduler splits no "
+            "job, and jobs wait for no data)",
+        ),
+        (
+            {"link_mbps": 77.0},
+            ("gs", "fcfs"),
+            "link_mbps (the global scheduler takes no account of links, and jobs wait for no data)",
+        ),
+        ({"link_mbps": 77.0, "staging_data": 5.0, "local_share": 0.5}, ("dll", "fcfs"), ""),
+        ({"link_mbps": 77.0}, ("b3", "fcfs"), ""),
+        (
+            {"mean_down_time": 9.0, "period": 9.0},
+            ("dll", "fcfs"),
+            "mean_down_time (mean_up_time is 0); period (advertise is change)",
+        ),
+        ({"mean_up_time": 9.0, "mean_down_time": 9.0}, ("dll", "fcfs"), ""),
+        ({"advertise": "both", "period": 9.0}, ("dll", "fcfs"), ""),
     ],
 )
 def test_parameters_that_no_scheduler_reads_are_named(parameters, schedulers, reasons):
