@@ -34,6 +34,8 @@ THROWN_BACK = (
     "Where failures threw jobs back, use is that of last starts, and waiting jobs are told until "
     "arrivals end"
 )
+ACROSS = 100
+"""Characters of a legend's labels in a row, for which there is room above the axes."""
 NEAR = 0.05
 """Share of a bar of colours in which there is room for one mark."""
 TICKS = (1.0, 10.0, 60.0, 600.0, 3600.0, 36_000.0, 86_400.0, 864_000.0, 8_640_000.0)
@@ -228,7 +230,7 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
     demand.set_ylabel("demand, % of capacity")
     saturated.set(ylabel="saturated, % of time", xlabel=f"time, {unit}")
     for each in axes:
-        each.set_ylim(bottom=0)
+        each.set_ylim(0, max(1.0, each.get_ylim()[1]))  # of zeros alone: not to a fraction of a %
     _finish(axes, len(curves) > 1)
 
 
@@ -260,8 +262,12 @@ def _finish(axes: list[Axes], several: bool) -> None:
     for each in axes:
         each.grid(color="0.9", linewidth=0.5)
         each.set_axisbelow(True)
-    if several:
-        legend = axes[0].legend(frameon=False, fontsize=7, ncols=4)
+    if several:  # above the axes, as there may be curves anywhere on them
+        handles, labels = axes[0].get_legend_handles_labels()
+        columns = max(1, min(4, ACROSS // max(map(len, labels), default=1)))
+        legend = axes[0].figure.legend(
+            handles, labels, loc="outside upper center", ncols=columns, frameon=False, fontsize=7
+        )
         for text in legend.get_texts():
             text.set_parse_math(False)
 

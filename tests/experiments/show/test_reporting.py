@@ -337,3 +337,22 @@ def test_links_that_carry_nothing_have_no_picture(folder, tmp_path):
     assert got.exit_code == 2
     assert "links: nothing was asked of any" in got.output
     assert "split jobs that communicate (bsbw above 0)" in got.output
+
+
+def test_links_that_are_never_saturated_have_an_axis_of_whole_percents(folder):
+    ran = Ran.read(folder)
+    demands = [f"demand {name}" for name in ran.link_names]
+    ran.timeline[demands] = 0.5
+    ran.timeline[[name.replace("demand", "saturated") for name in demands]] = 0.0
+    demand, saturated = draw([ran], "links").axes
+    assert demand.get_ylim()[1] > 50
+    assert saturated.get_ylim() == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("what", ["utilization", "waits"])
+def test_legends_of_curves_are_beside_them(folder, what):
+    ran = Ran.read(folder)
+    figure = draw([ran, ran], what)
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert legend.get_window_extent().y0 >= figure.axes[0].get_window_extent().y1
