@@ -9,7 +9,7 @@ import pandas as pd
 
 from experiments.scenario.assignments import shown
 from experiments.scenario.notes import OF_ARRIVALS, OF_JOBS_AND_DEADLINES
-from experiments.show.labels import label, scale_of_difference
+from experiments.show.labels import label, scale_of_difference, told
 from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.undefined import remarks
@@ -127,6 +127,8 @@ def _change(metric: str, rows: pd.DataFrame) -> str:
         where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
         return f"does not change as far as can be told{where}"
     scale = scale_of_difference(metric, PERCENT)
+    if scale is not POINTS and not rows["mean"][sure].all():  # of nothing there is no share
+        return _absolutely(metric, rows, sure)
     whole = 1.0 if scale is POINTS else rows["mean"]
     changes = (rows["difference"] / whole)[sure]
     low, high = changes.min(), changes.max()
@@ -136,6 +138,18 @@ def _change(metric: str, rows: pd.DataFrame) -> str:
     ends = [signed_percent(low), signed_percent(high)]
     size = f"{ends[0] if ends[0] == ends[1] else ' to '.join(ends)} {scale.unit}"
     return f"changes by {size} in {int(sure.sum())} of {len(rows)} cases"
+
+
+def _absolutely(metric: str, rows: pd.DataFrame, sure: pd.Series) -> str:
+    """Return, as `_change`, by how much in the metric's own unit."""
+    changes = rows["difference"][sure]
+    half = rows["half_width"].iloc[0] if len(rows) == 1 else None
+    ends = [
+        f"{'+' if each > 0 else ''}{told(metric, each, half)}"
+        for each in dict.fromkeys((changes.min(), changes.max()))
+    ]
+    cases = "" if len(rows) == 1 else f" in {len(changes)} of {len(rows)} cases"
+    return f"changes by {' to '.join(ends)}{cases}"
 
 
 def _lacking(outcome: StudyTables) -> Iterator[str]:

@@ -269,6 +269,23 @@ def test_a_sure_change_is_never_told_as_none(tmp_path):
     assert "dll over fcfs changes by -0.016 % in 2 of 2 cases." in told
 
 
+@pytest.mark.parametrize(
+    ("latencies", "says"),
+    [
+        ("", "dll over fcfs changes by +2.50 ± 0 min."),
+        ("\nlatency = [0, 5]", "dll over fcfs changes by +2.50 min in 2 of 2 cases."),
+    ],
+)
+def test_a_change_from_nothing_is_told_in_the_metrics_own_unit(tmp_path, latencies, says):
+    def result(policy, workload, setting, replication):
+        return {"mean_turnaround": 150.0 if setting["link_mbps"] == 1000 else 0.0}
+
+    text = STUDY.replace("[100, 1000]", f"[100, 1000]{latencies}")
+    told = " ".join(read(tmp_path, result, text=text).sentences())
+    assert says in told
+    assert "∞" not in told
+
+
 def test_one_policy_and_one_replication_are_told_as_such(tmp_path):
     text = STUDY.replace('"ect", "dll"', '"ect"').replace("[100, 1000]", "[100]")
     told = StudyOutcome.read(made_up(tmp_path / "one.db", turnaround, text, 1)).sentences()
