@@ -93,7 +93,7 @@ def list_policies(level: str | None = None, paper: str | None = None) -> Rows:
         except Exception as error:
             if name not in registry.installed():
                 raise
-            title = f"cannot be loaded: {plain(str(error), 100)}"
+            title = f"cannot be loaded: {plain(str(error), 300)}"
             unknown = {"level": "", "paper": "", "class": registry.installed()[name], "file": ""}
             rows.append({"name": name, "title": title, "settings": []} | unknown)
             continue
@@ -144,7 +144,9 @@ def print_table(rows: Rows, as_json: bool) -> None:
     shown = []
     for row in rows:
         where = _below(row["file"])
-        of = f"{row['class'].partition(':')[2]} in {where}" if "class" in row else where
+        of = where
+        if "class" in row:  # which is not there if it cannot be loaded
+            of = f"{row['class'].partition(':')[2]} in {where}" if where else row["class"]
         texts = {name: Text(value) for name, value in row.items() if name in SHOWN}
         texts["title"] = Text.assemble(row["title"], "\n", (of, "dim"))
         shown.append(texts)

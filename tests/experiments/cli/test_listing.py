@@ -193,6 +193,8 @@ def test_schedulers_of_installed_packages_have_names(package):
     assert {"smallest", "lost"} <= {row["name"] for row in rows("policies", "--level", "local")}
     assert "smallest" not in {row["name"] for row in rows("policies", "--level", "global")}
     assert "lost" in listed("policies")
+    assert "nowhere_at_all:Lost" in listed("policies")
+    assert " in\n" not in listed("policies")
     got = rows("run", "quickstart", "--local", "smallest", "--set", "jobs=20")
     assert got["local"] == "smallest"
     scenario = package / "mine.toml"

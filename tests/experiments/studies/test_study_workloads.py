@@ -126,7 +126,8 @@ def test_sites_without_jobs_in_windows_are_told(tmp_path):
     path = tmp_path / "sites.toml"
     path.write_text(
         'scenario = "quickstart"\nreplications = {least = 4, window = "20s"}\n'
-        '[workloads]\nthree = ["C1=a.csv", "C2=b.csv", "C3=c.csv"]\ntwo = ["C1=a.csv", "C3=c.csv"]\n'
+        '[workloads]\nthree = ["C1=a.csv", "C2=b.csv", "C3=c.csv"]\n'
+        'two = ["C1=a.csv", "C3=c.csv"]\n'
         '[policies]\nglobal = ["dll", "ect"]\nlocal = ["fcfs"]\n'
     )
     said = "of 4 windows of three, 2 have no job of C2"
