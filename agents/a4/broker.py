@@ -161,7 +161,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         model = self.model
         delay = self.delay if to is self.parent else to.delay
         model.discovery_messages += 1
-        if lost := self._lost(kind, (self, to)):
+        if lost := self._lost(kind, (self, to), content.get("slot")):
             model.discovery_messages += lost
             delay += 2.0 * model.world.state.hop_latency * lost
         to.received += 1
@@ -179,7 +179,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         now = self.model.now
         return kind(sender=self.name, receiver=to.name, sent=now, due=now + delay, **content)
 
-    def _lost(self, kind: type[Message], way: Sequence[A4Broker]) -> int:
+    def _lost(self, kind: type[Message], way: Sequence[A4Broker], slot: int | None = None) -> int:
         """Draw, and count, how often a message is lost before each hop of its way has carried it.
 
         Each time it is sent again when its acknowledgement is overdue.
@@ -194,6 +194,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
                 if world.watcher is not None:
                     world.watcher.told(
                         "lost",
+                        slot,
                         kind=kind.__name__,
                         sender=self.name,
                         receiver=way[-1].name,

@@ -141,7 +141,10 @@ class Teller:
             case job_events.KNOWN:
                 self._heard_of(event, time)
             case "ResourceQuestion" | "discovered":
-                self._lines += self._asking.hear(event, self._world)
+                asking = self._asking.hear(event, self._world)
+                if asking:
+                    asking[-1].parts.extend(self._losses())
+                self._lines += asking
             case job_events.SENT:
                 self._sent, self._transfer = event, None
                 self._decide(event["sender"], event["receiver"], time)

@@ -228,6 +228,10 @@ def test_what_is_lost_of_a_question_is_asked_again():
     assert lost > 3
     (known,) = (event["time"] for event in events if event["event"] == "known")
     (answered,) = (event["time"] for event in events if event["event"] == "discovered")
+    of_lost = [
+        each for each in events if each["event"] == "lost" and each["kind"][:8] == "Resource"
+    ]
+    assert [each["job"] for each in of_lost] == [1] * lost
     # Each loss is noticed when its acknowledgement is overdue, two latencies later.
     assert answered - known == pytest.approx(6 * 0.5 + lost * 2 * 0.5)
 

@@ -19,6 +19,7 @@ from experiments.events.job_story import Teller
 from experiments.events.words import ordinal
 from experiments.show.numbers import duration, instant
 from grid.errors import GridError
+from grid.platform.brokers import Advertising
 from grid.platform.changes import Change
 from tests.agents.a4.test_discovery import tree
 from tests.agents.small_grids import PLATFORM, model_of, table
@@ -302,6 +303,14 @@ def test_who_was_asked_and_who_answered():
         (2.5, "A4 chooses C2 for it, 1 s after it was told of it"),
         (4.0, "C1's broker sends it to C2, where it lands at 7 s"),
     ]  # fmt: skip
+
+
+def test_losses_of_questions_and_answers_are_told():
+    jobs, lossy = table((0, 4, 20.0, 5.0, 0)), Advertising(loss=0.6)
+    model = model_of("a4", "fcfs", jobs, tree(), latency=0.5, advertising=lossy)
+    story = told(model, 1, {"C1": 8, "C2": 6, "C3": 4})
+    (answer,) = (words for _, words in story if "hops of question and answer" in words)
+    assert re.search(r"after (a message was|\d+ messages were) lost", answer)
 
 
 def test_a_job_that_never_ran():
