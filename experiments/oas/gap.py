@@ -111,9 +111,10 @@ def print_gaps(found: Sequence[Gap], left_out: LeftOut, console: Console) -> Non
         more = counted(len(found) - ROUNDS_SHOWN, "more round")
         console.print(f"and {more}, which --json has")
     told = summary(found, left_out)
+    unproven = "<= " if told["proven"] < len(found) else ""
     console.print(
-        f"mean gap {told['mean_gap']:.2%}, at most {told['max_gap']:.2%}; optimum proven of "
-        f"{told['proven']:,} of {counted(len(found), 'round')}"
+        f"mean gap {unproven}{told['mean_gap']:.2%}, largest {told['max_gap']:.2%}; "
+        f"optimum proven of {told['proven']:,} of {counted(len(found), 'round')}"
         + ("; <=: to the best bound" if told["proven"] < len(found) else "")
     )
     split = "whole where they fit" if told["jobs_whole"] else "split in any way, links ignored"
