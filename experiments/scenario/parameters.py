@@ -114,7 +114,8 @@ class Parameters(BaseModel):
     """Synthetic jobs, beside those of the warm-up."""
     warmup: Count = 0
     """Jobs that come first and count for nothing: clusters begin empty. Of jobs_per_cluster and of
-    a log they are a part."""
+    a log they are a part. Those that come at one instant with the first that counts, as in a round,
+    count too."""
     queue: Factor = 40.0
     """Mean number of jobs in the queue, N: in mode batch a round dispatches Poisson(N) jobs."""
     load: Factor = 0.7

@@ -195,8 +195,9 @@ class Ran:
     @cached_property
     def counted(self) -> npt.NDArray[np.bool_]:
         """Whether each job was completed and arrived after the warm-up: means are of these."""
-        warmup = self.summary["parameters"].get("warmup") or 0
-        return self.completed & (np.arange(len(self.jobs)) >= warmup)
+        warmup, arrivals = self.summary["parameters"].get("warmup") or 0, self.jobs["arrival"]
+        since = arrivals.iloc[warmup] if warmup < len(arrivals) else np.inf
+        return self.completed & (arrivals >= since).to_numpy()
 
     @cached_property
     def waits(self) -> Floats:

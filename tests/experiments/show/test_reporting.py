@@ -356,3 +356,14 @@ def test_legends_of_curves_are_beside_them(folder, what):
     figure.draw_without_rendering()
     (legend,) = figure.legends
     assert legend.get_window_extent().y0 >= figure.axes[0].get_window_extent().y1
+
+
+def test_jobs_that_come_with_the_first_that_counts_count_too(folder):
+    ran = Ran.read(folder)
+    ran.summary["parameters"]["warmup"] = 1
+    ran.jobs["arrival"] = 5.0
+    assert ran.counted.tolist() == ran.completed.tolist()
+    ran.jobs.loc[0, "arrival"] = 4.0
+    del vars(ran)["counted"]
+    assert not ran.counted[0]
+    assert ran.counted[1:].tolist() == ran.completed[1:].tolist()
