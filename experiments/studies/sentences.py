@@ -125,7 +125,7 @@ def _change(metric: str, rows: pd.DataFrame) -> str:
     sure = rows["difference"].abs() > rows["half_width"]
     if not sure.any():
         where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
-        return f"does not change as far as can be told{where}"
+        return f"does not change on average as far as can be told{where}"
     scale = scale_of_difference(metric, PERCENT)
     if scale is not POINTS and not rows["mean"][sure].all():  # of nothing there is no share
         return _absolutely(metric, rows, sure)
