@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from experiments.checks.verdicts import Verdict
-from experiments.run.result_files import ResultFiles, Row, read_timeline
+from experiments.run.result_files import ResultFiles, Row, measured_links, read_timeline
 from grid.world.validation import TOO_LARGE
 
 RELATIVE = 1e-9
@@ -27,10 +27,11 @@ def intervals_verdict(result: ResultFiles) -> Verdict:
     bounds = [0.0, *table["to"].tolist()]
     known = _waits_are_known(result)
     problems = _wrong_waits(result.rows, bounds, table["waiting"].tolist()) if known else ()
-    unchecked = () if known else ("waiting",)
-    # What links carried when, the jobs of a result do not tell.
+    unchecked: tuple[str, ...] = () if known else ("waiting",)
+    if measured_links(result.summary):  # of what they carried when, jobs do not tell
+        unchecked += ("demand", "saturated")
     of_what = f"{len(table):,} intervals of timeline.csv"
-    return Verdict.of("intervals are right", problems, of_what, (*unchecked, "demand", "saturated"))
+    return Verdict.of("intervals are right", problems, of_what, unchecked)
 
 
 def _waits_are_known(result: ResultFiles) -> bool:

@@ -117,7 +117,8 @@ def links_panel(
     demand, capacity = world.state.demand, world.state.capacity
     share = demand / capacity
     if not demand.any():
-        return [rule("Links: no demand", width, glyphs)]
+        state = "no demand" if world.state.penalty == 0.0 else "not measured"
+        return [rule(f"Links: {state}", width, glyphs)]
     most = f"demand at most {100 * share.max():,.0f} % of capacity"
     heading = f"Links: {most}, {demand.sum():,.1f} Mbit/s summed over links"
     lines = [rule(heading, width, glyphs)]

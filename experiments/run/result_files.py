@@ -216,6 +216,12 @@ def _placement(text: str) -> dict[str, int]:
     return parts
 
 
+def measured_links(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the links of a summary; none if the global scheduler took no account of links."""
+    kinds = "mean_demand", "saturated"
+    return [link for link in summary["links"] if all(link[kind] is not None for kind in kinds)]
+
+
 def read_timeline(files: ResultFiles) -> pd.DataFrame:
     """Read the intervals of a run (`Result.timeline`).
 
@@ -227,7 +233,8 @@ def read_timeline(files: ResultFiles) -> pd.DataFrame:
     path = files.folder / TIMELINE
     names = [node for node, _ in topology.uplinks(files.platform.graph)]
     columns = ["from", "to", "waiting"]
-    columns += [f"{kind} {name}" for name in names for kind in ("demand", "saturated")]
+    if measured_links(files.summary):
+        columns += [f"{kind} {name}" for name in names for kind in ("demand", "saturated")]
     text = text_of(path, WRITTEN, any_length=True)
     try:
         with warnings.catch_warnings():  # of cells beyond the columns, which pandas would leave out

@@ -113,11 +113,11 @@ class ClusterNumbers(Served):
 
 
 class LinkNumbers(Shape):
-    """Numbers of a link."""
+    """Numbers of a link, none where the global scheduler takes no account of links."""
 
     name: str
-    mean_demand: NonNegative
-    saturated: NonNegative
+    mean_demand: NonNegative | None
+    saturated: NonNegative | None
 
 
 class UserNumbers(Shape):

@@ -36,8 +36,9 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         restarts and lost_work; the messages by kind and how many were lost; metrics of the user's
         own), ``clusters`` (`grid.metrics.of_run.cluster_metrics`; cp, cp_overall and cp_planned;
         restarts and lost_work; the messages that its broker sent and received), ``links`` (of each
-        its mean demand over capacity, and the share of time in which it is saturated), ``wall_s``,
-        ``simulated_s``, ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
+        its mean demand over capacity, and the share of time in which it is saturated, None if the
+        global scheduler takes no account of links), ``wall_s``, ``simulated_s``,
+        ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
         ``users`` if jobs name them (their ``count``, and of the ``largest``, those who used most,
         a row each: `grid.metrics.fairness.Users.table`);
         `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of a log
@@ -81,15 +82,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
             **result.own_metrics,
         },
         "clusters": clusters,
-        "links": [
-            {"name": name, "mean_demand": demand, "saturated": saturated}
-            for name, demand, saturated in zip(
-                result.link_names,
-                result.statistics.links.demand.tolist(),
-                result.statistics.links.saturated.tolist(),
-                strict=True,
-            )
-        ],
+        "links": _links(result),
         "wall_s": result.wall_s,
         "simulated_s": result.simulated_s,
         "rejected_jobs": result.rejected,
@@ -107,6 +100,18 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
     if result.interrupted:
         summary["interrupted"] = True
     return summary | dict(result.extras)
+
+
+def _links(result: RunTotals) -> list[dict[str, Any]]:
+    names, found = result.link_names, result.statistics.links
+    if found is None:
+        return [{"name": name, "mean_demand": None, "saturated": None} for name in names]
+    return [
+        {"name": name, "mean_demand": demand, "saturated": saturated}
+        for name, demand, saturated in zip(
+            names, found.demand.tolist(), found.saturated.tolist(), strict=True
+        )
+    ]
 
 
 def _responses(result: RunTotals) -> dict[str, Any]:

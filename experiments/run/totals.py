@@ -238,9 +238,10 @@ class RunTotals:
 
         Each ends with an arrival; of those at one instant only the last one ends one.
 
-        Columns: from, to (s), waiting (jobs, mean), and of each link ``demand NAME`` (mean over its
-        capacity) and ``saturated NAME`` (share of the time). A link has the name of the node that
-        it joins to the one nearer to the central switch.
+        Columns: from, to (s), waiting (jobs, mean), and, unless the global scheduler takes no
+        account of links, of each link ``demand NAME`` (mean over its capacity) and
+        ``saturated NAME`` (share of the time). A link has the name of the node that it joins to the
+        one nearer to the central switch.
         """
         found = self.statistics
         table = {
@@ -248,9 +249,10 @@ class RunTotals:
             "to": found.queue_times[1:],
             "waiting": found.mean_queue,
         }
-        for index, name in enumerate(self.link_names):
-            table[f"demand {name}"] = found.links_over_time.demand[:, index]
-            table[f"saturated {name}"] = found.links_over_time.saturated[:, index]
+        if (links := found.links_over_time) is not None:
+            for index, name in enumerate(self.link_names):
+                table[f"demand {name}"] = links.demand[:, index]
+                table[f"saturated {name}"] = links.saturated[:, index]
         rows = pd.DataFrame(table)
         return rows[rows["to"] > rows["from"]].reset_index(drop=True)
 

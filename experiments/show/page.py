@@ -90,7 +90,7 @@ def page_of(runs: Sequence[Ran]) -> str:
         charts=charts,
         restarted=any(ran.restarted for ran in runs),
         carried=any(_carries(ran) for ran in runs),
-        saturated=any(link["saturated"] > 0 for ran in runs for link in ran.summary["links"]),
+        saturated=any(link["saturated"] > 0 for ran in runs for link in ran.links),
         tables=_tables(runs),
         limits=limits(runs),
         data=embedded(
@@ -159,12 +159,7 @@ def _tables(runs: list[Ran]) -> list[Table]:
     several = len(runs) > 1
     of_runs = [([ran.name, ran.policy], ran.summary["metrics"]) for ran in runs]
     clusters = [([ran.name, row["name"]], row) for ran in runs for row in ran.summary["clusters"]]
-    links = [
-        ([ran.name, row["name"]], row)
-        for ran in runs
-        if _carries(ran)
-        for row in ran.summary["links"]
-    ]
+    links = [([ran.name, row["name"]], row) for ran in runs if _carries(ran) for row in ran.links]
     tables = [_table("Runs", ["run", "policy"], of_runs, RUN_NUMBERS)] if several else []
     tables += _parameters(runs)
     tables.append(
@@ -235,7 +230,7 @@ def _table(
 
 
 def _carries(ran: Ran) -> bool:
-    return any(link["mean_demand"] > 0 for link in ran.summary["links"])
+    return any(link["mean_demand"] > 0 for link in ran.links)
 
 
 def _data(ran: Ran, place: str) -> dict[str, Any]:

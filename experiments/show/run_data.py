@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from experiments.run.files import JOBS
-from experiments.run.result_files import ResultFiles, Row, read_timeline
+from experiments.run.result_files import ResultFiles, Row, measured_links, read_timeline
 from experiments.run.summary import summary_of
 from experiments.scenario.notes import STAGING
 from experiments.show.gantt_layout import lay
@@ -166,6 +166,11 @@ class Ran:
     def bounds(self) -> Floats:
         """Bounds of the intervals of its timeline, s."""
         return np.append(self.timeline["from"], self.timeline["to"].iloc[-1:])
+
+    @property
+    def links(self) -> list[dict[str, Any]]:
+        """The numbers of its links, where they were measured."""
+        return measured_links(self.summary)
 
     @property
     def link_names(self) -> list[str]:

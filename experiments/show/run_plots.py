@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from experiments.show.numbers import Scale, duration, time_scale
+from experiments.show.numbers import Scale, duration, listed, time_scale
 from experiments.show.plots import styled
 from experiments.show.run_data import Floats, Ran
 from grid.errors import GridError
@@ -216,6 +216,12 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
     demand, saturated = axes
     scale, unit = _unit(runs)
     curves = [(ran, name) for ran in runs for name in ran.link_names]
+    if not any(ran.links for ran in runs):
+        by = listed(list(dict.fromkeys(ran.summary["global"] for ran in runs)))
+        raise GridError(
+            f"links: not measured under {by}; accepted: runs under global schedulers that take "
+            "account of links"
+        )
     if all(ran.timeline[f"demand {name}"].max() == 0 for ran, name in curves):
         raise GridError(
             "links: nothing was asked of any; accepted: runs with split jobs that communicate "

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from experiments.run.result_files import measured_links
 from experiments.run.results import Result
 from experiments.show.labels import (
     MEASURED,
@@ -60,7 +61,7 @@ def print_result(result: Result, console: Console) -> None:
         ("simulated time", f"{_simulated(result)}, in {duration(result.wall_s)}"),
         *_performance(result, metrics),
         *((label(each), told(each, metrics[each])) for each in _measured(metrics)),
-        *_coallocation(metrics, summary["links"]),
+        *_coallocation(metrics, measured_links(summary)),
         *_losses(result),
         ("messages", f"{sum(result.messages.values()):,}"),
         *((name, told(name, value)) for name, value in result.own_metrics.items()),

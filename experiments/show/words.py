@@ -127,7 +127,7 @@ def _longest_waits(ran: Ran) -> Iterator[Sentence]:
 
 
 def _links(ran: Ran) -> Iterator[Sentence]:
-    metrics, links = ran.summary["metrics"], ran.summary["links"]
+    metrics, links = ran.summary["metrics"], ran.links
     if metrics.get("coallocated"):
         words = f"{percent(metrics['coallocated'])} of the jobs were split across clusters"
         if (penalty := metrics["mean_penalty"]) is not None:

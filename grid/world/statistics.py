@@ -56,10 +56,11 @@ class Statistics:
         may be left out, fewer than make an interval; the warm-up is not.
     mean_queue : array, shape (intervals,)
         Mean number of jobs that wait, globally or at clusters, in each interval.
-    links, links_over_time : Links
+    links, links_over_time : Links or None
         How links were used: arrays of shape (links,), from the first arrival that counts to the
         last finish, or until now while there are jobs; and of shape (intervals, links), in each of
-        the intervals above.
+        the intervals above. None if the global scheduler takes no account of links, for then
+        nobody reckons what they carry.
     responses : Responses or None
         None unless the global scheduler visits queues.
     """
@@ -72,8 +73,8 @@ class Statistics:
     mean_penalty: float
     queue_times: Floats
     mean_queue: Floats
-    links: Links
-    links_over_time: Links
+    links: Links | None
+    links_over_time: Links | None
     responses: Responses | None
 
     @classmethod
@@ -81,14 +82,15 @@ class Statistics:
         """Return what a world has summed up by now."""
         sums = state.statistics
         at = np.concatenate([[0.0], sums.snapshot_at[: sums.snapshots]])
+        counts_links = state.penalty == 0.0
         area = np.concatenate([[0.0], sums.snapshot_waiting[: sums.snapshots]])
         return cls(
             jobs=sums.jobs,
             **means(sums.array[0]),
             queue_times=at,
             mean_queue=_over(np.diff(area), np.diff(at)),
-            links=_links(state),
-            links_over_time=_links_over_time(state, np.diff(at)),
+            links=_links(state) if counts_links else None,
+            links_over_time=_links_over_time(state, np.diff(at)) if counts_links else None,
             responses=_responses(state) if state.visits else None,
         )
 

@@ -87,6 +87,14 @@ def test_more_links_than_lines_are_summed_up():
     assert re.search(r"\n\.\.\. \d+ more links, demand at most 25 % of capacity", text)
 
 
+def test_links_that_nobody_reckons_are_not_told_to_carry_nothing():
+    model = grid_of(4)
+    model.world.state.penalty = 1.0
+    text = "\n".join(plain(model, 80, 24))
+    assert "Links: not measured" in text
+    assert "no demand" not in text
+
+
 def test_clusters_come_before_the_story_and_that_before_links_and_messages(midway):
     model, log = midway[4]
     story = Story("Following job 7", [Line(float(i), [f"line {i}"]) for i in range(6)])

@@ -8,6 +8,7 @@ import shutil
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -337,6 +338,37 @@ def test_links_that_carry_nothing_have_no_picture(folder, tmp_path):
     assert got.exit_code == 2
     assert "links: nothing was asked of any" in got.output
     assert "split jobs that communicate (bsbw above 0)" in got.output
+
+
+@pytest.mark.parametrize("by", ["ideal", "fixed-penalty", "wf"])
+def test_links_of_policies_that_take_no_account_of_them_are_not_measured(by, tmp_path):
+    run, before = tmp_path / "run", tmp_path / "before"
+    words = "--global", by, "--set", "jobs_per_cluster=50", "--no-live", "--out", run
+    shown = call("run", "beosim", *words)
+    assert shown.exit_code == 0, shown.output
+    assert "saturated" not in shown.output
+    links = json.loads((run / "summary.json").read_text())["links"]
+    assert len(links) == 4
+    assert all(link["mean_demand"] is link["saturated"] is None for link in links)
+    assert (run / "timeline.csv").read_text().startswith("from,to,waiting\n")
+    assert "No link" not in " ".join(each.text for each in found(Ran.read(run)))
+    got = call("plot", run, "--what", "links", "-o", tmp_path / "links.svg")
+    assert got.exit_code == 2
+    assert f"links: not measured under {by}; accepted: " in got.output
+    shutil.copytree(run, before)  # as it was written when such links had zeros
+    zeros = [{**link, "mean_demand": 0.0, "saturated": 0.0} for link in links]
+    summary = json.loads((run / "summary.json").read_text())
+    (before / "summary.json").write_text(json.dumps({**summary, "links": zeros}))
+    timeline = pd.read_csv(run / "timeline.csv")
+    for link in links:
+        timeline[[f"demand {link['name']}", f"saturated {link['name']}"]] = 0.0
+    timeline.to_csv(before / "timeline.csv", index=False)
+    for each in (run, before):
+        for command in ("verify", "report"):
+            got = call(command, each, *(["-o", tmp_path / "page.html"] * (command == "report")))
+            assert got.exit_code == 0, got.output
+    timeline.to_csv(run / "timeline.csv", index=False)
+    assert "other columns; accepted: from, to, waiting" in call("report", run).output
 
 
 def test_links_that_are_never_saturated_have_an_axis_of_whole_percents(folder):
