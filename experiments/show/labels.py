@@ -7,7 +7,7 @@ it. Metrics of the user's own have their names for labels, and no unit.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agents.registry import GLOBAL, global_scheduler
 from experiments.show.numbers import PERCENT, PLAIN, POINTS, Scale, largest, percent, time_scale
@@ -93,6 +93,8 @@ OPTIONAL = (
 
 WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
 
+SLOWED_NOBODY = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"
+
 _TABLES = {
     "response_queues": Metric("mean response, queue", "time"),
     "messages": Metric("messages,"),
@@ -110,6 +112,14 @@ def metric(name: str) -> Metric:
     if key and table in _TABLES:
         return Metric(f"{_TABLES[table].label} {key}", _TABLES[table].kind)
     return METRICS.get(name) or Metric(name)
+
+
+def slowed_nobody(summary: dict[str, Any]) -> str:
+    """Return that links of a run were saturated and slowed no job, "" where one was."""
+    saturated = any(link["saturated"] for link in summary["links"])
+    fraction = summary["parameters"].get("computation_fraction")
+    slowed = fraction != 1 or summary["metrics"]["mean_penalty"] != 1
+    return "" if slowed or not saturated else SLOWED_NOBODY
 
 
 def is_optional(name: str) -> bool:

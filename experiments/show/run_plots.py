@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from experiments.show.labels import SLOWED_NOBODY, slowed_nobody
 from experiments.show.numbers import Scale, duration, listed, time_scale
 from experiments.show.plots import styled
 from experiments.show.run_data import Floats, Ran
@@ -233,6 +234,9 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
         for of, kind in ((demand, "demand"), (saturated, "saturated")):
             share = 100 * ran.timeline[f"{kind} {name}"]
             of.stairs(share, edges, label=label, color=LINES[index % len(LINES)], linewidth=0.9)
+    if names := [ran.name for ran in runs if slowed_nobody(ran.summary)]:
+        whose = f"{listed(names)}: " if len(runs) > 1 else ""
+        saturated.set_title(f"{whose}{SLOWED_NOBODY}", fontsize=7, parse_math=False)
     demand.set_ylabel("demand, % of capacity")
     saturated.set(ylabel="saturated, % of time", xlabel=f"time, {unit}")
     for each in axes:

@@ -18,6 +18,7 @@ from experiments.show.labels import (
     label,
     scale_of,
     schedulers,
+    slowed_nobody,
     told,
 )
 from experiments.show.numbers import counted, duration, percent
@@ -70,7 +71,7 @@ def print_result(result: Result, console: Console) -> None:
     console.print(table)
     console.print()
     print_whole(_clusters_table(summary["clusters"]), console)
-    for line in (*_explained(result, summary["clusters"]), *_remarks(result)):
+    for line in (*_explained(result, summary["clusters"]), *_remarks(result, summary)):
         console.print(line, **_LITERALLY)
 
 
@@ -191,9 +192,11 @@ def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
         yield "jobs: one that is split counts on each of its clusters"
 
 
-def _remarks(result: Result) -> Iterator[str]:
+def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
     """Yield in words what the tables do not say."""
     sums = result.tally.grid[0]
+    if why := slowed_nobody(summary):
+        yield why
     if sums["due"] + sums["due_rejected"] and (drawn := drawn_words(result.deadlines)):
         yield drawn
     if warm := result.tally.completed - int(sums["jobs"]):

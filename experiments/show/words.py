@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.scenario.notes import clock_of_changes, not_reached
-from experiments.show.labels import WAITS_OF_RESTARTED, drawn_words, told
+from experiments.show.labels import WAITS_OF_RESTARTED, drawn_words, slowed_nobody, told
 from experiments.show.numbers import counted, duration, listed, number, percent
 from experiments.show.run_data import Ran
 
@@ -145,6 +145,8 @@ def _links(ran: Ran) -> Iterator[Sentence]:
             f"{listed(names)} had the most saturated {links_}: more was asked of {of} than it "
             f"carries in {percent(most)} of the time."
         )
+        if why := slowed_nobody(ran.summary):
+            yield Sentence(f"{why[0].upper()}{why[1:]}.", warns=True)
     elif any(link["mean_demand"] > 0 for link in links):
         yield Sentence("No link was ever asked for more than it carries.")
 

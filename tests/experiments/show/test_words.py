@@ -12,10 +12,12 @@ from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.show.comparing import compared
 from experiments.show.run_data import Ran
+from experiments.show.run_plots import draw
 from experiments.show.words import found, limits
 from grid.logs.cleaning import NO_SIZE
 from grid.logs.sacct import STEP
 from grid.world.records import Parts
+from tests.experiments.small_results import printed
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +115,20 @@ def test_all_links_of_the_first_place_are_named(ran, saturated, told):
         for name, share in zip("ABCDEFG", saturated, strict=False)
     ]
     assert told in words(ran)
+
+
+@pytest.mark.parametrize(("fraction", "slowed"), [(1, False), (0.7, True)])
+def test_saturated_links_that_slow_nobody_are_told(fraction, slowed):
+    given = ["jobs_per_cluster=100", "bsbw=2000", f"computation_fraction={fraction}"]
+    result = run(Scenario.load("beosim").changed(given))
+    ran = Ran.of(result)
+    assert "more was asked of" in words(ran)
+    why = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"
+    assert (why[1:] not in words(ran)) == slowed
+    assert (why not in " ".join(printed(result).split())) == slowed
+    assert (why[1:] not in compared_words(ran, changed(ran, "b"))) == slowed
+    titles = draw([ran], "links").axes[1].get_title(), draw([ran] * 2, "links").axes[1].get_title()
+    assert all((why not in title) == slowed for title in titles)
 
 
 def test_waits_for_messages_alone_are_not_told_as_having_to_wait(ran):
