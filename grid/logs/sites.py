@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
 
 from grid.errors import require
-from grid.jobs import UNKNOWN, JobArray
+from grid.jobs import ANYWHERE, UNKNOWN, JobArray
+from grid.logs.cleaning import ORIGIN
+from grid.logs.log import Log
 
 
 def merge_sites(sites: Mapping[int, JobArray]) -> JobArray:
@@ -42,6 +45,25 @@ def merge_sites(sites: Mapping[int, JobArray]) -> JobArray:
             part[name][part[name] != UNKNOWN] += above
     jobs = np.concatenate(parts)
     return jobs[np.argsort(jobs["arrival"], kind="stable")]
+
+
+def count_elsewhere(log: Log, site: str, clusters: Sequence[str]) -> Log:
+    """Return a log with a rule for those of its jobs whose own origin is another site.
+
+    Parameters
+    ----------
+    log : Log
+    site : str
+        The one that `merge_sites` has all jobs submitted at.
+    clusters : sequence of str
+        Names that origins are indices of.
+    """
+    if "origin" not in (log.records.dtype.names or ()):
+        return log
+    origin = log.records["origin"]
+    other = (origin != ANYWHERE) & (origin != list(clusters).index(site))
+    rule = ORIGIN.format(site=site)
+    return replace(log, rules={**log.rules, rule: np.flatnonzero(log.usable & other)})
 
 
 def raised(sites: Mapping[int, JobArray], name: str) -> dict[int, int]:

@@ -13,7 +13,7 @@ from grid.logs.cleaning import TOGETHER, USER_RAISED, merged
 from grid.logs.fields import PARTITION
 from grid.logs.formats import read
 from grid.logs.partitions import assign_partitions
-from grid.logs.sites import begun_later, merge_sites, raised
+from grid.logs.sites import begun_later, count_elsewhere, merge_sites, raised
 from grid.workloads.communication import assign_communication
 from grid.workloads.table import Table
 
@@ -27,6 +27,7 @@ def read_log(
     bisection_bandwidth: float = 0.0,
     partitions: Mapping[str, str] | None = None,
     partition_field: int = PARTITION,
+    site: str | None = None,
 ) -> Table:
     """Read a workload file of any of the formats that `grid.logs.formats` knows.
 
@@ -46,6 +47,9 @@ def read_log(
         Cluster of each partition, from which jobs then come (`assign_partitions`).
     partition_field : int
         Field that names the partition of a record of SWF and GWF, from 1.
+    site : str, optional
+        Cluster that all its jobs are submitted at (`merge_sites`): those whose own origin is
+        another are counted.
 
     Raises
     ------
@@ -55,6 +59,8 @@ def read_log(
     log = read(Path(path), None, clusters, speed, partition_field)
     if partitions:
         log = assign_partitions(log, partitions, clusters)
+    if site is not None:
+        log = count_elsewhere(log, site, clusters)
     table = log.cleaned(kills)
     if computation_fraction == 1 and bisection_bandwidth == 0:
         return table
@@ -95,7 +101,7 @@ def read_site_logs(
                 f"log of site {quoted(name)}: unknown cluster; accepted: {', '.join(clusters)}"
             )
         logs[list(clusters).index(name)] = read_log(
-            path, clusters, speed, kills, computation_fraction, bisection_bandwidth
+            path, clusters, speed, kills, computation_fraction, bisection_bandwidth, site=name
         )
     of_sites = {index: log.jobs for index, log in logs.items()}
     jobs = merge_sites(of_sites)

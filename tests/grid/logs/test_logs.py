@@ -67,6 +67,19 @@ def test_users_of_several_sites_are_told_by_how_much_their_numbers_are_raised(tm
     assert both.jobs["user"][both.jobs["origin"] == 1].tolist() == [15, 11]
 
 
+def test_origins_that_a_site_of_its_own_replaces_are_counted(tmp_path):
+    path = tmp_path / "both.csv"
+    path.write_text("arrival,size,runtime,origin\n0,1,9,C1\n5,1,9,C2\n6,1,9,\n7,1,9,C2\n")
+    merged = read_site_logs({"C1": path, "C2": path}, CLUSTERS)
+    assert merged.jobs["origin"].tolist() == [0, 1] * 4
+    of_first, of_second = (cleaning.ORIGIN.format(site=site) for site in CLUSTERS)
+    rules = merged.cleaning.rules
+    assert (rules[of_first], rules[of_second]) == (2, 1)
+    found = merged.applied.cleaning(window(merged.jobs, 6), 6).rules
+    assert found[of_first] == 1
+    assert of_second not in found
+
+
 def test_times_of_tables_of_sites_stay_and_their_windows_count_from_the_first_of_all(tmp_path):
     rows = {"C1": (5000, 5100, 6000), "C2": (4000, 5050, 7000)}
     paths = {site: tmp_path / f"{site}.csv" for site in rows}
