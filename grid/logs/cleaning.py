@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +26,15 @@ NUMBER_SHARED = "job number used at another site: kept"
 ORIGIN = "origin other than {site}, whose log it is: {site} taken"
 USER_RAISED = "user of {site}: number raised by {above}"
 TOGETHER = "job of {site}: its log began {later} after that of {first}; here both begin at 0"
+AFTER_LAST = "job after the last that {site} submits, at {last} of {span}"
+NONE_OF_SITE = "job of a window in which {site} submits none"
 OUTSIDE = "outside the window: left out"
 
 Rows = npt.NDArray[np.int64]
 """Indices of records."""
+
+BUT_A_TENTH = 0.9
+"""Share of a time at whose end a site whose last job came before is said to submit none later."""
 
 NO_ROW = -1
 """Stands for what is no record, or none that was read."""
@@ -46,8 +52,9 @@ class Applied:
         Of each rule the records, or `NO_ROW`.
     zero : float
         When the first usable one was, by the log's own time, s.
-    sites : bool
-        The records are those of several sites, each of which numbers its own jobs.
+    sites : mapping of int to str
+        Names of the sites, by their indices, that the records are of, each of which numbers its own
+        jobs; empty for one log.
     raised : mapping of int to str
         Sites, by their indices, whose users got other numbers, and the rule by which they did.
     together : mapping of int to str
@@ -57,7 +64,7 @@ class Applied:
     since: npt.NDArray[np.float64]
     rules: Mapping[str, Rows]
     zero: float = 0.0
-    sites: bool = False
+    sites: Mapping[int, str] = field(default_factory=dict)
     raised: Mapping[int, str] = field(default_factory=dict)
     together: Mapping[int, str] = field(default_factory=dict)
 
@@ -78,18 +85,19 @@ class Applied:
             rules = {OUTSIDE: len(self.since) - int(inside.sum())} | {
                 rule: int(inside[rows].sum()) for rule, rows in self.rules.items()
             }
-        rules |= _numbered_again(jobs, self.sites)
+        rules |= _numbered_again(jobs, bool(self.sites))
         named = jobs["user"] != UNKNOWN
         for site, rule in self.raised.items():
             rules[rule] = int((named & (jobs["origin"] == site)).sum())
         for site, rule in self.together.items():
             rules[rule] = int((jobs["origin"] == site).sum())
+        rules |= _after_last(jobs, self.sites)
         applied = {rule: count for rule, count in rules.items() if count}
         dropped = sum(count for rule, count in applied.items() if rule.endswith(DROPPED))
         return Cleaning(len(self.since), applied, dropped)
 
 
-def merged(sites: Sequence[Applied], later: Sequence[float]) -> Applied:
+def merged(sites: Sequence[Applied], later: Sequence[float], names: Mapping[int, str]) -> Applied:
     """Return the rules of the logs of several sites as those of one log.
 
     Parameters
@@ -97,6 +105,8 @@ def merged(sites: Sequence[Applied], later: Sequence[float]) -> Applied:
     sites : sequence of Applied
     later : sequence of float
         By how much the first job of each came later than the first of all, s.
+    names : mapping of int to str
+        Their names, by the indices that are the origins of their jobs.
     """
     first = np.cumsum([0, *(len(each.since) for each in sites)])
     rules: dict[str, list[Rows]] = {}
@@ -106,7 +116,7 @@ def merged(sites: Sequence[Applied], later: Sequence[float]) -> Applied:
     return Applied(
         np.concatenate([each.since + by for each, by in zip(sites, later, strict=True)]),
         {rule: np.concatenate(rows) for rule, rows in rules.items()},
-        sites=True,
+        sites=names,
     )
 
 
@@ -127,6 +137,27 @@ def _numbered_again(jobs: JobArray, sites: bool) -> dict[str, int]:
         NUMBER_AGAIN: int((same & (site[1:] == site[:-1])).sum()),
         NUMBER_SHARED: int((site != first).sum()),
     }
+
+
+def _after_last(jobs: JobArray, sites: Mapping[int, str]) -> dict[str, int]:
+    """Return how many jobs come after those of a site whose log covers no more than their begin.
+
+    Named are the sites without a job in the last tenth of the time from the first arrival to the
+    last.
+    """
+    found: dict[str, int] = {}
+    if not len(jobs):
+        return found
+    first, span = jobs["arrival"][0], jobs["arrival"][-1] - jobs["arrival"][0]
+    for index, site in sites.items():
+        of_site = jobs["arrival"][jobs["origin"] == index]
+        if not len(of_site):
+            found[NONE_OF_SITE.format(site=site)] = len(jobs)
+        elif (last := of_site[-1] - first) < BUT_A_TENTH * span:
+            ends = [timedelta(seconds=round(float(each))) for each in (last, span)]
+            rule = AFTER_LAST.format(site=site, last=ends[0], span=ends[1])
+            found[rule] = int((jobs["arrival"] > of_site[-1]).sum())
+    return found
 
 
 def requested_times(records: JobArray) -> npt.NDArray[np.float64]:

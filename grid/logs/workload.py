@@ -117,5 +117,6 @@ def read_site_logs(
     }
     of_all = [log.applied for log in logs.values() if log.applied is not None]
     later = [float(log.jobs["arrival"][0] - jobs["arrival"][0]) for log in logs.values()]
-    applied = replace(merged(of_all, later), raised=users, together=together)
+    names = {site: clusters[site] for site in logs}
+    applied = replace(merged(of_all, later, names), raised=users, together=together)
     return Table(jobs, applied.cleaning(jobs), applied=applied)

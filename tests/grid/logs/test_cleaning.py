@@ -120,7 +120,7 @@ def test_counts_of_a_window_are_those_of_a_log_of_its_records(seed, start, end):
 
 def test_numbers_of_sites_are_compared_in_the_window_that_runs():
     logs = [Log(Path("log"), "swf", odd_records(seed)).cleaned() for seed in (1, 2)]
-    applied = merged([log.applied for log in logs], [0.0, 0.0])
+    applied = merged([log.applied for log in logs], [0.0, 0.0], {0: "C1", 1: "C2"})
     jobs = merge_sites({site: log.jobs for site, log in enumerate(logs)})
     part = window(jobs, 1000, 2000)
     found = applied.cleaning(part, 1000, 2000).rules

@@ -52,7 +52,14 @@ def test_site_logs(swf, table):
     assert merged.jobs["origin"].tolist() == [1, 0, 0, 1]
     assert merged.jobs["number"].tolist() == [1, 1, 2, 3]
     assert merged.cleaning == cleaning.Cleaning(
-        5, {cleaning.ZERO_RUNTIME: 2, cleaning.NO_RUNTIME: 1, cleaning.NUMBER_SHARED: 1}, 1
+        5,
+        {
+            cleaning.ZERO_RUNTIME: 2,
+            cleaning.NO_RUNTIME: 1,
+            cleaning.NUMBER_SHARED: 1,
+            cleaning.AFTER_LAST.format(site="C1", last="0:00:06", span="0:00:20"): 1,
+        },
+        1,
     )
 
 

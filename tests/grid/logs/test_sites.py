@@ -7,8 +7,10 @@ import pytest
 
 from grid.errors import WorkloadError
 from grid.jobs import ANYWHERE, UNKNOWN, job_table
-from grid.logs.cleaning import NUMBER_AGAIN, NUMBER_SHARED, Applied
+from grid.logs.cleaning import AFTER_LAST, NONE_OF_SITE, NUMBER_AGAIN, NUMBER_SHARED, Applied
 from grid.logs.sites import merge_sites
+
+SITES = {0: "C1", 1: "C2", 2: "C3"}
 
 
 def log(numbers, arrivals, deadlines=None):
@@ -31,19 +33,31 @@ def test_sites_keep_their_times_and_their_numbers():
 
 
 def test_numbers_that_sites_share_are_kept_and_counted():
-    logs = {2: log([1, 7], [0, 1]), 0: log([7, 150], [0, 1]), 1: log([900, 7, 7], [0, 1, 2])}
+    logs = {2: log([1, 7], [0, 2]), 0: log([7, 150], [0, 2]), 1: log([900, 7, 7], [0, 1, 2])}
     merged = merge_sites(logs)
-    rules = Applied(np.zeros(7), {}, sites=True).cleaning(merged).rules
+    rules = Applied(np.zeros(7), {}, sites=SITES).cleaning(merged).rules
     assert rules == {NUMBER_AGAIN: 1, NUMBER_SHARED: 3}
     by_site = {site: merged["number"][merged["origin"] == site].tolist() for site in (0, 1, 2)}
     assert by_site == {site: rows["number"].tolist() for site, rows in logs.items()}
 
 
 def test_a_number_twice_at_one_site_is_no_collision():
-    merged = merge_sites({0: log([4, 4], [0, 1]), 1: log([5], [0])})
-    rules = Applied(np.zeros(3), {}, sites=True).cleaning(merged).rules
+    merged = merge_sites({0: log([4, 4], [0, 1]), 1: log([5], [1])})
+    rules = Applied(np.zeros(3), {}, sites={0: "C1", 1: "C2"}).cleaning(merged).rules
     assert rules == {NUMBER_AGAIN: 1}
     assert sorted(merged["number"].tolist()) == [4, 4, 5]
+
+
+def test_a_site_whose_log_ends_long_before_the_others_is_told():
+    merged = merge_sites(
+        {0: log([1, 2], [5, 95]), 1: log([3, 4], [5, 94]), 2: log([5, 6], [9, 105])}
+    )
+    told = Applied(np.zeros(6), {}, sites=SITES).cleaning(merged).rules
+    assert told == {AFTER_LAST.format(site="C2", last="0:01:29", span="0:01:40"): 2}
+    told = Applied(np.zeros(6), {}, sites=SITES).cleaning(merged[3:], 10, 200).rules
+    assert [rule for rule in told if "none" in rule] == []
+    told = Applied(np.zeros(6), {}, sites=SITES).cleaning(merged[4:], 95, 200).rules
+    assert told[NONE_OF_SITE.format(site="C2")] == 2
 
 
 def test_people_of_different_sites_are_different():
