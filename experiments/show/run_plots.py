@@ -35,6 +35,8 @@ THROWN_BACK = (
     "Where failures threw jobs back, use is that of last starts, and waiting jobs are told until "
     "arrivals end"
 )
+APART = 4.0
+"""How many times as long as another a run is from which on both are drawn as wide."""
 ACROSS = 100
 """Characters of a legend's labels in a row, for which there is room above the axes."""
 NEAR = 0.05
@@ -167,8 +169,8 @@ def _joins(
 
 def _use(axes: list[Axes], runs: Sequence[Ran]) -> None:
     used, waiting = axes
-    scale, unit = _unit(runs)
-    for ran, name, color in _named(runs):
+    scales, label = _clock(runs)
+    for (ran, name, color), scale in zip(_named(runs), scales, strict=True):
         start, finish = (ran.jobs[each].to_numpy(np.float64) for each in ("start", "finish"))
         arrival = ran.jobs["arrival"].to_numpy(np.float64)
         edges = np.linspace(arrival.min(initial=0), np.nanmax(finish, initial=1), BINS + 1)
@@ -183,7 +185,7 @@ def _use(axes: list[Axes], runs: Sequence[Ran]) -> None:
             queue = means_over(edges, arrival[done], start[done], np.ones(done.sum()))
         waiting.stairs(queue, edges / scale, label=name, color=color, linewidth=0.9)
     used.set(ylabel="processors in use, %", ylim=(0, 101))
-    waiting.set(ylabel="waiting jobs", xlabel=f"time, {unit}")
+    waiting.set(ylabel="waiting jobs", xlabel=label)
     waiting.set_ylim(bottom=0)
     if any(ran.restarted for ran in runs):
         waiting.set_xlim(used.get_xlim())
@@ -215,20 +217,24 @@ def means_over(edges: Floats, begin: Floats, end: Floats, weight: Floats) -> Flo
 
 def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
     demand, saturated = axes
-    scale, unit = _unit(runs)
-    curves = [(ran, name) for ran in runs for name in ran.link_names]
+    scales, time = _clock(runs)
+    curves = [
+        (ran, name, scale)
+        for ran, scale in zip(runs, scales, strict=True)
+        for name in ran.link_names
+    ]
     if not any(ran.links for ran in runs):
         by = listed(list(dict.fromkeys(ran.summary["global"] for ran in runs)))
         raise GridError(
             f"links: not measured under {by}; accepted: runs under global schedulers that take "
             "account of links"
         )
-    if all(ran.timeline[f"demand {name}"].max() == 0 for ran, name in curves):
+    if all(ran.timeline[f"demand {name}"].max() == 0 for ran, name, _ in curves):
         raise GridError(
             "links: nothing was asked of any; accepted: runs with split jobs that communicate "
             "(bsbw above 0)"
         )
-    for index, (ran, name) in enumerate(curves):
+    for index, (ran, name, scale) in enumerate(curves):
         edges = ran.bounds / scale
         label = name if len(runs) == 1 else f"{ran.name}: {name}"
         for of, kind in ((demand, "demand"), (saturated, "saturated")):
@@ -238,7 +244,7 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
         whose = f"{listed(names)}: " if len(runs) > 1 else ""
         saturated.set_title(f"{whose}{SLOWED_NOBODY}", fontsize=7, parse_math=False)
     demand.set_ylabel("demand, % of capacity")
-    saturated.set(ylabel="saturated, % of time", xlabel=f"time, {unit}")
+    saturated.set(ylabel="saturated, % of time", xlabel=time)
     for each in axes:
         each.set_ylim(0, max(1.0, each.get_ylim()[1]))  # of zeros alone: not to a fraction of a %
     _finish(axes, len(curves) > 1)
@@ -280,6 +286,22 @@ def _finish(axes: list[Axes], several: bool) -> None:
         )
         for text in legend.get_texts():
             text.set_parse_math(False)
+
+
+def _clock(runs: Sequence[Ran]) -> tuple[list[float], str]:
+    """Return by what to divide the times (s) of each run, and what an axis of them is called.
+
+    Beside a run that is much longer, a shorter one could not be read: times are shares of the runs.
+    """
+    ends = [
+        max(np.nanmax(ran.jobs["finish"], initial=0.0), ran.timeline["to"].max()) for ran in runs
+    ]
+    least, most = min(ends), max(ends)
+    if most < APART * least or not least > 0:
+        scale, unit = _unit(runs)
+        return [scale] * len(runs), f"time, {unit}"
+    lengths = f"of {duration(least)} to {duration(most)}"
+    return [end / 100 for end in ends], f"time, % of each run ({lengths})"
 
 
 def _unit(runs: Sequence[Ran]) -> Scale:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from itertools import pairwise
 
@@ -379,6 +380,21 @@ def test_links_that_are_never_saturated_have_an_axis_of_whole_percents(folder):
     demand, saturated = draw([ran], "links").axes
     assert demand.get_ylim()[1] > 50
     assert saturated.get_ylim() == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("what", ["utilization", "links"])
+def test_runs_of_very_different_lengths_are_drawn_as_wide(folder, what):
+    short, long = Ran.read(folder), Ran.read(folder)
+    for ran in (short, long):
+        ran.timeline[[f"demand {name}" for name in ran.link_names]] = 0.5
+    assert draw([short, long], what).axes[1].get_xlabel() == "time, s"
+    long.jobs[["start", "finish"]] *= 50
+    long.timeline[["from", "to"]] *= 50
+    upper, lower = draw([short, long], what).axes
+    assert re.fullmatch(r"time, % of each run \(of \d\S* s to \d\S* min\)", lower.get_xlabel())
+    ends = {round(max(each.get_data().edges), 3) for each in upper.patches}
+    assert len(ends) == 1
+    assert what == "links" or ends == {100.0}  # intervals end about the last arrival
 
 
 @pytest.mark.parametrize("what", ["utilization", "waits"])
