@@ -163,17 +163,28 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
         apart = scale_of_difference(outcome.metric, scale)
         unit, by = (f", {each.unit}" if each.unit else "" for each in (scale, apart))
         before = f"{label(outcome.metric)} before{unit}"
-        effects = {"n": "pairs", "mean": before, "difference": f"change{by}"}
+        effects = {
+            "n": "pairs",
+            "mean": before,
+            "difference": f"change{by}",
+            "lower": "lower in",
+            "higher": "higher in",
+            "surely": "surely changes",
+        }
+        told = outcome.effects["surely_changes"].map({True: "yes", False: "no"})
         others = [name for name in _telling(outcome) if outcome.effects[name].notna().any()]
         columns = ["parameter", "from", "to", *others, "policy", "n", "mean", "difference"]
+        columns += ["lower", "higher", "surely"]
         tables.append(
             _table(
                 "Effects of parameters",
-                outcome.effects,
+                outcome.effects.assign(surely=told),
                 effects,
                 columns,
                 "The change from one value to the other, all else equal, of the replications that "
-                "both have, with its 95 % confidence interval.",
+                "both have, with its 95 % confidence interval, and in how many of them the metric "
+                "is lower and higher. Whether it surely changes is judged as ranks are: by the "
+                "signs and sizes in all pairs, of all rows of the two values together.",
                 {"difference": "half_width"},
                 {"mean": scale, "difference": apart},
             )

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from experiments.sweeps.statistics import (
-    CONFIDENCE,
-    NOTHING,
-    Interval,
-    mean_interval,
-    standard_error,
-)
+from experiments.sweeps.statistics import CONFIDENCE, NOTHING, standard_error
 
 
 def common(samples: Mapping[str, pd.Series]) -> pd.DataFrame:
@@ -36,12 +30,6 @@ def _apart(pairs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     found: npt.NDArray[np.float64] = pairs[:, 0] - pairs[:, 1]
     found[np.abs(found) <= NOTHING * np.abs(pairs).max(axis=1, initial=0.0)] = 0.0
     return found
-
-
-def paired_difference(one: pd.Series, other: pd.Series) -> Interval | None:
-    """Return the mean of one minus the other with its interval; None if no replication has both."""
-    found = differences(one, other)
-    return mean_interval(found) if len(found) else None
 
 
 def p_value(found: npt.ArrayLike, pairs: int = 1) -> float:
@@ -104,6 +92,39 @@ def _student(sample: npt.NDArray[np.float64], mean: float) -> float:
     return 2.0 * float(stdtr(len(sample) - 1, -abs(mean) / error))
 
 
+def surely_apart(samples: Sequence[npt.NDArray[np.float64]]) -> list[bool]:
+    """Tell of paired differences that are tested together which ones are surely not chance.
+
+    Parameters
+    ----------
+    samples : sequence of ndarray, each of shape (replications,)
+        Of each pair the differences in the replications that both have.
+
+    Notes
+    -----
+    Two surely differ if three things agree: the mean of their differences has a sign; more
+    replications have that sign than the other one; and the differences are unlikely between equals
+    (`p_value`) at a level of 5 % for all samples together (Holm's step-down procedure). If all
+    are equal, the chance that any two are called different is at most 5 %.
+
+    The second demand keeps two from being called different for a few replications.
+
+    Examples
+    --------
+    >>> many = np.array([3.0, 4.0, 5.0, 4.0, 3.0, 5.0, 4.0, 3.0])
+    >>> surely_apart([many, many * [1, -1, 1, -1, 1, -1, 1, -1]])
+    [True, False]
+    """
+    chances = [p_value(found, len(samples)) for found in samples]
+    sure = [False] * len(samples)
+    for index, which in enumerate(np.argsort(chances, kind="stable")):
+        if chances[which] > (1 - CONFIDENCE) / (len(samples) - index):
+            break
+        found = samples[which]
+        sure[which] = bool(np.sign(found).sum() * found.sum() > 0)
+    return sure
+
+
 def surely_better(shared: pd.DataFrame, more_is_better: bool = False) -> set[tuple[str, str]]:
     """Return all pairs of policies of which the first is surely better than the second.
 
@@ -116,14 +137,9 @@ def surely_better(shared: pd.DataFrame, more_is_better: bool = False) -> set[tup
 
     Notes
     -----
-    Policy A is surely better than B if three things agree: the mean of their paired differences is
-    on its side; it is the better one in more replications than B is; and the differences are
-    unlikely between equal policies (`p_value`) at a level of 5 % for all pairs of policies together
-    (Holm's step-down procedure). If all policies are equal, the chance that any is called better
-    than another is at most 5 %.
-
-    The first demand makes the relation acyclic, so the policy of the best mean is never surely
-    worse than another; the second keeps a policy from being called better for a few replications.
+    Policy A is surely better than B if they surely differ (`surely_apart`, of all pairs of policies
+    together) and the mean of their paired differences is on its side. That makes the relation
+    acyclic, so the policy of the best mean is never surely worse than another.
 
     Examples
     --------
@@ -131,20 +147,14 @@ def surely_better(shared: pd.DataFrame, more_is_better: bool = False) -> set[tup
     >>> sorted(surely_better(pd.DataFrame({"slow": few + 9, "quick": few, "as quick": few[::-1]})))
     [('as quick', 'slow'), ('quick', 'slow')]
     """
-    tested, values = [], shared.to_numpy(np.float64) * (1.0 if more_is_better else -1.0)
-    for (i, one), (j, other) in combinations(enumerate(shared.columns), 2):
-        found = _apart(values[:, [i, j]])
-        winner, loser = (one, other) if found.sum() > 0 else (other, one)
-        won = np.sign(found).sum() * (1.0 if winner == one else -1.0)
-        tested.append((found, won > 0, (str(winner), str(loser))))
-    chances = [p_value(found, len(tested)) for found, _, _ in tested]
+    values = shared.to_numpy(np.float64) * (1.0 if more_is_better else -1.0)
+    pairs = list(combinations(range(values.shape[1]), 2))
+    samples = [_apart(values[:, pair]) for pair in pairs]
     better = set()
-    for index, which in enumerate(np.argsort(chances)):
-        if chances[which] > (1 - CONFIDENCE) / (len(tested) - index):
-            break
-        _, won, pair = tested[which]
-        if won:
-            better.add(pair)
+    for pair, found, sure in zip(pairs, samples, surely_apart(samples), strict=True):
+        winner, loser = pair if found.sum() > 0 else pair[::-1]
+        if sure:
+            better.add((str(shared.columns[winner]), str(shared.columns[loser])))
     return better
 
 

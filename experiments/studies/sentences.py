@@ -96,7 +96,7 @@ def _effects(outcome: StudyTables) -> Iterator[str]:
         ]
         alike: dict[str, list[str]] = {}
         for policy, rows in ends.groupby("policy", sort=False):
-            what = _change(outcome.metric, rows) + _shared(outcome, str(policy), rows["n"])
+            what = _change(outcome, rows) + _shared(outcome, str(policy), rows["n"])
             alike.setdefault(what, []).append(str(policy))
         for what, policies in alike.items():
             yield (
@@ -118,26 +118,36 @@ def _from_to(counts: pd.Series) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _change(metric: str, rows: pd.DataFrame) -> str:
+def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
     """Return what a parameter does to a policy in words; a row for each setting of the others."""
-    if not rows["difference"].any():
+    if not rows[["lower", "higher"]].any(axis=None):
         return "stays the same"
-    sure = rows["difference"].abs() > rows["half_width"]
+    metric, sure = outcome.metric, rows["surely_changes"]
     if not sure.any():
         where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
-        return f"does not change on average as far as can be told{where}"
+        return f"does not change as far as can be told{where}"
     scale = scale_of_difference(metric, PERCENT)
     if scale is not POINTS and not rows["mean"][sure].all():  # of nothing there is no share
-        return _absolutely(metric, rows, sure)
+        return _absolutely(metric, rows, sure) + _how_often(outcome, rows)
     whole = 1.0 if scale is POINTS else rows["mean"]
     changes = (rows["difference"] / whole)[sure]
     low, high = changes.min(), changes.max()
     if len(rows) == 1:
         half = abs(rows["half_width"] / whole).iloc[0]
-        return f"changes by {'+' if low > 0 else ''}{scale.with_unit(low, half)}"
+        often = _how_often(outcome, rows)
+        return f"changes by {'+' if low > 0 else ''}{scale.with_unit(low, half)}{often}"
     ends = [signed_percent(low), signed_percent(high)]
     size = f"{ends[0] if ends[0] == ends[1] else ' to '.join(ends)} {scale.unit}"
     return f"changes by {size} in {int(sure.sum())} of {len(rows)} cases"
+
+
+def _how_often(outcome: StudyTables, rows: pd.DataFrame) -> str:
+    """Return in how many replications a single case changes that way."""
+    if len(rows) > 1:
+        return ""
+    side = "lower" if rows["difference"].iloc[0] < 0 else "higher"
+    often, pairs = rows[side].iloc[0], rows["n"].iloc[0]
+    return f" ({side} in {often} of {pairs} {pieces(outcome, pairs)})"
 
 
 def _absolutely(metric: str, rows: pd.DataFrame, sure: pd.Series) -> str:

@@ -21,8 +21,8 @@ from experiments.studies.definition import Definition, cell
 from experiments.studies.ranking import (
     common,
     differences,
-    paired_difference,
     ranks,
+    surely_apart,
     surely_better,
 )
 from experiments.sweeps.statistics import Interval, mean_interval
@@ -208,9 +208,11 @@ class StudyTables:
         Columns: ``parameter``, ``from`` and ``to``, its values; workload, policy, the other
         parameters that vary (none for the one itself); of ``n`` pairs of runs with the same seed
         the ``mean`` of the metric at the first value, the paired ``difference`` at the second one,
-        and its ``half_width``; and ``unstable``, runs of both points without a steady state.
+        and its ``half_width``; in how many pairs the second is ``lower`` and ``higher``, and
+        whether it ``surely_changes`` (`ranking.surely_apart`, of all rows of the two values
+        together); and ``unstable``, runs of both points without a steady state.
         """
-        rows = []
+        rows, samples_of_rows = [], []
         for parameter, values in self.study.vary.items():
             others = [name for name in self.where if name != parameter]
             for at, runs in self._groups([*others, "policy"]):
@@ -222,8 +224,9 @@ class StudyTables:
                 }
                 for one, other in combinations(samples, 2):
                     shared = common({"one": samples[one], "other": samples[other]})
-                    change = paired_difference(shared["other"], shared["one"])
-                    difference, half = _cells(change)
+                    apart = differences(shared["other"], shared["one"])
+                    difference, half = _cells(mean_interval(apart) if len(apart) else None)
+                    samples_of_rows.append(apart)
                     rows.append(
                         {
                             "parameter": parameter,
@@ -234,11 +237,19 @@ class StudyTables:
                             "mean": float(shared["one"].mean()),
                             "difference": difference,
                             "half_width": half,
+                            "lower": int((apart < 0).sum()),
+                            "higher": int((apart > 0).sum()),
+                            "surely_changes": False,
                             "unstable": _unstable(of_values[one]) + _unstable(of_values[other]),
                         }
                     )
-        columns = ["parameter", "from", "to", *self.where, "policy", *EFFECT]
-        return pd.DataFrame(rows, columns=columns)
+        together = ["parameter", "from", "to"]
+        found = pd.DataFrame(rows, columns=[*together, *self.where, "policy", *EFFECT])
+        for _, of in found.groupby(together, sort=False):
+            found.loc[of.index, "surely_changes"] = surely_apart(
+                [samples_of_rows[row] for row in of.index]
+            )
+        return found
 
     def _groups(self, columns: list[str]) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
         """Yield the runs of each combination of values, in the order of the study."""
@@ -263,7 +274,10 @@ RANKED = (
     *("rank", "policy", "n", "mean", "half_width", "difference", "difference half_width"),
     *("better", "worse", "surely_worse", "unstable", "rejected"),
 )
-EFFECT = ("n", "mean", "difference", "half_width", "unstable")
+EFFECT = (
+    *("n", "mean", "difference", "half_width"),
+    *("lower", "higher", "surely_changes", "unstable"),
+)
 
 
 def _runs(study: Definition, found: Contents) -> pd.DataFrame:

@@ -293,8 +293,8 @@ def test_a_study_has_a_page(browser, study):
     assert values[0].startswith("8.367")
     effects = opened.page.locator("table.sortable").nth(1).locator("tbody tr")
     dll, ect = sorted(each.split("\t")[3:] for each in effects.all_inner_texts())
-    assert dll == ["dll over fcfs", "5", "16.7", "0"]
-    assert ect == ["ect over fcfs", "5", "16.7", "-8.33"]
+    assert dll == ["dll over fcfs", "5", "16.7", "0", "0", "0", "no"]
+    assert ect == ["ect over fcfs", "5", "16.7", "-8.33", "5", "0", "yes"]
     assert (opened.troubles, opened.requests) == ([], [study.as_uri()])
     assert opened.page.evaluate("window.hurt") is None
     opened.page.close()

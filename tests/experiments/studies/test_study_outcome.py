@@ -254,7 +254,7 @@ def test_an_effect_of_fewer_replications_says_so(tmp_path):
     assert outcome.effects["mean"].tolist() == [100.0, 100.0]  # not 140, the mean of all five
     assert outcome.sentences()[-2] == (
         "From link_mbps 100 to 1000, mean turnaround of ect over fcfs and dll over fcfs changes by "
-        "-60 ± 0 %, of the 3 replications that both have."
+        "-60 ± 0 % (lower in 3 of 3 replications), of the 3 replications that both have."
     )
 
 
@@ -272,7 +272,7 @@ def test_a_sure_change_is_never_told_as_none(tmp_path):
 @pytest.mark.parametrize(
     ("latencies", "says"),
     [
-        ("", "dll over fcfs changes by +2.50 ± 0 min."),
+        ("", "dll over fcfs changes by +2.50 ± 0 min (higher in 5 of 5 replications)."),
         ("\nlatency = [0, 5]", "dll over fcfs changes by +2.50 min in 2 of 2 cases."),
     ],
 )
@@ -407,3 +407,21 @@ def test_a_study_that_was_cut_ranks_by_what_policies_have_in_common(tmp_path):
     told = outcome.sentences()
     assert any("its ranking is of the replications that all of them have" in x for x in told)
     assert "1 of 4 points have no finished run yet." in told
+
+
+def test_effects_are_judged_by_all_pairs_as_ranks_are(tmp_path):
+    """One extreme replication widens the interval over 0; the other 19 of 20 tell."""
+
+    def result(policy, workload, setting, replication):
+        slow = 0.0 if setting["link_mbps"] == 1000 else 10.0 + replication
+        if policy.startswith("dll"):  # a change of one replication is none
+            slow = 500.0 if setting["link_mbps"] == 100 and replication == 3 else 0.0
+        elif replication == 7 and slow:
+            slow = -200.0
+        return {"mean_turnaround": 300.0 + slow}
+
+    outcome = read(tmp_path, result, replications=20)
+    columns = ["lower", "higher", "surely_changes"]
+    assert outcome.effects[columns].to_numpy().tolist() == [[19, 1, True], [1, 0, False]]
+    assert (outcome.effects["half_width"] > outcome.effects["difference"].abs()).all()
+    assert "(lower in 19 of 20 replications)." in " ".join(outcome.sentences())

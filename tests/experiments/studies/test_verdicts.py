@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.studies.outcome import StudyOutcome
-from experiments.studies.ranking import surely_better
+from experiments.studies.ranking import surely_apart, surely_better
 from experiments.studies.verdicts import verdicts
 from tests.experiments.made_up_studies import STUDY, made_up, outcome_of
 
@@ -219,3 +219,13 @@ def test_settings_are_counted_in_one_way(vary, logs, at, total, tmp_path):
             "all policies and settings have the same seed, so that differences are of the same "
             "jobs, but for those between workloads."
         )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_parameter_without_effect_is_seldom_said_to_have_one(kind):
+    """Twelve windows, four policies: their effects are judged together, and not one by one."""
+    rng, called, studies = np.random.default_rng(4), 0, 200
+    for _ in range(studies):
+        before, after = waits(rng, kind, 12, 4), waits(rng, kind, 12, 4)
+        called += any(surely_apart(list((after - before).T)))
+    assert called / studies <= chance(studies)
