@@ -34,7 +34,7 @@ class HomeScheduler(GlobalScheduler):
     rejected.
     """
 
-    only_chooses = True
+    only_chooses, reads_components = True, False
     label = "HOME"
 
     @compiled()
@@ -50,7 +50,7 @@ class HomeScheduler(GlobalScheduler):
 class DynamicLeastLoadScheduler(GlobalScheduler):
     """DLL: to the cluster with the least load L = sum(e s / m) that can hold the job (eq. 6)."""
 
-    only_chooses = True
+    only_chooses, reads_components = True, False
     label = "DLL"
     paper = "muscle"
 
@@ -63,7 +63,7 @@ class DynamicLeastLoadScheduler(GlobalScheduler):
 class WeightedRandomScheduler(GlobalScheduler):
     """WRAND: at random, with probability proportional to processing capability m u."""
 
-    only_chooses = True
+    only_chooses, reads_components = True, False
     label = "WRAND"
     paper = "muscle"
 
@@ -88,7 +88,7 @@ class WeightedRandomScheduler(GlobalScheduler):
 class RoundRobinScheduler(GlobalScheduler):
     """To each cluster in turn, passing over those that cannot hold the job."""
 
-    only_chooses = True
+    only_chooses, reads_components = True, False
     label = "ROUND-ROBIN"
 
     @compiled()
@@ -126,7 +126,7 @@ class EarliestCompletionScheduler(GlobalScheduler):
     first come, first served, from the predictions of PACE.
     """
 
-    only_chooses = True
+    only_chooses, reads_components = True, False
     label = "ECT"
 
     def __init__(self, model: GridModel) -> None:

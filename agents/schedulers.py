@@ -116,6 +116,18 @@ class GlobalScheduler(Scheduler, GlobalRules):
     only_chooses: ClassVar[bool] = False
     """It sends each job on at once: given a single cluster, it decides nothing."""
 
+    splits: ClassVar[bool | None] = None
+    """Whether it may start a job on several clusters, so that what jobs communicate matters; None:
+    unless it `only_chooses`. This and the next two change no run, only what is told of it."""
+
+    reads_components: ClassVar[bool | None] = None
+    """Whether it goes by the components of a job, not by its size alone; None: if its `place` is
+    compiled, or they decide on the queue that a job is in."""
+
+    orders_components: ClassVar[bool | None] = None
+    """Whether it also goes by the cluster that each component of an ordered request names; None: if
+    its `place` is compiled."""
+
     def __init__(self, model: Grid) -> None:
         super().__init__(model)
         self.name = self.called()
@@ -138,6 +150,26 @@ class GlobalScheduler(Scheduler, GlobalRules):
         """How often a waiting job may be overtaken: as `job_selection` says, or the class."""
         own_way = self.collects or self.queues or self.only_chooses
         return math.inf if own_way else self.job_selection.jumps
+
+    @classmethod
+    def may_split(cls) -> bool:
+        """Tell whether it may start a job on several clusters, as far as is known."""
+        return not cls.only_chooses if cls.splits is None else cls.splits
+
+    @classmethod
+    def may_read_components(cls) -> tuple[bool, bool]:
+        """Tell whether it may go by the components of jobs, and by the cluster of each.
+
+        Examples
+        --------
+        >>> from agents.registry import global_scheduler
+        >>> [global_scheduler(name).may_read_components() for name in ("dll", "gs", "ordered")]
+        [(False, False), (True, False), (True, True)]
+        """
+        compiled = isinstance(inspect.getattr_static(cls, "place"), Dispatcher)
+        reads, in_order = cls.reads_components, cls.orders_components
+        reads = compiled or bool(cls.queues) if reads is None else reads
+        return reads, reads and (compiled if in_order is None else in_order)
 
     def place(self, job: Job) -> Answer:
         """Decide about one job.

@@ -180,6 +180,7 @@ class DiscoveryScheduler(GlobalScheduler):
     """
 
     uses_deadlines = True
+    splits = False
     max_jumps = math.inf  # jobs that wait for an answer hold back nobody
     label = "A4"
     paper = "muscle"

@@ -26,6 +26,7 @@ class MetaScheduler(GlobalScheduler):
     """
 
     paper = "beosim"
+    reads_components = False
 
 
 class CoallocatingScheduler(MetaScheduler):

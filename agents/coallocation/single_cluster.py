@@ -17,6 +17,7 @@ class NoShareScheduler(MetaScheduler):
     """
 
     label = "NO-SHARE"
+    splits = False
     largest = largest_whole
 
     @compiled()
@@ -34,6 +35,7 @@ class MigrationOnlyScheduler(MetaScheduler):
 
     label = "MIGRATION-ONLY"
     larger_wait = True
+    splits = False
     largest = largest_whole
 
     @compiled()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
-
-from numba.core.dispatcher import Dispatcher
 
 from agents.queueing.placement import component, first_fit, in_order, refusal, worst_fit
 from agents.schedulers import GlobalScheduler
@@ -21,6 +18,7 @@ class WorstFitScheduler(GlobalScheduler):
     paper = "maxutil"
     spans = True
     penalty = 1.0
+    reads_components, orders_components = True, False
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
@@ -43,6 +41,7 @@ class OrderedRequestsScheduler(WorstFitScheduler):
     """Ordered requests: the first component on the first cluster, the second on the second ..."""
 
     label = "ORDERED"
+    orders_components = True
 
     @compiled()
     def place(known: Any, job: Any, memory: Any) -> int:  # noqa: N805
@@ -52,24 +51,3 @@ class OrderedRequestsScheduler(WorstFitScheduler):
             if size > 0 and (index >= known.clusters or size > known.size[index]):
                 return REJECT
         return START if in_order(known, job) else WAIT
-
-
-def reads_of_components(policy: type[GlobalScheduler]) -> tuple[bool, bool]:
-    """Return whether a policy may read the components of jobs, and on which clusters they are.
-
-    A compiled policy of a user's own may; one in plain Python cannot.
-
-    Examples
-    --------
-    >>> from agents.registry import global_scheduler
-    >>> [reads_of_components(global_scheduler(name)) for name in ("dll", "gs", "ordered")]
-    [(False, False), (True, False), (True, True)]
-    """
-    place = inspect.getattr_static(policy, "place")
-    if not isinstance(place, Dispatcher):
-        return bool(policy.queues), False
-    home = place.py_func.__module__
-    if not home.startswith("agents."):
-        return True, True
-    in_order = inspect.getattr_static(OrderedRequestsScheduler, "place")
-    return home.startswith("agents.queueing."), place is in_order

@@ -52,6 +52,7 @@ class QueuePolicy(GlobalScheduler):
     paper = "queues"
     spans = True
     penalty = 1.0
+    reads_components, orders_components = True, False
     settings_type = QueueSettings
     version: ClassVar[int] = 0
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from agents.muscle.scheduler import MuscleScheduler
-from agents.queueing.fitting import reads_of_components
 from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import RESERVATIONS, JobSelection
@@ -151,12 +150,12 @@ def of_no_effect(
             yield names, why
     if policy is None or local_policy is None:
         return
-    why = NO_LINKS if policy.penalty else NO_SPLIT if _splits_none(policy) else ""
+    why = NO_LINKS if policy.penalty else "" if policy.may_split() else NO_SPLIT
     if why:
         yield COMMUNICATION, why
         if not parameters.model_dump()["staging_data"]:
             yield ("link_mbps",), f"{why}, and jobs wait for no data"
-    reads, in_order = reads_of_components(policy)
+    reads, in_order = policy.may_read_components()
     useless = not reads or (not in_order and parameters.request == "ordered")
     if useless and parameters.composition and not log:
         yield ("request",), NO_ORDER if reads else SIZE_ALONE
@@ -167,11 +166,6 @@ def of_no_effect(
         for name in declared(kind):
             if name not in read:
                 yield (name,), _unread(name)
-
-
-def _splits_none(policy: type[GlobalScheduler]) -> bool:
-    """Tell whether it is known of a scheduler that it splits no job and asks for no link."""
-    return policy.__module__.startswith("agents.") and not (policy.spans or policy.collects)
 
 
 def _unread(name: str) -> str:
@@ -311,7 +305,7 @@ def _all_to_the_largest(scenario: Scenario) -> Iterator[str]:
 
 def _unread_components(scenario: Scenario, named: tuple[int, int]) -> Iterator[str]:
     """Yield how many jobs of a table name components, or clusters of each, that nobody reads."""
-    reads, in_order = reads_of_components(scenario.policy)
+    reads, in_order = scenario.policy.may_read_components()
     jobs, ordered = named
     if jobs and not reads:
         asking = counted(jobs, "job") + (" names" if jobs == 1 else " name")

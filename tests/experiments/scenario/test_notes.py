@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from agents.disciplines import FairShareScheduler
+from agents.queueing.fitting import WorstFitScheduler
 from agents.schedulers import GlobalScheduler
 from experiments.cli.app import main
 from experiments.scenario.notes import WITHOUT_EFFECT, notes
@@ -275,6 +276,60 @@ def test_shares_of_queues_are_origins_too():
     staged = Scenario.load("queues").changed(["local_share=0", "staging_time=1"])
     assert "staging_time (local_share is 0: no job has an origin)" in notes(staged)[0]
     assert "staging_time" not in notes(staged.changed(["queue_shares=25,25,25,25"]))[0]
+
+
+class Whole(GlobalScheduler):
+    splits = False
+
+
+class Chooser(GlobalScheduler):
+    only_chooses = True
+
+
+@pytest.mark.parametrize(
+    ("policy", "told_so"), [(GlobalScheduler, False), (Whole, True), (Chooser, True)]
+)
+def test_a_policy_of_ones_own_says_that_it_splits_no_job(policy, told_so):
+    lines = told({"bsbw": 9.0}, global_scheduler=policy, local_scheduler="fcfs")
+    named = ["parameters without effect: bsbw (the global scheduler splits no job)"]
+    assert lines == (named if told_so else [])
+
+
+class Components(GlobalScheduler):
+    place = WorstFitScheduler.__dict__["place"]  # compiled: it may read all
+
+
+class SizeAlone(Components):
+    reads_components = False
+
+
+class AnyOrder(Components):
+    orders_components = False
+
+
+class Plain(GlobalScheduler):
+    def place(self, job):
+        return None
+
+
+class PlainOfQueues(Plain):
+    queues = "by-components"
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        (Components, ""),
+        (SizeAlone, SIZE_ALONE),
+        (AnyOrder, NO_ORDER),
+        (Plain, SIZE_ALONE),
+        (PlainOfQueues, NO_ORDER),
+    ],
+)
+def test_a_policy_of_ones_own_says_what_it_reads_of_components(policy, why):
+    given = ASKED | {"request": "ordered"}
+    lines = told(given, global_scheduler=policy, local_scheduler="fcfs")
+    assert lines == ([f"parameters without effect: request ({why})"] if why else [])
 
 
 class OwnJumps(GlobalScheduler):
