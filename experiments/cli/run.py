@@ -135,6 +135,8 @@ def run(
                 from experiments.show.run_tables import UNSTABLE
 
                 click.echo(f"metasched: {UNSTABLE}", err=True)
+            if result.short_warm_up:
+                click.echo(f"metasched: {result.short_warm_up}", err=True)
             click.echo(json.dumps(result.summary(), allow_nan=False), file=stdout)
         else:
             from rich.console import Console

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from experiments.show.labels import warm_up_words
 from grid.errors import GridError
 from grid.metrics.job_totals import Tally
 from grid.metrics.of_rounds import Rounds
@@ -154,6 +155,14 @@ class RunTotals:
         """The rows of `jobs` that count: completed, and not of the warm-up."""
         jobs = self.jobs
         return jobs[jobs["finish"].notna() & (jobs["arrival"] >= self.tally.counted_from)]
+
+    @property
+    def short_warm_up(self) -> str:
+        """A line on a warm-up that left out fewer jobs than it has, "" for others."""
+        if self.unfinished:  # nothing sums up where they came
+            return ""
+        warmup = getattr(self.scenario.parameters, "warmup", 0)
+        return warm_up_words(warmup, self.tally.left_out, self.submitted)
 
     @property
     def rejected(self) -> list[int]:

@@ -210,6 +210,20 @@ def drawn_words(deadlines: str | None) -> str:
     return f"deadlines: {some[deadlines]} (parameter assign_deadlines)" if deadlines in some else ""
 
 
+def warm_up_words(warmup: int, left_out: int, arrived: int) -> str:
+    """Return a line on a warm-up that leaves out fewer jobs than it has; nothing on others.
+
+    >>> warm_up_words(20, 0, 120)
+    'warmup: 20, of which none is left out: all come with the first that counts'
+    """
+    if left_out >= min(warmup, arrived):
+        return ""
+    are, others = f"{left_out:,} {'is' if left_out == 1 else 'are'}", "the others"
+    if not left_out:
+        are, others = "none is", "all"
+    return f"warmup: {warmup:,}, of which {are} left out: {others} come with the first that counts"
+
+
 def has_a_say(global_: str, clusters: int) -> bool:
     """Return whether the global scheduler of a run decides anything, given how many clusters."""
     return clusters > 1 or global_ not in GLOBAL or not global_scheduler(global_).only_chooses

@@ -200,9 +200,14 @@ class Ran:
     @cached_property
     def counted(self) -> npt.NDArray[np.bool_]:
         """Whether each job was completed and arrived after the warm-up: means are of these."""
+        return self.completed & ~self.warm_up
+
+    @cached_property
+    def warm_up(self) -> npt.NDArray[np.bool_]:
+        """Whether each job arrived before the first that counts."""
         warmup, arrivals = self.summary["parameters"].get("warmup") or 0, self.jobs["arrival"]
         since = arrivals.iloc[warmup] if warmup < len(arrivals) else np.inf
-        return self.completed & (arrivals >= since).to_numpy()
+        return (arrivals < since).to_numpy()
 
     @cached_property
     def waits(self) -> Floats:

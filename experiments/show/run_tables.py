@@ -201,6 +201,8 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         yield drawn
     if warm := result.tally.completed - int(sums["jobs"]):
         yield f"means and clusters: without {counted(warm, 'completed job')} of the warm-up"
+    if result.short_warm_up:
+        yield result.short_warm_up
     if nobody := _shares_of_nobody(result):
         yield f"shares: found users {nobody}; no job that counts is theirs"
     if (more := len(result.platform.clusters) - CLUSTERS_SHOWN) > 0:

@@ -9,7 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.scenario.notes import clock_of_changes, not_reached
-from experiments.show.labels import WAITS_OF_RESTARTED, drawn_words, slowed_nobody, told
+from experiments.show.labels import (
+    WAITS_OF_RESTARTED,
+    drawn_words,
+    slowed_nobody,
+    told,
+    warm_up_words,
+)
 from experiments.show.numbers import counted, duration, listed, number, percent
 from experiments.show.run_data import Ran
 
@@ -183,6 +189,11 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         )
     some = summary.get("interrupted") or summary.get("unfinished") or not len(ran.waits)
     all_left_at = math.inf if some else float(ran.jobs["finish"].max())
+    warmup, left_out = summary["parameters"].get("warmup") or 0, int(ran.warm_up.sum())
+    if not summary.get("unfinished") and (
+        short := warm_up_words(warmup, left_out, len(ran.warm_up))
+    ):
+        yield Sentence(f"{short[0].upper()}{short[1:]}.", True)
     if clock := clock_of_changes(summary):
         yield Sentence(f"{clock[0].upper()}{clock[1:]}.", True)
     if late := not_reached(summary["platform"].get("changes", ()), all_left_at):

@@ -66,6 +66,8 @@ class Tally:
         The same of each cluster.
     counted_from : float
         Jobs that arrived before count nowhere, s; minus infinity if all of them count.
+    left_out : int
+        Jobs, completed or rejected, that arrived before.
     completed : int
         Jobs, whether or not they count.
     rejected : list of tuple
@@ -80,7 +82,7 @@ class Tally:
         self.grid = _sums((groups,))
         self.clusters = _sums((groups, len(platform.clusters)))
         self.counted_from = -np.inf
-        self.completed = 0
+        self.left_out = self.completed = 0
         self.rejected: list[tuple[float, int]] = []
         self.wait, self.bounded_slowdown = Percentiles(), Percentiles()
         self.users = Users()
@@ -125,6 +127,7 @@ class Tally:
             of_users = rows[~gone & (rows["arrival"] >= counted_from)]
             work = (of_users["finish"] - of_users["start"]) * of_users["size"]
             self.users.add(of_users["user"], waits[:counted], slowdowns[:counted], work)
+        self.left_out += int((rows["arrival"] < counted_from).sum())
         self.completed += len(rows) - int(gone.sum())
         if gone.any():
             of_gone = rows[gone]

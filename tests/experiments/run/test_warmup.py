@@ -92,3 +92,18 @@ def test_a_warmup_that_leaves_no_job_is_refused(warmup, accepted, tmp_path):
     assert got.stderr.startswith("metasched: ")
     assert got.stderr.endswith(f"{accepted}\n")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("warmup", "left_out"), [(20, 0), (100, 62)])
+def test_a_warmup_that_ends_within_a_round_tells_what_it_leaves_out(warmup, left_out, tmp_path):
+    words = ["run", "muscle", "--set", "jobs=80", "--set", "queue=60", "--set", "population=10"]
+    words += ["--set", "patience=5", "--set", f"warmup={warmup}", "--out", str(tmp_path / "out")]
+    found = CliRunner().invoke(main, words)
+    assert found.exit_code == 0
+    are = f"{left_out} are left out: the others come" if left_out else "none is left out: all come"
+    told = f"warmup: {warmup}, of which {are} with the first"
+    assert told in found.stdout
+    assert told in CliRunner().invoke(main, [*words[:-2], "--json"]).stderr
+    page = tmp_path / "page.html"
+    CliRunner().invoke(main, ["report", str(tmp_path / "out"), "--out", str(page)])
+    assert f"W{told[1:]}" in page.read_text()

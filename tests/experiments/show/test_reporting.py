@@ -412,6 +412,6 @@ def test_jobs_that_come_with_the_first_that_counts_count_too(folder):
     ran.jobs["arrival"] = 5.0
     assert ran.counted.tolist() == ran.completed.tolist()
     ran.jobs.loc[0, "arrival"] = 4.0
-    del vars(ran)["counted"]
+    del vars(ran)["counted"], vars(ran)["warm_up"]
     assert not ran.counted[0]
     assert ran.counted[1:].tolist() == ran.completed[1:].tolist()
