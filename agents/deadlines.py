@@ -1,4 +1,4 @@
-"""Which schedulers read the deadlines of jobs."""
+"""Which schedulers read the deadlines of jobs, or else what their sources name."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ _BASES = (Scheduler, GlobalScheduler, LocalScheduler, PlanningScheduler)
 def reads_deadlines(scheduler: type[Scheduler]) -> bool:
     """Return whether a scheduler reads deadlines, as its `uses_deadlines` says.
 
-    Where that says nothing, it does if the word is in the source of its module, or of a module of
-    the classes that it is made from; one whose source cannot be read may do so.
+    Where that says nothing, it does if its source has the word (`mentions`).
 
     Examples
     --------
@@ -24,19 +23,34 @@ def reads_deadlines(scheduler: type[Scheduler]) -> bool:
     """
     if scheduler.uses_deadlines is not None:
         return scheduler.uses_deadlines
+    return mentions(scheduler, "deadline")
+
+
+def mentions(scheduler: type[Scheduler], words: str) -> bool:
+    """Return whether words are in the source of a scheduler's module, or of what it is made from.
+
+    That is, of the modules of its other classes. One whose source cannot be read may have them.
+
+    Examples
+    --------
+    >>> from agents.registry import local_scheduler
+    >>> [mentions(local_scheduler(name), "model.weights") for name in ("fcfs", "titan")]
+    [False, True]
+    """
     made_from = scheduler.__mro__[: min(map(scheduler.__mro__.index, _found(scheduler)))]
-    return any("deadline" in _source(each) for each in made_from)
+    sources = map(_source, made_from)
+    return any(source is None or words in source for source in sources)
 
 
 def _found(scheduler: type[Scheduler]) -> list[type[Scheduler]]:
     return [base for base in _BASES if base in scheduler.__mro__]
 
 
-def _source(of: type) -> str:
+def _source(of: type) -> str | None:
     """Return the source of the module of a class; of the class where a notebook has no module."""
     for what in (sys.modules.get(of.__module__), of):
         try:
-            return inspect.getsource(what) if what is not None else "deadline"
+            return inspect.getsource(what) if what is not None else None
         except (OSError, TypeError):
             continue
-    return "deadline"
+    return None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.deadlines import mentions
 from agents.muscle.scheduler import MuscleScheduler
 from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
@@ -47,6 +48,7 @@ OF_ARRIVALS = {"clusters", "nodes"}
 NO_LINKS = "the global scheduler takes no account of links"
 SIZE_ALONE = "the global scheduler reads the size of a job, not its components"
 NO_SPLIT = "the global scheduler splits no job"
+NO_ROUNDS = "no scheduler reads it, and there are no rounds that it judges"
 NO_ORDER = "the global scheduler takes components in any order"
 
 Condition = Callable[[Parameters, bool], bool]
@@ -160,12 +162,29 @@ def of_no_effect(
     if useless and parameters.composition and not log:
         yield ("request",), NO_ORDER if reads else SIZE_ALONE
     yield from _not_selected(parameters, policy)
+    yield from _of_rounds(parameters, log, policy, local_policy)
     of_policies = kinds_of(policy, local_policy)
     read = {name for kind in (*OF_ALL, *of_policies) for name in declared(kind)}
     for kind in parameters.kinds:
         for name in declared(kind):
             if name not in read:
                 yield (name,), _unread(name)
+
+
+def _of_rounds(
+    parameters: Parameters,
+    log: bool,
+    policy: type[GlobalScheduler],
+    local_policy: type[LocalScheduler],
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield those of rounds, and of how schedules are judged, that nobody reads, and why."""
+    if policy.collects:
+        return
+    yield ("round_threshold",), "the global scheduler is not muscle"
+    if log or parameters.mode != "batch":
+        for name in ("weights", "idle"):
+            if not any(mentions(each, f"model.{name}") for each in (policy, local_policy)):
+                yield (name,), NO_ROUNDS
 
 
 def _unread(name: str) -> str:

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from agents.disciplines import FairShareScheduler
 from agents.queueing.fitting import WorstFitScheduler
-from agents.schedulers import GlobalScheduler
+from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.cli.app import main
-from experiments.scenario.notes import WITHOUT_EFFECT, notes
+from experiments.scenario.notes import NO_ROUNDS, WITHOUT_EFFECT, notes
 from experiments.scenario.scenario import Scenario
 from grid.platform.multicluster import Platform
 
@@ -195,6 +195,23 @@ def test_jobs_larger_than_all_clusters_together_are_foretold_where_jobs_are_spli
             ("dll", "fcfs"),
             "mean_down_time (mean_up_time is 0); period (advertise is change)",
         ),
+        (
+            {"round_threshold": 9.0, "weights": (1.0, 1.0, 1.0), "idle": "total", "mode": "open"},
+            ("dll", "fcfs"),
+            f"round_threshold (the global scheduler is not muscle); weights, idle ({NO_ROUNDS})",
+        ),
+        ({"weights": (1.0, 1.0, 1.0), "idle": "total", "mode": "batch"}, ("dll", "fcfs"), ""),
+        ({"weights": (1.0, 1.0, 1.0), "idle": "total", "mode": "open"}, ("dll", "titan"), ""),
+        (
+            {"weights": (1.0, 1.0, 1.0), "idle": "total", "mode": "open"},
+            ("dll", f"{__name__}:OwnFitness"),
+            "",
+        ),
+        (
+            {"round_threshold": 9.0, "weights": (1.0, 1.0, 1.0), "idle": "total", "mode": "open"},
+            ("muscle", "fcfs"),
+            "",
+        ),
         ({"mean_up_time": 9.0, "mean_down_time": 9.0}, ("dll", "fcfs"), ""),
         ({"advertise": "both", "period": 9.0}, ("dll", "fcfs"), ""),
     ],
@@ -276,6 +293,11 @@ def test_shares_of_queues_are_origins_too():
     staged = Scenario.load("queues").changed(["local_share=0", "staging_time=1"])
     assert "staging_time (local_share is 0: no job has an origin)" in notes(staged)[0]
     assert "staging_time" not in notes(staged.changed(["queue_shares=25,25,25,25"]))[0]
+
+
+class OwnFitness(LocalScheduler):
+    def priority(self, job):
+        return self.model.weights[0] if self.model.idle == "mean" else 0.0
 
 
 class Whole(GlobalScheduler):
