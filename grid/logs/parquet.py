@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +17,9 @@ from grid.workloads.table import Table
 
 WHOLE = ("job", "size", "user", "application")
 TEXT = ("origin", "components", "request")
+
+INDEX = r"__index_level_\d+__"
+"""Columns in which pandas keeps an index without a name; it says nothing of a job."""
 
 MAGIC = b"PAR1"
 """How files begin."""
@@ -57,15 +61,20 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
         if opened_table.metadata.num_rows > MOST_ROWS:
             raise ValueError(f"found more than {MOST_ROWS:,} rows, the most that are read")
         table = opened_table.read()
+        named = [
+            (name, column)
+            for name, column in zip(table.column_names, table.columns, strict=True)
+            if not re.fullmatch(INDEX, name)
+        ]
         columns = {
             name: ["" if value is None else str(value) for value in column.to_pylist()]
-            for name, column in zip(table.column_names, table.columns, strict=True)
+            for name, column in named
         }
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise WorkloadError(
             f"{path}: {one_line(str(error), 200)}; accepted: a Parquet file"
         ) from None
-    check_header(str(path), table.column_names)
+    check_header(str(path), [name for name, _ in named])
     if not table.num_rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
     sites = origins(columns) if clusters is None else tuple(clusters)

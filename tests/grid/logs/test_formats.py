@@ -7,6 +7,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
@@ -141,6 +142,16 @@ def test_the_clock_of_a_log(tmp_path):
     assert read(path).cleaned().start == datetime(2012, 12, 31, 23, 3, 20, tzinfo=UTC)
     path.write_text("; UnixStartTime: 843480031\n" + SWF.replace("1 0 ", "1 1e12 "))
     assert read(path).cleaned().start is None
+
+
+def test_an_index_of_pandas_without_a_name_is_ignored(tmp_path):
+    path = tmp_path / "jobs.parquet"
+    jobs = pd.DataFrame({"arrival": [0, 3, 5], "size": 4, "runtime": 9.5}, index=[7, 3, 9])
+    jobs.to_parquet(path)
+    assert read(path).cleaned().jobs["arrival"].tolist() == [0, 3, 5]
+    jobs.rename_axis("task").to_parquet(path)
+    with pytest.raises(WorkloadError, match="unknown column 'task'"):
+        read(path)
 
 
 def test_a_parquet_table_of_another_tool(tmp_path):
