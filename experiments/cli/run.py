@@ -277,7 +277,7 @@ def _replicate(
         text = json.dumps(found.summary(), allow_nan=False)
         if out is not None:
             write(found, text, Path(out))
-        tell_notes(chosen)
+        tell_notes(chosen, due=found.deadlines is not None)
         if as_json:
             if not found.random:
                 click.echo(f"metasched: {NOT_RANDOM}", err=True)

@@ -44,6 +44,24 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
         drawn = drawn_words(deadlines_from(runs["drawn_deadlines"].mean()))
         if drawn:
             yield f"{drawn[0].upper()}{drawn[1:]}."
+        yield from _without_deadlines(outcome)
+
+
+def _without_deadlines(outcome: StudyTables) -> Iterator[str]:
+    """Yield in how many runs MUSCLE had no deadlines to go by."""
+    platform, compared = outcome.provenance.get("platform"), outcome.study.compared
+    if platform is not None and len(platform["clusters"]) == 1:
+        return
+    runs = outcome.runs
+    runs = runs[runs["policy"].isin([each.label for each in compared if each.global_ == "muscle"])]
+    without = runs[runs["drawn_deadlines"].isna()]
+    if len(without):
+        whose = listed(list(dict.fromkeys(without["policy"])))
+        yield (
+            f"In {len(without)} of {counted(len(runs), 'run')} of {whose} no job has a deadline: "
+            "the workload levels that MUSCLE goes by are all 0, and it sends the jobs to the "
+            "largest cluster, of equal ones to one by chance."
+        )
 
 
 def failures(outcome: StudyTables) -> Iterator[str]:

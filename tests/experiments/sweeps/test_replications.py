@@ -241,6 +241,15 @@ def test_replications_of_a_log_without_anything_random_say_so(tmp_path):
     assert "nothing is random" not in drawn.output
 
 
+@pytest.mark.parametrize("drawn", [True, False])
+def test_replications_tell_that_muscle_has_no_deadlines_to_go_by(drawn, tmp_path):
+    words = "--set", f"assign_deadlines={str(drawn).lower()}", "--replications", 2
+    got = call("quickstart", "--set", "jobs=20", "--set", "mode=open", *words)
+    assert got.exit_code == 0, got.output
+    line = "metasched: no job has a deadline: the workload levels that MUSCLE goes by are all 0"
+    assert (line in got.stderr) != drawn
+
+
 def test_numbers_that_are_all_equal_have_an_interval_of_no_width():
     assert mean_interval([0.1 + 0.2] * 3).half_width == 0.0
 
