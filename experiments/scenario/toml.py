@@ -86,7 +86,7 @@ def read_toml(
     ):
         try:
             policies.append(find(text[key]))
-        except (GridError, ImportError, SyntaxError) as error:
+        except Exception as error:  # whatever a user's module raises
             if wanted is None:
                 if isinstance(error, GridError):
                     raise ScenarioError(f"{path}: {error}") from error

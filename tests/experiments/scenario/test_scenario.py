@@ -296,12 +296,15 @@ def test_a_scenario_without_a_platform_is_run_on_that_beside_it(tmp_path, monkey
     assert Scenario.load("mine.toml", other=Platform.star([4])).platform.names == ("A",)
 
 
-@pytest.mark.parametrize("name", ["not_there:Mine", "of_no_package", "lacking:Mine"])
+@pytest.mark.parametrize(
+    "name", ["not_there:Mine", "of_no_package", "lacking:Mine", "failing:Mine"]
+)
 def test_a_scheduler_that_is_not_there_can_be_replaced(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lacking.py").write_text("import not_installed\n")
+    (tmp_path / "failing.py").write_text("not_defined\n")
     (tmp_path / "mine.toml").write_text(f'global = "{name}"\nlocal = "fcfs"\n{SITE}')
-    with pytest.raises((GridError, ImportError)):
+    with pytest.raises((GridError, ImportError, NameError)):
         Scenario.load("mine.toml", (None, "easy"))
     assert Scenario.load("mine.toml", ("dll", None)).global_scheduler == "dll"
     told = CliRunner().invoke(main, ["validate", "mine.toml", "--global", "dll", "--json"])
