@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.deadlines import mentions
 from agents.muscle.scheduler import MuscleScheduler
+from agents.queueing.visiting import QueuePolicy
 from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import RESERVATIONS, JobSelection
@@ -191,7 +192,7 @@ def _unread(name: str) -> str:
     """Return why a parameter means nothing that no policy in use declares."""
     by = readers(name)
     if len(by) != 1:
-        return "no scheduler reads it"
+        return "neither scheduler reads it"
     return f"the {'local' if by[0] in LOCAL else 'global'} scheduler is not {by[0]}"
 
 
@@ -202,6 +203,8 @@ def _not_selected(
     if policy.collects or policy.queues:
         way = "works in rounds" if policy.collects else "visits queues"
         yield tuple(declared(JobSelection)), f"the global scheduler {way}"
+        if policy.queues == "global" and issubclass(policy, QueuePolicy):
+            yield ("aging",), "all jobs wait in one queue, whose head goes first anyway"
         return
     way = "sends each job on at once" if policy.only_chooses else "selects jobs itself"
     chosen = policy.selection or parameters.model_dump()["selection"]

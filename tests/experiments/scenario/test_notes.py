@@ -162,7 +162,12 @@ def test_jobs_larger_than_all_clusters_together_are_foretold_where_jobs_are_spli
         ({"half_life": 9.0}, ("dll", FairShareScheduler), ""),
         ({"chunk": 50}, ("b3", "fcfs"), ""),
         ({"chunk": 50}, ("b1", "fcfs"), "chunk (the global scheduler is not b3)"),
-        ({"aging": 9.0}, ("gs", "fcfs"), ""),
+        ({"aging": 9.0}, ("gp", "fcfs"), ""),
+        (
+            {"aging": 9.0},
+            ("gs", "fcfs"),
+            "aging (all jobs wait in one queue, whose head goes first anyway)",
+        ),
         (
             {"bsbw": 9.0, "computation_fraction": 0.5, "message_rate": 1.0},
             ("gs", "fcfs"),
@@ -176,7 +181,7 @@ def test_jobs_larger_than_all_clusters_together_are_foretold_where_jobs_are_spli
             "message_rate (computation_fraction is 1: no job communicates)",
         ),
         ({"message_rate": 0.5, "computation_fraction": 0.9}, ("b3", "fcfs"), ""),
-        ({"aging": 9.0}, ("dll", "fcfs"), "aging (no scheduler reads it)"),
+        ({"aging": 9.0}, ("dll", "fcfs"), "aging (neither scheduler reads it)"),
         (
             {"bsbw": 9.0, "link_mbps": 77.0},
             ("dll", "fcfs"),

@@ -190,7 +190,7 @@ def test_what_is_not_accepted_is_told_in_a_line(folder, words, says):
 
 def test_under_another_policy_they_have_no_effect(folder):
     result = call("validate", "mine.toml", "--global", "dll")
-    assert "parameters without effect: longest (no scheduler reads it)" in result.stderr
+    assert "parameters without effect: longest (neither scheduler reads it)" in result.stderr
     other = Scenario.load("mine.toml").changed(global_scheduler="own_settings:OfAnother")
     assert other.parameters.longest == 12.5
     assert other.model().scheduler.settings.longest == 12.5
