@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agents.oas.optimality_gap import Went
-from experiments.checks.input_jobs import RELATIVE, Pair, counted_from, jobs_given, matched
+from experiments.checks.input_jobs import RELATIVE, Given, Pair, counted_from, jobs_given, matched
 from experiments.events.identity import Identity, identities, identity
 from experiments.events.job_events import FINISHED, REJECTED, STARTED, SUBMITTED
 from experiments.events.log import EVENTS
@@ -29,7 +29,7 @@ class Round:
     Attributes
     ----------
     number : int
-        From 1, after the warm-up.
+        From 1, those of the warm-up included, as in the run.
     dispatched : float
         Seconds.
     jobs, earlier : list of Went
@@ -105,8 +105,8 @@ def rounds_of(
                 f"{folder}: job {row.job}: found in jobs.csv only; accepted: one of the workload"
             )
     if any(job.batch is not None for job in given):
-        counts: Mapping[int, int] = Counter((job.batch or 0) + 1 for job in given)
-        of_round, others = _batches(pairs), list[tuple[int, Pair]]()
+        of_round, counts = _batches(pairs, given)
+        others = list[tuple[int, Pair]]()
     else:
         path = Path(folder) / EVENTS if events is None else Path(events)
         of_round, counts, others = _dispatched(result, pairs, path)
@@ -130,8 +130,7 @@ def rounds_of(
         elif went and len(members) == counts[number]:
             running = [each for after, each in alone if after < number and dispatched < each.finish]
             earlier = before + running
-            after_warmup = number - warmup
-            rounds.append(Round(after_warmup, dispatched, went, earlier, gone, sizes, rates, whole))
+            rounds.append(Round(number, dispatched, went, earlier, gone, sizes, rates, whole))
         elif counts[number]:
             left_out.unfinished += 1
         else:
@@ -160,14 +159,25 @@ def _check_rounds(result: ResultFiles) -> None:
         )
 
 
-def _batches(pairs: Sequence[Pair]) -> dict[int, tuple[float, list[Pair]]]:
-    """Return the dispatch and the jobs of each round in mode batch."""
-    found: dict[int, tuple[float, list[Pair]]] = {}
+def _batches(
+    pairs: Sequence[Pair], given: Sequence[Given]
+) -> tuple[dict[int, tuple[float, list[Pair]]], dict[int, int]]:
+    """Return the dispatch and the jobs of each round in mode batch, and how many jobs it had.
+
+    Jobs that were all rejected are no round, for nobody dispatched them.
+    """
+    had = Counter(job.batch or 0 for job in given)
+    of_batch: dict[int, tuple[float, list[Pair]]] = {}
     for pair in pairs:
         assert pair.given is not None
-        number = (pair.given.batch or 0) + 1
-        found.setdefault(number, (pair.row.arrival, []))[1].append(pair)
-    return found
+        of_batch.setdefault(pair.given.batch or 0, (pair.row.arrival, []))[1].append(pair)
+    dispatched = [
+        batch
+        for batch, (_, members) in sorted(of_batch.items())
+        if len(members) < had[batch] or any(pair.row.start is not None for pair in members)
+    ]
+    found = {number: of_batch[batch] for number, batch in enumerate(dispatched, 1)}
+    return found, {number: had[batch] for number, batch in enumerate(dispatched, 1)}
 
 
 def _dispatched(

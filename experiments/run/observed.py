@@ -65,12 +65,11 @@ class Observed:
             return None
         none = Records(np.zeros(0, FINISHED), np.zeros((0, 0), np.int32))
         found = [self._performance(none), *self._rounds]
-        rounds = Rounds(
+        return Rounds(
             np.concatenate([each.dispatched for each in found]),
             np.concatenate([each.jobs for each in found]),
             np.concatenate([each.cps for each in found]),
-        )
-        return rounds.of(rounds.dispatched >= self._counted_from)
+        ).since(self._counted_from)
 
     @property
     def _in_rounds(self) -> bool:

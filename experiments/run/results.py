@@ -126,10 +126,10 @@ class Result(RunTotals, Shown):
 
 
 def _planned(model: GridModel, counted_from: float) -> Rounds:
-    rounds = [each for each in model.rounds if each.dispatched >= counted_from]
+    rounds = model.rounds
     shape = len(rounds), len(model.clusters)
     return Rounds(
         np.array([each.dispatched for each in rounds]),
         np.array([each.jobs for each in rounds], np.int64).reshape(shape),
         np.array([each.cps for each in rounds], np.float64).reshape(shape),
-    )
+    ).since(counted_from)

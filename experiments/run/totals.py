@@ -273,12 +273,12 @@ class RunTotals:
     def rounds_table(self) -> pd.DataFrame:
         """Return one row for each round: as it went in mode `batch`, in mode `open` as planned.
 
-        Columns: round (from 1), dispatched, mcp, pb (s), and of each cluster ``cp NAME`` (s) and
-        ``jobs NAME``. A CP that no local scheduler told is NaN.
+        Columns: round (from 1, those of the warm-up included), dispatched, mcp, pb (s), and of each
+        cluster ``cp NAME`` (s) and ``jobs NAME``. A CP that no local scheduler told is NaN.
         """
         rounds = self._listed
         table = {
-            "round": np.arange(1, len(rounds.dispatched) + 1),
+            "round": rounds.first + np.arange(len(rounds.dispatched)),
             "dispatched": rounds.dispatched,
             "mcp": rounds.mcp(),
             "pb": rounds.pb(),

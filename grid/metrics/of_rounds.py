@@ -40,15 +40,23 @@ class Rounds(NamedTuple):
         Jobs of the round that each cluster ran.
     cps : array, shape (rounds, clusters)
         CP of each cluster, s (`muscle`, eq. 1): 0 without jobs, NaN if it is not known.
+    first : int
+        The number of the first of them in the run.
     """
 
     dispatched: Floats
     jobs: Integers
     cps: Floats
+    first: int = 1
 
     def of(self, which: npt.NDArray[np.bool_]) -> Rounds:
         """Return some of the rounds, those that a mask names."""
         return Rounds(self.dispatched[which], self.jobs[which], self.cps[which])
+
+    def since(self, time: float) -> Rounds:
+        """Return those that were dispatched from a time (s) on."""
+        before = self.dispatched < time
+        return self.of(~before)._replace(first=self.first + int(before.sum()))
 
     def mcp(self) -> Floats:
         """Return MCP of each round (`muscle`, eq. 7), shape (rounds,); NaN if a CP is."""

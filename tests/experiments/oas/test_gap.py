@@ -217,9 +217,31 @@ def test_rounds_of_the_warmup_are_left_out(mode, tmp_path):
     assert [(each["round"], each["dispatched"]) for each in found["rounds"]] == [
         (int(number), float(at)) for number, at in table
     ]
-    assert found["warmup"] > 0
+    assert found["warmup"] == found["rounds"][0]["round"] - 1 > 0
+    told = {
+        event["sent"]: event["round"]
+        for line in (folder / "events.jsonl").read_text().splitlines()
+        if (event := json.loads(line)).get("kind") == "SeedSchedule"
+    }
+    assert all(told[each["dispatched"]] == each["round"] for each in found["rounds"])
     assert gaps(folder, "--first", 1)["rounds"] == found["rounds"][:1]
     assert "of the warm-up" in call("gap", folder, "--first", 1).output
+
+
+def test_rounds_whose_jobs_were_all_rejected_are_none(tmp_path):
+    words = ["muscle", "--set", "queue=1.2", "--set", "patience=20", "--set", "max_size=60"]
+    words += ["--set", "jobs=20", "--rounds", tmp_path / "rounds.csv"]
+    folder = tmp_path / "result"
+    done = call("run", *words, "--out", folder, "--events", tmp_path / "events.jsonl", "--json")
+    assert done.exit_code == 0, done.output
+    found = gaps(folder)
+    table = [line.split(",")[:2] for line in (tmp_path / "rounds.csv").read_text().splitlines()[1:]]
+    assert [(each["round"], each["dispatched"]) for each in found["rounds"]] == [
+        (int(number), float(at)) for number, at in table
+    ]
+    assert found["left_out"] == 0
+    batches = {row.split(",")[1] for row in (folder / "jobs.csv").read_text().splitlines()[1:]}
+    assert len(batches) > len(table)
 
 
 def test_what_failed_by_chance_is_not_known(tmp_path):

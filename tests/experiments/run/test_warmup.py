@@ -52,6 +52,7 @@ def test_rounds_of_the_warmup_count_for_nothing():
     metrics = warm.summary()["metrics"]
     assert metrics["mcp"] == pytest.approx(cold.rounds.mcp()[before:].mean())
     assert metrics["rounds"] == len(warm.rounds_table()) == len(cold.rounds.cps) - before
+    assert warm.rounds_table()["round"].tolist() == cold.rounds_table()["round"].tolist()[before:]
 
 
 def test_planned_rounds_of_the_warmup_count_for_nothing():
