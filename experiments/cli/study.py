@@ -60,7 +60,8 @@ def study(
         else:
             print_outcome(outcome, Console())
     for note in loaded.notes:
-        click.echo(f"metasched: {note}", err=True)
+        if note not in outcome.provenance["changes"]:  # of which the sentences tell
+            click.echo(f"metasched: {note}", err=True)
     if outcome.all_rejected:
         click.echo("metasched: all jobs of all runs were rejected", err=True)
     failed = [*failures(outcome)]

@@ -186,6 +186,8 @@ def test_changes_of_a_platform_in_windows_are_told(tmp_path):
     summary = outcome.summary()
     assert summary["provenance"]["changes"] == told
     assert {f"{line[0].upper()}{line[1:]}." for line in told} <= {*summary["sentences"]}
+    done = call(tmp_path / "study.toml", "--out", tmp_path / "again.db", "--workers", 1)
+    assert done.output.count("count from the start of each window") == 1
     page = study_page(outcome)
     assert "at and until count from the start of each window" in page
     rows = [re.findall(r"<td.*?>(.*?)</td>", row) for row in page.split("<tr>")]
