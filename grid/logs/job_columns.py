@@ -219,7 +219,9 @@ def _cell(name: str, clusters: Sequence[str]) -> tuple[Callable[[str], Any], str
         case "size":
             return lambda cell: _within(whole(cell), 1, math.inf), f"{WHOLE_NUMBER}, from 1"
         case "user" | "application":
-            return lambda cell: _within(whole(cell), 0, math.inf), f"{WHOLE_NUMBER}, from 0"
+            return lambda cell: _within(
+                whole(cell), 0, math.inf
+            ), f"{WHOLE_NUMBER}, from 0, or nothing"
         case "origin":
             return list(clusters).index, f"one of {', '.join(clusters)}, or nothing"
         case "request":
@@ -231,9 +233,10 @@ def _cell(name: str, clusters: Sequence[str]) -> tuple[Callable[[str], Any], str
         case "ppbw":
             return lambda cell: _within(number(cell), 0.0, WIDEST), f"Mbit/s, from 0 to {WIDEST:g}"
         case _:
+            unsaid = "" if name in REQUIRED else ", or nothing"
             return lambda cell: _within(
                 seconds(cell), 0.0, math.inf
-            ), f"seconds, from 0 to {LONGEST:g}"
+            ), f"seconds, from 0 to {LONGEST:g}{unsaid}"
 
 
 def _within(value: float, least: float, most: float) -> float:

@@ -156,6 +156,14 @@ def test_bad_cells_are_named(tmp_path, column, cell):
         ("arrival,size,runtime\n", " empty workload"),
         ("0,4,100\n", "1: no header: found '0,4,100'; accepted: a header with arrival, size, run"),
         ("0,4,100\n5,4,100\n", "1: no header: found '0,4,100'"),
+        (
+            "arrival,size,runtime,requested_time\n0,4,100,-1\n",
+            "2: requested_time is '-1'; accepted: seconds, from 0 to 1e+12, or nothing",
+        ),
+        (
+            "arrival,size,runtime,user\n0,4,100,-1\n",
+            "2: user is '-1'; accepted: a whole number below 2^53, from 0, or nothing",
+        ),
         ("", " empty workload"),
     ],
 )
