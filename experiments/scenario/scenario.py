@@ -338,8 +338,8 @@ class Scenario(Shown):
             nodes = workload.machine
             if nodes > MAX_SIZE:
                 raise ScenarioError(
-                    f"{self.name}: nodes: the workload's largest job has {nodes} processors; "
-                    f"accepted: at most {MAX_SIZE}"
+                    f"{self.name}: {parameters.called('nodes')}: the workload's largest job has "
+                    f"{nodes} processors; accepted: at most {MAX_SIZE}"
                 )
             platform = sized(platform, parameters.model_copy(update={"nodes": nodes}))
         if "prediction" in self.packaged and not is_told(workload, prediction):

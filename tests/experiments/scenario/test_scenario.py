@@ -209,6 +209,15 @@ def test_bad_settings_are_refused(settings, words):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["nodes", "processors"])
+def test_a_log_larger_than_any_platform_is_told_by_the_name_that_asked_for_it(name, tmp_path):
+    log = tmp_path / "one.csv"
+    log.write_text("arrival,runtime,size\n0,100,20000000\n")
+    scenario = Scenario.load("muscle").changed(f"{name}=log", workload=str(log))
+    with pytest.raises(ScenarioError, match=f"^muscle: {name}: the workload's largest job has 20"):
+        scenario.model()
+
+
 def test_a_log_runs_in_mode_open(tmp_path):
     log = tmp_path / "one.csv"
     log.write_text("arrival,runtime,size\n0,100,4\n")
