@@ -34,7 +34,13 @@ LISTED = "`metasched validate SCENARIO --all` lists them"
 MISSHAPEN = ("missing", "tuple_type", "too_long", "model_type")
 """Errors of which the parameter's own words say more than their kind."""
 
-INSTEAD = {"seed": "accepted: --seed N beside the scenario, which runs with any seed"}
+INSTEAD = {
+    "seed": "accepted: --seed N beside the scenario, which runs with any seed",
+    "platform": "accepted: [[clusters]] in the scenario's file, or --platform FILE",
+} | {
+    key: f"accepted: at the top level of the scenario's file, before its tables, or --{key}"
+    for key in ("workload", "global", "local")
+}
 """Of names that one might expect: how to say what they would."""
 
 OF_ALL = (JobSelection, DistanceCosts)

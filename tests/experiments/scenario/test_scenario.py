@@ -68,6 +68,10 @@ def test_each_packaged_scenario_has_its_own_parameters():
         ("seed = 3\n" + SITE, "mine.toml: seed: unknown key; accepted: --seed N beside the sc"),
         (SITE + "[parameters]\nseed = 3", "mine.toml: seed: unknown parameter; accepted: --seed"),
         (
+            SITE + '[parameters]\nworkload = "log.csv"',
+            "mine.toml: workload: unknown parameter; accepted: at the top level of the scenario's",
+        ),
+        (
             'own_metrics = ["math:cbr"]\n' + SITE,
             "mine.toml: own_metrics: metric 'math:cbr': module 'math' has no function 'cbr'",
         ),
