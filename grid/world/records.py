@@ -33,8 +33,8 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
         job, arrival (s), size (processors), start, finish (s), placement (``C1:5``; co-allocated
         ``C1:5+C3:4``), cluster (name; empty if co-allocated), origin (name; empty if submitted
         to the global scheduler), execution_time, predicted_time, wait, turnaround (s),
-        bounded_slowdown, deadline (s, absolute; inf without one), over_deadline (s), restarts. A
-        rejected job has NaN for its times and an empty placement.
+        bounded_slowdown, deadline (s, absolute; inf without one), over_deadline (s; NaN without
+        a deadline), restarts. A rejected job has NaN for its times and an empty placement.
     """
     records = records[in_order(records)]
     names = np.array([*platform.names, ""], object)  # index -1 means no cluster: the last
@@ -53,7 +53,11 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
         "turnaround": records["finish"] - records["arrival"],
         "bounded_slowdown": bounded_slowdown(records),
         "deadline": records["deadline"],
-        "over_deadline": np.maximum(records["finish"] - records["deadline"], 0.0),
+        "over_deadline": np.where(
+            np.isfinite(records["deadline"]),
+            np.maximum(records["finish"] - records["deadline"], 0.0),
+            np.nan,
+        ),
         "restarts": records["restarts"],
     }
     return pd.DataFrame(columns)
