@@ -277,7 +277,8 @@ def _replicate(
         text = json.dumps(found.summary(), allow_nan=False)
         if out is not None:
             write(found, text, Path(out))
-        tell_notes(chosen, due=found.deadlines is not None)
+        due = found.deadlines is not None
+        tell_notes(chosen, found.all_left_at, due, found.named_components)
         if as_json:
             if not found.random:
                 click.echo(f"metasched: {NOT_RANDOM}", err=True)

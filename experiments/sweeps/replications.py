@@ -22,6 +22,7 @@ from experiments.run.observed import Observed
 from experiments.run.own_metrics import FAILED, tell_failures
 from experiments.run.results import Result
 from experiments.run.totals import deadlines_from
+from experiments.scenario.notes import named_components
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.display import Shown
@@ -68,12 +69,18 @@ class Replications(Shown):
         ``stable`` (1, 0, or NaN if nothing tells).
     failed_metrics : mapping of str to list of int
         The seeds of runs in which a metric of the user's own failed, by ``module:function``.
+    named_components : pair of int
+        Jobs of a table that name components, and those that name the cluster of each.
+    all_left_at : float
+        When the last job of all runs ended, s; infinity if that is not known.
     """
 
     scenario: Scenario
     seed: int
     runs: pd.DataFrame
     failed_metrics: Mapping[str, list[int]] = field(default_factory=dict)
+    named_components: tuple[int, int] = (0, 0)
+    all_left_at: float = math.inf
 
     @property
     def unstable(self) -> int:
@@ -242,7 +249,7 @@ def replicate(
     GridError
         For a scenario that cannot be run, or a folder that holds other runs.
     """
-    scenario.model(seed)  # what it refuses, it refuses before any process is started
+    model = scenario.model(seed)  # what it refuses, it refuses before any process is started
     check_importable(scenario, "replications")
     seeds = np.random.SeedSequence(seed).generate_state(replications).tolist()
     runs = [Run(scenario, each, (), _probe(scenario)) for each in seeds]
@@ -257,7 +264,15 @@ def replicate(
         for name in [name for name in found[run.key] if name.startswith(FAILED)]:
             failed.setdefault(name.removeprefix(FAILED), []).append(run.seed)
     table = pd.DataFrame([_row(run.seed, found[run.key]) for run in runs])
-    return Replications(scenario, seed, table, failed)
+    left = np.array([found[run.key].get(LEFT, [math.nan]) for run in runs]).max()
+    return Replications(
+        scenario,
+        seed,
+        table,
+        failed,
+        named_components(model.workload),
+        math.inf if math.isnan(left) else float(left),
+    )
 
 
 def _row(seed: int, found: Observation) -> dict[str, float]:

@@ -62,6 +62,8 @@ def test_changes_after_the_last_job_never_took_effect(tmp_path, monkeypatch):
     got = CliRunner().invoke(main, [*words, "--set", "window_start=7000", "--out", "r", "--json"])
     never = "1 of 2 changes of the platform never took effect: planned after the last job ended"
     assert f"metasched: {never}, at 1,00" in got.stderr
+    often = [*words, "--set", "window_start=7000", "--replications", "2"]
+    assert CliRunner().invoke(main, often).stderr.count(f"{never}, at 1,00") == 1
     assert CliRunner().invoke(main, ["report", "r", "-o", "page.html"]).exit_code == 0
     page = (tmp_path / "page.html").read_text()
     assert never in page
@@ -275,8 +277,8 @@ def test_components_of_a_table_that_a_policy_does_not_read_are_counted(
         "0,1,2,,\n0,1,2,0+2,ordered\n0,1,3,2+1,\n0,1,3,3,unordered\n0,1,3,2+1,total\n"
     )
     arguments = [*("quickstart", "--workload", "jobs.csv"), "--global", policy, "--local", "fcfs"]
-    for command in ("run", "validate"):
-        found = CliRunner().invoke(main, [command, *arguments])
+    for command, *how in (("run",), ("run", "--replications", "2"), ("validate",)):
+        found = CliRunner().invoke(main, [command, *arguments, *how])
         assert found.exit_code == 0, found.output
         lines = [each for each in found.stderr.splitlines() if "without effect" in each]
         assert [each.partition("workload: ")[2] for each in lines] == ([line] if line else [])
