@@ -34,7 +34,7 @@ LIMITS = (
     "some are called different by chance.",
     "No mean is claimed where jobs are left unfinished.",
 )
-OF_SCENARIO = "Parameters that vary, such as nodes or link_mbps, may make it another."
+OF_STUDY = "Parameters that vary, such as nodes or link_mbps, may make it another."
 UNSTABLE = (
     "Means of synthetic jobs with a *, hollow in drawings, are of runs without a steady state, and "
     "grow with the length of the runs."
@@ -205,7 +205,7 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
 
 
 def _platform(given: dict[str, Any] | None) -> list[Table]:
-    """Return the clusters of a study's scenario and their planned changes, as far as known."""
+    """Return the clusters of a study and their planned changes, as far as known."""
     if given is None:
         return []
     platform = platform_of(given, "platform of the study")
@@ -213,7 +213,7 @@ def _platform(given: dict[str, Any] | None) -> list[Table]:
         [Cell(each.name), _count(each.size), _count(each.rate)] for each in platform.clusters
     ]
     columns = [Column("cluster", text=True), Column("processors"), Column("rate")]
-    tables = [Table("Platform of the scenario", columns, clusters, OF_SCENARIO)]
+    tables = [Table("Platform of the study", columns, clusters, OF_STUDY)]
     if platform.changes:
         changes = [
             [

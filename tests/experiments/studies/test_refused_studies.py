@@ -228,6 +228,9 @@ def test_changes_that_came_when_all_jobs_had_left_are_told(tmp_path, times, told
     found = [line for line in outcome.sentences() if "effect" in line]
     assert [line[: len(words)] for line, words in zip(found, told, strict=True)] == told
     assert "all_left_at" not in outcome.points
+    page = study_page(outcome)
+    assert "Platform of the study" in page
+    assert "Platform of the scenario" not in page
 
 
 def test_too_few_stretches_of_a_log_are_refused(tmp_path):
