@@ -16,7 +16,10 @@ Numbers in brackets are those of the constraints there. Where they are no linear
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from functools import partial
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -46,12 +49,15 @@ def milp(instance: Instance, scaled: Scaled, start: Sequence[Decision], time_lim
     from scipy import optimize
 
     model = _Model(instance, scaled, max(decision.end for decision in start))
-    result = optimize.milp(
-        model.objective(),
-        integrality=model.integrality,
-        bounds=optimize.Bounds(model.lows, model.highs),
-        constraints=model.constraints(),
-        options={"time_limit": time_limit, "mip_rel_gap": 0.0},
+    result = _interruptible(
+        partial(
+            optimize.milp,
+            model.objective(),
+            integrality=model.integrality,
+            bounds=optimize.Bounds(model.lows, model.highs),
+            constraints=model.constraints(),
+            options={"time_limit": time_limit, "mip_rel_gap": 0.0},
+        )
     )
     bound = max(row[0] for row in scaled.durations)
     if result.mip_dual_bound is not None and math.isfinite(result.mip_dual_bound):
@@ -59,6 +65,24 @@ def milp(instance: Instance, scaled: Scaled, start: Sequence[Decision], time_lim
     if result.x is None:
         return Found(start, bound)
     return Found(model.decisions(result.x), bound)
+
+
+def _interruptible(solve: Callable[[], Any]) -> Any:
+    """Return what a solver returns that computes in C++, where Python handles no Ctrl-C.
+
+    SciPy cannot stop HiGHS: after Ctrl-C it goes on in its thread to its limit, or until the
+    process ends, which waits for no daemon.
+    """
+    found: Future[Any] = Future()
+
+    def fill() -> None:
+        try:
+            found.set_result(solve())
+        except BaseException as error:
+            found.set_exception(error)
+
+    Thread(target=fill, daemon=True).start()
+    return found.result()
 
 
 class _Model:
