@@ -122,11 +122,12 @@ def _own(stack: traceback.StackSummary, installed: bool) -> traceback.StackSumma
     installed : bool
         Without frames of users' code, give those of libraries.
     """
-    made = "<string>", "__init__"  # by dataclasses
+    made = "<string>", "__init__", "__post_init__"  # by dataclasses; else of python -c
     others = [
         frame
-        for frame in stack
-        if not _is_between(Path(frame.filename)) and (frame.filename, frame.name) != made
+        for frame, called in zip(stack, [*stack[1:], None], strict=True)
+        if not _is_between(Path(frame.filename))
+        and (frame.filename, frame.name, getattr(called, "name", "")) != made
     ]
     users = [frame for frame in others if not _is_installed(Path(frame.filename))]
     return traceback.StackSummary.from_list(users or (others if installed else []))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 import time
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from numba.core import config
 
 from experiments.cli import compiling
 from experiments.cli.app import main
+from experiments.cli.users_errors import told
 from grid.kernel import compile as module
 from grid.kernel.compile import compiled
 from tests.experiments.cli.users_modules import LOUD, RAISING, SCENARIO, UNPICKLABLE
@@ -138,6 +141,22 @@ def test_all_frames_are_shown_on_request(folder, asked, environment, monkeypatch
     assert got.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"
     monkeypatch.setenv("METASCHED_TRACEBACK", "0")
     assert 'agents/model.py"' not in CliRunner().invoke(main, words).stderr
+
+
+@pytest.mark.parametrize(("made", "last"), [("Mine()", "3"), ("Of(1)", "7")])
+def test_frames_of_a_text_are_shown_but_for_those_that_dataclasses_make(made, last):
+    """As of ``python -c``, whose file has the name that dataclasses give to theirs."""
+    text = (
+        "class Mine:\n  def __init__(self):\n    self.x = 1 / 0\n"
+        "@dataclass\nclass Of:\n  x: int\n  def __post_init__(self): self.x / 0\n"
+        f"def make(): {made}\n"
+    )
+    mine = {"dataclass": dataclass}
+    exec(compile(text, "<string>", "exec"), mine)
+    with pytest.raises(ZeroDivisionError) as caught:
+        exec(compile("make()", "<string>", "exec"), mine)
+    found = re.findall(r'File "<string>", line (\d+)', told(caught.value))
+    assert found == ["1", "8", last]
 
 
 def test_an_error_of_ours_is_shown_whole(folder, monkeypatch):
