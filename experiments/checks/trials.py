@@ -6,7 +6,7 @@ import random
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -15,9 +15,9 @@ import numpy as np
 
 from agents.model import GridModel
 from agents.schedulers import GlobalScheduler, Scheduler
-from agents.selection import RESERVATIONS
 from experiments.checks.authorship import is_of_author
 from experiments.scenario.scenario import Scenario
+from grid.errors import GridError
 from grid.kernel.compile import compiled
 from grid.platform.multicluster import Platform
 from grid.world.world import World
@@ -146,6 +146,19 @@ def _limited(scheduler: type[Scheduler]) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+def _model(scenario: Scenario, seed: int) -> GridModel:
+    """Return a model; of a scheduler with reservations, one that knows what is free at the moment.
+
+    Only when it is made does a scheduler say for sure that it has reservations.
+    """
+    try:
+        return scenario.model(seed)
+    except GridError:
+        with suppress(Exception):
+            return scenario.changed(knowledge="truth").model(seed)
+        raise
+
+
 def run_in(
     grid: Grid,
     scheduler: type[Scheduler],
@@ -172,8 +185,6 @@ def run_in(
     _seed_compiled(shared_seed)
     of_world = issubclass(scheduler, GlobalScheduler)
     parameters = grid.parameters | ({} if step is None else {"step": step})
-    if issubclass(scheduler, GlobalScheduler) and scheduler.selection in [*RESERVATIONS]:
-        parameters["knowledge"] = "truth"  # reservations take what is free at the moment
     scenario = Scenario(
         grid.name,
         grid.platform,
@@ -184,7 +195,7 @@ def run_in(
     model = None
     try:
         with _limited(scheduler):
-            model = scenario.model(seed)
+            model = _model(scenario, seed)
             model.run()
     except (Exception, SystemExit) as error:
         return Trial(of_world, model, error)

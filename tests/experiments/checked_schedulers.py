@@ -48,6 +48,12 @@ class Easy(Spread):
     selection = "easy"
 
 
+class EasyOnceMade(Spread):
+    def __init__(self, model):
+        super().__init__(model)
+        self.selection = "easy"
+
+
 @numba.njit
 def first_free(known, job, memory):
     for cluster in range(known.clusters):

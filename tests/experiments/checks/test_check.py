@@ -97,11 +97,15 @@ def test_built_in_schedulers_pass(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["GoodGlobal", "Spread", "GoodLocal", "GoodPlan", "Easy", "Conservative"]
+    "name",
+    ["GoodGlobal", "Spread", "GoodLocal", "GoodPlan", "Easy", "EasyOnceMade", "Conservative"],
 )
 def test_good_schedulers_pass(name):
     checks = checked(f"agents_to_check:{name}", 0)
-    assert checks[LEFT]["detail"] == f"in {5 if name in ('Spread', 'Easy') else 4} grids"
+    assert (
+        checks[LEFT]["detail"]
+        == f"in {5 if name in ('Spread', 'Easy', 'EasyOnceMade') else 4} grids"
+    )
 
 
 def test_a_message_that_says_what_is_accepted_has_no_hint_beside_it():
