@@ -289,6 +289,13 @@ PLATFORM_KEYS = {"clusters", "brokers", "changes", "switches", "links", "speed"}
 """What plain tables may say of a platform."""
 
 _LINK_KEYS = {"capacity", "latency"}
+_ONE_OF = {
+    "clusters": "cluster",
+    "brokers": "broker",
+    "changes": "change",
+    "switches": "switch",
+    "links": "link",
+}
 
 
 def _without_empty(part: Cluster | Broker | Change) -> dict[str, Any]:
@@ -344,15 +351,20 @@ def _tables(
     tables = mapping.get(section, [])
     if not isinstance(tables, list):
         raise PlatformError(f"{section}: {quoted(tables)} found; accepted: a list, [[{section}]]")
-    for index, table in enumerate(tables):
-        # As `check_changes` counts those of which it tells.
-        place = f"change {index + 1}" if section == "changes" else f"{section}.{index}"
+    for entry, table in enumerate(tables, 1):
+        place = _place(section, entry, table)
         if not isinstance(table, Mapping):
             raise PlatformError(f"{place}: {quoted(table)} found; accepted: a table")
         _refuse_unknown(place, table, required | optional)
         for key in sorted(required - set(table)):
             raise PlatformError(f"{place}: key {key!r} is missing; required: {_listed(required)}")
         yield table
+
+
+def _place(section: str, entry: int, table: object) -> str:
+    """Return what a message calls a table: by its name, else by its place in the list, from 1."""
+    name = table.get("name") if isinstance(table, Mapping) else None
+    return f"{_ONE_OF[section]} {plain(name) if isinstance(name, str) and name else entry}"
 
 
 def _change(entry: int, table: Mapping[str, Any]) -> Change:

@@ -160,8 +160,8 @@ def test_toml_links(toml):
     [
         ("size = 20", "size = 0", "cluster A: size is 0; accepted: an integer from 1"),
         ("size = 20", "size = 2.5", "cluster A: size is 2.5; accepted: an integer"),
-        ("size = 20", "", "clusters.0: key 'size' is missing; required: name, size"),
-        ("size = 20", "nodes = 20", "clusters.0: unknown key 'nodes'; accepted: bro"),
+        ("size = 20", "", "cluster A: key 'size' is missing; required: name, size"),
+        ("size = 20", "nodes = 20", "cluster A: unknown key 'nodes'; accepted: bro"),
         (
             "rate = 1.5",
             "rate = -1",
@@ -205,16 +205,16 @@ def test_toml_refused(toml, old, new, message):
         ('["A", "S"]', '["B", "S"]', "links: cycle "),
         ('{between = ["S", "B"]},', "", "cluster B: not connected to the central switch"),
         ('["S", "switch"]', '["A", "B"]', "links: cycle "),
-        ("capacity = 10.5", "width = 1", "links.0: unknown key 'width'; accepted: bet"),
-        ("between", "ends", "links.0: unknown key 'ends'"),
+        ("capacity = 10.5", "width = 1", "link 1: unknown key 'width'; accepted: bet"),
+        ("between", "ends", "link 1: unknown key 'ends'"),
         (
             '"A", size = 4',
             '"A", size = 4, capacity = 1',
             "unknown key 'capacity'; accepted: broker, name, rate, size",
         ),
-        ('{name = "S"}', '{name = "S", switch = "switch"}', "switches.0: unknown key"),
-        ('{name = "S"}', '"S"', "switches.0: 'S' found; accepted: a table"),
-        ('{name = "S"}', '{name = "S"}, {}', "switches.1: key 'name' is missing"),
+        ('{name = "S"}', '{name = "S", switch = "switch"}', "switch S: unknown key"),
+        ('{name = "S"}', '"S"', "switch 1: 'S' found; accepted: a table"),
+        ('{name = "S"}', '{name = "S"}, {}', "switch 2: key 'name' is missing"),
         ('{name = "S"}', '{name = "S"}, {name = 99999999999999999999}', "switches.1.name: found"),
     ],
 )
