@@ -61,6 +61,8 @@ class Scenario(Shown):
         Metrics of the user's own, each ``module:function`` (`experiments.run.own_metrics`).
     packaged : frozenset of str
         Names of the parameters that were set by the product, not by its user.
+    path : str
+        The user's file that it is of, "" if none: begins messages instead of its name.
 
     Raises
     ------
@@ -88,6 +90,7 @@ class Scenario(Shown):
     outputs: Sequence[str] = ()
     own_metrics: Sequence[str] = ()
     packaged: frozenset[str] = frozenset()
+    path: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_fields(vars(self))
@@ -96,7 +99,7 @@ class Scenario(Shown):
             kinds, parameters = parameters.kinds, parameters.given()
         policies = self.policy, self.local_policy
         if kinds != kinds_for(parameters, policies, kinds):
-            of_all = checked(dict(parameters), self.name, policies, kinds)
+            of_all = checked(dict(parameters), self.path or self.name, policies, kinds)
             object.__setattr__(self, "parameters", of_all)
         object.__setattr__(self, "platform", sized(self.platform, self.parameters))
 
@@ -136,10 +139,10 @@ class Scenario(Shown):
                 f"{path}: variable `scenario` is {quoted(found)}; accepted: a Scenario"
             )
         assert isinstance(found.parameters, Parameters)
-        if packaged:
-            names = frozenset(found.parameters.model_fields_set)
-            found = dataclasses.replace(found, packaged=names)
-        return found
+        if not packaged:
+            return dataclasses.replace(found, path=str(path))
+        names = frozenset(found.parameters.model_fields_set)
+        return dataclasses.replace(found, packaged=names)
 
     def changed(
         self, settings: str | Sequence[str] = (), where: str = "changed", **changes: Any
@@ -313,23 +316,23 @@ class Scenario(Shown):
         GridError
             For schedulers, a workload or parameters that cannot be used together.
         """
-        seed = whole_seed(seed, self.name)
+        where = self.path or self.name
+        seed = whole_seed(seed, where)
         check_names(self.own_metrics)
         parameters = self.parameters
         assert isinstance(parameters, Parameters)
         if self.workload is None and parameters.min_size > self.largest_job:
             raise ScenarioError(
-                f"{self.name}: {parameters.called('min_size')}: found {parameters.min_size}; "
+                f"{where}: {parameters.called('min_size')}: found {parameters.min_size}; "
                 f"accepted: at most {self.largest_job}, the largest job that the clusters can hold"
             )
         parameters = parameters.model_copy(update={"assign_deadlines": self.draws_deadlines})
-        with naming(self.name, parameters):
-            workload, duration = build_workload(
-                self.workload, parameters, self.platform, seed, read
-            )
+        with naming(where, parameters):
+            given = self.workload, parameters, self.platform, seed, read
+            workload, duration = build_workload(*given)
         if 0 < workload.count <= parameters.warmup:
             raise ScenarioError(
-                f"{self.name}: warmup: found {parameters.warmup}; accepted: a whole number below "
+                f"{where}: warmup: found {parameters.warmup}; accepted: a whole number below "
                 f"{workload.count}, the jobs of the workload"
             )
         platform, prediction = self.platform, parameters.prediction
@@ -338,13 +341,13 @@ class Scenario(Shown):
             nodes = workload.machine
             if nodes > MAX_SIZE:
                 raise ScenarioError(
-                    f"{self.name}: {parameters.called('nodes')}: the workload's largest job has "
+                    f"{where}: {parameters.called('nodes')}: the workload's largest job has "
                     f"{nodes} processors; accepted: at most {MAX_SIZE}"
                 )
             platform = sized(platform, parameters.model_copy(update={"nodes": nodes}))
         if "prediction" in self.packaged and not is_told(workload, prediction):
             prediction = "exact"
-        with naming(self.name, parameters):
+        with naming(where, parameters):
             model = GridModel(
                 platform,
                 workload,

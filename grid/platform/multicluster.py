@@ -363,6 +363,8 @@ def _tables(
 
 def _place(section: str, entry: int, table: object) -> str:
     """Return what a message calls a table: by its name, else by its place in the list, from 1."""
+    if section == "changes" and isinstance(table, Mapping) and "cluster" in table:
+        return f"change {entry}, of cluster {plain(str(table['cluster']))}"
     name = table.get("name") if isinstance(table, Mapping) else None
     return f"{_ONE_OF[section]} {plain(name) if isinstance(name, str) and name else entry}"
 

@@ -256,6 +256,25 @@ def test_parameters_that_do_not_go_together_are_refused_when_the_model_is_made(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "min_size = 99\nmax_size = 999",
+            "mine.toml: min_size: found 99; accepted: at most 8, the largest job",
+        ),
+        ("queue_shares = [30, 30, 40]", "mine.toml: queue_shares: found 3; accepted: 1 percent"),
+    ],
+)
+def test_what_a_model_refuses_is_told_with_the_file(text, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cluster = '[[clusters]]\nname = "A"\nsize = 8\n'
+    (tmp_path / "mine.toml").write_text(f'{cluster}[parameters]\nmode = "open"\n{text}\n')
+    with pytest.raises(GridError) as caught:
+        Scenario.load("mine.toml").model()
+    assert str(caught.value).startswith(words)
+
+
 def test_unknown_policies_are_refused():
     platform = Platform.star([8])
     with pytest.raises(GridError, match=r"global scheduler 'mussle': unknown; did you mean muscle"):

@@ -239,7 +239,7 @@ def test_a_cluster_hangs_on_another_node():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"color": 1}, "change 2: unknown key 'color'; accepted: "),
+        ({"color": 1}, "change 2, of cluster A: unknown key 'color'; accepted: "),
         ({"at": -5}, "change 2, of cluster A: at is -5; accepted: seconds"),
         ({"cluster": "Z"}, "change 2, of cluster Z: no such cluster; accepted: A"),
         ({"processors": 9}, "change 2, of cluster A: processors is 9; accepted: "),
