@@ -262,13 +262,17 @@ class Teller:
             self._lines += self._decision
         self._seeded = False
         move = self._transfer
-        if move is not None and not (self._only and move["due"] == move["sent"]):
+        if move is not None:
+            if self._only and move["due"] == move["sent"] and not self._lost:
+                return
             sender = None if self._only else move["sender"]
             line = words.sending(sender, where, move["sent"], move["due"])
-            line.parts.extend(self._losses())
-            self._lines.append(line)
-        elif move is None and self._landed is not None:
-            self._lines.append(words.staying(where, self._landed))
+        elif self._landed is not None:
+            line = words.staying(where, self._landed)
+        else:
+            return
+        line.parts.extend(self._losses())
+        self._lines.append(line)
 
     def _seed(self, event: Event, time: float) -> None:
         """Tell the round, the composition and what is expected of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -311,6 +312,39 @@ def test_losses_of_questions_and_answers_are_told():
     story = told(model, 1, {"C1": 8, "C2": 6, "C3": 4})
     (answer,) = (words for _, words in story if "hops of question and answer" in words)
     assert re.search(r"after (a message was|\d+ messages were) lost", answer)
+
+
+LOSSES = re.compile(r"after (a message was|(\d+) messages were) lost")
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.5])
+@pytest.mark.parametrize("sizes", [(8, 8), (8,)])
+def test_all_losses_of_messages_about_a_job_are_told(latency, sizes, tmp_path):
+    clusters = [f'[[clusters]]\nname = "C{i}"\nsize = {size}\n' for i, size in enumerate(sizes)]
+    (tmp_path / "platform.toml").write_text("".join(clusters))
+    given = (
+        "jobs=20",
+        "mode=open",
+        "loss=0.5",
+        "local_share=0.5",
+        "max_size=8",
+        f"latency={latency}",
+    )
+    words = ["--platform", tmp_path / "platform.toml", "--global", "dll", "--local", "fcfs"]
+    words += [word for each in given for word in ("--set", each)]
+    log = tmp_path / "out" / "events.jsonl"
+    assert call("run", "quickstart", *words, "--out", log.parent, "--events", log).exit_code == 0
+    lost = Counter(
+        event["job"]
+        for event in map(json.loads, log.read_text().splitlines())
+        if event["event"] == "lost" and "job" in event
+    )
+    assert lost
+    for job in range(1, 21):
+        (story,) = explain(log.parent, job)
+        text = "; ".join(part for line in story.lines for part in line.parts)
+        told = sum(int(each[2] or 1) for each in LOSSES.finditer(text))
+        assert told == lost[job], text
 
 
 def test_a_job_that_never_ran():
