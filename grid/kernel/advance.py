@@ -189,7 +189,7 @@ def _rank_landed(state: State, tables: Tables, profile: Any) -> int:
             return RANK
         if not rank <= np.inf:
             return broken(state, job, rank)
-        enqueue(state, slots, job, rank)
+        enqueue(state, tables, job, rank)
         if profile is not None:
             note_newcomer(state, slots, job)
     return GO_ON
@@ -201,7 +201,7 @@ def _serve_queues(state: State, tables: Tables, profile: Any) -> None:
     for index in range(state.touched_count):
         cluster = state.touched_list[index]
         if state.half_life[cluster] > 0.0:
-            reorder(state, tables.slots, cluster)
+            reorder(state, tables.slots, tables.subtrees, cluster)
         if profile is not None and state.service[cluster] != HEAD:
             serve(state, tables, cluster)
         else:

@@ -53,6 +53,20 @@ SLOT = np.dtype(
     align=True,
 )
 
+LEVELS = 16
+"""Of sizes of jobs, from one processor to a whole cluster, in equal ratios."""
+
+SUBTREE = np.dtype(
+    [
+        ("size", np.int64),  # processors of its smallest job
+        ("level", np.int64),  # of the size of the job that it hangs from
+        ("time", np.float64, (LEVELS,)),  # s, shortest predicted time up to each level of size
+    ],
+    align=True,
+)
+"""What there is in a tree of waiting jobs from one of them down, so that backfilling looks only
+where there may be a job for it. A row for each slot."""
+
 PROFILE = np.dtype(
     [
         ("time", np.float64),  # s

@@ -29,7 +29,8 @@ def loop(
 
     numba's dispatcher looks up the types of all arguments at each call, which takes as long as
     a short decision in Python. Unless `tracked`, processors are None; unless `offering`, sliding;
-    unless `backfilling`, profile; unless `foreseeing`, foresight.
+    unless `backfilling`, profile and
+    subtrees; unless `foreseeing`, foresight.
     """
     memory: Any = types.float64[::1]
     splits: Any = types.int32[:, ::1]
@@ -48,6 +49,7 @@ def loop(
         turns=_rows(dtypes.TURN),
         sliding=_rows(dtypes.sliding_dtype(capacity)) if offering else types.none,
         profile=_rows(dtypes.PROFILE) if backfilling else types.none,
+        subtrees=_rows(dtypes.SUBTREE) if backfilling else types.none,
         beliefs=_rows(dtypes.BELIEF),
         news=_rows(dtypes.NEWS),
         memory=memory,

@@ -82,9 +82,9 @@ def left_booking(state: State, cluster: int) -> None:
 
 @inlined
 def _rekey(state: State, slots: Any, cluster: int, job: int, key: float) -> None:
-    leave(state, slots, cluster, job)
+    leave(state, slots, None, cluster, job)
     slots[job].key = key
-    join(state, slots, cluster, job)
+    join(state, slots, None, cluster, job)
 
 
 @inlined

@@ -76,6 +76,10 @@ class Tables(NamedTuple):
     """Scratch of conservative backfilling (`PROFILE`). None where every cluster starts jobs from
     the head of its queue only."""
 
+    subtrees: Table | Any
+    """What is below each waiting job in the tree of its queue (`SUBTREE`). None where there is no
+    profile."""
+
     beliefs: Table
     """What each broker believes of each cluster below it (`BELIEF`)."""
 
@@ -99,5 +103,5 @@ def between_runs(
     """Return the tables that change while the loop stands still; it alone uses the others."""
     return Tables(
         box, slots, events, _UNUSED, _UNUSED, _UNUSED, processors, turns, sliding, _UNUSED,
-        _UNUSED, _UNUSED, _UNUSED, _UNUSED,
+        _UNUSED, _UNUSED, _UNUSED, _UNUSED, _UNUSED,
     )  # fmt: skip

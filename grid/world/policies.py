@@ -189,7 +189,7 @@ class Policies:
             storage.make_room_for_user()
         state.may_be_overtaken[cluster] = k.NOBODY if max_jumps == np.inf else int(max_jumps)
         if service != "head":
-            storage.make_profile()
+            storage.make_room_to_backfill()
 
     def notify(self, wanted: bool) -> None:
         """Have `World.advance` return when jobs were collected or ended unexpectedly, or not."""

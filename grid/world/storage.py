@@ -77,6 +77,7 @@ class Storage:
             turns=np.zeros(0, dtypes.TURN),
             sliding=np.zeros(8, dtypes.sliding_dtype(self.capacity)),
             profile=None,
+            subtrees=None,
             splits=np.zeros((0, state.clusters), np.int32),
             beliefs=set_brokers(state, platform, latency, advertising),
             news=np.zeros(0, dtypes.NEWS),
@@ -108,7 +109,7 @@ class Storage:
             self.replace(slots=slots, finished=finished)
             self.columns.update({name: slots[name] for name in dtypes.SLOT.names or ()})
         if tables.profile is not None:
-            self.make_profile()
+            self.make_room_to_backfill()
         if self.usage is not None:
             self.make_room_for_user()
         if tables.foresight is not None:
@@ -145,9 +146,11 @@ class Storage:
         if len(tables.splits) < room:
             self.replace(splits=_longer(tables.splits, room))
 
-    def make_profile(self) -> None:
-        """Make room for the ends of running jobs, and three times a job for what is reserved."""
-        self.replace(profile=np.zeros(4 * len(self.tables.slots), dtypes.PROFILE))
+    def make_room_to_backfill(self) -> None:
+        """Make room for the ends of running jobs, three times a job for reservations, and trees."""
+        slots, subtrees = len(self.tables.slots), self.tables.subtrees
+        old = np.zeros(0, dtypes.SUBTREE) if subtrees is None else subtrees
+        self.replace(profile=np.zeros(4 * slots, dtypes.PROFILE), subtrees=_longer(old, slots))
 
     def make_room_for_user(self) -> None:
         """Make room for one more user on every cluster, and half the table vacant."""

@@ -198,9 +198,9 @@ def land(state: State, slots: Any, job: int) -> None:
 
 
 @inlined
-def enqueue(state: State, slots: Any, job: int, key: float) -> None:
+def enqueue(state: State, tables: Tables, job: int, key: float) -> None:
     """Put a landed job, the first in line, into its cluster's queue with the rank given."""
-    slot = slots[job]
+    slots, slot = tables.slots, tables.slots[job]
     cluster = slot.cluster
     state.landing_first = slot.next
     if slot.landed == 0:
@@ -210,6 +210,6 @@ def enqueue(state: State, slots: Any, job: int, key: float) -> None:
         slot.serial = state.serial
     slot.key = key
     slot.status = LOCAL
-    join(state, slots, cluster, job)
+    join(state, slots, tables.subtrees, cluster, job)
     touch(state, cluster)
     ask_for_plan(state, cluster)

@@ -34,7 +34,7 @@ def start_waiting(state: State, tables: Tables, cluster: int) -> None:
         slot = slots[job]
         if slot.size > state.free[cluster] or (state.planned[cluster] == 1 and slot.key == np.inf):
             break
-        leave(state, slots, cluster, job)
+        leave(state, slots, tables.subtrees, cluster, job)
         start(state, tables, job)
 
 

@@ -77,6 +77,6 @@ def _give_back_waiting(state: State, tables: Tables, cluster: int) -> None:
     while job != NONE:
         following = after(state, slots, cluster, job)
         if slots[job].size > state.remaining[cluster]:
-            leave(state, slots, cluster, job)
+            leave(state, slots, tables.subtrees, cluster, job)
             _hand_back(state, slots, tables.events, job)
         job = following

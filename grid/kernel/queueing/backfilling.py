@@ -16,7 +16,16 @@ import numpy as np
 from grid.kernel.compile import inlined, part
 from grid.kernel.lifecycle.execution import start
 from grid.kernel.queueing.conservative import serve_by_reservations
-from grid.kernel.queueing.queues import first, leave, walk, walk_from, walk_on
+from grid.kernel.queueing.queues import (
+    first,
+    leave,
+    level_of,
+    walk,
+    walk_from,
+    walk_on,
+    walk_where,
+    walk_where_on,
+)
 from grid.kernel.queueing.releases import expected_end, freed_by, is_overdue, parts_freed
 from grid.kernel.state import EASY, FPFS, NOBODY, NONE, State
 from grid.kernel.tables import Tables
@@ -34,7 +43,7 @@ def note_newcomer(state: State, slots: Any, job: int) -> None:
 
 @part
 def _leave_and_start(state: State, tables: Tables, cluster: int, job: int) -> None:
-    leave(state, tables.slots, cluster, job)
+    leave(state, tables.slots, tables.subtrees, cluster, job)
     start(state, tables, job)
 
 
@@ -44,16 +53,57 @@ def _only_newcomer(state: State, cluster: int) -> bool:
     return bool(state.disturbed[cluster] == 0 and state.newcomers[cluster] == 1)
 
 
+@inlined
+def _may_go_before(state: State, cluster: int, slot: Any) -> bool:
+    """Tell whether a job that starts now would not delay the head of the queue."""
+    if slot.size > state.free[cluster]:
+        return False
+    ends_in_time = state.now + slot.predicted_time <= state.shadow[cluster]
+    return bool(ends_in_time or slot.size <= state.extra[cluster])
+
+
+@inlined
+def _go_before(state: State, tables: Tables, cluster: int, job: int) -> None:
+    slot = tables.slots[job]
+    if state.now + slot.predicted_time > state.shadow[cluster]:
+        state.extra[cluster] -= slot.size
+    _leave_and_start(state, tables, cluster, job)
+
+
+@inlined
+def _try_newcomer(state: State, tables: Tables, cluster: int) -> None:
+    job = state.newcomer[cluster]
+    if _may_go_before(state, cluster, tables.slots[job]):
+        _go_before(state, tables, cluster, job)
+
+
+@part
+def _serve_behind(state: State, tables: Tables, cluster: int, job: int) -> None:
+    """Start each job behind one (NONE: all of them), in order, that may go before others."""
+    slots, subtrees = tables.slots, tables.subtrees
+    level = level_of(state, cluster, state.free[cluster])
+    job = walk_where(state, slots, subtrees, cluster, level, job)
+    while job != NONE and state.free[cluster] > 0:
+        if _may_go_before(state, cluster, slots[job]):
+            _go_before(state, tables, cluster, job)
+            level = level_of(state, cluster, state.free[cluster])
+            job = walk_where(state, slots, subtrees, cluster, level, job)
+        else:
+            job = walk_where_on(state, slots, subtrees, cluster, level, job)
+
+
 @part
 def _serve_all_that_fit(state: State, tables: Tables, cluster: int) -> None:
     """FPFS: start each job that fits, in order, unless one was overtaken too often before it."""
     slots, most = tables.slots, state.may_be_overtaken[cluster]
-    job = walk(state, slots, cluster)
-    if most == NOBODY and _only_newcomer(state, cluster):
-        job = state.newcomer[cluster]
-        if slots[job].size <= state.free[cluster]:
-            _leave_and_start(state, tables, cluster, job)
+    if most == NOBODY:
+        state.shadow[cluster] = np.inf  # as there is no job that others could delay
+        if _only_newcomer(state, cluster):
+            _try_newcomer(state, tables, cluster)
+        else:
+            _serve_behind(state, tables, cluster, NONE)
         return
+    job = walk(state, slots, cluster)
     # `jumps` counts from what has started by now, until the walk is over.
     started, allowed, last = 0, NOBODY, NONE
     while job != NONE and state.free[cluster] > 0 and started < allowed:
@@ -62,10 +112,9 @@ def _serve_all_that_fit(state: State, tables: Tables, cluster: int) -> None:
             started += last != NONE
             job = walk_from(state, slots, cluster, job)
         else:
-            if most < NOBODY:
-                slots[job].jumps -= started
-                allowed = min(allowed, most - slots[job].jumps)
-                last = job
+            slots[job].jumps -= started
+            allowed = min(allowed, most - slots[job].jumps)
+            last = job
             job = walk_on(state, slots, job)
     if started > 0:
         job = walk(state, slots, cluster)
@@ -102,23 +151,6 @@ def _find_shadow(state: State, tables: Tables, cluster: int, head: int) -> None:
             state.extra[cluster] = free - need
 
 
-@inlined
-def _may_go_before(state: State, cluster: int, slot: Any) -> bool:
-    """Tell whether a job that starts now would not delay the head of the queue."""
-    if slot.size > state.free[cluster]:
-        return False
-    ends_in_time = state.now + slot.predicted_time <= state.shadow[cluster]
-    return bool(ends_in_time or slot.size <= state.extra[cluster])
-
-
-@inlined
-def _go_before(state: State, tables: Tables, cluster: int, job: int) -> None:
-    slot = tables.slots[job]
-    if state.now + slot.predicted_time > state.shadow[cluster]:
-        state.extra[cluster] -= slot.size
-    _leave_and_start(state, tables, cluster, job)
-
-
 @part
 def _serve_easily(state: State, tables: Tables, cluster: int) -> None:
     """EASY: start jobs from the head while they fit, then others that do not delay the head."""
@@ -126,9 +158,7 @@ def _serve_easily(state: State, tables: Tables, cluster: int) -> None:
     head = first(state, slots, cluster)
     behind = _only_newcomer(state, cluster) and state.newcomer[cluster] != head
     if behind and state.sliding == 0 and not is_overdue(state, slots, cluster):
-        job = state.newcomer[cluster]
-        if _may_go_before(state, cluster, slots[job]):
-            _go_before(state, tables, cluster, job)
+        _try_newcomer(state, tables, cluster)
         return
     while head != NONE and slots[head].size <= state.free[cluster]:
         _leave_and_start(state, tables, cluster, head)
@@ -136,13 +166,7 @@ def _serve_easily(state: State, tables: Tables, cluster: int) -> None:
     if head == NONE or state.free[cluster] == 0:
         return
     _find_shadow(state, tables, cluster, head)
-    job = walk_from(state, slots, cluster, head)
-    while job != NONE and state.free[cluster] > 0:
-        if _may_go_before(state, cluster, slots[job]):
-            _go_before(state, tables, cluster, job)
-            job = walk_from(state, slots, cluster, job)
-        else:
-            job = walk_on(state, slots, job)
+    _serve_behind(state, tables, cluster, head)
 
 
 @inlined

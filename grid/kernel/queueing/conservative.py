@@ -142,7 +142,7 @@ def serve_by_reservations(
             if slot.reserved < np.inf:
                 _reserve(state, profile, slot, slot.size)
         if slot.reserved <= state.now and slot.size <= state.free[cluster]:
-            leave(state, slots, cluster, job)
+            leave(state, slots, tables.subtrees, cluster, job)
             start(state, tables, job)
             job = walk_from(state, slots, cluster, job)
         else:

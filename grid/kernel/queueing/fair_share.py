@@ -194,7 +194,7 @@ def _first_at(state: State, slots: Any, queue: int, key: float) -> int:
 
 
 @part
-def reorder(state: State, slots: Any, cluster: int) -> None:
+def reorder(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
     """Move the jobs of users whose usage has changed to their places in the queue."""
     while state.usage_changed[cluster] != NONE:
         usage = _at(state.usage_at, state.usage_changed[cluster])
@@ -209,9 +209,9 @@ def reorder(state: State, slots: Any, cluster: int) -> None:
         while job != NONE and slots[job].key == before:
             following = after(state, slots, cluster, job)
             if slots[job].user == user:
-                leave(state, slots, cluster, job)
+                leave(state, slots, subtrees, cluster, job)
                 slots[job].key = rank
-                join(state, slots, cluster, job)
+                join(state, slots, subtrees, cluster, job)
                 if state.service[cluster] != CONSERVATIVE:  # where all keep their reservations
                     state.disturbed[cluster] = 1
             job = following

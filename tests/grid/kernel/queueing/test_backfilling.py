@@ -279,3 +279,41 @@ def test_processors_that_fail_or_go_are_held_by_nobody(data, service, changes, d
         assert world.state.completed == len(jobs)
         outcomes.append(world.log.records().rows.tobytes())
     assert outcomes[0] == outcomes[1]
+
+
+def checked_tree(world, node):
+    """Return all jobs in a tree of waiting ones, having checked what is known of each part."""
+    slots, subtrees = world.storage.tables.slots, world.storage.tables.subtrees
+    if node == k.NONE:
+        return []
+    jobs = [node]
+    for below in (slots["left"][node], slots["right"][node]):
+        jobs += checked_tree(world, below)
+    assert subtrees["size"][node] == slots["size"][jobs].min()
+    levels, predicted = subtrees["level"][jobs], slots["predicted_time"][jobs]
+    for level, time in enumerate(subtrees["time"][node]):
+        assert time == predicted[levels <= level].min(initial=np.inf)
+    by_size = np.argsort(slots["size"][jobs], kind="stable")
+    assert (np.diff(levels[by_size]) >= 0).all()
+    return jobs
+
+
+@pytest.mark.parametrize("service", ["fpfs", "easy", "conservative"])
+@pytest.mark.parametrize(("processors", "order"), [(1, "sjf"), (12, "fcfs"), (200, "ljf")])
+def test_long_queues_are_searched_where_a_job_may_start(service, processors, order):
+    rng = np.random.default_rng(processors)
+    count = 150 if service == "conservative" else 800
+    sizes = np.minimum(rng.integers(1, processors + 1, count), rng.integers(1, 40, count))
+    asked = rng.choice([1.0, 5.0, 30.0, 400.0], count)
+    table = table_of(np.column_stack([rng.exponential(1.0, count), sizes, asked * 0.7, asked]))
+    world = site(table, processors, service, order)
+    longest_queue = 0
+    for until in np.linspace(50.0, table["arrival"][-1], 5):
+        world.advance(until)
+        waiting = checked_tree(world, world.storage.state.root[0])
+        assert len(waiting) == world.storage.state.waiting[0]
+        longest_queue = max(longest_queue, len(waiting))
+    assert longest_queue > count // 10
+    world.advance(np.inf)
+    plain = PlainSite(processors, service, ORDERS[order][1], math.inf)
+    assert starts(world) == [job.start for job in plain.run(plain_jobs(table))]
