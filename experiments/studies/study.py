@@ -22,8 +22,10 @@ from rich.console import Console
 from agents.importing import importable_from
 from experiments.cli.compiling import saying_when_compiling
 from experiments.run.files import check_file
+from experiments.run.own_metrics import check_names
 from experiments.run.summary import version
 from experiments.scenario.assignments import shown
+from experiments.scenario.checked import blaming
 from experiments.scenario.files import SUFFIXES
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import countdown
@@ -106,11 +108,11 @@ class Study:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             names = sorted(each.stem for each in PACKAGED.glob("*.toml"))
-            known = f"accepted: a study file (.toml), or {', '.join(names)}"
-            raise GridError(
-                f"{path}: cannot be read ({why}); {meant(path, names, known)}"
-            ) from None
+            known = meant(path, names, f"accepted: a study file (.toml), or {', '.join(names)}")
+            raise GridError(f"{path}: cannot be read ({why}); {known}") from None
         study = cls(Path(path), text, Definition.of_text(text, str(path)))
+        for policy in study.definition.compared:  # a wrong name is told before what logs lack
+            study._scenario(policy, study.definition.settings[0], StudyWorkload(SYNTHETIC))
         for at, workload in study._at.items():
             for policy in study.definition.compared:
                 workload.run(study._scenarios[policy.label, at], 0).model()
@@ -240,10 +242,8 @@ class Study:
         named = Path(study.scenario).suffix in SUFFIXES
         changes: dict[str, Any] = {}
         if study.platform is not None:
-            try:
+            with blaming(f"{self.path}: platform"):
                 changes["platform"] = read_platform(str(folder / study.platform))
-            except GridError as error:
-                raise GridError(f"{self.path}: platform: {error}") from None
         scenario = Scenario.load(
             str(folder / study.scenario) if named else study.scenario,
             (study.compared[0].global_, study.compared[0].local),
@@ -253,12 +253,12 @@ class Study:
         importable_from(folder)
         check_importable(scenario, "study")
         if study.own_metrics:
+            with blaming(f"{self.path}: own_metrics"):
+                check_names(study.own_metrics)
             of_both = *scenario.own_metrics, *study.own_metrics
             changes["own_metrics"] = tuple(dict.fromkeys(of_both))
-        try:
+        with blaming(f"{self.path}: policies"):
             kinds = study.kinds
-        except GridError as error:
-            raise GridError(f"{self.path}: policies: {error}") from None
         return scenario.with_parameters(study.set, f"{self.path}: set", kinds, **changes)
 
     @cached_property
@@ -348,9 +348,9 @@ class Study:
         with saying_when_compiling(always=False):
             tried = []
             for policy in study.compared:
-                found = numbers_of(workload.short(self._scenarios[policy.label, at], ENOUGH), 0)
-                tried.append(found)
-                check_metrics(study, found, str(self.path))
+                scenario = self._scenarios[policy.label, at]
+                tried.append(numbers_of(workload.short(scenario, ENOUGH), 0))
+                check_metrics(study, tried[-1], str(self.path))
         alike = len(study.workloads) <= 1 and not {"mode", "assign_deadlines"} & study.vary.keys()
         if alike and (why := undefined(tried, study.metric)):
             raise GridError(

@@ -50,6 +50,11 @@ BAD = [
         '"mean_weight"',
         "study.toml: report: found 'mean_weight'; did you mean",
     ),
+    (
+        "seed = 3",
+        'own_metrics = ["nowhere:mean"]',
+        "study.toml: own_metrics: metric 'nowhere:mean': no module 'nowhere'",
+    ),
     ('"quickstart"', '"quick"', "scenario 'quick': unknown; did you mean "),
     ('"quickstart"', '"quick.toml"', "quick.toml: no such file"),
     ("seed = 3", 'platform = "no.toml"', "no.toml: "),
@@ -238,6 +243,15 @@ def test_too_few_stretches_of_a_log_are_refused(tmp_path):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "34h"')]))
     with pytest.raises(GridError, match=r"window: found 14 d 0 h, of which mine has 0 with jobs"):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "2w"')]))
+
+
+def test_a_misspelt_name_is_told_before_what_logs_lack(tmp_path):
+    changes = [("least = 4", 'least = 4\nwindow = "34h"'), ("nodes = 20", "nodse = 20")]
+    with pytest.raises(GridError, match=r"set: nodse: unknown parameter"):
+        Study.load(write_log_study(tmp_path, changes))
+    changes[1] = ("[set]", "[vary]\nlaod = [1]\n[set]")
+    with pytest.raises(GridError, match=r"vary: laod: unknown parameter"):
+        Study.load(write_log_study(tmp_path, changes))
 
 
 @pytest.mark.thorough
