@@ -58,7 +58,7 @@ class Display:
         Raises
         ------
         GridError
-            If there is no such job, or the pace is none.
+            If there is no such job, the pace is none, or no dashboard is shown.
         """
         if self.follow is not None:
             from experiments.live.following import check_number
@@ -68,6 +68,9 @@ class Display:
             from experiments.live.pacing import check_pace
 
             check_pace(self.pace)
+        for name in ("pace", "follow"):
+            if self.live is False and getattr(self, name) is not None:
+                raise GridError(f"{name}: found with live = False; accepted: with live = True")
         asked = (self.pace, self.follow) != (None, None)
         return replace(self, live=True) if self.live is None and asked else self
 
@@ -119,7 +122,7 @@ def run(
         Show the dashboard; None: when stdout is a terminal and the run is long enough to see.
         True in a terminal: make the run last long enough to watch.
     pace : float, optional
-        Simulated seconds a second of wall time, if the dashboard is shown.
+        Simulated seconds a second of wall time, of the dashboard.
     follow : int, optional
         Number of the job that the dashboard follows; by default one after the other.
     events : path, optional
@@ -138,7 +141,8 @@ def run(
     Raises
     ------
     GridError
-        If there is no such scenario, or the events, the result or the first checkpoint cannot be
+        If there is no such scenario, something is asked of a dashboard that is not shown, or the
+        events, the result or the first checkpoint cannot be
         written, or would be written over a log that is read.
     """
     if isinstance(scenario, str | os.PathLike):
