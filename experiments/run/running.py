@@ -43,6 +43,11 @@ LONG_ENOUGH_TO_TELL = 60.0
 """Wall seconds after which the rest is told, however little is done."""
 
 
+STEEPEST = 2.0
+"""Highest power of what is done that the time is expected to grow as: that under which a queue
+grows evenly, and all who wait are looked at for each job that comes."""
+
+
 @dataclass(frozen=True)
 class Display:
     """How a run is watched: as the parameters of `run` of these names say."""
@@ -319,8 +324,9 @@ def _watched(
 class _Far:
     """How far a run is that begins now, and what it would take in all.
 
-    The longer a queue has grown, the more time a job takes: what jobs took of late says as much as
-    what all of them took, and neither is right alone.
+    What jobs took of late says as much as what all of them took, and neither is right alone. The
+    longer a queue has grown, the more time a job takes: then the time has grown as some power of
+    what is done, and is expected to go on so.
     """
 
     def __init__(self, model: GridModel) -> None:
@@ -339,7 +345,12 @@ class _Far:
         took = math.inf
         enough = share - self._before >= ENOUGH_TO_TELL or at >= LONG_ENOUGH_TO_TELL
         if enough and share > then:
-            took = share * math.sqrt(at / (share - self._before) * (at - since) / (share - then))
+            done, rest = share - self._before, 1 - share
+            took = share * math.sqrt(at / done * (at - since) / (share - then))
+            if since > 0 and then > self._before and rest > 0:
+                power = math.log(at / since) / math.log(done / (then - self._before))
+                left = at * (((1 - self._before) / done) ** min(power, STEEPEST) - 1)
+                took = max(took, left * share / rest) if power > 1 else took
         return [PieceUnderWay(0, min(1.0, share), took)]
 
     def _share(self) -> float:

@@ -206,7 +206,20 @@ def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
         (told,) = far.told()
         left.append((1 - told.share) / told.share * told.took)
     true = [18.0, 14.0, 6.0]
-    assert all(truth / 2.5 < told < truth for truth, told in zip(true, left[1:], strict=True))
+    assert all(truth / 2.5 < told < 1.5 * truth for truth, told in zip(true, left[1:], strict=True))
+
+
+def test_the_rest_of_a_run_whose_queue_grows_evenly_is_told(monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    world = Through(0)
+    far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
+    # The time grows as the square of the jobs that are through.
+    for clock.now, world.jobs in ((1.0, 10), (4.0, 20), (9.0, 30), (25.0, 50), (64.0, 80)):
+        (told,) = far.told()
+        if world.jobs > 10:
+            left = (1 - told.share) / told.share * told.took
+            assert left == pytest.approx(100.0 - clock.now)
 
 
 def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatch):
