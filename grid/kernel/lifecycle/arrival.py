@@ -128,6 +128,7 @@ def become_known(state: State, slots: Any, job: int) -> None:
         if state.known.at[cluster] < slot.news_at:
             state.known.at[cluster] = slot.news_at
             state.known.up[cluster] = min(state.known.up[cluster], slot.size - 1)
+            state.known.free[cluster] = min(state.known.free[cluster], state.known.up[cluster])
             share_work(state.known, cluster)
     blocked = state.jumps >= state.max_jumps and state.waiting[queue] > 0
     if slot.serial == NONE:
