@@ -144,3 +144,26 @@ def test_a_job_that_waits_for_lost_advertisements_is_told_so():
     )
     story = told(made, 2, {"C1": 8})
     assert story[-1] == (None, "the last advertisement of C1 was lost")
+
+
+def test_a_tie_of_workload_levels_is_told_with_what_broke_it(tmp_path):
+    (tmp_path / "jobs.csv").write_text("job,arrival,size,runtime\n1,0,2,10\n")
+    found = []
+    for index, sizes in enumerate([(8, 4, 4), (8, 8, 4)]):
+        clusters = "".join(
+            f'[[clusters]]\nname = "C{at}"\nsize = {size}\n' for at, size in enumerate(sizes)
+        )
+        (tmp_path / "platform.toml").write_text(clusters)
+        out = tmp_path / f"{index}"
+        words = ["--platform", tmp_path / "platform.toml", "--workload", tmp_path / "jobs.csv"]
+        words += ["--out", out, "--events", out / "events.jsonl", "--set", "assign_deadlines=false"]
+        done = call("run", "muscle", *words)
+        assert done.exit_code == 0
+        (story,) = explain(out, 1)
+        found.append(([parts[0] for _, parts in story.lines], done.stderr))
+    (largest, told), (drawn, told_of_both) = found
+    assert "2 other clusters have that level, and the largest is chosen" in largest
+    assert "2 other clusters have that level, and chance chooses from the 2 largest" in drawn
+    why = "no job has a deadline: the workload levels that MUSCLE goes by are all 0, and it sends"
+    assert f"{why} the jobs to the largest cluster, C0\n" in told
+    assert f"{why} the jobs by chance, to one of the 2 largest clusters\n" in told_of_both
