@@ -293,9 +293,10 @@ def _clock(runs: Sequence[Ran]) -> tuple[list[float], str]:
 
     Beside a run that is much longer, a shorter one could not be read: times are shares of the runs.
     """
-    ends = [
-        max(np.nanmax(ran.jobs["finish"], initial=0.0), ran.timeline["to"].max()) for ran in runs
-    ]
+    ends = []
+    for ran in runs:
+        finish = ran.jobs["finish"].to_numpy(np.float64)
+        ends.append(max(np.nanmax(finish, initial=0.0), ran.timeline["to"].max()))
     least, most = min(ends), max(ends)
     if most < APART * least or not least > 0:
         scale, unit = _unit(runs)
