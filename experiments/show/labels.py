@@ -91,6 +91,9 @@ OPTIONAL = (
 )
 """Metrics of what not every run has: 0 says nothing."""
 
+OF_DEADLINES = ("over_deadline", "deadlines_met", "drawn_deadlines")
+"""Metrics of jobs with a deadline."""
+
 WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
 
 SLOWED_NOBODY = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"
@@ -133,7 +136,7 @@ def why_none(name: str) -> str:
     >>> why_none("mcp"), why_none("deadlines_met"), why_none("mean_wait")
     ('jobs are not allocated in rounds', 'no job has a deadline', '')
     """
-    if name in ("over_deadline", "deadlines_met", "drawn_deadlines"):
+    if name in OF_DEADLINES:
         return "no job has a deadline"
     of_rounds = name == "rounds" or name.partition("_")[0] in ("mcp", "pb", "cp")
     return "jobs are not allocated in rounds" if of_rounds else ""

@@ -33,7 +33,7 @@ from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, check_policies
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import numbers_of
-from experiments.studies.undefined import check_metrics, notes_of, of_windows, undefined
+from experiments.studies.undefined import check_defined, check_metrics, notes_of, of_windows
 from experiments.studies.workloads import StudyWorkload, named_workloads
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
@@ -343,19 +343,14 @@ class Study:
 
     def _try_out(self) -> None:
         """Have everything compiled that policies need, and the names of metrics checked."""
-        at, workload = next(iter(self._at.items()))
-        study = self.definition
+        (at, workload), study = next(iter(self._at.items())), self.definition
         with saying_when_compiling(always=False):
             tried = []
             for policy in study.compared:
                 scenario = self._scenarios[policy.label, at]
                 tried.append(numbers_of(workload.short(scenario, ENOUGH), 0))
                 check_metrics(study, tried[-1], str(self.path))
-        alike = len(study.workloads) <= 1 and not {"mode", "assign_deadlines"} & study.vary.keys()
-        if alike and (why := undefined(tried, study.metric)):
-            raise GridError(
-                f"{self.path}: metric: found {study.metric!r}; accepted: one that runs have; {why}"
-            )
+        check_defined(study, tried, workload.deadlines, str(self.path))
 
     def _workers(
         self, number: int | None, dask: str | None, runs: list[Run]

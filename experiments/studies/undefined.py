@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
 from experiments.scenario.notes import clock_among, idle, told
-from experiments.show.labels import drawn_words, label, why_none
+from experiments.show.labels import OF_DEADLINES, drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition
 from experiments.studies.tables import COUNTS, StudyTables
@@ -111,11 +111,30 @@ def check_metrics(study: Definition, found: Mapping[str, Sequence[float]], where
                 )
 
 
-def undefined(found: Sequence[Mapping[str, Sequence[float]]], name: str) -> str:
-    """Return why none of some runs has a metric, "" if one has it or nothing is known of it."""
-    if any(value == value for run in found for value in run[name]):
-        return ""
-    return why_none(name)
+def check_defined(
+    study: Definition,
+    found: Sequence[Mapping[str, Sequence[float]]],
+    deadlines: bool,
+    where: str,
+) -> None:
+    """Raise `GridError`, naming a file, if no run of a study can have its metric.
+
+    Parameters
+    ----------
+    study : Definition
+    found : sequence of mapping
+        What short runs of each policy came to.
+    deadlines : bool
+        Whether jobs of the log that came in none of these may have deadlines.
+    where : str
+    """
+    name = study.metric
+    alike = len(study.workloads) <= 1 and not {"mode", "assign_deadlines"} & study.vary.keys()
+    if not alike or any(value == value for run in found for value in run[name]):
+        return
+    why = why_none(name)
+    if why and not (deadlines and name in OF_DEADLINES):
+        raise GridError(f"{where}: metric: found {name!r}; accepted: one that runs have; {why}")
 
 
 def without_effect(study: Definition, scenarios: Mapping[tuple[str, Any], Scenario]) -> list[str]:

@@ -39,6 +39,8 @@ class StudyWorkload:
         Of the jobs of logs, s after the first.
     stretches : tuple of (float, float)
         What replications replay, s after the first job; none: all of them the whole log.
+    deadlines : bool
+        Whether some job of logs has one.
     idle : dict of str to int
         Of several sites those through which no job comes in some of the stretches that there can
         be replications of, and in how many.
@@ -49,6 +51,7 @@ class StudyWorkload:
     digests: dict[str, str] = field(default_factory=dict)
     arrivals: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     stretches: tuple[tuple[float, float], ...] = ()
+    deadlines: bool = False
     idle: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -76,9 +79,14 @@ class StudyWorkload:
         return self._part(scenario, *self.stretches[replication])
 
     def short(self, scenario: Scenario, jobs: int) -> StudyRun:
-        """Return the beginning of a run: so many jobs, about."""
+        """Return the beginning of a run, about so many jobs, that bears whatever the whole does.
+
+        All of its jobs count, and if none of them tells what prediction needs, that is exact.
+        """
         if self.source is None:
             return StudyRun(scenario, {}, scenario.jobs).cut(jobs)
+        scenario = scenario.with_parameters({"warmup": 0}, self.name)
+        scenario = replace(scenario, packaged=scenario.packaged | {"prediction"})
         start, end = self.stretches[0] if self.stretches else (0.0, self.arrivals[-1] + 1.0)
         there = self.arrivals[(self.arrivals >= start) & (self.arrivals < end)]
         return self._part(scenario, start, float(there[:jobs][-1]) + 1.0)
@@ -150,8 +158,10 @@ def _read(
     except GridError as error:
         raise GridError(f"{where}: workloads: {name}: {error}") from None
     arrivals = table.jobs["arrival"] - table.jobs["arrival"][0]
+    deadlines = bool(np.isfinite(table.jobs["deadline"]).any())
+    workload = StudyWorkload(name, source, digests, arrivals, deadlines=deadlines)
     if how.window is None:
-        return StudyWorkload(name, source, digests, arrivals)
+        return workload
     if float(arrivals[-1]) / how.window > LARGEST_WHOLE:
         raise GridError(
             f"{where}: replications.window: found {how.window} s; accepted: a longer one, for "
@@ -167,7 +177,7 @@ def _read(
             f"{len(stretches)} with jobs in {countdown(float(arrivals[-1]))}; accepted: one of "
             f"which there are at least {how.least}, `least`"
         )
-    workload = StudyWorkload(name, source, digests, arrivals, stretches)
+    workload = replace(workload, stretches=stretches)
     if isinstance(source, str):
         return workload
     run, names = stretches[: workload.most(how)], base.platform.names

@@ -136,3 +136,22 @@ def test_sites_without_jobs_in_windows_are_told(tmp_path):
     outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
     assert f"O{said[1:]}." in [*outcome.sentences()]
     assert [each.idle for each in study.workloads] == [{"C2": 2}, {}]
+
+
+def test_the_trial_of_a_log_bears_what_the_whole_does(tmp_path):
+    """Its first jobs are fewer than the warm-up, and tell no requested time and no user."""
+    (tmp_path / "mine.csv").write_text(
+        "arrival,size,runtime,requested_time,user,deadline\n"
+        + "".join(f"{60 * i},1,600,,,\n" for i in range(100))
+        + "".join(f"{60 * i},1,600,900,{i % 3},{60 * i + 800}\n" for i in range(100, 200))
+    )
+    (tmp_path / "study.toml").write_text(
+        'scenario = "site"\nmetric = "deadlines_met"\nworkloads = {mine = "mine.csv"}\n'
+        'policies = [{global = "dll", local = "easy"}, {global = "dll", local = "fcfs"}]\n'
+        "set = {warmup = 120, nodes = 20, assign_deadlines = false}\nreplications = {least = 2}\n"
+        'vary = {prediction = ["requested", "learned"]}\n'
+    )
+    study = Study.load(tmp_path / "study.toml")
+    outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
+    assert outcome.points["n"].tolist() == [2] * 4
+    assert (outcome.runs["deadlines_met"] > 0).all()
