@@ -14,7 +14,7 @@ from agents.pace.history import History
 from agents.protocols import Grid
 from grid.distributions import log_normal
 from grid.errors import GridError
-from grid.jobs import UNKNOWN
+from grid.jobs import UNKNOWN, JobArray
 from grid.streams import stream
 from grid.workloads.synthetic import JobMix
 from grid.workloads.table import Table
@@ -23,6 +23,8 @@ Floats = npt.NDArray[np.float64]
 
 PREDICTIONS = ("exact", "requested", "learned")
 """What the run time of a job may be predicted from: itself, its user's request, or `History`."""
+NEEDED = {"requested": "have a requested time", "learned": "name a user or an application"}
+"""What jobs have to do so that their run times can be predicted, in words."""
 
 LARGEST_SIGMA = 5.0
 """Largest standard deviation of the logarithm of an error: one in six is then 148 or more."""
@@ -140,10 +142,17 @@ def is_told(workload: object, prediction: str) -> bool:
         return True
     if not isinstance(workload, Table):
         return not isinstance(workload, JobMix)
-    jobs = workload.jobs
+    return bool(tell(workload.jobs, prediction).any())
+
+
+def tell(jobs: JobArray, prediction: str) -> npt.NDArray[np.bool_]:
+    """Return of each job whether it says what a prediction needs (`NEEDED`)."""
+    if prediction == "exact":
+        return np.ones(len(jobs), np.bool_)
     if prediction == "learned":
-        return bool((np.maximum(jobs["user"], jobs["application"]) != UNKNOWN).any())
-    return bool(np.isfinite(jobs["requested_time"]).any())
+        named: npt.NDArray[np.bool_] = np.maximum(jobs["user"], jobs["application"]) != UNKNOWN
+        return named
+    return np.isfinite(jobs["requested_time"])
 
 
 def _all_requested(workload: object) -> bool:
@@ -153,10 +162,8 @@ def _all_requested(workload: object) -> bool:
 
 def _check_told(workload: object, prediction: str) -> None:
     """Refuse a prediction from what no job tells."""
-    needed = "have a requested time"
-    if prediction == "learned":
-        needed = "name a user or an application"
     if not is_told(workload, prediction):
         raise GridError(
-            f"prediction: found {prediction!r}; accepted: with a log whose jobs {needed}"
+            f"prediction: found {prediction!r}; accepted: with a log whose jobs "
+            f"{NEEDED[prediction]}"
         )

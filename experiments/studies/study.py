@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -111,11 +111,8 @@ class Study:
             known = meant(path, names, f"accepted: a study file (.toml), or {', '.join(names)}")
             raise GridError(f"{path}: cannot be read ({why}); {known}") from None
         study = cls(Path(path), text, Definition.of_text(text, str(path)))
-        for policy in study.definition.compared:  # a wrong name is told before what logs lack
-            study._scenario(policy, study.definition.settings[0], StudyWorkload(SYNTHETIC))
-        for at, workload in study._at.items():
-            for policy in study.definition.compared:
-                workload.run(study._scenarios[policy.label, at], 0).model()
+        for (_, at), scenario in study._scenarios.items():
+            study._at[at].run(scenario, 0).model()
         study._try_out()
         return study
 
@@ -264,7 +261,12 @@ class Study:
     @cached_property
     def workloads(self) -> list[StudyWorkload]:
         """What jobs there are: of each named log, or those of the scenario."""
-        return named_workloads(self.definition, self.base, self.path)
+        study, none = self.definition, StudyWorkload(SYNTHETIC)
+        run = [  # a wrong name is told before what logs lack
+            self._scenario(policy, setting, none)
+            for policy, setting in product(study.compared, study.settings)
+        ]
+        return named_workloads(study, self.base, self.path, run)
 
     @cached_property
     def _at(self) -> dict[At, StudyWorkload]:

@@ -175,7 +175,13 @@ def of_windows(
     study: Definition, scenarios: Iterable[Scenario], workloads: Iterable[StudyWorkload]
 ) -> list[str]:
     """Return in lines what windows of logs do to planned changes, and what they lack."""
-    return changes_in_windows(study, scenarios) + idle_sites(study, workloads)
+    workloads = [*workloads]
+    left_out = [
+        f"left out: {counted(often, 'window')} of {each.name} {why}"
+        for each in workloads
+        for why, often in each.left_out.items()
+    ]
+    return changes_in_windows(study, scenarios) + left_out + idle_sites(study, workloads)
 
 
 def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[str]:

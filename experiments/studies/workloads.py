@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.pace.predictor import NEEDED, tell
 from experiments.cli.options import chosen_workload
-from experiments.scenario.jobs import Source, paths_of
+from experiments.scenario.jobs import READ, Source, paths_of
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import countdown
@@ -20,6 +22,11 @@ from experiments.studies.study_run import StudyRun
 from experiments.sweeps.inputs import digest, read_once
 from grid.errors import GridError
 from grid.logs.files import LARGEST_WHOLE
+from grid.platform.multicluster import Platform
+from grid.workloads.table import Table
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 WINDOW = ("window_start", "window_end")
 
@@ -44,6 +51,8 @@ class StudyWorkload:
     idle : dict of str to int
         Of several sites those through which no job comes in some of the stretches that there can
         be replications of, and in how many.
+    left_out : dict of str to int
+        Why stretches before the last of these are none, in words, and how many.
     """
 
     name: str
@@ -53,6 +62,7 @@ class StudyWorkload:
     stretches: tuple[tuple[float, float], ...] = ()
     deadlines: bool = False
     idle: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
 
     @property
     def whole_log(self) -> bool:
@@ -97,7 +107,9 @@ class StudyWorkload:
         return StudyRun(scenario.with_parameters(window, self.name), self.digests, last - first)
 
 
-def named_workloads(study: Definition, base: Scenario, where: Path) -> list[StudyWorkload]:
+def named_workloads(
+    study: Definition, base: Scenario, where: Path, scenarios: Sequence[Scenario]
+) -> list[StudyWorkload]:
     """Return the workloads of a study, their logs read.
 
     Parameters
@@ -107,6 +119,8 @@ def named_workloads(study: Definition, base: Scenario, where: Path) -> list[Stud
         Whose platform sites are of, and whose own workload is taken if the study names none.
     where : Path
         The file of the study, to whose folder paths are relative.
+    scenarios : sequence of Scenario
+        What is run on each of them; stretches that one of these cannot be run on are left out.
 
     Raises
     ------
@@ -133,7 +147,7 @@ def named_workloads(study: Definition, base: Scenario, where: Path) -> list[Stud
         raise GridError(f"{where}: replications.window: found without logs; accepted: with them")
     if not sources:
         return [StudyWorkload(SYNTHETIC)]
-    return [_read(name, source, base, how, where) for name, source in sources.items()]
+    return [_read(name, source, base, how, where, scenarios) for name, source in sources.items()]
 
 
 def _source(entries: Sequence[str], folder: Path) -> Source:
@@ -149,7 +163,12 @@ def _source(entries: Sequence[str], folder: Path) -> Source:
 
 
 def _read(
-    name: str, source: Source, base: Scenario, how: Replications, where: Path
+    name: str,
+    source: Source,
+    base: Scenario,
+    how: Replications,
+    where: Path,
+    scenarios: Sequence[Scenario],
 ) -> StudyWorkload:
     digests = {path: digest(path) for path in paths_of(source)}
     assert isinstance(base.parameters, Parameters)
@@ -157,9 +176,10 @@ def _read(
         table = read_once(digests, source, base.platform, base.parameters)
     except GridError as error:
         raise GridError(f"{where}: workloads: {name}: {error}") from None
-    arrivals = table.jobs["arrival"] - table.jobs["arrival"][0]
-    deadlines = bool(np.isfinite(table.jobs["deadline"]).any())
-    workload = StudyWorkload(name, source, digests, arrivals, deadlines=deadlines)
+    arrivals = _since_the_first(table)
+    workload = StudyWorkload(
+        name, source, digests, arrivals, deadlines=bool(np.isfinite(table.jobs["deadline"]).any())
+    )
     if how.window is None:
         return workload
     if float(arrivals[-1]) / how.window > LARGEST_WHOLE:
@@ -170,22 +190,86 @@ def _read(
     parts = np.unique(arrivals // how.window)  # there may be far more without a job
     starts = how.window * parts[:-1]
     first, last = np.searchsorted(arrivals, starts), np.searchsorted(arrivals, starts + how.window)
-    stretches = tuple((float(start), float(start + how.window)) for start in starts[last > first])
+    there = np.stack([starts, starts + how.window])[:, last > first]
+    fit, without = _fit(there, scenarios, partial(read_once, digests, source))
+    stretches = tuple(zip(*there[:, fit].tolist(), strict=True))
     if len(stretches) < how.least:
         raise GridError(
             f"{where}: replications.window: found {countdown(how.window)}, of which {name} has "
-            f"{len(stretches)} with jobs in {countdown(float(arrivals[-1]))}; accepted: one of "
-            f"which there are at least {how.least}, `least`"
+            f"{len(stretches)} with jobs in {countdown(float(arrivals[-1]))}"
+            f"{''.join(f'; left out: {of.sum():,} {why}' for why, of in without.items())}; "
+            f"accepted: one of which there are at least {how.least}, `least`"
         )
     workload = replace(workload, stretches=stretches)
+    run = stretches[: workload.most(how)]
+    before = there[0] < run[-1][0]
+    left_out = {why: int((of & before).sum()) for why, of in without.items() if (of & before).any()}
+    return replace(workload, left_out=left_out, idle=_idle(table, source, run, base.platform))
+
+
+def _since_the_first(table: Table) -> Floats:
+    arrivals: Floats = table.jobs["arrival"] - table.jobs["arrival"][0]
+    return arrivals
+
+
+def _fit(
+    stretches: Floats,
+    scenarios: Iterable[Scenario],
+    read: Callable[[Platform, Parameters], Table],
+) -> tuple[Bools, dict[str, Bools]]:
+    """Return which stretches of a log all scenarios can be run on, and why the others are none.
+
+    Parameters
+    ----------
+    stretches : array
+        A row of where they start, and one of where they end.
+    scenarios : iterable of Scenario
+    read : callable
+        Returns the log, as parameters say.
+
+    Returns
+    -------
+    bool array, dict of str to bool array
+        By the reason, in words, the stretches that are left out for it.
+    """
+    warmup, predictions = 0, set()
+    readings: dict[tuple[str, ...], tuple[Platform, Parameters]] = {}
+    for each in scenarios:
+        given = each.parameters
+        assert isinstance(given, Parameters)
+        how = tuple(repr(getattr(given, name)) for name in READ)
+        readings.setdefault(how, (each.platform, given))
+        warmup = max(warmup, given.warmup)
+        if "prediction" not in each.packaged:  # that of the product is exact where jobs tell none
+            predictions.add(given.prediction)
+    fit = np.ones(stretches.shape[1], np.bool_)
+    without: dict[str, Bools] = {}
+    for reading in readings.values():
+        table = read(*reading)
+        first, last = np.searchsorted(_since_the_first(table), stretches)
+        bad = {f"with no more jobs than warmup, {warmup}": last - first <= warmup}
+        for source, words in NEEDED.items():
+            told = np.concatenate(([0], tell(table.jobs, source).cumsum()))
+            if source in predictions and told[-1]:  # what no job tells at all is refused
+                bad[f"whose jobs do not {words}"] = told[first] == told[last]
+        for why, of in bad.items():
+            without[why] = without.get(why, np.zeros_like(fit)) | (of & fit)
+            fit &= ~of
+    return fit, {why: of for why, of in without.items() if of.any()}
+
+
+def _idle(
+    table: Table, source: Source, run: Sequence[tuple[float, float]], platform: Platform
+) -> dict[str, int]:
+    """Return in how many stretches no job comes through each of several sites that has some."""
     if isinstance(source, str):
-        return workload
-    run, names = stretches[: workload.most(how)], base.platform.names
+        return {}
+    arrivals, names = _since_the_first(table), platform.names
     without = {
         names[site]: sum(_empty(arrivals[table.jobs["origin"] == site], run))
         for site in np.unique(table.jobs["origin"]).tolist()
     }
-    return replace(workload, idle={site: often for site, often in without.items() if often})
+    return {site: often for site, often in without.items() if often}
 
 
 def _empty(

@@ -155,3 +155,57 @@ def test_the_trial_of_a_log_bears_what_the_whole_does(tmp_path):
     outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
     assert outcome.points["n"].tolist() == [2] * 4
     assert (outcome.runs["deadlines_met"] > 0).all()
+
+
+def _in_hours(folder, hours, changes):
+    """Write a study of windows of an hour, each with so many jobs and some with requested times."""
+    path = write_log_study(folder, changes)
+    rows = [
+        f"{3600 * hour + i},1,5,{9 if requested else ''}\n"
+        for hour, (jobs, requested) in enumerate(hours)
+        for i in range(jobs)
+    ]
+    (folder / "mine.csv").write_text(f"arrival,size,runtime,requested_time\n{''.join(rows)}")
+    path.write_text(path.read_text().replace("mine.swf", "mine.csv"))
+    return path
+
+
+HOURS = [(9, True), (3, True), (8, True), (0, True), (9, False), (2, False), (7, True), (1, True)]
+
+
+def test_windows_that_runs_cannot_have_are_left_out_and_told(tmp_path):
+    changes = [
+        ("least = 4", 'least = 3\nwindow = "1h"'),
+        ("[set]", "[vary]\nwarmup = [0, 3]\n[set]\nprediction = 'requested'"),
+    ]
+    study = Study.load(_in_hours(tmp_path, HOURS, changes))
+    assert [start / 3600 for start, _ in study.workloads[0].stretches] == [0, 2, 6]
+    told = [
+        "left out: 2 windows of mine with no more jobs than warmup, 3",
+        "left out: 1 window of mine whose jobs do not have a requested time",
+    ]
+    assert study.notes == told
+    outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
+    assert outcome.points["n"].tolist() == [3] * 4
+    assert {f"{line[0].upper()}{line[1:]}." for line in told} <= {*outcome.sentences()}
+
+
+def test_only_windows_before_the_last_one_that_is_run_are_told(tmp_path):
+    changes = [("least = 4", 'least = 2\nwindow = "1h"'), ("[set]", "[set]\nwarmup = 1")]
+    study = Study.load(
+        _in_hours(tmp_path, [(9, False), (2, False), (1, False), (3, False)], changes)
+    )
+    assert study.notes == []
+
+
+def test_too_few_windows_that_runs_can_have_are_refused_before_any(tmp_path):
+    changes = [("least = 4", 'least = 5\nwindow = "1h"'), ("[set]", "[set]\nwarmup = 3")]
+    got = call(_in_hours(tmp_path, HOURS, changes), "--out", tmp_path / "out.db")
+    assert got.exit_code == 2
+    (line,) = [each for each in got.stderr.splitlines() if each.startswith("metasched")]
+    assert line.endswith(
+        "study.toml: replications.window: found 1 h 0 min, of which mine has 4 with jobs in "
+        "7 h 0 min; left out: 2 with no more jobs than warmup, 3; accepted: one of which there "
+        "are at least 5, `least`"
+    )
+    assert not (tmp_path / "out.db").exists()
