@@ -34,7 +34,7 @@ from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, 
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import numbers_of
 from experiments.studies.undefined import check_defined, check_metrics, notes_of, of_windows
-from experiments.studies.workloads import StudyWorkload, named_workloads
+from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
 from experiments.sweeps.inputs import digest, unfit
@@ -111,8 +111,9 @@ class Study:
             known = meant(path, names, f"accepted: a study file (.toml), or {', '.join(names)}")
             raise GridError(f"{path}: cannot be read ({why}); {known}") from None
         study = cls(Path(path), text, Definition.of_text(text, str(path)))
-        for (_, at), scenario in study._scenarios.items():
-            study._at[at].run(scenario, 0).model()
+        for (policy, at), scenario in study._scenarios.items():
+            with naming_table(study.path, study.definition, policy, study._at[at].name):
+                study._at[at].run(scenario, 0).model()
         study._try_out()
         return study
 

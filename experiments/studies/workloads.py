@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,13 +15,14 @@ import numpy.typing as npt
 from agents.pace.predictor import NEEDED, tell
 from experiments.cli.options import chosen_workload
 from experiments.scenario.jobs import READ, Source, paths_of
-from experiments.scenario.parameters import Parameters
+from experiments.scenario.parameters import ALIASES, Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import countdown
 from experiments.studies.definition import SYNTHETIC, Definition, Replications
 from experiments.studies.study_run import StudyRun
 from experiments.sweeps.inputs import digest, read_once
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.logs.files import LARGEST_WHOLE
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
@@ -148,6 +150,33 @@ def named_workloads(
     if not sources:
         return [StudyWorkload(SYNTHETIC)]
     return [_read(name, source, base, how, where, scenarios) for name, source in sources.items()]
+
+
+@contextmanager
+def naming_table(where: Path, study: Definition, policy: str, workload: str) -> Iterator[None]:
+    """Have an error about a parameter that a study gives begin with its file and its table.
+
+    Parameters
+    ----------
+    where : Path
+        The file.
+    study : Definition
+    policy, workload : str
+        What is run and on what, by their names.
+    """
+    try:
+        yield
+    except GridError as error:
+        _, _, told = str(error).partition(": ")  # the scenario gave nothing of it
+        name = told.partition(":")[0]
+        own = {each.label: each.set for each in study.compared}[policy]
+        tables = {"set": study.set, "vary": study.vary, f"policies: {quoted(policy)}: set": own}
+        table = next((of for of, given in tables.items() if ALIASES.get(name, name) in given), "")
+        if not table:
+            raise
+        found, accepted, rest = told.partition("; accepted: ")
+        log = "" if workload == SYNTHETIC else f" with workload {workload}"
+        raise GridError(f"{where}: {table}: {found}{log}{accepted}{rest}") from error
 
 
 def _source(entries: Sequence[str], folder: Path) -> Source:

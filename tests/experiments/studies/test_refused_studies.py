@@ -318,3 +318,27 @@ def test_folders_of_a_file_are_made_or_what_is_in_the_way_is_told(tmp_path):
     in_the_way = pytest.raises(GridError, match=r"study\.toml/out\.db: cannot write results")
     with in_the_way, alone(study / "out.db"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (
+            '[vary]\nprediction = ["exact", "requested"]\n[set]',
+            "vary: prediction: found 'requested' with workload bare; accepted: with a log whose "
+            "jobs have a requested time",
+        ),
+        (
+            "[set]\nwarmup = 2",
+            "set: warmup: found 2 with workload bare; accepted: a whole number below 2, the jobs "
+            "of the workload",
+        ),
+    ],
+)
+def test_what_one_log_of_several_cannot_bear_names_the_log_and_the_key(table, says, tmp_path):
+    changes = [("[set]", table), ("[workloads]", '[workloads]\nbare = "bare.csv"')]
+    (tmp_path / "bare.csv").write_text("arrival,size,runtime\n0,4,60\n5,4,60\n")
+    path = write_log_study(tmp_path, changes)
+    with pytest.raises(GridError) as refused:
+        Study.load(path)
+    assert str(refused.value) == f"{path}: {says}"
