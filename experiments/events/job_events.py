@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -24,6 +24,7 @@ from grid.kernel.state import (
     NONE,
     RUNNING,
     TRANSIT,
+    VACANT,
 )
 from grid.world.validation import TOO_LARGE, why_rejected
 
@@ -97,7 +98,8 @@ class JobEvents:
         for row in records:
             number = int(row["number"])
             job = self.identities.of(row)
-            steps, _ = self._way.pop(job, (0, 0))
+            told = self._way.pop(job, (0, 0))
+            steps = yield from self._setbacks(row, job, *told)
             if np.isnan(row["start"]):
                 why = why_rejected(world.state, row)
                 known = STEPS.index(KNOWN)
@@ -118,22 +120,32 @@ class JobEvents:
             self._seen = np.concatenate([self._seen, np.zeros(more, SEEN)])
             self._moved = np.empty(len(self._seen), np.int64)
         count = moved(world.jobs.slots, self._seen, self._moved)
-        for slot in self._moved[:count].tolist():
+        back = (slot for slot, _ in self.carried.back.values())  # perhaps as far as before by now
+        for slot in sorted({*self._moved[:count].tolist(), *back}):
             row = world.jobs.slots[slot]
-            number, restarts = int(row["number"]), int(row["restarts"])
+            if row["status"] == VACANT:
+                continue
             job = self.identities.of(row)
-            steps, told = self._way.get(job, (0, 0))
-            placed = row["placed"] == 1
-            if restarts > told:
-                again: Event = {"event": RESTARTED, **job.facts(), "restarts": restarts}
-                yield _RESTARTS, number, again
-                steps = 1 if placed else 3
-            reached = REACHED[int(row["status"])] + 1
-            if reached < min(steps, 3):  # its cluster has become too small for it
-                yield _RESTARTS, number, {"event": RETURNED, **job.facts()}
-                steps = 1
+            steps = yield from self._setbacks(row, job, *self._way.get(job, (0, 0)))
+            reached, placed = REACHED[int(row["status"])] + 1, row["placed"] == 1
             yield from self._steps(row, steps, reached, world.jobs.parts(slot), placed)
-            self._way[job] = reached, restarts
+            self._way[job] = reached, int(row["restarts"])
+
+    def _setbacks(
+        self, row: np.void, job: Identity, steps: int, told: int
+    ) -> Generator[tuple[float, int, Event], None, int]:
+        """Yield what threw a job back; return how many steps of its way are told since."""
+        number, restarts = int(row["number"]), int(row["restarts"])
+        if restarts > told:
+            again: Event = {"event": RESTARTED, **job.facts(), "restarts": restarts}
+            yield _RESTARTS, number, again
+            steps = STEPS.index(LANDED)
+        if job in self.carried.back:
+            _, returned = self.carried.back.pop(job)
+            if returned:
+                yield _RESTARTS, number, {"event": RETURNED, **job.facts()}
+            steps = STEPS.index(KNOWN)
+        return steps
 
     def _resources(self) -> Iterator[tuple[float, int, Event]]:
         """Yield the clusters of which processors have come up or gone away."""

@@ -38,6 +38,9 @@ class CarriedMessages:
     ----------
     giving_back : dict of Identity to str
         Who has told the global scheduler of a job that is not new to it.
+    back : dict of Identity to (int, bool)
+        Of the jobs that went back to the global scheduler since they were looked at: the slot, and
+        whether the cluster gave the job back, else a failure threw it back.
     """
 
     def __init__(self, model: GridModel, identities: Identities) -> None:
@@ -55,6 +58,7 @@ class CarriedMessages:
             for row, count in zip(first, hops, strict=True)
         ]
         self.giving_back: dict[Identity, str] = {}
+        self.back: dict[Identity, tuple[int, bool]] = {}
         self._message: Event = {}
         self._told: list[tuple[float, int, Event]] = []
 
@@ -72,7 +76,8 @@ class CarriedMessages:
             return
         world = self._model.world
         names, delays = self._way(sender, receiver)
-        sent, job = world.now + after, self._identities.of(world.jobs.slots[item])
+        slot = world.jobs.slots[item]
+        sent, job = world.now + after, self._identities.of(slot)
         event: Event = {
             "event": MESSAGE if hop == NONE else LOST,
             "kind": MESSAGE_KINDS[kind],
@@ -86,8 +91,10 @@ class CarriedMessages:
         else:
             event |= {"sent": sent + sum(delays[:hop]), "hop": names[hop : hop + 2]}
             self._message["due"] += 2.0 * world.state.hop_latency
-        if kind == METADATA_SENT and sender != world.jobs["origin"].item(item):
+        returned = bool(slot["given_back_by"] != NONE)
+        if kind == METADATA_SENT and (returned or slot["restarts"] > 0):
             self.giving_back[job] = names[0]
+            self.back[job] = item, returned
         order = _METADATA if kind == METADATA_SENT else _ORDERS
         self._told.append((order, job.number, event))
 

@@ -296,26 +296,6 @@ def test_rejected_and_split_jobs():
     assert [event["event"] for event in found[3]] == ["submitted", "rejected"]
 
 
-@pytest.mark.parametrize(
-    ("scheduler", "way"),
-    [
-        (
-            "dll",
-            "submitted known sent landed started restarted returned known sent landed started"
-            " finished",
-        ),
-        (Places, "submitted known started restarted known started finished"),
-    ],
-)
-def test_a_failure_is_told(scheduler, way):
-    platform = PLATFORM.star([4])
-    model = model_of(scheduler, "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
-    model.world.resources.fail(0, 2, 3.0, repaired=7.0)
-    story = ways(logged(model))[1]
-    assert " ".join(event["event"] for event in story) == way
-    assert [e["time"] for e in story if e["event"] in ("restarted", "started")] == [0, 3, 7]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Odd(Message):
     """A user's message, with contents that JSON has nothing for."""
