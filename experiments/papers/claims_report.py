@@ -15,6 +15,7 @@ from rich.text import Text
 
 from experiments.papers.judging import Measured, Verdict
 from experiments.sweeps.statistics import Interval
+from grid.metrics.stability import GREW
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def claim(
 
 Judged = Sequence[tuple[Claim, Verdict]]
 NO_CLAIM = "No claim can be judged by these figures alone."
-WITHOUT_END = "∞: queues grew for as long as jobs arrived; in a difference those of one side did"
+WITHOUT_END = f"∞: mean queues {GREW}; in a difference those of one side did"
 Tell = Callable[[Measured], str]
 
 

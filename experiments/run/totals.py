@@ -211,9 +211,9 @@ class RunTotals:
 
     @property
     def stable(self) -> bool | None:
-        """Whether the queue stopped growing; None if that cannot be asked, or too few jobs ended.
+        """Whether the queue did not grow throughout; None if that is not asked, or of too few jobs.
 
-        It can be asked of jobs that a process sends for as long as a run is to last. Those of a
+        It is asked of jobs that a process sends for as long as a run is to last. Those of a
         log, or of a window of it, are finite, as rounds are: they have no steady state to lose.
         """
         finite = self.scenario.workload is not None or self.rounds is not None

@@ -16,6 +16,7 @@ from experiments.show.study_page import ranking_table
 from experiments.show.words import Sentence, found
 from experiments.studies.outcome import StudyOutcome
 from experiments.sweeps.replications import Replications
+from grid.metrics.stability import GREW
 
 ROWS = 50
 """Rows of a table that are shown at most."""
@@ -92,8 +93,9 @@ def _(replications: Replications) -> Told:
     columns = [Column("metric", text=True), Column("mean, 95 % confidence")]
     lines = []
     if replications.unstable:
-        few = f"{replications.unstable} of {len(replications.runs)} runs have no steady state"
-        lines = [Sentence(f"{few}: means are those of runs of this length.", True)]
+        few = f"{replications.unstable} of {len(replications.runs)} runs"
+        of_this = "means are those of runs of this length"
+        lines = [Sentence(f"In {few} the mean queue {GREW}: {of_this}.", True)]
     lines += [Sentence(line, True) for line in replications.remarks]
     facts = {"runs": f"{len(replications.runs)}", "seed": f"{replications.seed}"}
     return Told(title, facts, lines, Table("Means", columns, rows))

@@ -24,6 +24,7 @@ from experiments.show.labels import (
 from experiments.show.numbers import counted, duration, percent
 from experiments.show.tables import print_whole
 from grid.jobs import UNKNOWN
+from grid.metrics.stability import GREW
 
 if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 REJECTED_NAMED, CLUSTERS_SHOWN = 10, 20
 """Rejected jobs and clusters that people are shown at most."""
 
-UNSTABLE = "not stable: the queue grew for as long as jobs arrived, and means with it"
+UNSTABLE = f"not stable: the mean queue {GREW}; means are those of a run of this length"
 
 CLUSTER_COLUMNS = {
     "size": "procs",
@@ -89,8 +90,8 @@ def print_replications(found: Replications, console: Console) -> None:
     console.print(f"{title}, seed {found.seed}", style="bold", **_LITERALLY)
     if found.unstable:
         console.print(
-            f"not stable: in {found.unstable} of {len(found.runs)} the queue grew for as long as "
-            "jobs arrived; means are those of runs of this length",
+            f"not stable: in {found.unstable} of {len(found.runs)} the mean queue {GREW}; means "
+            "are those of runs of this length",
             **_LITERALLY,
         )
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)

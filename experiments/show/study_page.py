@@ -18,6 +18,7 @@ from experiments.show.page import Cell, Column, Table, templates
 from experiments.show.panels import Panel, Point, panel
 from experiments.show.words import Sentence
 from experiments.studies.telling import MARK, of_others
+from grid.metrics.stability import GREW
 
 if TYPE_CHECKING:
     from experiments.studies.outcome import StudyOutcome
@@ -36,8 +37,9 @@ LIMITS = (
 )
 OF_STUDY = "Parameters that vary, such as nodes or link_mbps, may make it another."
 UNSTABLE = (
-    "Means of synthetic jobs with a *, hollow in drawings, are of runs without a steady state, and "
-    "grow with the length of the runs."
+    "Means with a *, hollow in drawings, are those of runs of this length: in some the mean queue "
+    f"{GREW}. That proves no queue that grows without end, nor does a mean without a * prove a "
+    "steady state."
 )
 
 
@@ -99,7 +101,7 @@ def _point(at: pd.DataFrame, value: Any, metric: str, scale: Scale) -> Point:
     if value not in at.index:
         return Point(math.nan, math.nan)
     row = at.loc[value]
-    note = "no steady state" if row["unstable"] else ""
+    note = "queue grew" if row["unstable"] else ""
     mean, half = float(row[metric]), float(row[f"{metric} half_width"])
     return Point(mean / scale.size, half / scale.size, note)
 
@@ -277,7 +279,7 @@ def _text(value: Any) -> Cell:
 def _number(value: Any, half: Any, unstable: int, scale: Scale, of: str) -> Cell:
     """Return a number with its half-width, if it has one, what it is of, and a mark.
 
-    The mark is that runs are not steady.
+    The mark is that queues of runs grew.
     """
     if value is None or value is pd.NA or math.isnan(value):
         return Cell(NONE)

@@ -18,6 +18,7 @@ from experiments.show.labels import (
 )
 from experiments.show.numbers import counted, duration, listed, number, percent
 from experiments.show.run_data import Ran
+from grid.metrics.stability import GREW
 
 STANDS_OUT = 0.05
 """How much more than the next a cluster must be used to be named the busiest."""
@@ -177,8 +178,8 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         yield Sentence(f"{counted(unfinished, 'job')} {had}; they are in no chart{held}.", True)
     if summary["metrics"].get("stable") is False:
         yield Sentence(
-            "The queue grew for as long as jobs arrived: means of waits only tell how long the run "
-            "was, and would be higher in a longer one.",
+            f"The mean queue {GREW}: means of waits are those of a run of this length, and a "
+            "longer one may have higher ones.",
             True,
         )
     if ran.restarted:

@@ -15,6 +15,7 @@ from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
 from experiments.sweeps.statistics import is_random
+from grid.metrics.stability import GREW
 
 if TYPE_CHECKING:
     from experiments.studies.tables import StudyTables
@@ -168,9 +169,8 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
     unstable, unfinished = (points[points[name] > 0] for name in ("unstable", "unfinished"))
     if len(unstable):
         yield (
-            f"{_points(outcome, unstable)}: no steady state in {int(unstable['unstable'].sum())} "
-            "of the runs, whose queue grew for as long as jobs arrived. Means with a * are those "
-            "of runs of this length; in longer ones jobs wait longer."
+            f"The mean queue {GREW} in {_runs(outcome, unstable)}. Means with a * are those of "
+            "runs of this length: in longer ones jobs may wait longer."
         )
     if len(unfinished):
         yield (
@@ -251,12 +251,27 @@ def _ended(outcome: StudyTables) -> Iterator[str]:
         yield f"{outcome.ended}."
 
 
+def _runs(outcome: StudyTables, rows: pd.DataFrame) -> str:
+    """Return in how many runs of points the queue grew, one by one if they are few."""
+    if len(rows) > NAMED:
+        return f"{rows['unstable'].sum()} of {rows['n'].sum()} runs of {_points(outcome, rows)}"
+    counts = [f"{grew} of {n}" for grew, n in rows[["unstable", "n"]].to_numpy()]
+    counts[0] += " runs"
+    names = _names(outcome, rows)
+    return listed([f"{often} of {name}" for often, name in zip(counts, names, strict=True)])
+
+
 def _points(outcome: StudyTables, rows: pd.DataFrame) -> str:
     """Return points by their names, or how many there are."""
     if len(rows) > NAMED:
         return f"{len(rows)} of {len(outcome.points)} points"
+    return listed(_names(outcome, rows))
+
+
+def _names(outcome: StudyTables, rows: pd.DataFrame) -> list[str]:
+    """Return the names of points."""
     names = []
     for _, row in rows.iterrows():
         place = place_of(outcome, [row[name] for name in outcome.where])
         names.append(f"{row['policy']} ({place})" if place else str(row["policy"]))
-    return listed(names)
+    return names

@@ -126,12 +126,12 @@ class StudyTables:
     def points(self) -> pd.DataFrame:
         """A row for each policy in each setting.
 
-        Columns: workload, the parameters that vary, policy, ``n`` replications, how many of them
-        have no steady state (``unstable``), jobs left ``unfinished`` and ``rejected``; and of each
-        metric that is reported its mean by its name, and the half-width of its 95 % confidence
+        Columns: workload, the parameters that vary, policy, ``n`` replications, how many of
+        them had a queue that grew (``unstable``), jobs left ``unfinished`` and ``rejected``; and of
+        each metric that is reported its mean by its name, and the half-width of its 95 % confidence
         interval as ``NAME half_width``. It is of the ``NAME n`` runs that have such a number; there
-        is none if a run leaves jobs unfinished. Where runs have no steady state, it is that of runs
-        of their length.
+        is none if a run leaves jobs unfinished. Where queues of runs grew, it is that of runs of
+        their length.
         """
         rows = []
         for at, runs in self._groups([*self.where, "policy"]):
@@ -159,8 +159,8 @@ class StudyTables:
         ``mean`` of the metric and its ``half_width``; compared with the first policy, which has
         the best mean, the paired ``difference`` with its ``difference half_width``, in how many
         replications it is ``better`` and ``worse``, and whether it is ``surely_worse``
-        (`ranking.surely_better`); its runs without a steady state, ``unstable``, and the jobs that
-        it ``rejected``.
+        (`ranking.surely_better`); its runs whose queue grew, ``unstable``, and the jobs that it
+        ``rejected``.
         """
         rows = []
         for at, runs in self._groups(self.where):
@@ -210,7 +210,7 @@ class StudyTables:
         the ``mean`` of the metric at the first value, the paired ``difference`` at the second one,
         and its ``half_width``; in how many pairs the second is ``lower`` and ``higher``, and
         whether it ``surely_changes`` (`ranking.surely_apart`, of all rows of the two values
-        together); and ``unstable``, runs of both points without a steady state.
+        together); and ``unstable``, runs of both points whose queue grew.
         """
         rows, samples_of_rows = [], []
         for parameter, values in self.study.vary.items():
@@ -321,7 +321,7 @@ def _troubles(runs: pd.DataFrame) -> dict[str, int]:
 
 
 def _unstable(runs: pd.DataFrame) -> int:
-    """Return how many runs have no steady state."""
+    """Return of how many runs the queue grew."""
     return int((runs["stable"] == 0).sum())
 
 

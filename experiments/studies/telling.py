@@ -18,7 +18,7 @@ from experiments.studies.verdicts import place_of
 WIDEST = 1000
 """Columns of text that a table may have."""
 MARK = "*"
-"""Stands behind means of runs without a steady state."""
+"""Stands behind means of runs of which some had a queue that grew."""
 
 
 def print_outcome(outcome: StudyOutcome, console: Console) -> None:

@@ -1,4 +1,4 @@
-"""Runs without a steady state, whose means only tell how long they were: they may end early."""
+"""Runs whose queue is long and grows: means mostly tell how long they were; they may end early."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAR = 10.0
 
 
 def until_lost(model: GridModel, steps: Iterable[None]) -> Iterator[None]:
-    """Yield the steps of a run as long as it may have a steady state; of lost ones no more.
+    """Yield the steps of a run as long as it is not lost (`is_lost`).
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def until_lost(model: GridModel, steps: Iterable[None]) -> Iterator[None]:
 
 
 def is_lost(model: GridModel) -> bool:
-    """Tell whether the queue of a run is seen to grow without end, and is long already."""
+    """Tell whether the queue of a run grows (`grid.metrics.stability`), and is long already."""
     waiting = model.queued + sum(model.waiting)
     return waiting > LOST * model.world.clusters and model.world.statistics.stable is False
 

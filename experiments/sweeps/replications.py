@@ -84,7 +84,7 @@ class Replications(Shown):
 
     @property
     def unstable(self) -> int:
-        """Runs without a steady state."""
+        """Runs whose queue grew (`grid.metrics.stability`)."""
         return int((self.runs["stable"] == 0).sum())
 
     @property
@@ -117,8 +117,8 @@ class Replications(Shown):
     def means(self) -> dict[str, Interval | None]:
         """The mean of each metric with its 95 % confidence interval, of the runs that have it.
 
-        None if no run has such a number. Where runs have no steady state, they are means of runs of
-        this length.
+        None if no run has such a number. Where queues of runs grew, they are means of runs of this
+        length.
         """
         return {
             str(name): None if values.isna().all() else mean_interval(values.dropna())
@@ -185,8 +185,8 @@ class Replications(Shown):
         Returns
         -------
         dict
-            ``scenario``, ``seed``, ``replications`` and their ``seeds``; ``unstable``, how many of
-            them have no steady state (None if nothing tells of any); ``deadlines``
+            ``scenario``, ``seed``, ``replications`` and their ``seeds``; ``unstable``, of how
+            many of them the queue grew (None if nothing tells of any); ``deadlines``
             (`Result.deadlines`); ``metrics``, of each its ``mean`` and ``ci95``, the half-width of
             the 95 % confidence interval, and ``n`` if only so many of the runs have such a number;
             but ``stable`` and ``saturated`` as in a run's summary, and what is in a table there by

@@ -35,7 +35,8 @@ def next_target(
     -------
     int
         The same if they are enough: all policies are as precise as the study asks, but for those
-        without a mean or a steady state; or a log is replayed whole and nothing is random.
+        without a mean, or of which the queue of a run grew; or a log is replayed whole and nothing
+        is random.
 
     Notes
     -----
@@ -51,8 +52,8 @@ def next_target(
     wanted = target
     for each in policies:
         mean = mean_of(each, study.metric)
-        steady = not (each["stable"] == 0).any()
-        if how.precision is None or mean is None or mean.half_width is None or not steady:
+        grew = (each["stable"] == 0).any()
+        if how.precision is None or mean is None or mean.half_width is None or grew:
             continue
         accepted = how.precision * abs(mean.mean)
         half = mean.half_width or (math.inf if is_random(each) else 0.0)

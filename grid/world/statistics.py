@@ -96,10 +96,10 @@ class Statistics:
 
     @property
     def stable(self) -> bool | None:
-        """Whether the queue stopped growing; None if too few jobs, or all at once, came to tell.
+        """Whether the queue did not grow throughout (`grid.metrics.stability.is_settled`).
 
-        One that grows as long as jobs come has no steady state, and the means say nothing but how
-        long the run was.
+        None if too few jobs, or all at once, came to tell. Of one that grew, means are those of a
+        run of this length. Neither answer is a proof.
         """
         if self.jobs < FEWEST or self.queue_times[1] == self.queue_times[-1]:
             return None

@@ -26,6 +26,7 @@ from experiments.papers.claims_report import bare_table
 from experiments.papers.engine import Listing, Picture
 from experiments.sweeps.statistics import mean_interval
 from experiments.sweeps.sweep import Watch
+from grid.metrics.stability import GREW
 
 
 class Paper(engine.PaperOfPoints):
@@ -65,9 +66,10 @@ class Paper(engine.PaperOfPoints):
             "by seed.\n"
         )
         yield (
-            "If the queue of a run grows for as long as jobs arrive, there is **no steady state**, "
-            "and a mean would only tell how long the run was. Such runs end early. Their points "
-            "are arrows at the upper edge of a figure, and ∞ in numbers; a comparison with them "
+            f"If the mean queue of a run {GREW}, we take that for **no steady state**: a mean "
+            "would mostly tell how long the run was. No run proves a steady state, or that there "
+            "is none. Runs whose queues are long and grow end early. Their points are arrows at "
+            "the upper edge of a figure, and ∞ in numbers; a comparison with them "
             "counts as won by the other, and decides nothing if the runs of a point are not at "
             "one, or just one.\n"
         )

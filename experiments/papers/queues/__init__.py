@@ -34,6 +34,7 @@ from experiments.papers.queues.responses import KINDS, Outcome
 from experiments.papers.queues.saturation import POLICIES, SATURATION
 from experiments.papers.queues.version_claims import OF_LP_AND_EQ, OF_LS
 from experiments.show.bars import Chart, draw_bars
+from grid.metrics.stability import GREW
 
 CLAIMS = OF_LS + OF_LP_AND_EQ + OF_POLICIES + OF_QUEUES
 
@@ -105,9 +106,10 @@ class Paper(engine.PaperOfPoints):
             "alone).\n"
         )
         yield (
-            "**SAT** (saturated): in at least half of the runs the queues grew for as long as jobs "
-            "arrived, and a mean would only tell how long runs were. In numbers this is ∞. A "
-            "comparison with a saturated policy counts as won by the other, and decides nothing if "
+            f"**SAT** (saturated): in at least half of the runs the mean queue {GREW}, which "
+            "proves nothing of longer runs; a mean would mostly tell how long they were. In "
+            "numbers this is ∞. A comparison with a saturated policy counts as won by the other, "
+            "and decides nothing if "
             "the runs of a point are not at one, or just one; one of two such policies is left "
             "out. Runs whose queues are long and grow end early, and count as far "
             "as they went.\n"

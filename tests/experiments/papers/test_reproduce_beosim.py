@@ -349,4 +349,4 @@ def test_figures_that_bear_no_claim_say_so(capsys):
 def test_numbers_without_end_are_explained_where_there_are_some(capsys, mean, lines):
     verdict = Verdict("holds", (Measured("B3", Interval(mean, None)),))
     print_claims([(Claim((9,), "it waits", len), verdict)], "beosim.md", Console(), told)
-    assert capsys.readouterr().out.count("queues grew for as long as jobs arrived") == lines
+    assert capsys.readouterr().out.count("mean queues grew by more than a quarter") == lines

@@ -113,7 +113,7 @@ def test_replications_show_means(result):
     assert "none" not in shown
     assert repr(found).endswith(", runs 2, seed 7>")
     growing = dataclasses.replace(found, runs=runs.assign(stable=[1.0, 0.0]))
-    assert "1 of 2 runs have no steady state" in growing._repr_html_()
+    assert "In 1 of 2 runs the mean queue grew by more than a quarter" in growing._repr_html_()
     assert "4 ± 13" in growing._repr_html_()
 
 

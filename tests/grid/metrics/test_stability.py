@@ -1,4 +1,4 @@
-"""The verdict on steady state, on queues whose state is known."""
+"""Whether the queue of a run grew throughout, on queues of which that is known."""
 
 from __future__ import annotations
 
