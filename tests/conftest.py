@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test is a measurement: the first example may compile, and machines are busy.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 

@@ -144,7 +144,7 @@ def end(name: str) -> tuple[object, ...]:
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SYSTEMS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(stops=st.lists(st.integers(0, 250), min_size=1, max_size=3))
 def test_goes_on_from_a_pickle(name: str, stops: list[int]) -> None:
     model = begun(name)

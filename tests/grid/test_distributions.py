@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grid.distributions import (
@@ -107,13 +107,11 @@ def test_mean_run_time_is_the_integral_of_the_tail(law):
 
 
 @pytest.mark.parametrize("law", RUNTIMES, ids=repr)
-@settings(deadline=None)
 @given(u=st.floats(0, 1, exclude_max=True))
 def test_run_times_invert_the_cdf(law, u):
     assert law.cdf(runtime_level(law.law(), u)) == pytest.approx(u, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(minimum=st.integers(1, 500), width=st.integers(0, 500), u=st.floats(0, 1, exclude_max=True))
 def test_sizes_invert_the_cdf(minimum, width, u):
     law = LogUniformSizes(minimum, minimum + width)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.muscle import composition_table
@@ -41,13 +41,11 @@ def test_no_jobs():
 sizes_of_jobs = st.lists(st.integers(1, 12), max_size=30)
 
 
-@settings(deadline=None)
 @given(sizes_of_jobs, st.integers(1, 16))
 def test_equals_the_plain_implementation(sizes, max_size):
     assert composition_table(sizes, max_size) == table_of(sizes, max_size)[1:]
 
 
-@settings(deadline=None)
 @given(sizes_of_jobs, st.integers(1, 16))
 def test_rows_hold_what_fills_them(sizes, max_size):
     table = composition_table(sizes, max_size)

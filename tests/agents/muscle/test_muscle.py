@@ -83,7 +83,7 @@ def instances(draw):
     return sizes, times, deadlines, clusters, release, backlog
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(instances(), st.integers(0, 5))
 def test_equals_the_plain_implementation_job_by_job(instance, seed):
     sizes = instance[0]
@@ -203,7 +203,6 @@ def test_earliest_space(release, smallest, space):
     assert earliest_space(np.array(release), smallest) == space
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12), st.data())
 def test_earliest_space_equals_the_plain_implementation(release, data):
     smallest = data.draw(st.integers(1, len(release)))

@@ -117,7 +117,7 @@ def most_held(starts, finishes, counts):
     return max(np.cumsum([n for _, _, n in events]), default=0)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(grid=grids)
 def test_all_jobs_end_and_no_processor_is_held_twice(grid):
     model = run_of(grid)
@@ -141,7 +141,7 @@ def test_all_jobs_end_and_no_processor_is_held_twice(grid):
                 assert (behind["start"] >= wide["start"]).all(), "one behind went first"
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(grid=grids)
 def test_the_step_changes_nothing(grid):
     one, other = run_of(grid), run_of(grid, interval=0.37)

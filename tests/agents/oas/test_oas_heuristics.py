@@ -47,7 +47,7 @@ def test_a_queue_takes_the_fastest_nodes_on_which_no_link_is_saturated():
     assert [run.nodes for run in answer.schedule] == [(1, 0, 0), (0, 2, 0)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(instances, st.sampled_from([None, 50, 33.3, 12.345678901234567]))
 def test_every_schedule_holds_exactly_as_it_is_printed(instance, slot):
     given_ = Instance.from_dict(instance)
@@ -64,7 +64,7 @@ def test_every_schedule_holds_exactly_as_it_is_printed(instance, slot):
             ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(instances)
 @example(some(1, 5, clusters=(1, 1, 2, 4), link=99.99999999999999))
 def test_a_job_is_distributed_if_there_is_any_way(instance):

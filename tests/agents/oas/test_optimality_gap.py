@@ -63,7 +63,7 @@ def test_the_optimum_of_a_round_is_that_of_an_exhaustive_search(seed, whole):
     assert found.makespan == max(job.finish for job in jobs[2:])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 7),

@@ -57,7 +57,7 @@ def plainly_predicted(job, ended, learns):
 
 
 @pytest.mark.parametrize("prediction", ["learned", "requested"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=PEOPLE)
 def test_predictions_use_what_was_known_at_submission(prediction, rows):
     jobs = with_users([*rows, (0, 1, 1, 1, 1, 5)])

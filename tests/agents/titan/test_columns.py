@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from deap import base, tools
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.schedule import Placement
@@ -55,7 +55,6 @@ def coded(draw, most=9):
 
 
 @given(coded())
-@settings(deadline=None)  # the first example compiles
 def test_decoding_agrees_with_plain_python(case):
     problem, order, resources = case
     if not order:
@@ -73,7 +72,6 @@ def test_decoding_agrees_with_plain_python(case):
 
 
 @given(coded(), st.integers(0, 10**6))
-@settings(deadline=None)
 def test_operators_keep_every_jobs_size_and_crossover_its_processors(case, seed):
     problem, order, resources = case
     if not order:

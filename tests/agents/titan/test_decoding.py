@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.titan.decoding import Problem, lower_bound, schedule, score, scoring
@@ -44,7 +44,6 @@ def problems(draw, most=12):
 
 
 @given(problems())
-@settings(deadline=None)  # the first example compiles
 def test_decoding_agrees_with_plain_python(case):
     problem, order = case
     sizes, times, _, release = plain(problem)
@@ -60,7 +59,6 @@ def test_decoding_agrees_with_plain_python(case):
 
 
 @given(problems())
-@settings(deadline=None)  # the first example compiles
 def test_idle_time_is_what_neither_work_nor_earlier_jobs_take(case):
     problem, order = case
     _, makespan, idle = plain_titan.metrics(*plain(problem), order)
@@ -70,7 +68,6 @@ def test_idle_time_is_what_neither_work_nor_earlier_jobs_take(case):
 
 
 @given(problems())
-@settings(deadline=None)  # the first example compiles
 def test_no_order_betters_the_lower_bound(case):
     problem, order = case
     found = score(np.array(order, np.int64), scoring(problem, WEIGHTS, "total"))

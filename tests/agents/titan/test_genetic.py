@@ -44,7 +44,6 @@ def random_problem(seed, jobs, processors=20, held=0.0):
 
 
 @given(st.integers(1, 30), st.integers(0, 10**6))
-@settings(deadline=None)
 def test_operators_make_permutations(jobs, seed):
     numbers = stream(seed, "operators")
     rng = random.Random(seed)
@@ -143,7 +142,7 @@ def test_default_quality_is_near_the_best_of_long_searches():
 
 
 @given(problems(most=9), st.integers(0, 1000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_never_worse_than_the_seed_and_elitist(case, seed):
     problem, order = case
     outcome = evolve(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from deap import base
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.schedule import Placement
@@ -35,7 +35,6 @@ def check_schedule(schedule, sizes, times, release):
     st.lists(st.floats(0, 20), min_size=6, max_size=6),
     st.integers(0, 99),
 )
-@settings(deadline=None)  # the first example compiles
 def test_schedules_are_feasible_and_as_good_as_they_say(jobs, release, seed):
     sizes, times, deadlines = zip(*jobs, strict=True) if jobs else ((), (), ())
     result = optimise(sizes, times, deadlines, 6, rng=seed, release=release, **BRIEF)

@@ -120,7 +120,7 @@ arriving = st.lists(
     ("scheduler", "local"),
     [("dll", "easy"), ("ect", "fcfs"), ("a4", "sjf"), ("b3", "fcfs"), (Varies, "fcfs")],
 )
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(rows=arriving, changes=changes, latency=st.sampled_from([0.0, 0.5]), lossy=st.booleans())
 def test_all_that_befalls_jobs_is_told(scheduler, local, shape, rows, changes, latency, lossy):
     platform = tree() if shape == "tree" else PLATFORM

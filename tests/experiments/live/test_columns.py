@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -44,7 +44,6 @@ def test_shortened_texts_fit_on_one_line(text, width, glyphs):
     assert short.isprintable()
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(categories=["L"]), min_size=30), st.integers(12, 30))
 def test_names_that_begin_alike_stay_apart(common, width):
     given_names = [f"{common}{number}.fr" for number in range(1, 13)]

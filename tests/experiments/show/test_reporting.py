@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.cli.app import main
@@ -53,7 +53,6 @@ def parts(draw):
     return size, [found[each] for each in order]
 
 
-@settings(deadline=None)  # it may have to be compiled
 @given(parts())
 def test_no_row_shows_two_jobs_at_once(given):
     size, jobs = given

@@ -54,7 +54,7 @@ def joint(jobs, sizes):
 LAWS = st.lists(st.integers(0, 3), min_size=3, max_size=3).filter(any)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(LAWS, LAWS, st.booleans())
 def test_independent_components_by_trying_all_sequences(first, second, slotted):
     laws = [np.array(law) / sum(law) for law in (first, second)]

@@ -53,7 +53,7 @@ def kinds_of(requests):
 LAWS = st.lists(st.integers(0, 3), min_size=5, max_size=5).filter(lambda law: any(law[1:]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(LAWS, st.integers(1, 3), st.integers(4, 6), st.booleans())
 def test_independent_components_by_the_definition(law, clusters, size, slotted):
     law = np.array(law) / sum(law)

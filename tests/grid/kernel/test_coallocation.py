@@ -28,14 +28,14 @@ from tests.grid.plain_cases import (
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases([SPLIT], slides=True), st.booleans())
 def test_split_jobs(case, in_order):
     case.in_order = in_order
     case.check(rel=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases([SPLIT, SEND, SEND_WHEN_FREE, START_WHEN_FREE], slides=True), st.booleans())
 def test_split_and_single_jobs(case, in_order):
     case.in_order = in_order

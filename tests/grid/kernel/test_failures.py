@@ -30,14 +30,14 @@ from tests.grid.plain_cases import (
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases([SEND], tracked=True), st.data())
 def test_sent_jobs(case, data):
     case.fail_at_random(data.draw)
     case.check()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases([SEND, START_WHEN_FREE, SEND_WHEN_FREE], tracked=True), st.booleans(), st.data())
 def test_both_levels(case, in_order, data):
     case.in_order = in_order
@@ -45,14 +45,14 @@ def test_both_levels(case, in_order, data):
     case.check()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(cases([SEND, START_THEN_SEND, START_THEN_SEND], tracked=True), st.data())
 def test_jobs_started_first_and_sent_later(case, data):
     case.fail_at_random(data.draw, often=True)
     case.check()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases([SEND, START_WHEN_FREE, SEND_WHEN_FREE], tracked=True), st.booleans(), st.data())
 def test_plans(case, sets, data):
     case.replan_at_random(data.draw, sets)
@@ -64,7 +64,7 @@ everything = [SEND, SEND_WHEN_FREE, START_WHEN_FREE, SPLIT]
 
 
 @pytest.mark.thorough
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(cases(everything, slides=True, tracked=True), st.booleans(), st.booleans(), st.data())
 def test_all_at_once(case, in_order, sets, data):
     case.in_order = in_order

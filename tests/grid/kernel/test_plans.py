@@ -17,7 +17,7 @@ from grid.world.world import World
 from tests.grid.plain_cases import SEND, START_WHEN_FREE, Case, cases, table
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases([SEND, START_WHEN_FREE]), st.booleans(), st.data())
 def test_orders_that_change(case, tracked, data):
     case.replan_at_random(data.draw, sets=False)
@@ -25,7 +25,7 @@ def test_orders_that_change(case, tracked, data):
     case.check()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(cases([SEND, START_WHEN_FREE], tracked=True), st.data())
 def test_processor_sets_that_change(case, data):
     case.replan_at_random(data.draw, sets=True)

@@ -29,7 +29,7 @@ def written(table, format, path):
 
 @pytest.mark.parametrize("format", WRITTEN)
 @given(rows=job_rows(2))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_what_a_format_holds_reads_back_exactly(format, rows, tmp_path_factory):
     rows["arrival"][0] = 0.0  # logs begin with their first job
     path = tmp_path_factory.getbasetemp() / f"round.{format}"

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from grid.errors import WorkloadError
 from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, job_table
@@ -185,7 +185,6 @@ def test_spreadsheets_and_packed_files(tmp_path):
 
 
 @given(rows=job_rows(len(CLUSTERS)))
-@settings(deadline=None)
 def test_what_is_written_reads_back_exactly(tmp_path_factory, rows):
     stream = io.StringIO()
     write_csv(stream, rows, CLUSTERS)

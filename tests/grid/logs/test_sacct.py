@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grid.errors import WorkloadError
@@ -150,7 +150,6 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_siz
     names=st.lists(st.tuples(texts, texts), min_size=1, max_size=5),
     elapsed=st.integers(1, 10**7),
 )
-@settings(deadline=None)
 def test_any_names_and_comments(tmp_path_factory, names, elapsed):
     """What users write changes no job, and is never taken for another column."""
     path = tmp_path_factory.getbasetemp() / "dump.txt"

@@ -176,7 +176,7 @@ def test_nothing_but_advertisements_is_lost_for_good(when):
         assert world.known["unfinished"].tolist() == [0] * 4
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.sampled_from(["change", "periodic", "both"]),
     st.sampled_from([0.0, 0.3]),

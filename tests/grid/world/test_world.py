@@ -192,7 +192,7 @@ def all_of(world):
     return repr((fields, columns, counts, world.messages, world.busy_area().tolist(), world.now))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cases(anything, slides=True, tracked=True), st.booleans(), st.data())
 def test_small_runs_interrupted(case, sets, data):
     case.replan_at_random(data.draw, sets, later=1e-4)

@@ -104,7 +104,7 @@ def workloads(draw, processors, exact=False):
 PROCESSORS = st.integers(1, 12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.data(),
     PROCESSORS,
@@ -122,7 +122,7 @@ def test_every_start(data, processors, service, order, max_jumps, exact, tracked
     assert starts(world) == [job.start for job in plain.run(plain_jobs(table))]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data(), PROCESSORS, st.sampled_from(SERVICES), st.lists(st.floats(0.1, 30), max_size=10))
 def test_steps_change_nothing(data, processors, service, steps):
     table = data.draw(workloads(processors))
@@ -135,7 +135,7 @@ def test_steps_change_nothing(data, processors, service, steps):
     assert starts(whole) == starts(in_steps)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data(), PROCESSORS)
 def test_nobody_delays_the_head_of_an_easy_queue(data, processors):
     table = data.draw(workloads(processors, exact=True))
@@ -146,7 +146,7 @@ def test_nobody_delays_the_head_of_an_easy_queue(data, processors):
         assert start <= job.shadow
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data(), PROCESSORS, st.sampled_from(list(ORDERS)))
 def test_nobody_starts_later_than_first_reserved(data, processors, order):
     table = data.draw(workloads(processors, exact=True))
@@ -242,7 +242,7 @@ def test_parts_of_jobs_that_are_split_are_releases(service, penalty):
 # Several clusters, failures ----------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.data(),
     st.sampled_from(SERVICES[1:]),

@@ -19,20 +19,20 @@ from grid.world.world import World
 from tests.grid.plain_cases import SEND, SEND_WHEN_FREE, START_WHEN_FREE, cases, rows, rules, table
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases([SEND]))
 def test_destinations_fixed(case):
     case.check()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases([SEND_WHEN_FREE, START_WHEN_FREE]), st.booleans())
 def test_jobs_that_wait_globally(case, in_order):
     case.in_order = in_order
     case.check()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases([SEND, SEND_WHEN_FREE, START_WHEN_FREE]), st.booleans(), st.booleans())
 def test_both_levels(case, in_order, tracked):
     case.in_order, case.tracked = in_order, tracked
@@ -69,7 +69,7 @@ def largest_to_start(known, memory):
     return total if memory[0] == 1.0 else most
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.tuples(st.integers(0, 8), st.integers(1, 12), st.integers(1, 6)), min_size=1, max_size=40
