@@ -133,6 +133,7 @@ class _Told(BaseModel):
     inputs: dict[str, str] = {}
     platform: dict[str, Any] | None = None
     changes: list[str] = []
+    of_muscle: list[str] = []
 
 
 LARGEST = 1e100

@@ -14,6 +14,7 @@ import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from agents.muscle.scheduler import MuscleScheduler
 from agents.registry import global_scheduler, kinds_of, local_scheduler
 from experiments.cli.options import seconds
 from experiments.scenario.assignments import shown
@@ -245,6 +246,12 @@ class Definition(_Part):
             *(global_scheduler(each.global_) for each in self.compared),
             *(local_scheduler(each.local) for each in self.compared),
         )
+
+    @property
+    def of_muscle(self) -> list[str]:
+        """The labels of the policies whose global scheduler is MUSCLE, or made from it."""
+        found = [(each.label, global_scheduler(each.global_)) for each in self.compared]
+        return [label for label, policy in found if issubclass(policy, MuscleScheduler)]
 
     @property
     def own_modules(self) -> dict[str, str]:

@@ -391,6 +391,7 @@ class Study:
             "study": told,
             "text": self.text,
             "ended": None,
+            "of_muscle": self.definition.of_muscle,
             "platform": self.base.to_dict()["platform"],
             "changes": of_windows(self.definition, self._scenarios.values(), self.workloads),
         }

@@ -49,11 +49,11 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
 
 def _without_deadlines(outcome: StudyTables) -> Iterator[str]:
     """Yield in how many runs MUSCLE had no deadlines to go by."""
-    platform, compared = outcome.provenance.get("platform"), outcome.study.compared
+    platform = outcome.provenance.get("platform")
     if platform is not None and len(platform["clusters"]) == 1:
         return
     runs = outcome.runs
-    runs = runs[runs["policy"].isin([each.label for each in compared if each.global_ == "muscle"])]
+    runs = runs[runs["policy"].isin(outcome.provenance.get("of_muscle", ()))]
     without = runs[runs["drawn_deadlines"].isna()]
     if len(without):
         whose = listed(list(dict.fromkeys(without["policy"])))

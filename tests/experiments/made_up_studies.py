@@ -30,6 +30,7 @@ def made_up(path, result, text=STUDY, replications=5, ended=""):
     """
     study = Definition.of_text(text, "study.toml")
     told = {"study": study.to_dict(), "version": "1.0", "text": text, "ended": ended}
+    told["of_muscle"] = study.of_muscle
     database = StudyDatabase(path, {}, told)
     tasks, results = [], {}
     for replication in range(replications):

@@ -273,15 +273,18 @@ def test_no_run_is_finished(tmp_path):
     json.dumps(outcome.summary(), allow_nan=False)
 
 
-def test_it_is_told_that_muscle_had_no_deadlines_to_go_by(tmp_path):
-    none, text = float("nan"), STUDY.replace('"dll"', '"muscle"')
+@pytest.mark.parametrize("muscle", ["muscle", "agents.muscle.scheduler:MuscleScheduler"])
+def test_it_is_told_that_muscle_had_no_deadlines_to_go_by(muscle, tmp_path):
+    none, text = float("nan"), STUDY.replace('"dll"', f'"{muscle}"')
 
     def result(policy, workload, setting, replication):
         drawn = none if setting["link_mbps"] == 100 or replication == 0 else 1.0
         return {"mean_turnaround": 5.0 + replication, "drawn_deadlines": drawn}
 
     told = " ".join(StudyOutcome.read(made_up(tmp_path / "r", result, text)).sentences())
-    assert "In 6 of 10 runs of muscle over fcfs no job has a deadline: the workload levels" in told
+    assert (
+        f"In 6 of 10 runs of {muscle} over fcfs no job has a deadline: the workload levels" in told
+    )
     outcome = StudyOutcome.read(made_up(tmp_path / "b", result))
     assert "the workload levels" not in " ".join(outcome.sentences())
 
