@@ -93,11 +93,10 @@ def _effects(outcome: StudyTables) -> Iterator[str]:
             (effects["parameter"] == parameter)
             & (effects["from"] == cell(one))
             & (effects["to"] == cell(other))
-            & (effects["unstable"] == 0)
         ]
         alike: dict[str, list[str]] = {}
         for policy, rows in ends.groupby("policy", sort=False):
-            what = _change(outcome, rows) + _shared(outcome, str(policy), rows["n"])
+            what = _change(outcome, rows) + _shared(outcome, str(policy), rows["n"]) + _grown(rows)
             alike.setdefault(what, []).append(str(policy))
         for what, policies in alike.items():
             yield (
@@ -112,6 +111,12 @@ def _shared(outcome: StudyTables, policy: str, pairs: pd.Series) -> str:
     if pairs.min() == points[f"{outcome.metric} n"].max():
         return ""
     return f", of the {_from_to(pairs)} {pieces(outcome, pairs.max())} that both have"
+
+
+def _grown(rows: pd.DataFrame) -> str:
+    """Return that differences may depend on the length of runs, if the queues of some grew."""
+    grew = rows["unstable"].sum()
+    return f", in runs of this length (the queue grew in {grew} of them)" if grew else ""
 
 
 def _from_to(counts: pd.Series) -> str:

@@ -77,3 +77,18 @@ def test_effects_are_judged_by_all_pairs_as_ranks_are(tmp_path):
     assert outcome.effects[columns].to_numpy().tolist() == [[19, 1, True], [1, 0, False]]
     assert (outcome.effects["half_width"] > outcome.effects["difference"].abs()).all()
     assert "(lower in 19 of 20 replications)." in " ".join(outcome.sentences())
+
+
+def test_an_effect_is_told_also_where_queues_grew(tmp_path):
+    def result(policy, workload, setting, replication):
+        slow = 50.0 if setting["link_mbps"] == 100 else 0.0
+        grew = policy.startswith("ect") and slow and replication in (1, 3)
+        return {"mean_turnaround": 50.0 + slow} | ({"stable": 0.0} if grew else {})
+
+    told = [line for line in read(tmp_path, result).sentences() if line.startswith("From")]
+    changes = "changes by -50 ± 0 % (lower in 5 of 5 replications)"
+    assert told == [
+        f"From link_mbps 100 to 1000, mean turnaround of ect over fcfs {changes}, in runs of this "
+        "length (the queue grew in 2 of them).",
+        f"From link_mbps 100 to 1000, mean turnaround of dll over fcfs {changes}.",
+    ]
