@@ -99,6 +99,8 @@ def _effects(outcome: StudyTables) -> Iterator[str]:
             what = _change(outcome, rows) + _shared(outcome, str(policy), rows["n"]) + _grown(rows)
             alike.setdefault(what, []).append(str(policy))
         for what, policies in alike.items():
+            if len(policies) > 1:  # that many of each, not of all together
+                what = what.replace(" cases", " cases each")
             yield (
                 f"From {parameter} {shown(one)} to {shown(other)}, {label(outcome.metric)} of "
                 f"{listed(policies)} {what}."

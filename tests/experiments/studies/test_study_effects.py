@@ -38,7 +38,7 @@ def test_a_sure_change_is_never_told_as_none(tmp_path):
     ("latencies", "says"),
     [
         ("", "dll over fcfs changes by +2.50 ± 0 min (higher in 5 of 5 replications)."),
-        ("\nlatency = [0, 5]", "dll over fcfs changes by +2.50 min in 2 of 2 cases."),
+        ("\nlatency = [0, 5]", "dll over fcfs changes by +2.50 min in 2 of 2 cases each."),
     ],
 )
 def test_a_change_from_nothing_is_told_in_the_metrics_own_unit(tmp_path, latencies, says):
@@ -59,6 +59,15 @@ def test_what_a_parameter_does_alike_is_told_once(tmp_path):
         "From link_mbps 100 to 1000, mean turnaround of ect over fcfs and dll over fcfs stays the "
         "same."
     ]
+
+
+def test_cases_of_several_policies_are_counted_each(tmp_path):
+    def by_chance(policy, workload, setting, replication):
+        return {"mean_turnaround": 100.0 + (setting["link_mbps"] == 100) * (-1) ** replication}
+
+    text = STUDY.replace("[100, 1000]", "[100, 1000]\nlatency = [0, 5]")
+    told = " ".join(read(tmp_path, by_chance, text=text).sentences())
+    assert "dll over fcfs does not change as far as can be told in any of 2 cases each." in told
 
 
 def test_effects_are_judged_by_all_pairs_as_ranks_are(tmp_path):
