@@ -113,7 +113,7 @@ class Study:
         study = cls(Path(path), text, Definition.of_text(text, str(path)))
         for (policy, at), scenario in study._scenarios.items():
             with naming_table(study.path, study.definition, policy, study._at[at].name):
-                study._at[at].run(scenario, 0).model()
+                study._at[at].check(scenario, study.definition.replications)
         study._try_out()
         return study
 

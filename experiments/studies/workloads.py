@@ -90,6 +90,14 @@ class StudyWorkload:
             return StudyRun(scenario, self.digests, len(self.arrivals))
         return self._part(scenario, *self.stretches[replication])
 
+    def check(self, scenario: Scenario, how: Replications) -> None:
+        """Raise `GridError` for what no replication can be of, or not all can."""
+        self.run(scenario, 0).model()
+        assert isinstance(scenario.parameters, Parameters)
+        if self.stretches and scenario.parameters.mode == "per-cluster":  # that refuses large jobs
+            last = self.stretches[self.most(how) - 1]
+            self._part(scenario, self.stretches[0][0], last[1]).model()
+
     def short(self, scenario: Scenario, jobs: int) -> StudyRun:
         """Return the beginning of a run, about so many jobs, that bears whatever the whole does.
 
