@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.deadlines import mentions
+from agents.deadlines import mentions, reads_deadlines
 from agents.muscle.scheduler import MuscleScheduler
 from agents.queueing.visiting import QueuePolicy
 from agents.registry import LOCAL, kinds_of, readers
@@ -119,16 +119,6 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
         "runtimes is bounded-pareto",
         lambda p, log: not log and p.runtimes == "bounded-pareto",
     ),
-    (
-        (*RATIOS, "service_classes"),
-        "assign_deadlines is false",
-        lambda p, log: not p.assign_deadlines,
-    ),
-    (
-        RATIOS,
-        "there are service_classes",
-        lambda p, log: p.assign_deadlines and bool(p.service_classes),
-    ),
 )
 """Parameters that mean nothing, why, and when: by all parameters and whether there is a log."""
 
@@ -152,7 +142,9 @@ def of_no_effect(
         if applies(parameters, log):
             yield names, why
     if policy is None or local_policy is None:
+        yield from _of_deadlines(parameters, log, True)
         return
+    yield from _of_deadlines(parameters, log, any(map(reads_deadlines, (policy, local_policy))))
     why = NO_LINKS if policy.penalty else "" if policy.may_split() else NO_SPLIT
     if why:
         yield COMMUNICATION, why
@@ -170,6 +162,19 @@ def of_no_effect(
         for name in declared(kind):
             if name not in read:
                 yield (name,), _unread(name)
+
+
+def _of_deadlines(
+    parameters: Parameters, log: bool, read: bool
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield those of how deadlines are drawn where none is, and why; or those of no class."""
+    if not parameters.draws_deadlines(log, read):
+        by_itself = parameters.model_copy(update={"assign_deadlines": "auto"})
+        chosen = by_itself.draws_deadlines(log, read)
+        why = "assign_deadlines is false" if chosen else "no scheduler reads deadlines"
+        yield (*RATIOS, "service_classes"), why
+    elif parameters.service_classes:
+        yield RATIOS, "there are service_classes"
 
 
 def _of_rounds(

@@ -268,6 +268,15 @@ class Parameters(BaseModel):
         truth = self.knowledge == "truth"
         return Advertising(self.advertise, self.period, self.loss, truth)
 
+    def draws_deadlines(self, log: bool, read: bool) -> bool:
+        """Tell whether jobs that bring no deadline get one; ``read``: a scheduler reads deadlines.
+
+        ``log`` is whether a log gives the jobs.
+        """
+        if self.assign_deadlines != "auto":
+            return self.assign_deadlines
+        return read or (self.mode == "batch" and not log)
+
     def of(self, kind: Any) -> Any:
         """Return settings of a kind, whose fields are named as the parameters that they are."""
         return kind(**{name: getattr(self, name) for name in declared(kind)})

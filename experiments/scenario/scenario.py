@@ -236,10 +236,8 @@ class Scenario(Shown):
     def draws_deadlines(self) -> bool:
         """Whether jobs that bring no deadline are given one."""
         assert isinstance(self.parameters, Parameters)
-        if (choice := self.parameters.assign_deadlines) != "auto":
-            return choice
-        in_rounds = self.workload is None and self.parameters.mode == "batch"
-        return in_rounds or any(map(reads_deadlines, (self.policy, self.local_policy)))
+        read = any(map(reads_deadlines, (self.policy, self.local_policy)))
+        return self.parameters.draws_deadlines(self.workload is not None, read)
 
     @property
     def largest_job(self) -> int:

@@ -164,3 +164,21 @@ def test_shares_of_queues_are_origins_too():
     staged = Scenario.load("queues").changed(["local_share=0", "staging_time=1"])
     assert "staging_time (local_share is 0: no job has an origin)" in notes(staged)[0]
     assert "staging_time" not in notes(staged.changed(["queue_shares=25,25,25,25"]))[0]
+
+
+@pytest.mark.parametrize(
+    ("local", "parameters", "why"),
+    [
+        ("sjf", {"mode": "open"}, "no scheduler reads deadlines"),
+        ("sjf", {"mode": "open", "assign_deadlines": False}, "no scheduler reads deadlines"),
+        ("sjf", {"mode": "batch", "assign_deadlines": False}, "assign_deadlines is false"),
+        ("sjf", {"mode": "open", "assign_deadlines": True}, ""),
+        ("sjf", {"mode": "batch"}, ""),
+        ("titan", {"mode": "open"}, ""),
+        ("titan", {"mode": "open", "assign_deadlines": False}, "assign_deadlines is false"),
+    ],
+)
+def test_it_is_said_why_no_deadline_is_drawn(local, parameters, why):
+    given = {**parameters, "max_deadline_ratio": 3}
+    lines = [f"parameters without effect: max_deadline_ratio ({why})"] if why else []
+    assert told(given, global_scheduler="ect", local_scheduler=local) == lines
