@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +25,9 @@ NUMBER_SHARED = "job number used at another site: kept"
 ORIGIN = "origin other than {site}, whose log it is: {site} taken"
 USER_RAISED = "user of {site}: number raised by {above}"
 TOGETHER = "job of {site}: its log began {later} after that of {first}; here both begin at 0"
-AFTER_LAST = "job after the last that {site} submits, at {last} of {span}"
+AFTER_LAST = (
+    "job after the last that {site} submits, at {last:,.15g} s; the last of all: {end:,.15g} s"
+)
 NONE_OF_SITE = "job of a window in which {site} submits none"
 OUTSIDE = "outside the window: left out"
 
@@ -148,15 +149,14 @@ def _after_last(jobs: JobArray, sites: Mapping[int, str]) -> dict[str, int]:
     found: dict[str, int] = {}
     if not len(jobs):
         return found
-    first, span = jobs["arrival"][0], jobs["arrival"][-1] - jobs["arrival"][0]
+    first, end = jobs["arrival"][0], jobs["arrival"][-1]
     for index, site in sites.items():
         of_site = jobs["arrival"][jobs["origin"] == index]
         if not len(of_site):
             found[NONE_OF_SITE.format(site=site)] = len(jobs)
-        elif (last := of_site[-1] - first) < BUT_A_TENTH * span:
-            ends = [timedelta(seconds=round(float(each))) for each in (last, span)]
-            rule = AFTER_LAST.format(site=site, last=ends[0], span=ends[1])
-            found[rule] = int((jobs["arrival"] > of_site[-1]).sum())
+        elif (last := of_site[-1]) - first < BUT_A_TENTH * (end - first):
+            rule = AFTER_LAST.format(site=site, last=last, end=end)
+            found[rule] = int((jobs["arrival"] > last).sum())
     return found
 
 

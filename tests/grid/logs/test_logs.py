@@ -57,7 +57,7 @@ def test_site_logs(swf, table):
             cleaning.ZERO_RUNTIME: 2,
             cleaning.NO_RUNTIME: 1,
             cleaning.NUMBER_SHARED: 1,
-            cleaning.AFTER_LAST.format(site="C1", last="0:00:06", span="0:00:20"): 1,
+            cleaning.AFTER_LAST.format(site="C1", last=6, end=20): 1,
         },
         1,
     )
