@@ -18,18 +18,20 @@ from experiments.cli.process import (
 
 if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
+    from grid.workloads.table import Stated
 
 
 def tell_notes(
     scenario: Scenario,
     all_left_at: float = math.inf,
     due: bool = True,
-    named: tuple[int, int] = (0, 0),
+    stated: Stated | None = None,
 ) -> None:
     """Tell on stderr what is no error; once a run is done, so that an error stays one line."""
     from experiments.scenario.notes import notes
+    from grid.workloads.table import NOTHING
 
-    for note in notes(scenario, all_left_at, due, named):
+    for note in notes(scenario, all_left_at, due, stated or NOTHING):
         click.echo(f"metasched: {note}", err=True)
 
 
@@ -44,18 +46,19 @@ def validate(seed: int, every: bool, as_json: bool, scenario: str, **options: An
     imported: use only files that you trust.
     """
     from experiments.sweeps.progress import telling
+    from grid.workloads.table import stated_by
 
     with telling("loading"):
         from experiments.cli.listing import described, print_parameters
-        from experiments.scenario.notes import named_components, notes
+        from experiments.scenario.notes import notes
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with users_code(), telling(f"reading {scenario}"):
             chosen = chosen_scenario(scenario, **options)
             model = chosen.model(seed)
-        ran, named = chosen.as_run(model), named_components(model.workload)
-        found = described(chosen, scenario, notes(chosen, named=named), ran)
-        tell_notes(chosen, named=named)
+        ran, stated = chosen.as_run(model), stated_by(model.workload)
+        found = described(chosen, scenario, notes(chosen, stated=stated), ran)
+        tell_notes(chosen, stated=stated)
         if as_json:
             click.echo(json.dumps(found, allow_nan=False), file=stdout)
         else:

@@ -129,7 +129,7 @@ def run(
         if asked.rounds is not None:
             _write_rounds(result, asked.rounds)
         due = result.deadlines is not None
-        tell_notes(chosen, result.all_left_at, due, result.named_components)
+        tell_notes(chosen, result.all_left_at, due, result.stated)
         if as_json:
             if result.stable is False:
                 from experiments.show.run_tables import UNSTABLE
@@ -278,7 +278,7 @@ def _replicate(
         if out is not None:
             write(found, text, Path(out))
         due = found.deadlines is not None
-        tell_notes(chosen, found.all_left_at, due, found.named_components)
+        tell_notes(chosen, found.all_left_at, due, found.stated)
         if as_json:
             if not found.random:
                 click.echo(f"metasched: {NOT_RANDOM}", err=True)

@@ -12,10 +12,10 @@ from experiments.run.observed import Observed
 from experiments.run.own_metrics import measured
 from experiments.run.summary import summary_of
 from experiments.run.totals import RunTotals
-from experiments.scenario.notes import named_components
 from experiments.show.display import Shown
 from grid.kernel.state import VACANT
 from grid.metrics.of_rounds import Rounds, run_performance
+from grid.workloads.table import stated_by
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,7 +88,7 @@ class Result(RunTotals, Shown):
             extras=extras or {},
             in_rounds=observed.rounds is not None or model.scheduler.collects,
             drawn_deadlines=model.workload.drawn_deadlines,
-            named_components=named_components(model.workload),
+            stated=stated_by(model.workload),
         )
         if not scenario.own_metrics:
             return result

@@ -19,6 +19,7 @@ from grid.platform import topology
 from grid.platform.brokers import CHANGE
 from grid.platform.multicluster import Platform
 from grid.workloads.source import Cleaning
+from grid.workloads.table import NOTHING, Stated
 from grid.world.finished import Records
 from grid.world.records import jobs_table
 from grid.world.statistics import Statistics
@@ -101,8 +102,8 @@ class RunTotals:
         Share of the jobs' deadlines that were drawn; None if no job has one.
     failed_metrics : mapping of str to exception
         What those of them raised that failed, by ``module:function``.
-    named_components : pair of int
-        Jobs of a table that name components, and those that name the cluster of each.
+    stated : Stated
+        What the jobs of a log say.
     """
 
     scenario: Scenario
@@ -130,7 +131,7 @@ class RunTotals:
     in_rounds: bool = False
     drawn_deadlines: float | None = None
     failed_metrics: Mapping[str, Exception | SystemExit] = field(default_factory=dict)
-    named_components: tuple[int, int] = (0, 0)
+    stated: Stated = NOTHING
 
     @property
     def platform(self) -> Platform:

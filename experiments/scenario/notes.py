@@ -17,10 +17,9 @@ from experiments.scenario.checked import OF_ALL
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import counted, instant
+from grid.platform.topology import latencies
 from grid.settings import declared
-from grid.workloads.source import Workload
-from grid.workloads.synthetic import BatchWorkload
-from grid.workloads.table import Table
+from grid.workloads.table import NOTHING, Stated
 
 SIZES = ("sizes", "min_size", "max_size")
 PARETO = ("min_runtime", "max_runtime", "pareto_exponent")
@@ -50,6 +49,7 @@ NO_LINKS = "the global scheduler takes no account of links"
 SIZE_ALONE = "the global scheduler reads the size of a job, not its components"
 NO_SPLIT = "the global scheduler splits no job"
 NO_ROUNDS = "no scheduler reads it, and there are no rounds that it judges"
+SILENT = "computation_fraction is 1: no job communicates"
 NO_ORDER = "the global scheduler takes components in any order"
 
 Condition = Callable[[Parameters, bool], bool]
@@ -73,16 +73,8 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     ),
     (("queue",), "mode is open", lambda p, log: not log and p.mode == "open"),
     (("q",), "sizes is not powers-of-two", lambda p, log: not log and p.sizes != "powers-of-two"),
-    (
-        ("request",),
-        "there is no composition",
-        lambda p, log: not log and not p.composition,
-    ),
-    (
-        ("local_share",),
-        "there are queue_shares",
-        lambda p, log: bool(p.queue_shares),
-    ),
+    (("request",), "there is no composition", lambda p, log: not log and not p.composition),
+    (("local_share",), "there are queue_shares", lambda p, log: bool(p.queue_shares)),
     (("load",), "mode is batch", lambda p, log: not log and p.mode == "batch"),
     (
         ("jobs", "queue", "load", "local_share"),
@@ -98,7 +90,7 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     ),
     (
         ("message_rate",),
-        "computation_fraction is 1: no job communicates",
+        SILENT,
         lambda p, log: not log and p.computation_fraction == 1,
     ),
     (("mean_down_time",), "mean_up_time is 0", lambda p, log: p.mean_up_time == 0),
@@ -128,6 +120,8 @@ def without_effect(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
     log = scenario.workload is not None
+    if not latencies(scenario.platform.graph).any():
+        yield ("message_rate",), "no link has a latency"
     yield from of_no_effect(parameters, log, scenario.policy, scenario.local_policy)
 
 
@@ -235,14 +229,19 @@ def _of_class(scenario: Scenario) -> Iterator[str]:
             yield f"{name}: {own}, as the class of the global scheduler says; not {given}"
 
 
-def idle(scenario: Scenario) -> dict[str, str]:
-    """Return the parameters that were chosen for a scenario and mean nothing to it, and why."""
+def idle(scenario: Scenario, silent: bool = False) -> dict[str, str]:
+    """Return the parameters that were chosen for a scenario and mean nothing to it, and why.
+
+    Nothing is known of what the jobs of a log communicate, unless they are `silent`.
+    """
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
     chosen = parameters.model_fields_set - scenario.packaged
     found = {
         name: why for names, why in without_effect(scenario) for name in names if name in chosen
     }
+    if silent and parameters.computation_fraction == 1 and "message_rate" in chosen:
+        found.setdefault("message_rate", SILENT)
     if not isinstance(scenario.workload, str | Path | None):
         of_sites = [name for name in ("local_share", *PARTITIONS) if name in chosen]
         found |= dict.fromkeys(of_sites, "each log is that of a site")
@@ -330,10 +329,9 @@ def _all_to_the_largest(scenario: Scenario) -> Iterator[str]:
     )
 
 
-def _unread_components(scenario: Scenario, named: tuple[int, int]) -> Iterator[str]:
+def _unread_components(scenario: Scenario, jobs: int, ordered: int) -> Iterator[str]:
     """Yield how many jobs of a table name components, or clusters of each, that nobody reads."""
     reads, in_order = scenario.policy.may_read_components()
-    jobs, ordered = named
     if jobs and not reads:
         asking = counted(jobs, "job") + (" names" if jobs == 1 else " name")
         also = f", {ordered:,} of them in order," if ordered else ""
@@ -343,16 +341,11 @@ def _unread_components(scenario: Scenario, named: tuple[int, int]) -> Iterator[s
         yield f"workload: {asking} components by cluster without effect: {NO_ORDER}"
 
 
-def named_components(workload: Workload | BatchWorkload) -> tuple[int, int]:
-    """Return `Table.named` of a workload, of a synthetic one, which parameters tell, nothing."""
-    return workload.named if isinstance(workload, Table) else (0, 0)
-
-
 def notes(
     scenario: Scenario,
     all_left_at: float = math.inf,
     due: bool = True,
-    named: tuple[int, int] = (0, 0),
+    stated: Stated = NOTHING,
 ) -> list[str]:
     """Return what the user of a scenario may want to know before trusting its results, a line each.
 
@@ -363,8 +356,8 @@ def notes(
         When the last job of its run ended, s, if there was one and no job is left.
     due : bool
         Whether a job has a deadline, as far as is known.
-    named : pair of int
-        Jobs of a table that name components, and those that name the cluster of each.
+    stated : Stated
+        What the jobs of a log say, as far as is known.
 
     Examples
     --------
@@ -375,7 +368,9 @@ def notes(
     """
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
-    lines = told({parameters.called(name): why for name, why in idle(scenario).items()})
+    lines = told(
+        {parameters.called(name): why for name, why in idle(scenario, stated.silent).items()}
+    )
     lines += [*_of_class(scenario), *(f"platform: {note}" for note in scenario.platform.notes)]
     given = scenario.to_dict()
     late = not_reached(given["platform"].get("changes", ()), all_left_at)
@@ -383,7 +378,7 @@ def notes(
     lines += [] if due else _all_to_the_largest(scenario)
     if scenario.workload is not None and scenario.policy.penalty:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
-    lines += _unread_components(scenario, named)
+    lines += _unread_components(scenario, stated.components, stated.ordered)
     largest = scenario.largest_job
     if scenario.workload is None and parameters.max_size > largest:
         split = largest > scenario.platform.sizes.max()

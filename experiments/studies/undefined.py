@@ -137,7 +137,9 @@ def check_defined(
         raise GridError(f"{where}: metric: found {name!r}; accepted: one that runs have; {why}")
 
 
-def without_effect(study: Definition, scenarios: Mapping[tuple[str, Any], Scenario]) -> list[str]:
+def without_effect(
+    study: Definition, scenarios: Mapping[tuple[str, Any], Scenario], silent: bool
+) -> list[str]:
     """Return which parameters of a study mean nothing, a line for each table that has some.
 
     Those of a policy mean nothing to it in any setting, those of all policies to none.
@@ -147,8 +149,10 @@ def without_effect(study: Definition, scenarios: Mapping[tuple[str, Any], Scenar
     study : Definition
     scenarios : mapping
         What is run, by policy and setting.
+    silent : bool
+        No job of its logs communicates.
     """
-    idle_in = {which: idle(scenario) for which, scenario in scenarios.items()}
+    idle_in = {which: idle(scenario, silent) for which, scenario in scenarios.items()}
     tables: list[tuple[str, Iterable[str], str | None]] = [
         *((f"policies: {each.label}", each.set, each.label) for each in study.compared),
         ("set", study.set, None),
@@ -165,10 +169,14 @@ def without_effect(study: Definition, scenarios: Mapping[tuple[str, Any], Scenar
 def notes_of(
     study: Definition,
     scenarios: Mapping[tuple[str, Any], Scenario],
-    workloads: Iterable[StudyWorkload],
+    workloads: Sequence[StudyWorkload],
 ) -> list[str]:
     """Return what the user of a study may want to know of what is run, in lines."""
-    return without_effect(study, scenarios) + of_windows(study, scenarios.values(), workloads)
+    silent = all(each.silent for each in workloads)
+    return [
+        *without_effect(study, scenarios, silent),
+        *of_windows(study, scenarios.values(), workloads),
+    ]
 
 
 def of_windows(

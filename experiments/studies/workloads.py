@@ -50,6 +50,8 @@ class StudyWorkload:
         What replications replay, s after the first job; none: all of them the whole log.
     deadlines : bool
         Whether some job of logs has one.
+    silent : bool
+        Whether no job of logs communicates.
     idle : dict of str to int
         Of several sites those through which no job comes in some of the stretches that there can
         be replications of, and in how many.
@@ -63,6 +65,7 @@ class StudyWorkload:
     arrivals: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     stretches: tuple[tuple[float, float], ...] = ()
     deadlines: bool = False
+    silent: bool = False
     idle: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
 
@@ -214,8 +217,9 @@ def _read(
     except GridError as error:
         raise GridError(f"{where}: workloads: {name}: {error}") from None
     arrivals = _since_the_first(table)
+    deadlines = bool(np.isfinite(table.jobs["deadline"]).any())
     workload = StudyWorkload(
-        name, source, digests, arrivals, deadlines=bool(np.isfinite(table.jobs["deadline"]).any())
+        name, source, digests, arrivals, deadlines=deadlines, silent=table.stated.silent
     )
     if how.window is None:
         return workload

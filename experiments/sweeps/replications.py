@@ -22,7 +22,6 @@ from experiments.run.observed import Observed
 from experiments.run.own_metrics import FAILED, tell_failures
 from experiments.run.results import Result
 from experiments.run.totals import deadlines_from
-from experiments.scenario.notes import named_components
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.display import Shown
@@ -39,6 +38,7 @@ from experiments.sweeps.sweep import (
     check_importable,
     sweep,
 )
+from grid.workloads.table import NOTHING, Stated, stated_by
 
 COUNTS = ("seed", "completed", "rejected", "unfinished", "stable")
 """What runs have beside their metrics."""
@@ -69,8 +69,8 @@ class Replications(Shown):
         ``stable`` (1, 0, or NaN if nothing tells).
     failed_metrics : mapping of str to list of int
         The seeds of runs in which a metric of the user's own failed, by ``module:function``.
-    named_components : pair of int
-        Jobs of a table that name components, and those that name the cluster of each.
+    stated : Stated
+        What the jobs of a log say.
     all_left_at : float
         When the last job of all runs ended, s; infinity if that is not known.
     """
@@ -79,7 +79,7 @@ class Replications(Shown):
     seed: int
     runs: pd.DataFrame
     failed_metrics: Mapping[str, list[int]] = field(default_factory=dict)
-    named_components: tuple[int, int] = (0, 0)
+    stated: Stated = NOTHING
     all_left_at: float = math.inf
 
     @property
@@ -270,7 +270,7 @@ def replicate(
         seed,
         table,
         failed,
-        named_components(model.workload),
+        stated_by(model.workload),
         math.inf if math.isnan(left) else float(left),
     )
 

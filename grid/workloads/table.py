@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,26 @@ from grid.errors import WorkloadError
 from grid.jobs import JOB, LONGEST, ORDERED, SHORTEST_RUN, TOTAL, WIDEST, JobArray
 from grid.logs.cleaning import Applied
 from grid.workloads.source import CHUNK, Cleaning
+
+
+class Stated(NamedTuple):
+    """What the jobs of a table say that not every policy reads.
+
+    Attributes
+    ----------
+    components, ordered : int
+        Jobs that name components, and those of them that name the cluster of each.
+    silent : bool
+        No job communicates.
+    """
+
+    components: int = 0
+    ordered: int = 0
+    silent: bool = False
+
+
+NOTHING = Stated()
+"""What is known of jobs that have not been read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +134,19 @@ class Table:
         return self.drawn / due if due else None
 
     @property
-    def named(self) -> tuple[int, int]:
-        """Jobs that name components, and those of them that name the cluster of each."""
+    def stated(self) -> Stated:
+        """What its jobs say that not every policy reads."""
         asking = self.jobs[self.jobs["request"] != TOTAL]
         asking = asking[asking["components"].any(axis=1)]
-        return len(asking), int((asking["request"] == ORDERED).sum())
+        silent = bool((self.jobs["computation_fraction"] == 1).all())
+        return Stated(len(asking), int((asking["request"] == ORDERED).sum()), silent)
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""
         for first in range(0, len(self.jobs), CHUNK):
             yield self.jobs[first : first + CHUNK]
+
+
+def stated_by(workload: Any) -> Stated:
+    """Return `Table.stated` of a workload, of a synthetic one, which parameters tell, nothing."""
+    return workload.stated if isinstance(workload, Table) else NOTHING

@@ -13,7 +13,7 @@ from experiments.scenario.scenario import Scenario
 from grid.platform.multicluster import Platform
 
 ALL = type(Scenario.load("quickstart").parameters).model_fields
-PLATFORM = Platform.star([20, 4])
+PLATFORM = Platform.star([20, 4], latency=0.1)
 
 
 def told(parameters, workload=None, **options):

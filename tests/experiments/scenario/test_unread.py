@@ -9,7 +9,10 @@ from agents.disciplines import FairShareScheduler
 from agents.queueing.fitting import WorstFitScheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.cli.app import main
-from experiments.scenario.notes import NO_ROUNDS
+from experiments.scenario.notes import NO_ROUNDS, notes
+from experiments.scenario.scenario import Scenario
+from experiments.studies.study import Study
+from grid.platform.multicluster import Platform
 from tests.experiments.scenario.test_notes import told
 
 
@@ -89,6 +92,56 @@ def test_parameters_that_no_scheduler_reads_are_named(parameters, schedulers, re
     global_, local = schedulers
     expected = [f"parameters without effect: {reasons}"] if reasons else []
     assert told(parameters, global_scheduler=global_, local_scheduler=local) == expected
+
+
+def test_messages_of_split_jobs_on_links_without_latency_cost_nothing():
+    given = {"mode": "open", "message_rate": 1.0, "computation_fraction": 0.5}
+    schedulers = {"global_scheduler": "b3", "local_scheduler": "fcfs"}
+    at_once = Scenario("mine", Platform.star([20, 4]), given, **schedulers)
+    assert notes(at_once) == ["parameters without effect: message_rate (no link has a latency)"]
+    assert told(given, **schedulers) == []
+
+
+SILENT = "message_rate (computation_fraction is 1: no job communicates)"
+
+
+@pytest.mark.parametrize(
+    ("log", "set_", "told_so"),
+    [
+        ("size,runtime\n2,1\n", [], True),
+        ("size,runtime,computation_fraction\n2,1,1\n", [], True),
+        ("size,runtime,computation_fraction\n2,1,0.9\n", [], False),
+        ("size,runtime\n2,1\n", ["computation_fraction=0.9"], False),
+    ],
+)
+def test_messages_are_told_to_cost_nothing_where_no_job_of_a_log_communicates(
+    log, set_, told_so, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    first, *rows = log.splitlines()
+    table = [f"arrival,{first}", *(f"{at},{row}" for at in range(3) for row in rows)]
+    (tmp_path / "jobs.csv").write_text("\n".join(table) + "\n")
+    (tmp_path / "far.toml").write_text(
+        'workload = "jobs.csv"\nglobal = "b3"\nlocal = "fcfs"\n'
+        'clusters = [{name = "A", size = 4, latency = 1}, {name = "B", size = 4, latency = 1}]\n'
+    )
+    (tmp_path / "study.toml").write_text(
+        'title = "T"\nscenario = "far.toml"\nmetric = "mean_wait"\n'
+        'policies = [{global = "b3", local = "fcfs"}]\n'
+        "[vary]\nmessage_rate = [0.0, 5.0]\n" + (f"[set]\n{set_[0]}\n" if set_ else "")
+    )
+    given = [word for each in ("message_rate=5", *set_) for word in ("--set", each)]
+    for words in (
+        ["run", "far.toml", *given],
+        ["run", "far.toml", *given, "--replications", "2"],
+        ["validate", "far.toml", *given],
+    ):
+        found = CliRunner().invoke(main, words)
+        assert found.exit_code == 0, found.output
+        assert (SILENT in found.stderr) == told_so, words
+    assert Study.load("study.toml").notes == told_so * [
+        f"vary: parameters without effect: {SILENT}"
+    ]
 
 
 def test_split_jobs_of_a_log_are_told_to_communicate_for_nothing():
