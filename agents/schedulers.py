@@ -82,14 +82,21 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
 
     def compiled(self, method: str) -> Dispatcher | None:
         """Return the class's compiled version of a decision, if it has one."""
-        function = inspect.getattr_static(type(self), method, None)
-        return function if isinstance(function, Dispatcher) else None
+        return _compiled(type(self), method)
 
     def receive(self, message: Message) -> None:
         """Take a message that a broker delivers."""
 
     def act(self) -> None:
         """Act on the messages of this instant, once all are delivered."""
+
+
+def _compiled(of: type[Scheduler], method: str) -> Dispatcher | None:
+    """Return a class's compiled version of a decision, a static method or not, if it has one."""
+    function = inspect.getattr_static(of, method, None)
+    if isinstance(function, staticmethod):
+        function = function.__func__
+    return function if isinstance(function, Dispatcher) else None
 
 
 class GlobalScheduler(Scheduler, GlobalRules):
@@ -166,7 +173,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
         >>> [global_scheduler(name).may_read_components() for name in ("dll", "gs", "ordered")]
         [(False, False), (True, False), (True, True)]
         """
-        compiled = isinstance(inspect.getattr_static(cls, "place"), Dispatcher)
+        compiled = _compiled(cls, "place") is not None
         reads, in_order = cls.reads_components, cls.orders_components
         reads = compiled or bool(cls.queues) if reads is None else reads
         return reads, reads and (compiled if in_order is None else in_order)

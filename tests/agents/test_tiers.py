@@ -27,6 +27,10 @@ class CompiledLeastLoad(GlobalScheduler):
     place = least_load
 
 
+class StaticLeastLoad(GlobalScheduler):
+    place = staticmethod(least_load)
+
+
 class PlainLeastLoad(GlobalScheduler):
     def place(self, job):
         return min((c for c in self.clusters if c.size >= job.size), key=lambda c: c.load)
@@ -56,6 +60,7 @@ def test_the_tiers_of_a_decision_give_the_same_run(latency):
 
     expected = outcome("dll", "sjf")
     assert outcome(CompiledLeastLoad, CompiledShortest) == expected
+    assert outcome(StaticLeastLoad, CompiledShortest) == expected
     assert outcome(PlainLeastLoad, PlainShortest) == expected
     assert outcome("dll", PlainShortest) == expected
     assert outcome(PlainLeastLoad, "sjf") == expected
