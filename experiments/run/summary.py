@@ -31,8 +31,9 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         pb_overall, of the run as one round; mcp_planned and pb_planned, means over the rounds as
         planned; rounds, how many there were: all of these and ``cp`` None if jobs were not
         allocated in rounds; drawn_deadlines, the share of the jobs' deadlines that were drawn;
-        stable; if queues were visited, mean turnarounds: response_total, response_local of jobs of
-        one component, response_global of others, response_queues of each queue, and saturated;
+        stable (`RunTotals.stable`); if queues were visited, mean turnarounds: response_total,
+        response_local of jobs of one component, response_global of others, response_queues of each
+        queue, and saturated, which is not stable;
         restarts and lost_work; the messages by kind and how many were lost; metrics of the user's
         own), ``clusters`` (`grid.metrics.of_run.cluster_metrics`; cp, cp_overall and cp_planned;
         restarts and lost_work; the messages that its broker sent and received), ``links`` (of each
