@@ -71,9 +71,9 @@ class Varies(GlobalScheduler):
     def place(self, job):
         turn = (int(self.model.now) + job.number) % 5
         first, second, *_ = self.clusters
-        half = job.size // 2
-        if turn == 0 and min(first.free, second.free) >= half > 0:
-            return {first.name: half, second.name: job.size - half}
+        half, rest = job.size // 2, job.size - job.size // 2
+        if turn == 0 and half and first.free >= half and second.free >= rest:
+            return {first.name: half, second.name: rest}
         if turn == 1 and job.number % 3 == 0:
             return REJECT
         large = [cluster for cluster in self.clusters if cluster.size >= job.size]
