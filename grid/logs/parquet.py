@@ -18,7 +18,7 @@ from grid.workloads.table import Table
 WHOLE = ("job", "size", "user", "application")
 TEXT = ("origin", "components", "request")
 
-INDEX = r"__index_level_\d+__"
+INDEX = re.compile(r"__index_level_\d+__")
 """Columns in which pandas keeps an index without a name; it says nothing of a job."""
 
 MAGIC = b"PAR1"
@@ -64,7 +64,7 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
         named = [
             (name, column)
             for name, column in zip(table.column_names, table.columns, strict=True)
-            if not re.fullmatch(INDEX, name)
+            if not INDEX.fullmatch(name)
         ]
         columns = {
             name: ["" if value is None else str(value) for value in column.to_pylist()]
