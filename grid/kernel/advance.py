@@ -17,7 +17,7 @@ from grid.kernel.compile import compiled, inlined
 from grid.kernel.events import kind_of, plan_failure, remove_next
 from grid.kernel.lifecycle.arrival import become_known, enqueue, land, next_arrival, submit
 from grid.kernel.lifecycle.execution import complete, fail, repair, retire, start_waiting
-from grid.kernel.lifecycle.requeue import give_back
+from grid.kernel.lifecycle.requeue import give_back, give_back_landing
 from grid.kernel.lifecycle.termination import count_in_vain, events_awaited, nothing_awaited
 from grid.kernel.placing import broken, place_jobs
 from grid.kernel.policies.decisions import call_priority
@@ -159,6 +159,14 @@ def _give_back(state: State, tables: Tables, processors: Any) -> None:
 
 
 @inlined
+def _come_back(state: State, tables: Tables, processors: Any) -> bool:
+    """Have jobs given back that were sent at this instant, as of old news; tell if any are."""
+    if processors is not None and state.shrunk_any == 1 and state.answered == 0:
+        return give_back_landing(state, tables)
+    return False
+
+
+@inlined
 def _place(state: State, tables: Tables, sliding: Any, foresight: Any) -> int:
     """Have jobs placed, unless they are collected; return why that cannot go on, or GO_ON."""
     if sliding is None:
@@ -213,6 +221,8 @@ def _settle(state: State, tables: Tables) -> int:
     """Take every decision that is open at this instant, and start what can start."""
     _give_back(state, tables, tables.processors)
     reason = _place(state, tables, tables.sliding, tables.foresight)
+    while reason == GO_ON and _come_back(state, tables, tables.processors):
+        reason = _place(state, tables, tables.sliding, tables.foresight)
     if reason == GO_ON:
         reason = _rank_landed(state, tables, tables.profile)
     if reason != GO_ON:

@@ -125,7 +125,7 @@ def become_known(state: State, slots: Any, job: int) -> None:
     cluster = slot.given_back_by
     if cluster != NONE:  # which is the latest news of it
         slot.given_back_by = NONE
-        if state.known.at[cluster] < slot.news_at:
+        if state.known.at[cluster] <= slot.news_at:
             state.known.at[cluster] = slot.news_at
             state.known.up[cluster] = min(state.known.up[cluster], slot.size - 1)
             state.known.free[cluster] = min(state.known.free[cluster], state.known.up[cluster])

@@ -36,12 +36,12 @@ def _hand_back(state: State, slots: Any, events: Any, job: int) -> None:
 
 
 @part
-def give_back(state: State, tables: Tables) -> None:
-    """Have clusters that lose processors give back the jobs that they can no longer hold.
+def give_back_landing(state: State, tables: Tables) -> bool:
+    """Have clusters give back the jobs that land and that they could hold as of older news only.
 
-    That is every such job that waits there, or lands there now and was sent as of older news.
+    Tell whether there are any.
     """
-    slots = tables.slots
+    slots, any_ = tables.slots, False
     job, previous = state.landing_first, NONE
     while job != NONE:
         following, cluster = slots[job].next, slots[job].cluster
@@ -54,9 +54,20 @@ def give_back(state: State, tables: Tables) -> None:
             if following == NONE:
                 state.landing_last = previous
             _hand_back(state, slots, tables.events, job)
+            any_ = True
         else:
             previous = job
         job = following
+    return any_
+
+
+@part
+def give_back(state: State, tables: Tables) -> None:
+    """Have clusters that lose processors give back the jobs that they can no longer hold.
+
+    That is every such job that waits there, or lands there now.
+    """
+    give_back_landing(state, tables)
     for cluster in range(state.clusters):
         if state.shrunk[cluster] == 1:
             state.shrunk[cluster] = 0
