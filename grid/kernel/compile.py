@@ -70,7 +70,8 @@ def compiled(
 
     def decorate(function: Callable[..., Any]) -> Any:
         insides = {} if allocates or not _INTERNALS else _INTERNALS.WITHOUT_REFERENCE_COUNTS
-        dispatcher = numba.njit(**(_OPTIONS | insides | options))(function)
+        entry = _INTERNALS.ENTRY if _INTERNALS else {}
+        dispatcher = numba.njit(**(_OPTIONS | entry | insides | options))(function)
         if cache and _INTERNALS and CACHE_FOLDER is not None:
             _INTERNALS.keep(dispatcher, function)
         return dispatcher
@@ -100,7 +101,7 @@ def unchecked(function: F) -> F:
 
 def part(function: F) -> F:
     """Compile a large helper once, to be called from other compiled functions."""
-    return _helper(function)
+    return _helper(function, forceinline=False)  # which numba would take over from the caller
 
 
 def caller(return_type: Any) -> Any:

@@ -18,7 +18,7 @@ def kind_of(event: Any) -> int:
     return event.turn >> KIND_BITS
 
 
-@part
+@inlined
 def schedule(state: State, events: Any, time: float, kind: int, subject: int) -> int:
     """Add an event and return the index at which it stands until the heap changes again."""
     at = state.events
@@ -61,7 +61,7 @@ def _soonest(events: Any, first: int, end: int) -> int:
     return soonest
 
 
-@part
+@inlined
 def remove_next(state: State, events: Any) -> None:
     """Remove the event at the top of the heap."""
     state.events -= 1

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba.core import caching, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -133,3 +134,28 @@ HELPER: dict[str, Any] = {
     "no_cfunc_wrapper": True,
 }
 """Options of helpers."""
+
+
+class _Entry(JITCodeLibrary):  # type: ignore[misc]
+    """Code of a function that Python calls, and of the helpers that it is made of."""
+
+    def _optimize_final_module(self) -> None:
+        """Have LLVM know that nobody else calls the helpers, which get only what they use."""
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+
+class _EntryCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler of functions that Python calls."""
+
+    def define_pipelines(self) -> Any:
+        """Return numba's own stages, which shall leave an entry."""
+        state = self.state
+        state.library = _Entry(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
+
+
+ENTRY: dict[str, Any] = {"pipeline_class": _EntryCompiler}
