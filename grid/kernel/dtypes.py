@@ -71,10 +71,16 @@ PROFILE = np.dtype(
     [
         ("time", np.float64),  # s
         ("free", np.int64),  # processors, from then until the time of the next row
+        # in each first row of a block, and of a block of blocks: the most processors free there
+        ("most", np.int64),
+        ("most_widely", np.int64),
     ],
     align=True,
 )
-"""How many processors of a cluster are expected to be free: scratch of conservative backfilling."""
+"""How many processors of a cluster are expected to be free: scratch of conservative backfilling.
+
+Rows beyond the profile are those of a heap of changes that it is made from.
+"""
 
 EVENT = np.dtype(
     [

@@ -216,8 +216,10 @@ class State(Record):
     newcomers = Column(np.int64, CLUSTER)  # jobs that have joined the queue since
     newcomer = Column(np.int64, CLUSTER)  # slot of the last of them
     shadow = Column(np.float64, CLUSTER)  # s, when the head of the queue shall start
+    levels_per_doubling = Column(np.float64, CLUSTER)  # of sizes of jobs, in `grid.kernel.dtypes`
     extra = Column(np.int64, CLUSTER)  # processors that it then leaves to others
     profile_length = Number(int)  # rows of the profile in use
+    profile_changes = Number(int)  # rows of the heap beyond it
     path = Column(np.int64, PATH)  # in a walk of a queue: the job it is at, and those above
     path_length = Number(int)
     planned = Column(np.int64, CLUSTER)  # 1: jobs start only when a plan names them

@@ -147,10 +147,13 @@ class Storage:
             self.replace(splits=_longer(tables.splits, room))
 
     def make_room_to_backfill(self) -> None:
-        """Make room for the ends of running jobs, three times a job for reservations, and trees."""
+        """Make room for the trees of queues, and for a profile and the heap that it is made from.
+
+        A profile has a row for each end of a running job, and up to three for each reservation.
+        """
         slots, subtrees = len(self.tables.slots), self.tables.subtrees
         old = np.zeros(0, dtypes.SUBTREE) if subtrees is None else subtrees
-        self.replace(profile=np.zeros(4 * slots, dtypes.PROFILE), subtrees=_longer(old, slots))
+        self.replace(profile=np.zeros(6 * slots, dtypes.PROFILE), subtrees=_longer(old, slots))
 
     def make_room_for_user(self) -> None:
         """Make room for one more user on every cluster, and half the table vacant."""

@@ -81,6 +81,8 @@ def _try_newcomer(state: State, tables: Tables, cluster: int) -> None:
 def _serve_behind(state: State, tables: Tables, cluster: int, job: int) -> None:
     """Start each job behind one (NONE: all of them), in order, that may go before others."""
     slots, subtrees = tables.slots, tables.subtrees
+    if subtrees[state.root[cluster]].size > state.free[cluster]:
+        return
     level = level_of(state, cluster, state.free[cluster])
     job = walk_where(state, slots, subtrees, cluster, level, job)
     while job != NONE and state.free[cluster] > 0:

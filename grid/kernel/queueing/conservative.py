@@ -20,35 +20,120 @@ from grid.kernel.queueing.releases import expected_end, freed_by, parts_freed
 from grid.kernel.state import NONE, State
 from grid.kernel.tables import Tables
 
+BLOCK = 64
+"""Rows of the profile whose most free processors are known together, and such blocks."""
+
+_WIDE = BLOCK * BLOCK
+
+
+# The profile ------------------------------------------------------------------------------------
+
+
+@inlined
+def _first_change(profile: Any) -> int:
+    """Return the first row of the heap of changes: of the last third of the table."""
+    return len(profile) // 3 * 2
+
+
+@unchecked
+def _sink(heap: Any, at: int, count: int) -> None:
+    """Restore the order of a heap, the soonest first, of which one row is out of it."""
+    time, change = heap[at].time, heap[at].free
+    child = 2 * at + 1
+    while child < count:
+        if child + 1 < count and heap[child + 1].time < heap[child].time:
+            child += 1
+        if heap[child].time >= time:
+            break
+        heap[at].time, heap[at].free = heap[child].time, heap[child].free
+        at, child = child, 2 * child + 1
+    heap[at].time, heap[at].free = time, change
+
+
+@inlined
+def _push(state: State, heap: Any, time: float, change: int) -> None:
+    heap[state.profile_changes].time = time
+    heap[state.profile_changes].free = change
+    state.profile_changes += 1
+
 
 @part
-def _expect_running(state: State, tables: Tables, cluster: int) -> None:
-    """Write how many processors are free from each time on, if no other job starts."""
-    slots, profile = tables.slots, tables.profile
-    length = 1
+def _gather_changes(state: State, tables: Tables, cluster: int, reserved: bool) -> None:
+    """Write when processors become free or, with those `reserved`, are taken; in no order.
+
+    What is reserved is so from now on at the earliest.
+    """
+    slots, heap = tables.slots, tables.profile[_first_change(tables.profile) :]
+    state.profile_changes = 0
+    job = state.running[cluster]
+    while job != NONE:
+        freed = freed_by(state, tables, cluster, job, slots[job].size)
+        _push(state, heap, expected_end(state, slots[job]), freed)
+        job = slots[job].next
+    at, freed = parts_freed(state, tables, tables.sliding, cluster, -np.inf)
+    while at < np.inf:
+        _push(state, heap, at, freed)
+        at, freed = parts_freed(state, tables, tables.sliding, cluster, at)
+    job = walk(state, slots, cluster)
+    while job != NONE:
+        slot = slots[job]
+        if not reserved:
+            slot.reserved = np.inf
+        elif slot.reserved < np.inf:
+            slot.reserved = max(slot.reserved, state.now)
+            _push(state, heap, slot.reserved, -slot.size)
+            _push(state, heap, slot.reserved + slot.predicted_time, slot.size)
+        job = walk_on(state, slots, job)
+
+
+@part
+def _foresee(state: State, tables: Tables, cluster: int, reserved: bool) -> bool:
+    """Write how many processors are free from each time on; tell whether that is ever below none.
+
+    If not `reserved`, all reservations are forgotten, and no other job starts.
+    """
+    _gather_changes(state, tables, cluster, reserved)
+    profile, heap = tables.profile, tables.profile[_first_change(tables.profile) :]
+    count = state.profile_changes
+    for at in range(count // 2 - 1, -1, -1):
+        _sink(heap, at, count)
+    length, fits = 1, True
     profile[0].time = state.now
     profile[0].free = state.free[cluster]
-    job = state.running[cluster]
-    at, freed = parts_freed(state, tables, tables.sliding, cluster, -np.inf)
-    while job != NONE or at < np.inf:
-        end = np.inf if job == NONE else expected_end(state, slots[job])
-        if at <= end:
-            end, count = at, freed
-            at, freed = parts_freed(state, tables, tables.sliding, cluster, at)
-        else:
-            count = freed_by(state, tables, cluster, job, slots[job].size)
-            job = slots[job].next
-        if end > profile[length - 1].time:
-            profile[length].time = end
+    while count > 0:
+        time, change = heap[0].time, heap[0].free
+        count -= 1
+        heap[0].time, heap[0].free = heap[count].time, heap[count].free
+        _sink(heap, 0, count)
+        if time > profile[length - 1].time:
+            fits &= profile[length - 1].free >= 0
+            profile[length].time = time
             profile[length].free = profile[length - 1].free
             length += 1
-        profile[length - 1].free += count
+        profile[length - 1].free += change
     state.profile_length = length
+    _note_most(state, profile, 0, length)
+    return bool(fits and profile[length - 1].free >= 0)
+
+
+@part
+def _note_most(state: State, profile: Any, begin: int, end: int) -> None:
+    """Bring up to date what is known of the blocks that rows from `begin` to `end` are in."""
+    for block in range(begin // BLOCK * BLOCK, end, BLOCK):
+        most = profile[block].free
+        for row in range(block + 1, min(block + BLOCK, state.profile_length)):
+            most = max(most, profile[row].free)
+        profile[block].most = most
+    for wide in range(begin // _WIDE * _WIDE, end, _WIDE):
+        most = profile[wide].most
+        for block in range(wide + BLOCK, min(wide + _WIDE, state.profile_length), BLOCK):
+            most = max(most, profile[block].most)
+        profile[wide].most_widely = most
 
 
 @unchecked
 def _row_at(state: State, profile: Any, time: float, begin: int) -> int:
-    """Return the row that begins at a time (s), not before row `begin`; it is made if need be."""
+    """Return the first row that begins at a time (s) or later, not before row `begin`."""
     row, end = begin, state.profile_length
     while row < end:
         middle = (row + end) // 2
@@ -56,62 +141,70 @@ def _row_at(state: State, profile: Any, time: float, begin: int) -> int:
             row = middle + 1
         else:
             end = middle
-    if row == state.profile_length or profile[row].time > time:
-        for below in range(state.profile_length, row, -1):
-            profile[below] = profile[below - 1]
-        profile[row].time = time
-        profile[row].free = profile[row - 1].free
-        state.profile_length += 1
     return row
 
 
 @part
-def _reserve(state: State, profile: Any, slot: Any, count: int) -> bool:
-    """Take `count` processors away for a job's reservation; tell whether there were as many."""
-    begin = _row_at(state, profile, slot.reserved, 0)
-    end = _row_at(state, profile, slot.reserved + slot.predicted_time, begin)
-    fits = True
-    for row in range(begin, end):
-        profile[row].free -= count
-        fits &= profile[row].free >= 0
-    return fits
+def _row_made_at(state: State, profile: Any, time: float, begin: int) -> int:
+    """Return the row that begins at a time (s), not before row `begin`; it is made if need be."""
+    row = _row_at(state, profile, time, begin)
+    if row == state.profile_length or profile[row].time > time:
+        for below in range(state.profile_length, row, -1):
+            profile[below].time = profile[below - 1].time
+            profile[below].free = profile[below - 1].free
+        profile[row].time = time
+        profile[row].free = profile[row - 1].free
+        state.profile_length += 1
+        _note_most(state, profile, row, state.profile_length)
+    return row
 
 
 @part
-def _earliest(state: State, profile: Any, slot: Any) -> float:
-    """Return the earliest time (s) from which on a job fits for as long as it shall take."""
-    row = 0
-    while row < state.profile_length:
+def _take(state: State, profile: Any, slot: Any, count: int) -> None:
+    """Take `count` processors away for a job's reservation."""
+    begin = _row_made_at(state, profile, slot.reserved, 0)
+    end = _row_made_at(state, profile, slot.reserved + slot.predicted_time, begin)
+    for row in range(begin, end):
+        profile[row].free -= count
+    _note_most(state, profile, begin, end)
+
+
+@unchecked
+def _next_with(profile: Any, row: int, end: int, size: int) -> int:
+    """Return the first row from one on, but before `end`, with so many processors free; or `end`.
+
+    Blocks without are passed over.
+    """
+    while row < end and profile[row].free < size:
+        if row % _WIDE == 0 and profile[row].most_widely < size:
+            row += _WIDE
+        elif row % BLOCK == 0 and profile[row].most < size:
+            row += BLOCK
+        else:
+            row += 1
+    return min(row, end)
+
+
+@part
+def _earliest(state: State, profile: Any, slot: Any, latest: float) -> float:
+    """Return the earliest time (s) from which on a job fits for as long as it shall take.
+
+    That is `latest` if there is no earlier one. From `latest` on it fits.
+    """
+    last = state.profile_length if latest == np.inf else _row_at(state, profile, latest, 0)
+    row = _next_with(profile, 0, last, slot.size)
+    while row < last:
         begin = profile[row].time
         end = begin + slot.predicted_time
-        while row < state.profile_length and profile[row].free >= slot.size:
+        while row < last and profile[row].free >= slot.size:
             row += 1
-            if row == state.profile_length or profile[row].time >= end:
+            if row == last or profile[row].time >= end:
                 return float(begin)
-        row += 1
-    return np.inf
+        row = _next_with(profile, row, last, slot.size)
+    return float(latest)
 
 
-@inlined
-def _reserve_known(state: State, slots: Any, profile: Any, cluster: int) -> bool:
-    """Take away what is reserved, from now on at the earliest; tell whether all of it fits."""
-    fits = True
-    job = walk(state, slots, cluster)
-    while job != NONE:
-        slot = slots[job]
-        if slot.reserved < np.inf:
-            slot.reserved = max(slot.reserved, state.now)
-            fits &= _reserve(state, profile, slot, slot.size)
-        job = walk_on(state, slots, job)
-    return fits
-
-
-@inlined
-def _forget_reservations(state: State, slots: Any, cluster: int) -> None:
-    job = walk(state, slots, cluster)
-    while job != NONE:
-        slots[job].reserved = np.inf
-        job = walk_on(state, slots, job)
+# Service ----------------------------------------------------------------------------------------
 
 
 @part
@@ -125,22 +218,20 @@ def serve_by_reservations(
     One whose time has come waits all the same for a job that runs longer than predicted.
     """
     slots, profile = tables.slots, tables.profile
-    _expect_running(state, tables, cluster)
-    if not _reserve_known(state, slots, profile, cluster):
-        _forget_reservations(state, slots, cluster)
-        _expect_running(state, tables, cluster)
+    if not _foresee(state, tables, cluster, True):
+        _foresee(state, tables, cluster, False)
     moves = state.disturbed[cluster] == 1
     job = walk(state, slots, cluster)
     while job != NONE:
         slot = slots[job]
-        reserved = slot.reserved < np.inf
-        if moves and reserved:
-            _reserve(state, profile, slot, -slot.size)
-        if moves or not reserved:
+        if moves or slot.reserved == np.inf:
             # A job that shall take no time claims nothing, so that its time may be another's.
-            slot.reserved = min(slot.reserved, _earliest(state, profile, slot))
-            if slot.reserved < np.inf:
-                _reserve(state, profile, slot, slot.size)
+            begin = _earliest(state, profile, slot, slot.reserved)
+            if begin < slot.reserved:
+                if slot.reserved < np.inf:
+                    _take(state, profile, slot, -slot.size)
+                slot.reserved = begin
+                _take(state, profile, slot, slot.size)
         if slot.reserved <= state.now and slot.size <= state.free[cluster]:
             leave(state, slots, tables.subtrees, cluster, job)
             start(state, tables, job)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grid.kernel.compile import inlined
+from grid.kernel.compile import inlined, part, unchecked
 from grid.kernel.dtypes import LEVELS
 from grid.kernel.state import NONE, State
 
@@ -55,11 +55,10 @@ def level_of(state: State, queue: int, size: int) -> int:
     """Return the level of a size, which is no lower than that of a smaller one."""
     if size <= 1:
         return 0
-    share = np.log2(size) / np.log2(state.size[queue])
-    return int(min(LEVELS - 1.0, share * LEVELS))
+    return int(min(LEVELS - 1.0, np.log2(size) * state.levels_per_doubling[queue]))
 
 
-@inlined
+@unchecked
 def _sum_up(slots: Any, subtrees: Any, node: int) -> None:
     """Write what there is from a job down, from what there is from those below it down."""
     row, slot = subtrees[node], slots[node]
@@ -87,13 +86,18 @@ def _pass(state: State, subtrees: Any, node: int) -> None:
         _note_on_path(state, node)
 
 
+@part
+def _sum_up_each(state: State, slots: Any, subtrees: Any) -> None:
+    while state.path_length > 0:
+        state.path_length -= 1
+        _sum_up(slots, subtrees, state.path[state.path_length])
+
+
 @inlined
 def _sum_up_path(state: State, slots: Any, subtrees: Any) -> None:
     """Bring what is known of the parts of a tree up to date, from the lowest that changed up."""
-    if subtrees is not None:
-        while state.path_length > 0:
-            state.path_length -= 1
-            _sum_up(slots, subtrees, state.path[state.path_length])
+    if subtrees is not None and state.path_length > 0:
+        _sum_up_each(state, slots, subtrees)
 
 
 @inlined
