@@ -15,7 +15,7 @@ import numpy as np
 from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.policies.policy_view import share_work
 from grid.kernel.queueing.queues import first, join, leave
-from grid.kernel.state import DOWN, FREE, NONE, State
+from grid.kernel.state import DOWN, FREE, NONE, RUNNING, State
 from grid.kernel.tables import Tables, between_runs
 
 
@@ -51,10 +51,14 @@ def learn_up(state: State, cluster: int, up: int) -> None:
 
 
 @inlined
-def _changed(state: State, cluster: int) -> None:
-    """Note a change of a cluster's free processors, which the global broker may know at once."""
+def _changed(state: State, cluster: int, freed_until: float) -> None:
+    """Note a change of a cluster's free processors, which the global broker may know at once.
+
+    Until `freed_until` (s) more may be free than was expected.
+    """
     touch(state, cluster)
     state.disturbed[cluster] = 1
+    state.freed_until[cluster] = max(state.freed_until[cluster], freed_until)
     if state.at_once[cluster] == 1:
         state.known.free[cluster] = state.free[cluster]
         learn_up(state, cluster, state.remaining[cluster])
@@ -149,7 +153,7 @@ def doom(state: State, processors: Any, processor: int) -> None:
         state.shrunk_at[cluster] = state.now
         state.shrunk[cluster] = 1
         state.shrunk_any = 1
-        _changed(state, cluster)
+        _changed(state, cluster, np.inf)
         ask_for_plan(state, cluster)
 
 
@@ -160,7 +164,7 @@ def spare(state: State, processors: Any, processor: int) -> None:
     if processors[processor].causes == 0:
         cluster = processors[processor].cluster
         state.remaining[cluster] += 1
-        _changed(state, cluster)
+        _changed(state, cluster, np.inf)
         ask_for_plan(state, cluster)
 
 
@@ -174,7 +178,7 @@ def take_down(state: State, tables: Tables, processor: int) -> None:
     processors[processor].holder = DOWN
     state.free[cluster] -= 1
     state.up[cluster] -= 1
-    _changed(state, cluster)
+    _changed(state, cluster, np.inf)
     ask_for_plan(state, cluster)
 
 
@@ -184,7 +188,7 @@ def hold(state: State, tables: Tables, cluster: int, job: int, count: int) -> No
     account(state, cluster)
     state.free[cluster] -= count
     _hold_identities(state, tables, tables.processors, cluster, job, count)
-    _changed(state, cluster)
+    _changed(state, cluster, 0.0)
 
 
 @inlined
@@ -215,7 +219,9 @@ def release(state: State, tables: Tables, cluster: int, job: int, count: int) ->
     account(state, cluster)
     state.free[cluster] += count
     _free_identities(state, tables, tables.processors, job)
-    _changed(state, cluster)
+    slot = tables.slots[job]
+    alone = slot.status == RUNNING
+    _changed(state, cluster, slot.start + slot.predicted_time if alone else np.inf)
 
 
 @inlined
@@ -241,7 +247,7 @@ def bring_up(state: State, tables: Tables, processor: int) -> None:
     state.free[cluster] += 1
     state.up[cluster] += 1
     _turn_come(state, tables, processor)
-    _changed(state, cluster)
+    _changed(state, cluster, np.inf)
 
 
 @part

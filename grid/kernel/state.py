@@ -218,6 +218,9 @@ class State(Record):
     shadow = Column(np.float64, CLUSTER)  # s, when the head of the queue shall start
     levels_per_doubling = Column(np.float64, CLUSTER)  # of sizes of jobs, in `grid.kernel.dtypes`
     extra = Column(np.int64, CLUSTER)  # processors that it then leaves to others
+    freed_until = Column(
+        np.float64, CLUSTER
+    )  # s, before which more is free than when jobs reserved
     profile_length = Number(int)  # rows of the profile in use
     profile_changes = Number(int)  # rows of the heap beyond it
     path = Column(np.int64, PATH)  # in a walk of a queue: the job it is at, and those above

@@ -186,21 +186,22 @@ def _next_with(profile: Any, row: int, end: int, size: int) -> int:
 
 
 @part
-def _earliest(state: State, profile: Any, slot: Any, latest: float) -> float:
+def _earliest(state: State, profile: Any, slot: Any, latest: float, before: float) -> float:
     """Return the earliest time (s) from which on a job fits for as long as it shall take.
 
-    That is `latest` if there is no earlier one. From `latest` on it fits.
+    That is `latest`, from which on it fits, if there is none before a time (s) that is earlier.
     """
     last = state.profile_length if latest == np.inf else _row_at(state, profile, latest, 0)
-    row = _next_with(profile, 0, last, slot.size)
-    while row < last:
+    end_of_search = last if before >= latest else _row_at(state, profile, before, 0)
+    row = _next_with(profile, 0, end_of_search, slot.size)
+    while row < end_of_search:
         begin = profile[row].time
         end = begin + slot.predicted_time
         while row < last and profile[row].free >= slot.size:
             row += 1
             if row == last or profile[row].time >= end:
                 return float(begin)
-        row = _next_with(profile, row, last, slot.size)
+        row = _next_with(profile, row, end_of_search, slot.size)
     return float(latest)
 
 
@@ -220,16 +221,21 @@ def serve_by_reservations(
     slots, profile = tables.slots, tables.profile
     if not _foresee(state, tables, cluster, True):
         _foresee(state, tables, cluster, False)
-    moves = state.disturbed[cluster] == 1
+    # A job has the earliest time that there was. It finds another only where more is free since.
+    moves, until, freed = state.disturbed[cluster] == 1, state.freed_until[cluster], 0.0
+    if state.sliding > 0 or state.shrunk_any == 1:
+        until = np.inf
     job = walk(state, slots, cluster)
     while job != NONE:
         slot = slots[job]
-        if moves or slot.reserved == np.inf:
+        before = np.inf if slot.reserved == np.inf else max(until, freed)
+        if before > state.now and (moves or slot.reserved == np.inf):
             # A job that shall take no time claims nothing, so that its time may be another's.
-            begin = _earliest(state, profile, slot, slot.reserved)
+            begin = _earliest(state, profile, slot, slot.reserved, before)
             if begin < slot.reserved:
                 if slot.reserved < np.inf:
                     _take(state, profile, slot, -slot.size)
+                    freed = max(freed, slot.reserved + slot.predicted_time)
                 slot.reserved = begin
                 _take(state, profile, slot, slot.size)
         if slot.reserved <= state.now and slot.size <= state.free[cluster]:
@@ -238,3 +244,5 @@ def serve_by_reservations(
             job = walk_from(state, slots, cluster, job)
         else:
             job = walk_on(state, slots, job)
+    if moves:
+        state.freed_until[cluster] = freed
