@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from grid.errors import GridError, PlatformError
 from grid.kernel import state as k
-from grid.platform.brokers import Advertising
 from grid.platform.changes import Change, Failures
 from grid.platform.multicluster import Platform
 from grid.world.world import World
@@ -288,42 +287,6 @@ def test_what_is_there_may_fail_before_the_rest_joins():
 def test_impossible_failure_models_are_refused(up, down):
     with pytest.raises(PlatformError, match=r"mean_(up|down)_time: found"):
         Failures(up, down)
-
-
-def test_jobs_that_a_cluster_can_no_longer_hold_are_given_back():
-    """Waiting ones at once; those on their way when they come, if they were sent before."""
-
-    def place(job):
-        places.append((float(world.now), int(world.jobs["number"][job])))
-        return 0 if world.known["up"][0] >= 4 else 1
-
-    places = []
-    world = World(Platform.star([4, 4]), 1.0, True, place, lambda job: 0.0)
-    world.submit(table([0.0, 0.0, 4.5], [4, 4, 4], [20.0, 5.0, 5.0]))
-    world.resources.drain(0, 3, 5.0)
-    assert world.advance(np.inf) == k.OVER
-    # The processor goes at 21 s, with job 1, and for those that wait behind it from 5 s on.
-    assert places == [(0.0, 1), (0.0, 2), (4.5, 3), (6.0, 2), (6.5, 3)]
-    found = [(number, cluster, start) for number, cluster, _, _, start, _ in sorted(rows(world))]
-    assert found == [(1, 0, 1.0), (2, 1, 7.0), (3, 1, 12.0)]
-    assert world.known["work"].tolist() == [0.0, 0.0]
-    assert world.state.left.tolist() == [0.0, 0.0]
-
-
-def test_a_cluster_that_gives_a_job_back_is_known_to_have_no_more_free_than_up():
-    """Its message tells of no free processors, but that so many of them cannot be up."""
-
-    def place(job):
-        seen.append((float(world.now), world.known["free"][0].item(), world.known["up"][0].item()))
-        return 0 if len(seen) < 3 else 1
-
-    seen = []
-    seldom = Advertising("periodic", 1000.0)
-    world = World(Platform.star([4, 4]), 1.0, True, place, lambda job: 0.0, advertising=seldom)
-    world.submit(table([0.0, 0.0], [4, 4], [20.0, 5.0]))
-    world.resources.drain(0, 3, 5.0)
-    world.advance(np.inf)
-    assert seen == [(0.0, 4, 4), (0.0, 4, 4), (6.0, 3, 3)]
 
 
 def test_a_co_allocated_job_is_lost_with_one_processor():
