@@ -12,7 +12,7 @@ import numpy as np
 from agents.model import GridModel
 from experiments.events.happenings import parts_of
 from experiments.events.identity import Identities, Identity
-from experiments.events.message_events import CarriedMessages, Event
+from experiments.events.message_events import LAST, CarriedMessages, Event, Return, Told
 from grid.jobs import ANYWHERE
 from grid.kernel.policies.change_detection import SEEN, moved
 from grid.kernel.state import (
@@ -47,7 +47,7 @@ REACHED = {
 """How far on its way a job of each status is."""
 
 _NEWS, _ENDS, _RESTARTS, _WAY, _AFTER = 0, 1, 2, 3, 8
-"""Order of the events of one instant: what arrives, ends, failures, then the jobs' ways."""
+"""Order of the events of one turn: what arrives, ends, failures, then the jobs' ways."""
 
 
 class JobEvents:
@@ -77,18 +77,18 @@ class JobEvents:
         self._way: dict[Identity, tuple[int, int]] = {}  # steps told, restarts told
         self._told = self._news()
         self._up = model.world.platform.sizes
+        self._teller: dict[Identity, str] = {}  # of jobs that are not new to the scheduler
         self.carried = CarriedMessages(model, self.identities)
 
     def since(self) -> list[Event]:
         """Return the events since the last call, in the order in which they happened."""
         events = [*self.carried.take(), *self._advertised(), *self._resources()]
         events += [*self._departed(), *self._under_way()]
-        events.sort(key=itemgetter(0, 1))
-        return [event for _, _, event in events]
+        self.carried.looked()
+        events.sort(key=itemgetter(0, 1, 2))
+        return [event for *_, event in events]
 
-    # Each yields rows of (order at this instant, job or cluster, event).
-
-    def _departed(self) -> Iterator[tuple[float, int, Event]]:
+    def _departed(self) -> Iterator[Told]:
         world = self._model.world
         left = world.log.count
         if left == self._left:
@@ -105,22 +105,23 @@ class JobEvents:
                 known = STEPS.index(KNOWN)
                 yield from self._steps(row, steps, known + (why != TOO_LARGE), {}, True)
                 rejected: Event = {"event": REJECTED, **job.facts(), "reason": why}
-                yield _WAY + known + 1, number, rejected
+                yield self._known_in(job), _WAY + known + 1, number, rejected
                 continue
             parts = parts_of(records, row)
-            last = _ENDS if steps == len(STEPS) else _AFTER  # if it took no time
+            last = (0, _ENDS) if steps == len(STEPS) else (LAST, _AFTER)  # if it took no time
             yield from self._steps(row, steps, len(STEPS), parts, row["cluster"] == NONE)
             end: Event = {"event": FINISHED, **job.facts(), "placement": self._named(parts)}
-            yield last, number, end
+            yield *last, number, end
 
-    def _under_way(self) -> Iterator[tuple[float, int, Event]]:
+    def _under_way(self) -> Iterator[Told]:
         world = self._model.world
         if len(self._seen) < len(world.jobs.slots):
             more = len(world.jobs.slots) - len(self._seen)
             self._seen = np.concatenate([self._seen, np.zeros(more, SEEN)])
             self._moved = np.empty(len(self._seen), np.int64)
         count = moved(world.jobs.slots, self._seen, self._moved)
-        back = (slot for slot, _ in self.carried.back.values())  # perhaps as far as before by now
+        # Perhaps as far as before by now.
+        back = (returns[-1].slot for returns in self.carried.returns.values())
         for slot in sorted({*self._moved[:count].tolist(), *back}):
             row = world.jobs.slots[slot]
             if row["status"] == VACANT:
@@ -133,29 +134,47 @@ class JobEvents:
 
     def _setbacks(
         self, row: np.void, job: Identity, steps: int, told: int
-    ) -> Generator[tuple[float, int, Event], None, int]:
+    ) -> Generator[Told, None, int]:
         """Yield what threw a job back; return how many steps of its way are told since."""
         number, restarts = int(row["number"]), int(row["restarts"])
         if restarts > told:
             again: Event = {"event": RESTARTED, **job.facts(), "restarts": restarts}
-            yield _RESTARTS, number, again
+            yield 0, _RESTARTS, number, again
             steps = STEPS.index(LANDED)
-        if job in self.carried.back:
-            _, returned = self.carried.back.pop(job)
-            if returned:
-                yield _RESTARTS, number, {"event": RETURNED, **job.facts()}
-            steps = STEPS.index(KNOWN)
+        known_in = 0
+        for back in self.carried.returns.get(job, ()):
+            yield from self._sent_in_vain(row, job, steps, known_in, back)
+            if back.given_back:
+                yield back.turn, _RESTARTS, number, {"event": RETURNED, **job.facts()}
+            self._teller[job] = back.by
+            steps, known_in = STEPS.index(KNOWN), back.turn
         return steps
 
-    def _resources(self) -> Iterator[tuple[float, int, Event]]:
+    def _sent_in_vain(
+        self, row: np.void, job: Identity, steps: int, known_in: int, back: Return
+    ) -> Iterator[Told]:
+        """Yield how a job got to where it came back from, if that was at this instant."""
+        if back.sent is None:
+            return
+        for step in range(steps, STEPS.index(LANDED)):
+            turn = back.sent.turn if STEPS[step] == SENT else known_in
+            event = self._step(step, row, {}, back.sent.cluster)
+            yield turn, _WAY + step, job.number, event
+
+    def _known_in(self, job: Identity) -> int:
+        """Return the turn in which the global scheduler was last told of a job."""
+        returns = self.carried.returns.get(job)
+        return returns[-1].turn if returns else 0
+
+    def _resources(self) -> Iterator[Told]:
         """Yield the clusters of which processors have come up or gone away."""
         before, self._up = self._up, self._model.world.state.up.copy()
         for cluster in np.flatnonzero(self._up != before).tolist():
             up = int(self._up[cluster])
             changed: Event = {"event": RESOURCES, "cluster": self._names[cluster], "up": up}
-            yield _RESTARTS, cluster, changed
+            yield 0, _RESTARTS, cluster, changed
 
-    def _advertised(self) -> Iterator[tuple[float, int, Event]]:
+    def _advertised(self) -> Iterator[Told]:
         """Yield what the global scheduler's broker has heard of clusters."""
         news, told = self._news(), self._told
         self._told = news
@@ -164,7 +183,7 @@ class JobEvents:
         for cluster in np.flatnonzero((news != told).any(axis=0)).tolist():
             at, free, waiting = news[:, cluster].tolist()
             yield (
-                _NEWS if later[cluster] else _AFTER,
+                *((0, _NEWS) if later[cluster] else (LAST, _AFTER)),
                 cluster,
                 {
                     "event": ADVERTISED,
@@ -184,13 +203,20 @@ class JobEvents:
 
     def _steps(
         self, row: np.void, first: int, end: int, parts: Mapping[int, int], placed: bool
-    ) -> Iterator[tuple[float, int, Event]]:
+    ) -> Iterator[Told]:
         """Yield a job's steps from `first` to before `end`."""
+        job = self.identities.of(row)
+        sent = self.carried.sent.get(job)
+        turns = {KNOWN: self._known_in(job), STARTED: LAST}
+        if sent is not None:
+            turns |= {SENT: sent.turn, LANDED: sent.turn}
+        cluster = self._names[int(row["cluster"])]
         for step in range(first, end):
             if not (placed and STEPS[step] in (SENT, LANDED)):
-                yield _WAY + step, int(row["number"]), self._step(step, row, parts)
+                event = self._step(step, row, parts, cluster)
+                yield turns.get(STEPS[step], 0), _WAY + step, job.number, event
 
-    def _step(self, step: int, row: np.void, parts: Mapping[int, int]) -> Event:
+    def _step(self, step: int, row: np.void, parts: Mapping[int, int], cluster: str) -> Event:
         world, origin = self._model.scheduler.name, int(row["origin"])
         job = self.identities.of(row)
         event: Event = {"event": STEPS[step], **job.facts()}
@@ -204,14 +230,14 @@ class JobEvents:
             }
         elif STEPS[step] == KNOWN:
             first = "users" if origin == ANYWHERE else self._names[origin]
-            sender = self.carried.giving_back.pop(job, first)
+            sender = self._teller.pop(job, first)
             event |= {"sender": sender, "receiver": world}
         elif STEPS[step] == STARTED:
             event["placement"] = self._named(parts)
             if row["staging"] > 0:
                 event["staging"] = float(row["staging"])
         else:
-            event |= {"sender": world, "receiver": self._names[int(row["cluster"])]}
+            event |= {"sender": world, "receiver": cluster}
         return event
 
     def _named(self, parts: Mapping[int, int]) -> dict[str, int]:

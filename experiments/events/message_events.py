@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 from agents.model import GridModel
 from experiments.events.identity import Identities, Identity
@@ -15,8 +16,45 @@ MESSAGE, LOST = "message", "lost"
 TRANSFER = "transfer"
 """The kind of message by which a job comes to its cluster."""
 
+LAST = math.inf
+"""Turn of what is told when all turns of an instant are over."""
+
 _NEWS, _METADATA, _ORDERS, _AFTER = 0, 3.5, 5.5, 8
-"""Their order among the events of one instant, as in `experiments.events.job_events`."""
+"""Their order among the events of one turn, as in `experiments.events.job_events`."""
+
+Told = tuple[float, float, int, Event]
+"""An event: its turn at this instant, its order there, the job or cluster, and what is told."""
+
+
+class Sending(NamedTuple):
+    """In which turn a job was sent to which cluster."""
+
+    turn: int
+    cluster: str
+
+
+class Return(NamedTuple):
+    """How a job went back to the global scheduler.
+
+    Attributes
+    ----------
+    turn : int
+        When it is known again.
+    slot : int
+        Where the world keeps it.
+    by : str
+        Cluster whose broker tells the global scheduler of it.
+    given_back : bool
+        Whether that cluster gave it back, else a failure threw it back.
+    sent : Sending or None
+        How it came there, if at this instant.
+    """
+
+    turn: int
+    slot: int
+    by: str
+    given_back: bool
+    sent: Sending | None
 
 
 def kind_of(event: Event) -> str:
@@ -28,6 +66,9 @@ def kind_of(event: Event) -> str:
 class CarriedMessages:
     """Keeps what the kernel tells of messages until it is asked for.
 
+    An instant has one turn, in which jobs become known and are sent, and one more whenever clusters
+    give back jobs that were sent in the last one.
+
     Parameters
     ----------
     model : GridModel
@@ -36,11 +77,10 @@ class CarriedMessages:
 
     Attributes
     ----------
-    giving_back : dict of Identity to str
-        Who has told the global scheduler of a job that is not new to it.
-    back : dict of Identity to (int, bool)
-        Of the jobs that went back to the global scheduler since they were looked at: the slot, and
-        whether the cluster gave the job back, else a failure threw it back.
+    returns : dict of Identity to list of Return
+        Those since jobs were looked at, in order.
+    sent : dict of Identity to Sending
+        The last one since then of each job that has not come back from there.
     """
 
     def __init__(self, model: GridModel, identities: Identities) -> None:
@@ -57,15 +97,20 @@ class CarriedMessages:
             world.tables.beliefs["delay"][row : row + count].tolist()
             for row, count in zip(first, hops, strict=True)
         ]
-        self.giving_back: dict[Identity, str] = {}
-        self.back: dict[Identity, tuple[int, bool]] = {}
+        self.returns: dict[Identity, list[Return]] = {}
+        self.sent: dict[Identity, Sending] = {}
+        self._turn = 0
         self._message: Event = {}
-        self._told: list[tuple[float, int, Event]] = []
+        self._told: list[Told] = []
 
-    def take(self) -> list[tuple[float, int, Event]]:
-        """Return rows of (order at this instant, job or cluster, event) since the last call."""
+    def take(self) -> list[Told]:
+        """Return what was told since the last call."""
         told, self._told = self._told, []
         return told
+
+    def looked(self) -> None:
+        """Forget how jobs went, which were looked at."""
+        self.returns, self.sent, self._turn = {}, {}, 0
 
     def hear(
         self, kind: int, item: int, sender: int, receiver: int, hop: int, after: float
@@ -91,12 +136,26 @@ class CarriedMessages:
         else:
             event |= {"sent": sent + sum(delays[:hop]), "hop": names[hop : hop + 2]}
             self._message["due"] += 2.0 * world.state.hop_latency
-        returned = bool(slot["given_back_by"] != NONE)
-        if kind == METADATA_SENT and (returned or slot["restarts"] > 0):
-            self.giving_back[job] = names[0]
-            self.back[job] = item, returned
-        order = _METADATA if kind == METADATA_SENT else _ORDERS
-        self._told.append((order, job.number, event))
+        if hop == NONE:
+            self._follow(kind, item, names[0])
+        turn, order = self._turn, _ORDERS
+        if kind == METADATA_SENT:
+            turn, order = self.returns[job][-1].turn if job in self.returns else 0, _METADATA
+        self._told.append((turn, order, job.number, event))
+
+    def _follow(self, kind: int, item: int, sender: str) -> None:
+        """Note that a job is sent, or goes back."""
+        slot = self._model.world.jobs.slots[item]
+        job, given_back = self._identities.of(slot), bool(slot["given_back_by"] != NONE)
+        if kind != METADATA_SENT:
+            cluster = self._model.world.platform.names[slot["cluster"]]
+            self.sent[job] = Sending(self._turn, cluster)
+        elif given_back or slot["restarts"] > 0:
+            sent = self.sent.pop(job, None)
+            if sent is not None:
+                self._turn = max(self._turn, sent.turn + 1)
+            back = Return(self._turn, item, sender, given_back, sent)
+            self.returns.setdefault(job, []).append(back)
 
     def _way(self, sender: int, receiver: int) -> tuple[list[str], list[float]]:
         """Return the brokers that a message goes through, and the time of each hop, s."""
@@ -133,4 +192,5 @@ class CarriedMessages:
             "waiting": int(waiting),
         }
         on_its_way = any(delay > 0 for delay in delays[:hop])
-        self._told.append((_NEWS if on_its_way else _AFTER, cluster, event))
+        turn, order = (0, _NEWS) if on_its_way else (LAST, _AFTER)
+        self._told.append((turn, order, cluster, event))

@@ -63,6 +63,31 @@ def test_a_job_that_goes_back_and_on_at_one_instant_is_told(what, job, way, late
     assert [e["receiver"] for e in story if e["event"] == "sent"] == ["C1", "C2"]
 
 
+def test_a_job_that_comes_back_when_it_is_sent_is_told_of_twice():
+    jobs, told = table((1, 8, 100), (25, 4, 10)), Advertising("periodic", 30.0)
+    model = model_of("dll", "fcfs", jobs, PLATFORM.star([4, 8]), advertising=told, tracked=True)
+    for processor in (2, 3):
+        model.world.resources.drain(0, processor, 20.0)
+    events = [event for event in logged(model) if event.get("job") == 2]
+    assert [
+        (event["time"], event.get("kind", event["event"]), event.get("sender"))
+        for event in events
+        if event.get("receiver") != "C2"
+    ] == [
+        (25, "submitted", "users"),
+        (25, "known", "users"),
+        (25, "sent", "DLL"),
+        (25, "transfer", "DLL"),
+        (25, "returned", None),
+        (25, "metadata", "C1"),
+        (25, "known", "C1"),
+        (101, "started", None),
+        (111, "finished", None),
+    ]
+    there = [event.get("kind", event["event"]) for event in events[7:10]]
+    assert there == ["sent", "transfer", "landed"]
+
+
 class Varies(GlobalScheduler):
     """Starts jobs on one cluster or two, sends or rejects them, and not always the same."""
 
@@ -121,11 +146,19 @@ arriving = st.lists(
     [("dll", "easy"), ("ect", "fcfs"), ("a4", "sjf"), ("b3", "fcfs"), (Varies, "fcfs")],
 )
 @settings(max_examples=10)
-@given(rows=arriving, changes=changes, latency=st.sampled_from([0.0, 0.5]), lossy=st.booleans())
-def test_all_that_befalls_jobs_is_told(scheduler, local, shape, rows, changes, latency, lossy):
+@given(
+    rows=arriving,
+    changes=changes,
+    latency=st.sampled_from([0.0, 0.5]),
+    lossy=st.booleans(),
+    when=st.sampled_from(["both", "periodic"]),
+)
+def test_all_that_befalls_jobs_is_told(
+    scheduler, local, shape, rows, changes, latency, lossy, when
+):
     platform = tree() if shape == "tree" else PLATFORM
     jobs = table(*((at, size, time, np.inf, where) for at, size, time, where in sorted(rows)))
-    told = Advertising("both", 5.0, loss=0.3 * lossy)
+    told = Advertising(when, 5.0, loss=0.3 * lossy)
     model = model_of(
         scheduler, local, jobs, platform, latency=latency, advertising=told, tracked=True
     )
