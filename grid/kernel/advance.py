@@ -1,9 +1,9 @@
 """The event loop: one, resumable, for every policy and every view of a run.
 
 At each instant, in this order: completions, repairs and failures, what brokers deliver, arrivals;
-then decisions about jobs that the global scheduler knows, ranks for jobs that landed on clusters,
-and starts. The loop returns whenever somebody outside must act, and goes on from there: results
-do not depend on how often it is interrupted.
+then decisions about jobs that the global scheduler knows, again while clusters give such jobs back
+at once, ranks for jobs that landed on clusters, and starts. The loop returns whenever somebody
+outside must act, and goes on from there: results do not depend on how often it is interrupted.
 """
 
 from __future__ import annotations
