@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -35,34 +34,22 @@ def bench_study(runs: int = 200) -> list[Measurement]:
     Returns
     -------
     list of Measurement
-        Shares of the workers' time, and of the CPU time of all processes, not spent in runs.
+        The share of the workers' time that is not spent in runs.
     """
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder) / "study.toml", Path(folder) / "results.db"
         path.write_text(STUDY.format(least=runs // 4), encoding="utf-8")
         Study.load(path)  # compiles
-        began, cpu_began = time.perf_counter(), _cpu_seconds()
+        began = time.perf_counter()
         Study.load(path).run(out, WORKERS)
-        wall, cpu = time.perf_counter() - began, _cpu_seconds() - cpu_began
+        wall = time.perf_counter() - began
         inside = sum(contents(out).cpu_s.values())
     note = f"{runs} runs on {WORKERS} workers, {inside:.0f} CPU s in runs, {wall:.0f} s in all"
-    expected = "expected: under 0.1"
     return [
         Measurement(
             "lost of a study",
             1 - inside / (WORKERS * wall),
             "of the workers' time",
-            f"{note}; {expected} where nothing else runs",
-        ),
-        Measurement(
-            "lost of a study, CPU",
-            1 - inside / cpu,
-            "of the CPU time",
-            f"{note}, {cpu:.0f} CPU s in all processes; {expected}",
-        ),
+            f"{note}; expected: under 0.1 where nothing else runs",
+        )
     ]
-
-
-def _cpu_seconds() -> float:
-    """Return the CPU seconds of this process and of those it has waited for."""
-    return sum(os.times()[:4])
