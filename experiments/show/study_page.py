@@ -164,10 +164,9 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
     if len(outcome.effects):
         apart = scale_of_difference(outcome.metric, scale)
         unit, by = (f", {each.unit}" if each.unit else "" for each in (scale, apart))
-        before = f"{label(outcome.metric)} before{unit}"
         effects = {
             "n": "pairs",
-            "mean": before,
+            "mean": f"before{unit}",
             "difference": f"change{by}",
             "lower": "lower in",
             "higher": "higher in",
@@ -183,10 +182,11 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
                 outcome.effects.assign(surely=told),
                 effects,
                 columns,
-                "The change from one value to the other, all else equal, of the replications that "
-                "both have, with its 95 % confidence interval, and in how many of them the metric "
-                "is lower and higher. Whether it surely changes is judged as ranks are: by the "
-                "signs and sizes in all pairs, of all rows of the two values together.",
+                f"The change of {label(outcome.metric)} from one value to the other, all else "
+                "equal, of the replications that both have, with its 95 % confidence interval, and "
+                "in how many of them it is lower and higher. Whether it surely changes is judged "
+                "as ranks are: by the signs and sizes in all pairs, of all rows of the two values "
+                "together.",
                 {"difference": "half_width"},
                 {"mean": scale, "difference": apart},
             )
