@@ -79,6 +79,7 @@ class Result(RunTotals, Shown):
             },
             messages_lost=model.messages_lost,
             cluster_messages=[cluster.messages for cluster in model.clusters],
+            refused_starts=world.state.refused,
             restarts=world.state.restarted,
             thrown_back=int(((slots["status"] != VACANT) & (slots["restarts"] > 0)).sum()),
             cluster_losses=[

@@ -76,6 +76,7 @@ class Metrics(Served):
     mean_turnaround: Known
     makespan: Known
     coallocated: Known
+    refused_starts: Count = 0
     mean_penalty: Known
     deadlines_met: Known
     mcp: Known = None

@@ -34,9 +34,10 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         stable (`RunTotals.stable`); if queues were visited, mean turnarounds: response_total,
         response_local of jobs of one component, response_global of others, response_queues of each
         queue, and saturated, which is not stable;
-        restarts and lost_work; the messages by kind and how many were lost; metrics of the user's
-        own), ``clusters`` (`grid.metrics.of_run.cluster_metrics`; cp, cp_overall and cp_planned;
-        restarts and lost_work; the messages that its broker sent and received), ``links`` (of each
+        refused_starts; restarts and lost_work; the messages by kind and how many were lost;
+        metrics of the user's own), ``clusters`` (`grid.metrics.of_run.cluster_metrics`; cp,
+        cp_overall and cp_planned; restarts and lost_work; the messages that its broker sent and
+        received), ``links`` (of each
         its mean demand over capacity, and the share of time in which it is saturated, None if the
         global scheduler takes no account of links), ``wall_s``, ``simulated_s``,
         ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
@@ -76,6 +77,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
             **job_metrics(result.tally),
             "stable": result.stable,
             **_responses(result),
+            "refused_starts": result.refused_starts,
             "restarts": result.restarts,
             "lost_work": result.lost_work,
             "messages": result.messages,

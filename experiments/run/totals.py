@@ -85,6 +85,8 @@ class RunTotals:
         Lost on a hop between brokers.
     cluster_messages : list of dict of str to int
         Messages ``sent`` by each cluster's broker, and ``received``: addressed to it.
+    refused_starts : int
+        Starts that clusters refused, for they were not as free as brokers had told.
     restarts : int
         Times that a failure threw a job back.
     thrown_back : int
@@ -123,6 +125,7 @@ class RunTotals:
     messages: dict[str, int]
     messages_lost: int
     cluster_messages: list[dict[str, int]]
+    refused_starts: int
     restarts: int
     thrown_back: int
     cluster_losses: list[dict[str, Any]]

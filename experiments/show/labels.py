@@ -67,6 +67,7 @@ METRICS = {
     "mcp_overall": Metric("MCP, whole run", "time"),
     "pb_overall": Metric("PB, whole run", "time"),
     "rounds": Metric("rounds"),
+    "refused_starts": Metric("starts refused"),
     "restarts": Metric("restarts"),
     "lost_work": Metric("work lost", "work"),
     "messages_lost": Metric("messages lost"),
@@ -87,7 +88,7 @@ MEASURED = (
 
 OPTIONAL = (
     *("coallocated", "mean_penalty", "migrated", "mean_staging", "mean_prediction_error"),
-    *("restarts", "lost_work", "messages", "messages_lost"),
+    *("refused_starts", "restarts", "lost_work", "messages", "messages_lost"),
 )
 """Metrics of what not every run has: 0 says nothing."""
 

@@ -157,7 +157,10 @@ def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str,
 
 
 def _losses(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield what failures cost, if they did."""
+    """Yield what old news and failures cost, if they did."""
+    if result.refused_starts:
+        refused = f"{result.refused_starts:,}, for brokers had told of more free processors"
+        yield label("refused_starts"), refused
     if result.restarts:
         lost = f"{told('lost_work', result.lost_work)} lost"
         yield "restarts", f"{result.restarts:,}, {lost}"

@@ -237,8 +237,8 @@ def _read(
     if len(stretches) < how.least:
         raise GridError(
             f"{where}: replications.window: found {countdown(how.window)}, of which {name} has "
-            f"{len(stretches)} with jobs in {countdown(float(arrivals[-1]))}"
-            f"{''.join(f'; left out: {of.sum():,} {why}' for why, of in without.items())}; "
+            f"{len(fit)} with jobs in {countdown(float(arrivals[-1]))}"
+            f"{''.join(f', {of.sum():,} of them {why}' for why, of in without.items())}; "
             f"accepted: one of which there are at least {how.least}, `least`"
         )
     workload = replace(workload, stretches=stretches)

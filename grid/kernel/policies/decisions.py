@@ -42,6 +42,7 @@ The fields of both records can be read and not be set. Of their columns, a polic
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Collection
 from typing import Any, NoReturn
 
@@ -74,6 +75,12 @@ JOB_FIELDS = frozenset(field.name for field in of_tier(JOBS, COMPILED))
 
 
 _ITS_OWN = frozenset(field.name for field in WRITTEN)
+_TAKEN = {
+    "`place`": ("known", "job", "memory"),
+    "`largest`": ("known", "memory"),
+    "`visit`": ("known", "memory"),
+    "`priority`": ("job", "now"),
+}
 _REFUSED = "accepted: one that writes into known.take, known.stream and memory alone"
 
 
@@ -175,6 +182,12 @@ def priority_address(function: Any) -> int:
 
 
 def _address(function: Any, signature: Any, kinds: Any, name: str, accepted: str) -> int:
+    takes = inspect.signature(function.py_func)
+    try:
+        takes.bind(*signature.args)
+    except TypeError:
+        wanted = ", ".join(_TAKEN[name])
+        raise PlacementError(f"compiled {name} that takes {takes}; accepted: ({wanted})") from None
     inferred = typing.signature(None, *signature.args)
     try:
         found = function.get_compile_result(inferred).signature.return_type

@@ -48,6 +48,12 @@ def test_restarts_are_told_where_there_are_some(result):
     assert "waits: up to the last start of a job, what it ran in vain before included\n" in text
 
 
+def test_refused_starts_are_told_where_there_are_some(result):
+    assert "starts refused" not in printed(result)
+    text = printed(replace(result, refused_starts=1200))
+    assert re.search("^starts refused +1,200, for brokers had told of more free", text, re.M)
+
+
 def test_time_in_which_messages_alone_go_on_is_told(result):
     assert "the last job ended" not in printed(result)
     text = printed(replace(result, simulated_s=7200.0))

@@ -162,6 +162,15 @@ def test_a_compiled_rank_is_no_boolean():
         priority_address(numba.njit(lambda job, now: job.size > 2))
 
 
+def test_compiled_decisions_take_what_they_are_given():
+    with pytest.raises(PlacementError) as error:
+        priority_address(numba.njit(lambda job: job.size))
+    assert str(error.value) == "compiled `priority` that takes (job); accepted: (job, now)"
+    with pytest.raises(PlacementError) as error:
+        place_address(numba.njit(lambda known, job, memory, more: 0), 1)
+    assert str(error.value).endswith("(known, job, memory, more); accepted: (known, job, memory)")
+
+
 @numba.njit
 def shrink(job):
     job.size = 1
