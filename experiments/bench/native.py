@@ -265,7 +265,7 @@ def _compared(
     if not abs(mean - twin.wait) <= 1e-9 * max(1.0, twin.wait):
         raise GridError(f"{case.name}: the mean wait is {mean} s, of its twin {twin.wait} s")
     rows = [tables.chunk.itemsize, tables.slots.itemsize, tables.finished.itemsize]
-    if tables.sliding is not None and model.scheduler.spans:
+    if model.scheduler.spans:
         rows.append(tables.sliding.itemsize)
     kernel, by_hand = seconds
     return Measurement(

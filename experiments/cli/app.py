@@ -7,6 +7,7 @@ import click
 from experiments.cli.available import policies, scenarios, validate
 from experiments.cli.bench import bench
 from experiments.cli.check import check, verify
+from experiments.cli.compile import compile_
 from experiments.cli.explain import explain
 from experiments.cli.logs import convert, inspect
 from experiments.cli.maxutil import maxutil
@@ -25,7 +26,7 @@ def main() -> None:
 
 
 for each in (
-    *(bench, check, convert, explain, gap, inspect, maxutil, oas, pareto, plot, policies, report),
-    *(reproduce, run, saturation, scenarios, study, validate, verify),
+    *(bench, check, compile_, convert, explain, gap, inspect, maxutil, oas, pareto, plot, policies),
+    *(report, reproduce, run, saturation, scenarios, study, validate, verify),
 ):
     main.add_command(each)

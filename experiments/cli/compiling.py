@@ -17,8 +17,8 @@ class _Notice(Listener):  # type: ignore[misc]
 
     def on_start(self, event: Event) -> None:
         if event.data["dispatcher"] is advance:
-            kept = "not kept: no folder for it" if CACHE_FOLDER is None else "once an installation"
-            print(f"Compiling the kernel: about 20 s, {kept}.", file=sys.stderr, flush=True)
+            kept = "not kept: no folder for it" if CACHE_FOLDER is None else "kept for later runs"
+            print(f"Compiling the kernel: some 20 s, {kept}.", file=sys.stderr, flush=True)
 
     def on_end(self, event: Event) -> None:
         """Say nothing."""

@@ -9,6 +9,7 @@ from grid.kernel.events import plan_failure, schedule
 from grid.kernel.lifecycle.arrival import send
 from grid.kernel.lifecycle.execution import start_as_taken
 from grid.kernel.placing import REFUSED_START, clear_take, taken_for
+from grid.kernel.queueing.fair_share import fold, unfold
 from grid.kernel.queueing.queues import after, first
 from grid.kernel.state import BREAK, NONE, State
 from grid.kernel.tables import between_runs
@@ -18,11 +19,13 @@ from grid.kernel.tables import between_runs
 def queued(box: Any, slots: Any, queue: int, out: Any) -> int:
     """Write the slots of a queue's jobs, in order of service, into `out`; return how many."""
     state: State = box[0]
+    unfold(state, slots, None, queue)
     job, count = first(state, slots, queue), 0
     while job != NONE:
         out[count] = job
         count += 1
         job = after(state, slots, queue, job)
+    fold(state, slots, None, queue)
     return count
 
 

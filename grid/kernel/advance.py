@@ -58,7 +58,7 @@ from grid.kernel.tables import Tables
 @inlined
 def _is_stale(slots: Any, processors: Any, event: Any) -> bool:
     """Tell whether an event is the end of a job that a failure stopped before."""
-    if processors is None:
+    if processors is None or len(processors) == 0:
         return False
     return kind_of(event) == END and slots[event.subject].end_event != event.turn
 
@@ -108,12 +108,10 @@ def _ended(state: State, tables: Tables) -> bool:
 
 
 @inlined
-def _slid(state: State, tables: Tables, sliding: Any) -> bool:
+def _slid(state: State, tables: Tables) -> bool:
     """Let co-allocated jobs end; tell whether one did that the scheduler is told, as `_ended`."""
-    if sliding is None:
-        return False
     while state.sliding_end <= state.now:
-        complete(state, tables, sliding[state.sliding_first].job)
+        complete(state, tables, tables.sliding[state.sliding_first].job)
         if state.visits == 1:
             return True
     return False
@@ -167,11 +165,9 @@ def _come_back(state: State, tables: Tables, processors: Any) -> bool:
 
 
 @inlined
-def _place(state: State, tables: Tables, sliding: Any, foresight: Any) -> int:
-    """Have jobs placed, unless they are collected; return why that cannot go on, or GO_ON."""
-    if sliding is None:
-        return GO_ON
-    if foresight is None:
+def _place(state: State, tables: Tables, foresight: Any) -> int:
+    """Have jobs placed that are offered; return why that cannot go on, or GO_ON."""
+    if foresight is None or len(foresight.reservations) == 0:
         return place_jobs(state, tables)
     return place_beside_reservations(state, tables)
 
@@ -198,7 +194,7 @@ def _rank_landed(state: State, tables: Tables, profile: Any) -> int:
         if not rank <= np.inf:
             return broken(state, job, rank)
         enqueue(state, tables, job, rank)
-        if profile is not None:
+        if profile is not None and len(profile) > 0:
             note_newcomer(state, slots, job)
     return GO_ON
 
@@ -220,9 +216,9 @@ def _serve_queues(state: State, tables: Tables, profile: Any) -> None:
 def _settle(state: State, tables: Tables) -> int:
     """Take every decision that is open at this instant, and start what can start."""
     _give_back(state, tables, tables.processors)
-    reason = _place(state, tables, tables.sliding, tables.foresight)
+    reason = _place(state, tables, tables.foresight)
     while reason == GO_ON and _come_back(state, tables, tables.processors):
-        reason = _place(state, tables, tables.sliding, tables.foresight)
+        reason = _place(state, tables, tables.foresight)
     if reason == GO_ON:
         reason = _rank_landed(state, tables, tables.profile)
     if reason != GO_ON:
@@ -388,7 +384,7 @@ def advance(tables: Tables, until: float) -> int:
             return TIME
         if state.mid_instant == 0:
             _open_instant(state, time, reserved)
-            if _ended(state, tables) or _slid(state, tables, tables.sliding):
+            if _ended(state, tables) or _slid(state, tables):
                 state.mid_instant = 0
                 continue
             _happen(state, tables, tables.processors)

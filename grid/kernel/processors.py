@@ -59,6 +59,8 @@ def _changed(state: State, cluster: int, freed_until: float) -> None:
     touch(state, cluster)
     state.disturbed[cluster] = 1
     state.freed_until[cluster] = max(state.freed_until[cluster], freed_until)
+    if freed_until > state.now and state.profile_of == cluster:
+        state.profile_of = NONE
     if state.at_once[cluster] == 1:
         state.known.free[cluster] = state.free[cluster]
         learn_up(state, cluster, state.remaining[cluster])
@@ -195,7 +197,7 @@ def hold(state: State, tables: Tables, cluster: int, job: int, count: int) -> No
 def _hold_identities(
     state: State, tables: Tables, processors: Any, cluster: int, job: int, count: int
 ) -> None:
-    if processors is None:
+    if processors is None or len(processors) == 0:
         return
     if tables.slots[job].first_turn != NONE:
         take_turns(state, tables, job)
@@ -226,7 +228,7 @@ def release(state: State, tables: Tables, cluster: int, job: int, count: int) ->
 
 @inlined
 def _free_identities(state: State, tables: Tables, processors: Any, job: int) -> None:
-    if processors is None:
+    if processors is None or len(processors) == 0:
         return
     processor = tables.slots[job].first_processor
     tables.slots[job].first_processor = NONE
@@ -263,7 +265,7 @@ def forget_plan(state: State, tables: Tables, cluster: int) -> None:
 
 @inlined
 def _forget_turns(state: State, tables: Tables, processors: Any, cluster: int) -> None:
-    if processors is None:
+    if processors is None or len(processors) == 0:
         return
     slots, turns = tables.slots, tables.turns
     begin = state.first_processor[cluster]
@@ -281,7 +283,7 @@ def _forget_turns(state: State, tables: Tables, processors: Any, cluster: int) -
 @inlined
 def _put_turns(state: State, tables: Tables, processors: Any, order: Any, resources: Any) -> None:
     """Give each processor the turns of a plan, each before those that follow it, so backwards."""
-    if processors is None:
+    if processors is None or len(processors) == 0:
         return
     slots, turns = tables.slots, tables.turns
     end = len(resources)

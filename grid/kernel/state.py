@@ -222,6 +222,8 @@ class State(Record):
         np.float64, CLUSTER
     )  # s, before which more is free than when jobs reserved
     profile_length = Number(int)  # rows of the profile in use
+    profile_of = Number(int)  # cluster of which it is still true, or NONE
+    next_due = Number(float)  # when the next reservation there begins, s
     profile_changes = Number(int)  # rows of the heap beyond it
     path = Column(np.int64, PATH)  # in a walk of a queue: the job it is at, and those above
     path_length = Number(int)

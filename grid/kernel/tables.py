@@ -37,9 +37,9 @@ class Tables(NamedTuple):
     """What the event loop works on.
 
     Functions that index one table or two take those; functions that reach for more, or pass them
-    on, take all. A table that a run has no use for is None, and what handles it is not compiled:
-    numba leaves a branch out only where it compares a parameter with None, so such a table is given
-    to the function that asks.
+    on, take all. A table that a run has no use for has no rows. In plain runs (`grid.kernel.loop`)
+    some are None, and what handles them is not compiled: numba leaves a branch out only where it
+    compares a parameter with None, so such a table is given to the function that asks.
     """
 
     box: Table
@@ -62,23 +62,22 @@ class Tables(NamedTuple):
     """
 
     processors: Table | Any
-    """Who holds each processor (`PROCESSOR`). None in a run that is not tracked: no processor has
-    an identity, and none fails, goes or comes back."""
+    """Who holds each processor (`PROCESSOR`). Without rows, or None, in a run that is not tracked:
+    no processor has an identity, and none fails, goes or comes back."""
 
     turns: Table
     """Turns of jobs on processors in plans that name them (`TURN`), linked lists."""
 
-    sliding: Table | Any
-    """The co-allocated jobs that run (`sliding_dtype`); `state.sliding` rows. None where the global
-    scheduler collects jobs: it is offered none, and starts none on several clusters."""
+    sliding: Table
+    """The co-allocated jobs that run (`sliding_dtype`); `state.sliding` rows."""
 
     profile: Table | Any
-    """Scratch of conservative backfilling (`PROFILE`). None where every cluster starts jobs from
-    the head of its queue only."""
+    """Scratch of conservative backfilling (`PROFILE`). Without rows, or None, where every cluster
+    starts jobs from the head of its queue only."""
 
     subtrees: Table | Any
-    """What is below each waiting job in the tree of its queue (`SUBTREE`). None where there is no
-    profile."""
+    """What is below each waiting job in the tree of its queue (`SUBTREE`). Without rows, or None,
+    where there is no profile."""
 
     beliefs: Table
     """What each broker believes of each cluster below it (`BELIEF`)."""
@@ -90,7 +89,8 @@ class Tables(NamedTuple):
     """Belongs to the global scheduler's policy."""
 
     foresight: Foresight | Any
-    """What jobs that wait globally have reserved. None where they reserve nothing."""
+    """What jobs that wait globally have reserved. Its tables have no rows, or it is None, where
+    they reserve nothing."""
 
 
 _UNUSED: Any = None

@@ -38,6 +38,7 @@ def new_state(platform: Platform) -> State:
     state.landing_first = state.landing_last = NONE
     state.root = state.head = state.running = state.usage_changed = NONE
     state.line_first = state.line_last = NONE
+    state.profile_of = NONE
     state.line_turn = k.NOBODY
     state.refused_size = state.max_jumps = k.NOBODY
     state.exhausted = state.recording = 1

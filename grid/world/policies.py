@@ -122,8 +122,6 @@ class Policies:
         relies = rules.larger_wait and free and reservations == 0 and bool(state.at_once.all())
         state.larger_wait = int(rules.larger_wait)
         state.by_size = int(relies and state.largest < k.LINES)
-        # Who collects jobs from the beginning, and splits none, never starts one itself.
-        storage.offering = not rules.collects or rules.spans or state.submitted > 0
         state.visits, state.queues = int(rules.queues != ""), k.QUEUES[rules.queues]
         if memory is not None:
             check_memory(memory)
@@ -131,7 +129,7 @@ class Policies:
         if stream is not None:
             state.known["stream"] = stream
         state.most_reservations = reservations
-        storage.replace(foresight=None)
+        storage.forget_foresight()
         if reservations > 0:
             storage.make_foresight()
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from grid.jobs import JOB
 from grid.kernel import dtypes
 from grid.kernel.dtypes import RELEASE, moment_dtype, reservation_dtype
+from grid.kernel.loop import WITHOUT, Kind
 from grid.kernel.queueing.fair_share import USAGE, move_rows
 from grid.kernel.state import NONE
 from grid.kernel.tables import Foresight, Tables
@@ -52,8 +53,6 @@ class Storage:
     usage : structured array or None
         What users have used (`grid.kernel.queueing.fair_share.USAGE`), where the order of jobs
         depends on it.
-    offering : bool
-        The global scheduler is offered jobs, and may start them itself.
     """
 
     def __init__(
@@ -61,7 +60,6 @@ class Storage:
     ) -> None:
         self.platform = platform
         self.tracked = tracked
-        self.offering = True
         self.state = state = new_state(platform)
         self.known = known_columns(state)
         self.capacity = state.array["free"].shape[1]
@@ -73,16 +71,16 @@ class Storage:
             events=np.zeros(0, dtypes.EVENT),
             chunk=np.zeros(0, JOB),
             finished=np.zeros(0, dtypes.FINISHED),
-            processors=free_processors(platform) if tracked else None,
+            processors=free_processors(platform) if tracked else np.zeros(0, dtypes.PROCESSOR),
             turns=np.zeros(0, dtypes.TURN),
             sliding=np.zeros(8, dtypes.sliding_dtype(self.capacity)),
-            profile=None,
-            subtrees=None,
+            profile=np.zeros(0, dtypes.PROFILE),
+            subtrees=np.zeros(0, dtypes.SUBTREE),
             splits=np.zeros((0, state.clusters), np.int32),
             beliefs=set_brokers(state, platform, latency, advertising),
             news=np.zeros(0, dtypes.NEWS),
             memory=np.zeros(1),
-            foresight=None,
+            foresight=_foresight(0, 0, 0, self.capacity),
         )
         self.grow()
 
@@ -91,9 +89,17 @@ class Storage:
         if self.usage is not None:
             self.state.usage_at = self.usage.ctypes.data
 
+    @property
+    def kind(self) -> Kind:
+        """What the loop has to be able to do with these tables."""
+        if len(self.tables.foresight.reservations):
+            return Kind.FORESEEING
+        return Kind.FULL if self.tracked or len(self.tables.profile) else Kind.PLAIN
+
     def arguments(self) -> Tables:
-        """Return the tables as the loop takes them: without those that it has no use for."""
-        return self.tables if self.offering else self.tables._replace(sliding=None)
+        """Return the tables as the loop of this kind takes them."""
+        left_out: dict[str, Any] = dict.fromkeys(WITHOUT[self.kind])
+        return self.tables._replace(**left_out)
 
     def replace(self, **tables: Any) -> None:
         """Put other tables in the place of those of these names."""
@@ -108,11 +114,11 @@ class Storage:
             finished = _longer(tables.finished, max(CHUNK, 2 * len(slots)))
             self.replace(slots=slots, finished=finished)
             self.columns.update({name: slots[name] for name in dtypes.SLOT.names or ()})
-        if tables.profile is not None:
+        if len(tables.profile):
             self.make_room_to_backfill()
         if self.usage is not None:
             self.make_room_for_user()
-        if tables.foresight is not None:
+        if len(tables.foresight.reservations):
             self.make_foresight()
         self.make_room_for_events(2 * (state.events + len(self.tables.slots) + 2 * self.capacity))
         if state.news + state.clusters > len(tables.news):
@@ -151,9 +157,10 @@ class Storage:
 
         A profile has a row for each end of a running job, and up to three for each reservation.
         """
-        slots, subtrees = len(self.tables.slots), self.tables.subtrees
-        old = np.zeros(0, dtypes.SUBTREE) if subtrees is None else subtrees
-        self.replace(profile=np.zeros(6 * slots, dtypes.PROFILE), subtrees=_longer(old, slots))
+        tables, slots = self.tables, len(self.tables.slots)
+        subtrees = _longer(tables.subtrees, slots)
+        self.replace(profile=np.zeros(6 * slots, dtypes.PROFILE), subtrees=subtrees)
+        self.state.profile_of = NONE
 
     def make_room_for_user(self) -> None:
         """Make room for one more user on every cluster, and half the table vacant."""
@@ -170,13 +177,26 @@ class Storage:
         old, most = tables.foresight, state.most_reservations
         running = state.started - state.completed - state.restarted
         moments = 2 * (max(state.moments, running + 2 * most) + 8)
-        profile = np.zeros(moments, moment_dtype(self.capacity))
-        reservations = np.zeros(most + 1, reservation_dtype(self.capacity))
-        if old is not None:
-            reservations = old.reservations
-            profile = np.concatenate([old.profile, profile[len(old.profile) :]])
-        releases = np.zeros(len(tables.slots), RELEASE)
-        self.replace(foresight=Foresight(profile, reservations, releases, tables.memory.copy()))
+        new = _foresight(moments, most + 1, len(tables.slots), self.capacity)
+        new = new._replace(memory=tables.memory.copy())
+        if len(old.reservations):
+            profile = np.concatenate([old.profile, new.profile[len(old.profile) :]])
+            new = new._replace(reservations=old.reservations, profile=profile)
+        self.replace(foresight=new)
+
+    def forget_foresight(self) -> None:
+        """Have no job reserve anything."""
+        self.replace(foresight=_foresight(0, 0, 0, self.capacity))
+
+
+def _foresight(moments: int, reservations: int, slots: int, capacity: int) -> Foresight:
+    """Return tables of so many rows."""
+    return Foresight(
+        np.zeros(moments, moment_dtype(capacity)),
+        np.zeros(reservations, reservation_dtype(capacity)),
+        np.zeros(slots, RELEASE),
+        np.zeros(0),
+    )
 
 
 def _longer(table: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:

@@ -200,14 +200,7 @@ class World:
 
     def compile(self) -> Callable[..., int]:
         """Return the loop, compiled if it is not yet, without what this world has no use for."""
-        tables = self.storage.tables
-        return loop(
-            self.capacity,
-            self.tracked,
-            self.storage.offering,
-            tables.profile is not None,
-            tables.foresight is not None,
-        )
+        return loop(self.capacity, self.storage.kind)
 
     def advance(self, until: float, awaited: bool = False, between: bool = False) -> int:
         """Let everything happen up to and including `until`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from agents.wiring import reconnect
 from grid.errors import GridError
 from grid.jobs import UNKNOWN, job_table
 from grid.logs.workload import read_log
-from grid.platform.changes import Failures
+from grid.platform.changes import Change, Failures
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 from grid.world.pickling import Pickler
@@ -57,7 +58,7 @@ def jobs_of(seed, count=120, users=5):
 def model_of(jobs, local, sizes=(8,), settings=None, **more):
     settings = settings or FairShareSettings(half_life=200.0)
     return GridModel(
-        Platform.star([*sizes]),
+        sizes if isinstance(sizes, Platform) else Platform.star([*sizes]),
         Table(jobs),
         global_scheduler(more.pop("global_", "dll")),
         local,
@@ -144,6 +145,43 @@ def test_hundreds_of_users_and_any_step():
         assert model.world.state.usages > 3 * 500
         outcomes.append(model.world.log.records().rows.tobytes())
     assert outcomes[0] == outcomes[1]
+
+
+class HeadWithoutLines(Fpfs):
+    """Nobody may be overtaken, so that it is the head that starts, as without lines of users."""
+
+    max_jumps = 0.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("latency", [0.0, 0.8])
+def test_jobs_that_come_back_find_their_places_in_the_lines_of_users(seed, latency):
+    rng = np.random.default_rng(seed)
+    changes = tuple(
+        Change(f"C{c}", what, at, at + down, count)
+        for c, what, at, down, count in zip(
+            rng.integers(1, 3, 12).tolist(), ["fail", "drain"] * 6,
+            rng.integers(20, 700, 12).tolist(), rng.integers(1, 90, 12).tolist(),
+            rng.integers(1, 7, 12).tolist(), strict=True,
+        )
+    )  # fmt: skip
+    jobs = jobs_of(seed, 150, users=4)
+    jobs["arrival"] /= 3
+    outcomes, queues = [], []
+    for local in (FairShareScheduler, HeadWithoutLines):
+        platform = replace(Platform.star([8, 9]), changes=changes)
+        model = model_of(jobs.copy(), local, platform, latency=latency)
+        model.interval, seen = 9.0, []
+        while model.running:
+            model.step()
+            seen.append([model.world.jobs.waiting(cluster).tolist() for cluster in range(2)])
+        outcomes.append(model.world.log.records().rows.tobytes())
+        queues.append(seen)
+        assert model.world.state.restarted > 0
+        assert model.world.state.completed == 150
+    assert outcomes[0] == outcomes[1]
+    assert queues[0] == queues[1]
+    assert max(len(queue) for both in queues[0] for queue in both) > 20
 
 
 @pytest.mark.parametrize("global_", ["b3", "muscle", "first-fit"])

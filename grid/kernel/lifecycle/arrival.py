@@ -14,6 +14,7 @@ from grid.kernel.events import schedule
 from grid.kernel.lifecycle.departure import reject
 from grid.kernel.policies.policy_view import change_work, share_work
 from grid.kernel.processors import ask_for_plan, touch
+from grid.kernel.queueing.fair_share import in_lines, line_up
 from grid.kernel.queueing.global_queue import join_line, leave_line, offer, offer_again, overtake
 from grid.kernel.queueing.queues import join
 from grid.kernel.queueing.visiting import queue_of
@@ -211,6 +212,9 @@ def enqueue(state: State, tables: Tables, job: int, key: float) -> None:
         slot.serial = state.serial
     slot.key = key
     slot.status = LOCAL
-    join(state, slots, tables.subtrees, cluster, job)
+    if in_lines(state, cluster):
+        line_up(state, slots, tables.subtrees, cluster, job)
+    else:
+        join(state, slots, tables.subtrees, cluster, job)
     touch(state, cluster)
     ask_for_plan(state, cluster)

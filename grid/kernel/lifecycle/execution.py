@@ -15,9 +15,9 @@ from grid.kernel.lifecycle.arrival import announce, land
 from grid.kernel.lifecycle.departure import record, vacate
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import bring_up, doom, hold, left_booking, release, spare, take_down
-from grid.kernel.queueing.fair_share import charge_end, charge_start
+from grid.kernel.queueing.fair_share import charge_end, charge_start, leave_head
 from grid.kernel.queueing.global_queue import leave_line, offer_again, overtake
-from grid.kernel.queueing.queues import first, leave
+from grid.kernel.queueing.queues import first
 from grid.kernel.queueing.releases import keep_in_order
 from grid.kernel.queueing.visiting import note_placement, note_release
 from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, RUNNING, State
@@ -34,7 +34,7 @@ def start_waiting(state: State, tables: Tables, cluster: int) -> None:
         slot = slots[job]
         if slot.size > state.free[cluster] or (state.planned[cluster] == 1 and slot.key == np.inf):
             break
-        leave(state, slots, tables.subtrees, cluster, job)
+        leave_head(state, slots, tables.subtrees, cluster, job)
         start(state, tables, job)
 
 
@@ -118,6 +118,7 @@ def start_as_taken(state: State, tables: Tables, job: int) -> None:
     slot.placed = 1
     if parts == 1:
         slot.cluster = last
+        state.profile_of = NONE  # no reservation there knew of it
         _expect(state, slot, last, slot.size)
         start(state, tables, job)
     else:
@@ -198,15 +199,13 @@ def take_off(state: State, tables: Tables, job: int, keeps: bool) -> None:
             slots[slot.next].previous = slot.previous
         _leave_cluster(state, tables, slot.cluster, job, slot.size, keeps)
     else:
-        _take_off_parts(state, tables, tables.sliding, job)
+        _take_off_parts(state, tables, job)
 
 
 @inlined
-def _take_off_parts(state: State, tables: Tables, sliding: Any, job: int) -> None:
-    """Take a co-allocated job off its clusters; none does where no job is split."""
-    if sliding is None:
-        return
-    index = tables.slots[job].sliding
+def _take_off_parts(state: State, tables: Tables, job: int) -> None:
+    """Take a co-allocated job off its clusters."""
+    sliding, index = tables.sliding, tables.slots[job].sliding
     take = sliding[index].take
     for cluster in range(state.clusters):
         if take[cluster] > 0:
@@ -230,7 +229,7 @@ def _known_at_once(state: State, cluster: int) -> None:
 @inlined
 def _split_of(state: State, splits: Any, sliding: Any, slot: Any) -> int:
     """Have the clusters of a job that ends known; return its row among the splits, or NONE."""
-    if sliding is None or slot.status != COALLOCATED:
+    if slot.status != COALLOCATED:
         return NONE
     take = sliding[slot.sliding].take
     for cluster in range(state.clusters):
@@ -273,7 +272,7 @@ def _lose(state: State, slot: Any, sliding: Any) -> None:
     if slot.status == RUNNING:
         state.restarts[slot.cluster] += 1
         state.lost_work[slot.cluster] += lasted * slot.size
-    elif sliding is not None:
+    else:
         take = sliding[slot.sliding].take
         for cluster in range(state.clusters):
             if take[cluster] > 0:

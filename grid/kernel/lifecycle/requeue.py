@@ -8,6 +8,7 @@ from grid.kernel.advertisements import learn_finished
 from grid.kernel.compile import inlined, part
 from grid.kernel.lifecycle.arrival import announce
 from grid.kernel.processors import forget_plan, left_booking, touch
+from grid.kernel.queueing.fair_share import fold, unfold
 from grid.kernel.queueing.queues import after, first, leave
 from grid.kernel.state import NONE, State
 from grid.kernel.tables import Tables
@@ -78,6 +79,7 @@ def give_back(state: State, tables: Tables) -> None:
 def _give_back_waiting(state: State, tables: Tables, cluster: int) -> None:
     slots = tables.slots
     too_large = False
+    unfold(state, slots, tables.subtrees, cluster)
     job = first(state, slots, cluster)
     while job != NONE:
         too_large |= slots[job].size > state.remaining[cluster]
@@ -91,3 +93,4 @@ def _give_back_waiting(state: State, tables: Tables, cluster: int) -> None:
             leave(state, slots, tables.subtrees, cluster, job)
             _hand_back(state, slots, tables.events, job)
         job = following
+    fold(state, slots, tables.subtrees, cluster)

@@ -136,7 +136,7 @@ def _find_shadow(state: State, tables: Tables, cluster: int, head: int) -> None:
     need = slots[head].size
     state.shadow[cluster], state.extra[cluster] = np.inf, free
     job = state.running[cluster]
-    at, freed = parts_freed(state, tables, tables.sliding, cluster, -np.inf)
+    at, freed = parts_freed(state, tables, cluster, -np.inf)
     while job != NONE or at < np.inf:
         end = np.inf if job == NONE else expected_end(state, slots[job])
         if free >= need and min(end, at) > state.shadow[cluster]:
@@ -144,7 +144,7 @@ def _find_shadow(state: State, tables: Tables, cluster: int, head: int) -> None:
         if at <= end:
             end = at
             free += freed
-            at, freed = parts_freed(state, tables, tables.sliding, cluster, at)
+            at, freed = parts_freed(state, tables, cluster, at)
         else:
             free += freed_by(state, tables, cluster, job, slots[job].size)
             job = slots[job].next

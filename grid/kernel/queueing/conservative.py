@@ -5,6 +5,9 @@ reserved. When a job ends, or processors change, each job in order of service ge
 at which it fits beside all others' reservations, which is never later than its own. Only when what
 is reserved no longer fits, for jobs run longer than predicted or processors are lost, are all
 reservations made anew, in order of service.
+
+The profile of free processors is made from what runs and what is reserved. As long as all goes as
+it foretells, it is kept from one time to the next, by the cluster that was served last.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy as np
 from grid.kernel.compile import inlined, part, unchecked
 from grid.kernel.lifecycle.execution import start
 from grid.kernel.queueing.queues import leave, walk, walk_from, walk_on
-from grid.kernel.queueing.releases import expected_end, freed_by, parts_freed
+from grid.kernel.queueing.releases import expected_end, freed_by, is_overdue, parts_freed
 from grid.kernel.state import NONE, State
 from grid.kernel.tables import Tables
 
@@ -70,10 +73,10 @@ def _gather_changes(state: State, tables: Tables, cluster: int, reserved: bool) 
         freed = freed_by(state, tables, cluster, job, slots[job].size)
         _push(state, heap, expected_end(state, slots[job]), freed)
         job = slots[job].next
-    at, freed = parts_freed(state, tables, tables.sliding, cluster, -np.inf)
+    at, freed = parts_freed(state, tables, cluster, -np.inf)
     while at < np.inf:
         _push(state, heap, at, freed)
-        at, freed = parts_freed(state, tables, tables.sliding, cluster, at)
+        at, freed = parts_freed(state, tables, cluster, at)
     job = walk(state, slots, cluster)
     while job != NONE:
         slot = slots[job]
@@ -205,6 +208,50 @@ def _earliest(state: State, profile: Any, slot: Any, latest: float, before: floa
     return float(latest)
 
 
+@unchecked
+def _drop(state: State, profile: Any, rows: int) -> None:
+    """Have a profile begin now, `rows` further on."""
+    state.profile_length -= rows
+    for row in range(state.profile_length if rows > 0 else 0):
+        profile[row].time = profile[row + rows].time
+        profile[row].free = profile[row + rows].free
+    profile[0].time = state.now
+
+
+@part
+def _is_kept(state: State, tables: Tables, cluster: int) -> bool:
+    """Tell whether the profile is still true of a cluster; if it is, have it begin now."""
+    profile = tables.profile
+    if state.profile_of != cluster or state.next_due < state.now or state.sliding > 0:
+        return False
+    # Each job's reservation may be moved, which leaves rows behind.
+    room = state.profile_length + 2 * state.waiting[cluster] + 2 <= _first_change(profile)
+    if not room or is_overdue(state, tables.slots, cluster):
+        return False
+    row = _row_at(state, profile, state.now, 0)
+    if row == state.profile_length or profile[row].time > state.now:
+        row -= 1
+    _drop(state, profile, row)
+    if row > 0:
+        _note_most(state, profile, 0, state.profile_length)
+    return True
+
+
+@part
+def _reserve_for_newcomer(state: State, tables: Tables, cluster: int) -> None:
+    """Serve the job that has joined the queue, where no other can start or find an earlier time."""
+    job, profile = state.newcomer[cluster], tables.profile
+    slot = tables.slots[job]
+    slot.reserved = _earliest(state, profile, slot, np.inf, np.inf)
+    if slot.reserved < np.inf:
+        _take(state, profile, slot, slot.size)
+    if slot.reserved <= state.now and slot.size <= state.free[cluster]:
+        leave(state, tables.slots, tables.subtrees, cluster, job)
+        start(state, tables, job)
+    else:
+        state.next_due = min(state.next_due, slot.reserved)
+
+
 # Service ----------------------------------------------------------------------------------------
 
 
@@ -219,12 +266,21 @@ def serve_by_reservations(
     One whose time has come waits all the same for a job that runs longer than predicted.
     """
     slots, profile = tables.slots, tables.profile
-    if not _foresee(state, tables, cluster, True):
+    kept = _is_kept(state, tables, cluster)
+    if not kept and not _foresee(state, tables, cluster, True):
         _foresee(state, tables, cluster, False)
     # A job has the earliest time that there was. It finds another only where more is free since.
-    moves, until, freed = state.disturbed[cluster] == 1, state.freed_until[cluster], 0.0
+    until, freed = state.freed_until[cluster], 0.0
     if state.sliding > 0 or state.shrunk_any == 1:
         until = np.inf
+    moves = state.disturbed[cluster] == 1 and until > state.now
+    if state.disturbed[cluster] == 1:
+        state.freed_until[cluster] = 0.0
+    if kept and state.next_due > state.now and state.newcomers[cluster] <= 1 and not moves:
+        if state.newcomers[cluster] == 1:
+            _reserve_for_newcomer(state, tables, cluster)
+        return
+    state.next_due = np.inf
     job = walk(state, slots, cluster)
     while job != NONE:
         slot = slots[job]
@@ -243,6 +299,10 @@ def serve_by_reservations(
             start(state, tables, job)
             job = walk_from(state, slots, cluster, job)
         else:
+            state.next_due = min(state.next_due, slot.reserved)
             job = walk_on(state, slots, job)
     if moves:
         state.freed_until[cluster] = freed
+    # One that is late is expected at another time each time.
+    kept = state.next_due > state.now and state.sliding == 0
+    state.profile_of = cluster if kept else NONE

@@ -10,6 +10,10 @@ kept as the binary logarithm of what it would come to at time 0 (its *level*), w
 not change. Only jobs of users whose level has changed get another place in the queue, once before
 the cluster serves it: what starts then counts from the next time on.
 
+Where a cluster serves the head of its queue only, the queue's tree holds the first waiting job of
+each user, behind which the user's others stand in a line (of `next`), in order of landing. So it is
+one job that gets another place, however many wait.
+
 The table is hashed by user and cluster, and found by its address, for only those who start or end
 jobs have a use for it.
 """
@@ -24,8 +28,8 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from grid.kernel.compile import compiled, inlined, part
-from grid.kernel.queueing.queues import after, join, leave
-from grid.kernel.state import CONSERVATIVE, NONE, State
+from grid.kernel.queueing.queues import after, first, join, leave
+from grid.kernel.state import CONSERVATIVE, HEAD, NONE, State
 
 USAGE = np.dtype(
     [
@@ -37,6 +41,8 @@ USAGE = np.dtype(
         ("rank", np.float64),  # of the user's jobs in the queue
         ("changed", np.int64),  # 1: the level has changed since, and the row is in the list
         ("next", np.int64),  # row of the list of changed ones of the cluster
+        ("first", np.int64),  # of the user's waiting jobs, where they stand in a line, or NONE
+        ("last", np.int64),
     ],
     align=True,
 )
@@ -71,6 +77,12 @@ def _row(table: int, room: int, cluster: int, user: int) -> int:
         row = (row + 1) & (room - 1)
 
 
+@inlined
+def _usage(state: State, cluster: int, user: int) -> Any:
+    """Return what a user has used of a cluster."""
+    return _at(state.usage_at, _row(state.usage_at, state.usage_room, cluster, user))
+
+
 @part
 def _open(state: State, cluster: int, user: int) -> int:
     """Return the row of a user on a cluster, who has used nothing if there was none."""
@@ -82,6 +94,7 @@ def _open(state: State, cluster: int, user: int) -> int:
         usage.cluster = cluster
         usage.share = 1.0
         usage.level = usage.rank = -np.inf
+        usage.first = usage.last = NONE
         state.usages += 1
     return int(row)
 
@@ -125,6 +138,8 @@ def move_rows(box: Any, table: int, room: int) -> None:
             new.level = old.level
             new.rank = old.rank
             new.changed = old.changed
+            new.first = old.first
+            new.last = old.last
             if old.changed == 1:
                 new.next = state.usage_changed[old.cluster]
                 state.usage_changed[old.cluster] = row
@@ -176,8 +191,7 @@ def charge_end(state: State, slot: Any, cluster: int, count: int) -> None:
 @inlined
 def rank_by_usage(state: State, slot: Any, cluster: int) -> float:
     """Return the rank at which the jobs of a job's user are in the queue of a cluster."""
-    row = _row(state.usage_at, state.usage_room, cluster, slot.user)
-    return float(_at(state.usage_at, row).rank)
+    return float(_usage(state, cluster, slot.user).rank)
 
 
 @inlined
@@ -205,6 +219,12 @@ def reorder(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
         usage.rank = rank
         if rank == before:
             continue
+        if state.service[cluster] == HEAD:
+            if usage.first != NONE:
+                leave(state, slots, subtrees, cluster, usage.first)
+                slots[usage.first].key = rank
+                join(state, slots, subtrees, cluster, usage.first)
+            continue
         job = _first_at(state, slots, cluster, before)
         while job != NONE and slots[job].key == before:
             following = after(state, slots, cluster, job)
@@ -215,3 +235,95 @@ def reorder(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
                 if state.service[cluster] != CONSERVATIVE:  # where all keep their reservations
                     state.disturbed[cluster] = 1
             job = following
+
+
+# Lines of users --------------------------------------------------------------------------------
+
+
+@inlined
+def in_lines(state: State, cluster: int) -> bool:
+    """Tell whether the jobs that wait on a cluster stand in lines of users."""
+    return bool(state.half_life[cluster] > 0.0 and state.service[cluster] == HEAD)
+
+
+@part
+def line_up(state: State, slots: Any, subtrees: Any, cluster: int, job: int) -> None:
+    """Put a job into its user's line, at the place of its `serial`."""
+    usage = _usage(state, cluster, slots[job].user)
+    head, serial = usage.first, slots[job].serial
+    if head == NONE or serial < slots[head].serial:
+        if head != NONE:
+            leave(state, slots, subtrees, cluster, head)
+            state.waiting[cluster] += 1
+        else:
+            usage.last = job
+        usage.first = job
+        slots[job].next = head
+        join(state, slots, subtrees, cluster, job)
+        return
+    before = usage.last
+    if serial < slots[before].serial:  # a failure threw it back
+        before = head
+        while slots[slots[before].next].serial < serial:
+            before = slots[before].next
+    else:
+        usage.last = job
+    slots[job].next = slots[before].next
+    slots[before].next = job
+    state.waiting[cluster] += 1
+
+
+@part
+def leave_head(state: State, slots: Any, subtrees: Any, cluster: int, job: int) -> None:
+    """Take out of a queue its first job, or the first of a line."""
+    leave(state, slots, subtrees, cluster, job)
+    if not in_lines(state, cluster):
+        return
+    usage = _usage(state, cluster, slots[job].user)
+    usage.first = slots[job].next
+    if usage.first == NONE:
+        usage.last = NONE
+    else:
+        slots[usage.first].key = usage.rank
+        join(state, slots, subtrees, cluster, usage.first)
+        state.waiting[cluster] -= 1
+
+
+@part
+def unfold(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
+    """Put all jobs of lines, if there are lines, into the queue's tree."""
+    if not in_lines(state, cluster):
+        return
+    job = first(state, slots, cluster)
+    while job != NONE:
+        usage = _usage(state, cluster, slots[job].user)
+        usage.first = usage.last = NONE
+        behind = slots[job].next
+        slots[job].next = NONE
+        while behind != NONE:
+            following = slots[behind].next
+            slots[behind].next = NONE
+            slots[behind].key = usage.rank
+            join(state, slots, subtrees, cluster, behind)
+            state.waiting[cluster] -= 1
+            behind = following
+        job = after(state, slots, cluster, job)
+
+
+@part
+def fold(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
+    """Have all jobs of a queue stand in lines again, if they did."""
+    if not in_lines(state, cluster):
+        return
+    job = first(state, slots, cluster)
+    while job != NONE:
+        following = after(state, slots, cluster, job)
+        usage = _usage(state, cluster, slots[job].user)
+        if usage.first == NONE:
+            usage.first = job
+        else:
+            leave(state, slots, subtrees, cluster, job)
+            slots[usage.last].next = job
+            state.waiting[cluster] += 1
+        usage.last = job
+        job = following

@@ -82,7 +82,7 @@ def _note_on_path(state: State, node: int) -> None:
 @inlined
 def _pass(state: State, subtrees: Any, node: int) -> None:
     """Note a job below which something changes."""
-    if subtrees is not None:
+    if subtrees is not None and len(subtrees) > 0:
         _note_on_path(state, node)
 
 
@@ -110,7 +110,7 @@ def join(state: State, slots: Any, subtrees: Any, queue: int, job: int) -> None:
     slots[job].rank = rank
     slots[job].left = NONE
     slots[job].right = NONE
-    if subtrees is not None:
+    if subtrees is not None and len(subtrees) > 0:
         state.path_length = 0
         subtrees[job].level = level_of(state, queue, slots[job].size)
     parent, to_left, node = NONE, False, state.root[queue]
@@ -150,7 +150,7 @@ def join(state: State, slots: Any, subtrees: Any, queue: int, job: int) -> None:
 @inlined
 def leave(state: State, slots: Any, subtrees: Any, queue: int, job: int) -> None:
     """Take a job out of the queue that it is in."""
-    if subtrees is not None:
+    if subtrees is not None and len(subtrees) > 0:
         state.path_length = 0
     parent, to_left, node = NONE, False, state.root[queue]
     while node != job:

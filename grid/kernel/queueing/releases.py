@@ -78,22 +78,19 @@ def _going_with(state: State, slots: Any, processors: Any, cluster: int, job: in
 
 
 @part
-def parts_freed(
-    state: State, tables: Tables, sliding: Any, cluster: int, after: float
-) -> tuple[float, int]:
+def parts_freed(state: State, tables: Tables, cluster: int, after: float) -> tuple[float, int]:
     """Return when parts of co-allocated jobs are expected to end next, s, and what that frees.
 
     Those that end by `after` (s) are left out. Without any, that is at infinity.
     """
     soonest, count = np.inf, 0
-    if sliding is not None:
-        for index in range(state.sliding):
-            row = sliding[index]
-            if row.take[cluster] > 0:
-                slot = tables.slots[row.job]
-                end = expected_end_of_parts(state, slot)
-                if after < end <= soonest:
-                    count = 0 if end < soonest else count
-                    soonest = end
-                    count += freed_by(state, tables, cluster, row.job, row.take[cluster])
+    for index in range(state.sliding):
+        row = tables.sliding[index]
+        if row.take[cluster] > 0:
+            slot = tables.slots[row.job]
+            end = expected_end_of_parts(state, slot)
+            if after < end <= soonest:
+                count = 0 if end < soonest else count
+                soonest = end
+                count += freed_by(state, tables, cluster, row.job, row.take[cluster])
     return soonest, count
