@@ -7,6 +7,7 @@ import traceback
 import numba
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 from agents.a4 import A4Broker
 from agents.balancers import DynamicLeastLoadScheduler
@@ -132,10 +133,10 @@ class NoSuchField(GlobalScheduler):
         return job.colour
 
 
-class OneArgument(LocalScheduler):
+class NoAddition(LocalScheduler):
     @numba.njit
-    def priority(job):  # noqa: N805
-        return 0.0
+    def priority(job, now):  # noqa: N805
+        return job + "now"
 
 
 def test_an_exception_of_a_compiled_plugin_names_the_agent_and_the_time():
@@ -158,11 +159,11 @@ def test_a_compiled_plugin_that_reads_no_field_is_told_which_there_are():
 
 
 def test_what_cannot_be_compiled_is_named_with_its_line():
-    with pytest.raises(TypeError) as caught:
-        ran("dll", OneArgument, table((0, 8, 9.0)))
+    with pytest.raises(TypingError) as caught:
+        ran("dll", NoAddition, table((0, 8, 9.0)))
     compiling, raised = caught.value.__notes__
     assert compiling.startswith(f"in compiling priority, {__file__}, line ")
-    assert raised == "raised by ONEARGUMENT C1 at simulated time 0 s"
+    assert raised == "raised by NOADDITION C1 at simulated time 0 s"
     assert blame_of(caught.value) == [raised]
 
 
