@@ -152,7 +152,8 @@ class SeedSchedule(Message):
     Attributes
     ----------
     round : int
-        Round in which the jobs were allocated, from 1.
+        Allocation that it is part of, from 1: in mode `open` a round of the run, in mode `batch`
+        all of a round or those of its jobs that were known.
     jobs : tuple of int
         Job numbers, in order of start.
     schedule : tuple of Placement
@@ -188,7 +189,7 @@ class SeedSchedule(Message):
 
     def words(self) -> str:
         """Return what the message says, for people."""
-        return f"seed schedule of round {self.round}, {name_jobs(self.jobs)}"
+        return f"seed schedule of allocation {self.round}, {name_jobs(self.jobs)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

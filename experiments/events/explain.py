@@ -52,7 +52,7 @@ def explain(
     result = ResultFiles.read(folder)
     path = Path(folder) / log.EVENTS if path is None else Path(path)
     sizes = {each.name: each.size for each in result.platform.clusters}
-    around = Surroundings(sizes, *_heard_at_once(result))
+    around = Surroundings(sizes, *_heard_at_once(result), result.parameters.mode == "batch")
     silent = not has_a_say(result.summary["global"], len(sizes))
     tellers: dict[Identity, Teller] = {}
     event: Event = {}

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from agents.messages import name_jobs
-from experiments.events import job_events
+from experiments.events import job_events, words
 from experiments.events.happenings import processors
 from experiments.events.identity import Identity, identity
 from experiments.events.message_events import LOST, Event, kind_of
@@ -49,6 +49,8 @@ class Surroundings:
         Clusters of which the global scheduler knows the present state; and others whose
         advertisements take no time, so that the log does not say if a decision of the same instant
         came before.
+    batch : bool
+        Mode `batch`: jobs of a round are submitted at one instant, when all before have left.
 
     Attributes
     ----------
@@ -64,10 +66,13 @@ class Surroundings:
         sizes: Mapping[str, int],
         at_once: Container[str] = (),
         in_no_time: Container[str] = (),
+        batch: bool = False,
     ) -> None:
         self.free = dict(sizes)
         self.away = dict.fromkeys(sizes, 0)
         self.waiting: dict[str, set[Identity]] = {name: set() for name in sizes}
+        self._batch, self._round, self._ran = batch, 1, False  # if a job of the round finished
+        self._submitted = 0.0  # when a job last was, s
         self._made: dict[str, _Room] = {}
         self._sizes = sizes
         self._at_once, self._in_no_time = at_once, in_no_time
@@ -81,7 +86,11 @@ class Surroundings:
     def hear(self, event: Event) -> None:
         """Take the next event."""
         kind = kind_of(event)
-        if kind == job_events.LANDED:
+        if kind == job_events.SUBMITTED:
+            if event["time"] > self._submitted and self._ran:  # one that no job ran in is none
+                self._round, self._ran = self._round + 1, False
+            self._submitted = event["time"]
+        elif kind == job_events.LANDED:
             self.waiting[event["receiver"]].add(identity(event))
         elif kind == job_events.STARTED:
             self._running[identity(event)] = event["placement"]
@@ -94,6 +103,7 @@ class Surroundings:
             for jobs in self.waiting.values():
                 jobs.discard(identity(event))
         elif kind in (job_events.FINISHED, job_events.RESTARTED):
+            self._ran |= kind == job_events.FINISHED
             for name, held in self._running.pop(identity(event), {}).items():
                 self.free[name] += held
                 made = self._room(name, event["time"])
@@ -117,6 +127,10 @@ class Surroundings:
                 (event["due"], event["makespan"], f"{event['sender']} tells {left}")
             )
             self._reported[event["sender"]].append(event)
+
+    def act(self, number: int) -> str:
+        """Return what the present allocation is called, given its number."""
+        return words.act(number, self._batch, self._round)
 
     def made_room(self, clusters: Iterable[str], time: float) -> Iterator[str]:
         """Tell what has made room on clusters at a time (s), the present one."""

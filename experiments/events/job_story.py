@@ -280,11 +280,11 @@ class Teller:
         world, cluster, jobs = event["sender"], event["receiver"], identities(event)
         index = jobs.index(self.job)
         place = Place(time, index + 1, len(jobs))
-        line = words.allocation(world, cluster, event["round"], place)
+        line = words.allocation(world, cluster, self._around.act(event["round"]), place)
         line.parts.extend(words.later(time - self._known))
         self._lines.append(line)
         if time > self._known and (trigger := self._around.reported(time)):
-            self._tell(None, f"the round begins then, for {trigger}")
+            self._tell(None, f"{world} allocates jobs then, for {trigger}")
         held = {job: len(event["resources"][at]) for at, job in enumerate(jobs)}
         for space in event["spaces"]:
             if self.job in identities(space):

@@ -17,6 +17,7 @@ from experiments.run.totals import deadlines_from
 from experiments.show.numbers import instant
 from grid.jobs import ANYWHERE
 from grid.kernel.state import GLOBAL, LANDING, LOCAL, NONE, RUNNING, TRANSIT
+from grid.workloads.synthetic import BatchWorkload
 from grid.world.validation import TOO_LARGE, why_rejected
 
 
@@ -101,7 +102,8 @@ def _way_to_its_cluster(
     world, cluster = model.scheduler.name, int(job["cluster"])
     if (seed := known.seed) is not None:
         place = Place(seed.sent, known.in_seed + 1, len(seed.jobs))
-        yield words.allocation(world, names[cluster], seed.round, place)
+        act = words.act(seed.round, isinstance(model.workload, BatchWorkload))
+        yield words.allocation(world, names[cluster], act, place)
     if (transfer := known.transfer) is not None:
         sender = world if job["origin"] == ANYWHERE else names[job["origin"]]
         yield words.sending(sender, names[cluster], transfer.sent, transfer.due)
@@ -124,7 +126,10 @@ def _present(model: GridModel, names: Sequence[str], known: Known, job: np.void)
         parts = ["is on its way"]
     elif status == GLOBAL and model.scheduler.collects:
         waiting = int(model.world.state.waiting[-1])
-        parts = [f"waits for {model.scheduler.name}'s next round", f"one of {waiting:,} jobs"]
+        parts = [
+            f"waits for {model.scheduler.name} to say where it goes",
+            f"one of {waiting:,} jobs",
+        ]
     elif known.queued is not None:
         where = names[cluster] if status == LOCAL else model.scheduler.name
         parts = [f"waits at {where}", f"{known.queued} in line"]

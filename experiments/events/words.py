@@ -84,10 +84,32 @@ def submission(world: str, through: str | None, arrival: float, told: float) -> 
     return Line(arrival, [f"submitted through {through}", heard])
 
 
-def allocation(world: str, cluster: str, round: int, place: Place) -> Line:
-    """Tell in which round a job is allocated, and its place in the seed schedule."""
+def act(number: int, batch: bool, round: int | None = None) -> str:
+    """Return what an allocation of jobs is called, which in mode `batch` need not be a round.
+
+    Parameters
+    ----------
+    number : int
+        The global scheduler's own, from 1.
+    batch : bool
+        Mode `batch`, where jobs of a round may become known one after the other.
+    round : int, optional
+        That of the run, if it is known.
+
+    Examples
+    --------
+    >>> act(3, batch=False), act(3, batch=True), act(3, batch=True, round=2)
+    ('round 3', 'allocation 3', 'round 2, allocation 3')
+    """
+    if not batch:
+        return f"round {number:,}"
+    return f"{'' if round is None else f'round {round:,}, '}allocation {number:,}"
+
+
+def allocation(world: str, cluster: str, act: str, place: Place) -> Line:
+    """Tell in which round or allocation a job is given a cluster, and its place in the seed."""
     among = "alone in a" if place.waiting == 1 else f"{place} in"
-    words = f"round {round:,}: {world} allocates it to {cluster}"
+    words = f"{act}: {world} allocates it to {cluster}"
     return Line(place.time, [words, f"{among} seed schedule"])
 
 

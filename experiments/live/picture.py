@@ -8,12 +8,14 @@ from typing import NamedTuple
 from rich.text import Text
 
 from agents.model import GridModel
+from experiments.events import words
 from experiments.events.happenings import Happening
 from experiments.events.words import Story
 from experiments.live.columns import ASCII, UNICODE, bar, fit, rule
 from experiments.live.panels import clusters_panel, links_panel, messages_panel, story_panel
 from experiments.show.numbers import duration, instant
 from grid.platform.topology import uplinks
+from grid.workloads.synthetic import BatchWorkload
 
 _STORY, _SHORT_STORY = 7, 5
 """Lines that the story of the followed job takes, and where there are no rounds to tell of."""
@@ -110,7 +112,8 @@ class Picture:
         if model.rounds:
             last = model.rounds[-1]
             jobs = int(last.jobs.sum())
-            items.append(f"round {last.number:,}: {jobs:,} {'job' if jobs == 1 else 'jobs'}")
+            act = words.act(last.number, isinstance(model.workload, BatchWorkload))
+            items.append(f"{act}: {jobs:,} {'job' if jobs == 1 else 'jobs'}")
         if progress.elapsed is not None:
             items.append(f"running for {duration(round(progress.elapsed))}")
         return items

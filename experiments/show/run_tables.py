@@ -144,12 +144,13 @@ def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str,
     if not result.in_rounds:
         return
     planned = len(result.planned.dispatched)
-    under_way = f" finished, {planned:,} planned" if planned > result.round_count else ""
-    yield "rounds", f"{result.round_count:,}{under_way}"
+    more = planned > result.round_count  # in mode batch, as jobs become known late
+    times = f" finished, jobs allocated {counted(planned, 'time')}" if more else ""
+    yield "rounds", f"{result.round_count:,}{times}"
     for of, words in (
         ("", "mean of rounds" if result.rounds is not None else "whole run"),
         ("_overall", "whole run" if result.rounds is not None else ""),
-        ("_planned", "rounds as planned"),
+        ("_planned", f"{'allocations' if more else 'rounds'} as planned"),
     ):
         if words and metrics[f"mcp{of}"] is not None:
             values = f"{duration(metrics[f'mcp{of}'])}, {duration(metrics[f'pb{of}'])}"

@@ -67,7 +67,7 @@ def test_every_job_has_its_story(result):
         (seed,) = (e for e in events if e.get("kind") == "SeedSchedule" and job in e["jobs"])
         (space,) = (s for s in seed["spaces"] if job in s["jobs"])
         text = "\n".join(words)
-        assert f"round {seed['round']}: MUSCLE allocates it to {seed['receiver']}" in text
+        assert f"allocation {seed['round']}: MUSCLE allocates it to {seed['receiver']}" in text
         assert f"workload level, {space['level']:.3g} (jobs x times x sizes over" in text
         assert ("it alone fills" in text) == (len(space["jobs"]) == 1)
         assert len(re.findall("sends it to|stays at", text)) == 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from agents.schedulers import GlobalScheduler
@@ -167,3 +169,19 @@ def test_a_tie_of_workload_levels_is_told_with_what_broke_it(tmp_path):
     why = "no job has a deadline: the workload levels that MUSCLE goes by are all 0, and it sends"
     assert f"{why} the jobs to the largest cluster, C0\n" in told
     assert f"{why} the jobs by chance, to one of the 2 largest clusters\n" in told_of_both
+
+
+def test_rounds_are_numbered_as_where_they_are_listed(tmp_path):
+    log, rounds = tmp_path / "events.jsonl", tmp_path / "rounds.csv"
+    words = "--set", "mode=batch", "--set", "jobs=60", "--set", "queue=20", "--events", log
+    got = call("run", "quickstart", *words, "--out", tmp_path, "--rounds", rounds)
+    assert got.exit_code == 0, got.output
+    assert "3 finished, jobs allocated 6 times" in got.stdout
+    assert "allocations as planned" in got.stdout
+    number = dict(pd.read_csv(rounds)[["dispatched", "round"]].to_numpy())
+    events = map(json.loads, log.read_text().splitlines())
+    seeds = [event for event in events if event.get("kind") == "SeedSchedule"]
+    for job, arrival in pd.read_csv(tmp_path / "jobs.csv")[["job", "arrival"]].to_numpy():
+        text = "\n".join(", ".join(parts) for _, parts in explain(tmp_path, int(job))[0].lines)
+        (allocation,) = (seed["round"] for seed in seeds if job in seed["jobs"])
+        assert f"round {number[arrival]:g}, allocation {allocation}: MUSCLE" in text

@@ -68,7 +68,9 @@ def test_the_whole_story_under_muscle_and_titan():
         f"submitted through {home}, whose broker tells MUSCLE at {metadata.due:,.1f} s",
     )
     assert lines[1][0] == round(seed.sent, 3)
-    assert lines[1][1].startswith(f"round {seed.round}: MUSCLE allocates it to {here}, {place}")
+    assert lines[1][1].startswith(
+        f"allocation {seed.round}: MUSCLE allocates it to {here}, {place}"
+    )
     assert lines[1][1].endswith(f" of {len(seed.jobs)} in seed schedule")
     if transfer is not None:
         assert lines[2][0] == round(transfer.sent, 3)
@@ -235,7 +237,7 @@ def test_without_submissions_a_live_job_is_followed_from_what_was_said():
     follower.look(0.0)
     lines = [line for _, line in told(follower)]
     assert lines[0].startswith("submitted ")
-    assert re.match(r"round \d: MUSCLE allocates it to C\d", lines[1])
+    assert re.match(r"allocation \d: MUSCLE allocates it to C\d", lines[1])
 
 
 @pytest.mark.parametrize(("runtime", "last"), [(100.0, "starts on"), (3.0, "finishes after")])
@@ -284,14 +286,14 @@ def test_after_a_short_run_the_last_job_is_told_of():
     assert told(follower)[-1] == (3.0, "finishes after 3 s")
 
 
-def test_after_a_short_run_under_muscle_its_round_is_told_of_too():
+def test_after_a_short_run_under_muscle_its_allocation_is_told_of_too():
     model = grid_of(1, count=1)
     model.run()
     follower = Follower(model)
     follower.look(0.0)
     lines = [line for _, line in told(follower)]
     assert follower.story.heading.startswith("Following job 1: ")
-    assert "round 1: MUSCLE allocates it to C1, alone in a seed schedule" in lines
+    assert "allocation 1: MUSCLE allocates it to C1, alone in a seed schedule" in lines
     assert lines[-1].startswith("finishes")
 
 

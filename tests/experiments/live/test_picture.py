@@ -193,7 +193,7 @@ def test_muscle_and_titan_are_shown_at_work(midway, size):
     model, log = midway[4]
     text = "\n".join(plain(model, *size, Progress(log, None, None, None)))
     last = model.rounds[-1]
-    assert f"round {last.number}: {last.jobs.sum()} jobs" in text
+    assert f"allocation {last.number}: {last.jobs.sum()} jobs" in text
     assert "ETA unknown" in text
     assert f"scheduling {model.messages_posted}" in text
     histories = [cluster.scheduler.history for cluster in model.clusters]

@@ -87,7 +87,7 @@ def test_rounds_that_are_under_way_are_told_apart(result):
         "rounds as planned",
     ]
     cut = printed(replace(result, in_rounds=True, rounds=none, planned=rounds))
-    assert re.search(f"^rounds +0 finished, {count} planned", cut, re.MULTILINE)
+    assert re.search(f"^rounds +0 finished, jobs allocated {count} times", cut, re.MULTILINE)
 
 
 def test_drawn_deadlines_are_told_where_there_are_numbers_on_them(result):
