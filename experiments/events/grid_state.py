@@ -57,8 +57,8 @@ class Surroundings:
     free, away : dict of str to int
         Processors of each cluster that are free, and that are away: drained, failed or not yet
         there.
-    waiting : dict of str to set of Identity
-        Jobs that wait at each cluster.
+    waiting : dict of str to dict of Identity to float
+        Jobs that wait at each cluster, and since when, s.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Surroundings:
     ) -> None:
         self.free = dict(sizes)
         self.away = dict.fromkeys(sizes, 0)
-        self.waiting: dict[str, set[Identity]] = {name: set() for name in sizes}
+        self.waiting: dict[str, dict[Identity, float]] = {name: {} for name in sizes}
         self._batch, self._round, self._ran = batch, 1, False  # if a job of the round finished
         self._submitted = 0.0  # when a job last was, s
         self._made: dict[str, _Room] = {}
@@ -91,17 +91,17 @@ class Surroundings:
                 self._round, self._ran = self._round + 1, False
             self._submitted = event["time"]
         elif kind == job_events.LANDED:
-            self.waiting[event["receiver"]].add(identity(event))
+            self.waiting[event["receiver"]][identity(event)] = event["time"]
         elif kind == job_events.STARTED:
             self._running[identity(event)] = event["placement"]
             landed = (identity(event) in self.waiting[name] for name in event["placement"])
             self._placed = not any(landed)
             for name, held in event["placement"].items():
-                self.waiting[name].discard(identity(event))
+                self.waiting[name].pop(identity(event), None)
                 self.free[name] -= held
         elif kind == job_events.RETURNED:
             for jobs in self.waiting.values():
-                jobs.discard(identity(event))
+                jobs.pop(identity(event), None)
         elif kind in (job_events.FINISHED, job_events.RESTARTED):
             self._ran |= kind == job_events.FINISHED
             for name, held in self._running.pop(identity(event), {}).items():

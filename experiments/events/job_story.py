@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from agents.messages import name_jobs
 from experiments.events import job_events, message_events, words
@@ -78,7 +78,9 @@ class Teller:
         self._landed: float | None = None  # when it came there, if it waits there
         self._found: list[str] = []  # what it found there
         self._found_away = self._most_away = 0  # processors there, when it came and since
-        self._passed: list[Identity] = []  # jobs that started there meanwhile
+        self._came: list[Identity] = []  # jobs that came there at that instant
+        self._passed: list[tuple[float, Identity]] = []  # jobs that started there since, and when
+        self._beside: tuple[Line, list[Identity]] | None = None  # what tells who started with it
         self._stands = "is not known to the global scheduler"  # how it stands
         self.over = False
 
@@ -103,6 +105,7 @@ class Teller:
         """Take the next event."""
         time, kind = event["time"], message_events.kind_of(event)
         self._doubt(event, time)
+        self._join(kind, event, time)
         if kind == job_events.RESOURCES and (name := event["cluster"]) in self._away:
             self._away[name] = max(self._away[name], self._around.away[name])
         if kind == ENDED and self._lines and not self.over:
@@ -119,7 +122,10 @@ class Teller:
             self._seed(event, time)
         elif self._landed is not None:
             if kind == job_events.STARTED and self._where in event["placement"]:
-                self._passed.append(identity(event))
+                self._passed.append((time, identity(event)))
+            elif kind == job_events.LANDED and time == self._landed:
+                if self._where == event["receiver"]:
+                    self._came.append(identity(event))
             elif kind == job_events.RESOURCES and event["cluster"] == self._where:
                 self._most_away = max(self._most_away, self._around.away[self._where])
             elif kind == "ScheduleReport" and event["sender"] == self._where:
@@ -235,7 +241,9 @@ class Teller:
         if self._sent is None:
             self._tell(time, f"waits at {where} again")
         self._landed, self._passed, self._stands = time, [], f"waits at {where}"
-        before = sorted(self._around.waiting[where] - {self.job})
+        others = {job: at for job, at in self._around.waiting[where].items() if job != self.job}
+        before = sorted(job for job, at in others.items() if at < time)
+        self._came = [job for job, at in others.items() if at == time]
         fits = self._around.free[where] >= self.size
         room = self._around.room(where)
         self._found_away = self._most_away = self._around.away[where]
@@ -326,21 +334,41 @@ class Teller:
             if self._landed is None:
                 self._tell(None, f"{waited} to be given processors")
             else:
-                self._tell(None, f"{waited} there", *self._found)
+                self._tell(None, f"{waited} there", *self._found, *_together(self._came, "came"))
             why: list[str] = []
             clusters = [name for name, _ in parts]
             if self._landed is None:
                 why += self._were_away(clusters)
             elif (most := self._most_away) > self._found_away:
                 why.append(f"{words.were_away(most)} there meanwhile")
-            if self._passed:
-                why.append(f"{name_jobs(tuple(self._passed))} started there before it")
+            if before := [job for at, job in self._passed if at < time]:
+                why.append(f"{name_jobs(tuple(before))} started there before it")
             why += self._around.made_room(clusters, time)
-            if why:
-                self._tell(None, *why)
+            beside = [job for at, job in self._passed if at == time]
+            self._tell(None, *why, *_together(beside, "started"))
+            if self._landed is not None:
+                self._beside = self._lines[-1], beside
         self._landed, self._passed = None, []
+
+    def _join(self, kind: str, event: Event, time: float) -> None:
+        """Tell who else starts there as this job does: who comes first in the log says nothing."""
+        if self._beside is None:
+            return
+        if time != self.start:
+            self._beside = None
+        elif kind == job_events.STARTED and self._where in event["placement"]:
+            line, jobs = self._beside
+            if jobs:
+                line.parts.pop()
+            jobs.append(identity(event))
+            line.parts.extend(_together(jobs, "started"))
 
     def _finished(self, time: float) -> None:
         self.over, self.finish = True, time
         job = {"deadline": self.deadline, "start": self.start or 0.0, "finish": time}
         self._tell(time, f"finishes{in_time(job)}")
+
+
+def _together(jobs: Sequence[Identity], did: str) -> list[str]:
+    """Return who else did what a job did at that instant, in which the log has no order."""
+    return [f"{name_jobs(tuple(sorted(jobs)))} {did} there at the same time"] if jobs else []

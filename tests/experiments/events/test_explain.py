@@ -107,13 +107,13 @@ def test_who_waits_for_whom():
             "waited 9 s there, it needs 2 processors and found 1 of its 4 processors free, "
             "job 1 running there",
         ),
-        (None, "job 1 has just ended and makes room"),
+        (None, "job 1 has just ended and makes room, job 3 started there at the same time"),
         (14.0, "finishes after 4 s"),
     ]
     assert third[-3:-1] == [
         (None, "waited 8 s there, it needs 1 processor and found 1 of its 4 processors free, "
                "job 2 waiting before it"),
-        (None, "job 2 started there before it, job 1 has just ended and makes room"),
+        (None, "job 1 has just ended and makes room, job 2 started there at the same time"),
     ]  # fmt: skip
 
 

@@ -185,3 +185,19 @@ def test_rounds_are_numbered_as_where_they_are_listed(tmp_path):
         text = "\n".join(", ".join(parts) for _, parts in explain(tmp_path, int(job))[0].lines)
         (allocation,) = (seed["round"] for seed in seeds if job in seed["jobs"])
         assert f"round {number[arrival]:g}, allocation {allocation}: MUSCLE" in text
+
+
+def test_jobs_that_start_or_come_at_one_instant_have_no_order():
+    jobs = [(0, 10, 100), (1, 2, 300), (2, 2, 200), (3, 2, 100), (3, 9, 900)]
+
+    def lines(job):
+        model = model_of("dll", "sjf", jobs=table(*jobs), platform=PLATFORM.star([10]))
+        return "\n".join(line for _, line in told(model, job, {"C1": 10}))
+
+    for job, others in ((2, "3, 4"), (3, "2, 4"), (4, "2, 3")):
+        assert f"jobs {others} started there at the same time" in lines(job)
+        assert "started there before it" not in lines(job)
+        assert ("jobs 2, 3 waiting before it" in lines(job)) == (job == 4)
+    assert "jobs 2, 3 waiting before it, job 5 came there at the same time" in lines(4)
+    assert "jobs 2, 3 waiting before it, job 4 came there at the same time" in lines(5)
+    assert "jobs 2, 3, 4 started there before it" in lines(5)
