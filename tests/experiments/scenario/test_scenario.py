@@ -7,6 +7,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from agents.registry import LOCAL
 from experiments.cli.app import main
 from experiments.scenario.checked import ScenarioError
 from experiments.scenario.files import packaged_names
@@ -35,6 +36,11 @@ def test_packaged_scenarios_run(name):
 def test_a_packaged_title_says_no_number_that_may_change(name):
     title = re.sub(r"(section|Table) \d+", "", Scenario.load(name).title)
     assert not re.search(r"\d|\b(three|four|five|six)\b", title)
+
+
+def test_the_title_of_a_site_names_every_local_scheduler_that_keeps_a_queue():
+    title = Scenario.load("site").title.lower()
+    assert all(name.replace("-", " ") in title for name in LOCAL.keys() - {"titan"})
 
 
 def test_each_packaged_scenario_has_its_own_parameters():
