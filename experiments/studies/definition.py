@@ -33,6 +33,13 @@ OF_ALL_JOBS = ("deadlines_met",)
 """Metrics that rejected jobs are part of: who rejects more gains nothing by it."""
 MORE_IS_BETTER = ("utilization", "throughput", "deadlines_met", "prediction_accuracy")
 """Metrics of which high numbers are good ones."""
+_REQUIRED = {
+    "scenario": "the name of a scenario or its file, such as 'quickstart'",
+    "policies": "a table [policies] or several [[policies]], of `global` and `local`",
+    "global": "the name of a global scheduler, such as 'home'",
+    "local": "the name of a local scheduler, such as 'easy'",
+}
+"""Keys that a study has to have, and what to write there."""
 SYNTHETIC = "synthetic"
 """What the workload of a study without logs is called."""
 
@@ -302,7 +309,7 @@ def _told(failure: pydantic.ValidationError) -> str:
     if error["type"] == "extra_forbidden":
         return f"{key}: unknown key; {meant(error['loc'][-1], _keys(error['loc'][:-1]))}"
     if error["type"] == "missing":
-        return f"{key}: missing; accepted: a study with it"
+        return f"{key}: missing; accepted: {_REQUIRED[str(place[-1])]}"
     return f"{key}: found {_spelled(error['input'])}; {accepted([error])}"
 
 

@@ -66,6 +66,12 @@ BAD = [
         r"study.toml: title: found 'a\nb'; accepted: a printable text in one line",
     ),
     ('["titan", "fcfs"]', '[""]', "study.toml: policies.local.0: found ''; accepted: a name"),
+    (
+        '[policies]\nglobal = ["muscle", "ect"]\nlocal = ["titan", "fcfs"]',
+        '[[policies]]\nlocal = "fcfs"',
+        "policies.0.global: missing; accepted: the name of a global scheduler, such as 'home'",
+    ),
+    ('scenario = "quickstart"', "", "scenario: missing; accepted: the name of a scenario or its"),
     ("[0.4, 0.9]", "[2024-01-01]", "vary.load.0: found 2024-01-01; accepted: a finite number"),
     ("[0.4, 0.9]", "[inf]", "vary.load.0: found inf; accepted: a finite number"),
     ("jobs = 150", "jobs = 07:00:00", "study.toml: set.jobs: found 07:00:00; accepted: a finite"),
