@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from os import PathLike
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from grid.errors import GridError, WorkloadError
 
@@ -61,8 +62,44 @@ def read_text(path: str | PathLike[str], most: int | None = None) -> str:
         If it is no UTF-8, or has more than `most` characters, by default `LARGEST_TEXT`.
     """
     most = LARGEST_TEXT if most is None else most
-    with open(path, encoding="utf-8-sig") as file:
-        text = file.read(most + 1)
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            text = file.read(most + 1)
+    except UnicodeDecodeError as error:
+        raise ValueError(not_utf8(error, path)) from None
     if len(text) > most:
         raise ValueError(f"found more than {most:,} characters, the most that are read")
     return text
+
+
+def not_utf8(error: UnicodeDecodeError, path: str | PathLike[str]) -> str:
+    """Return which byte of a file is not UTF-8, and in which line if it can be read again."""
+    if os.path.isfile(path):
+        with open(path, "rb") as file:
+            if (found := foreign_byte(file)) is not None:
+                return f"found byte {found[1]:#04x} in line {found[0]:,}, which is not UTF-8"
+    return f"found byte {error.object[error.start]:#04x}, which is not UTF-8"
+
+
+def foreign_byte(file: BinaryIO, first: int = 1) -> tuple[int, int] | None:
+    r"""Return the line, from 1, and the value of the first byte of a text that is not UTF-8.
+
+    Parameters
+    ----------
+    file : BinaryIO
+    first : int
+        Only from this line on.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> foreign_byte(BytesIO(b"a\xff\n b\xe9\n")), foreign_byte(BytesIO(b"a\xff\n b\xe9\n"), 2)
+    ((1, 255), (2, 233))
+    """
+    for number, line in enumerate(iter(lambda: file.readline(LARGEST_TEXT), b""), 1):
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            if number >= first:
+                return number, line[error.start]
+    return None

@@ -12,6 +12,7 @@ from experiments.events.log import BEGUN, ENDED
 from experiments.events.message_events import Event
 from experiments.events.shapes import check_event
 from grid.errors import GridError
+from grid.reading import not_utf8
 from grid.strict import json_of
 
 WRITTEN = "what `metasched run --events` writes"
@@ -113,4 +114,4 @@ def _lines(path: Path) -> Iterator[str]:
     except OSError as error:
         raise GridError(f"{path}: {error.strerror or error}; accepted: {WRITTEN}") from None
     except UnicodeDecodeError as error:
-        raise GridError(f"{path}: {error}; accepted: {WRITTEN}") from None
+        raise GridError(f"{path}: {not_utf8(error, path)}; accepted: {WRITTEN}") from None

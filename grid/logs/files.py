@@ -17,9 +17,11 @@ from typing import Any, BinaryIO, TextIO
 
 from grid.errors import WorkloadError
 from grid.jobs import LONGEST
-from grid.reading import line_blocks
+from grid.reading import foreign_byte, line_blocks
 
 _NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
+_REPLACED = "\ufffd"
+"""What stands for a byte that is not UTF-8."""
 LARGEST_WHOLE = 2**53
 """Floats hold every whole number below exactly."""
 WHOLE_NUMBER = "a whole number below 2^53"
@@ -99,6 +101,23 @@ def opened_text(path: Path) -> Iterator[TextIO]:
         io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace") as text,
     ):
         yield text
+
+
+def refuse_foreign(path: Path, message: str) -> None:
+    """Raise `WorkloadError` if a text was refused with a message for what `opened_text` replaced.
+
+    The error names the byte that is not UTF-8.
+    """
+    if _REPLACED not in message or not path.is_file():
+        return
+    line = message.removeprefix(f"{path}:").partition(":")[0]  # if it tells one
+    with opened(path) as file:
+        found = foreign_byte(file, int(line) if line.isdecimal() else 1)
+    if found is not None:
+        raise WorkloadError(
+            f"{path}:{found[0]}: found byte {found[1]:#04x}, which is not UTF-8; accepted: text in "
+            "UTF-8"
+        )
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from grid.errors import WorkloadError
 from grid.foreign import quoted
 from grid.logs.batsim import batsim_log, write_batsim
 from grid.logs.fields import FIELDS, PARTITION
-from grid.logs.files import bare_name, opened
+from grid.logs.files import bare_name, opened, refuse_foreign
 from grid.logs.gwf import gwf_log
 from grid.logs.job_columns import COLUMNS
 from grid.logs.job_csv import csv_log, write_csv
@@ -150,6 +150,10 @@ def read(
         )
     try:
         return FORMATS[name].read(path, clusters, speed, partition_field)
+    except WorkloadError as error:
+        if FORMATS[name].suffix != ".parquet":
+            refuse_foreign(path, str(error))
+        raise
     except MemoryError:
         raise WorkloadError(
             f"{path}: more than there is memory for; accepted: fewer jobs"

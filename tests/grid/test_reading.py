@@ -222,3 +222,23 @@ def test_gigabytes_are_refused_in_little_memory(tmp_path: Path) -> None:
             assert re.search(r": found (a line of )?more than [\d,]+ (characters|bytes)", line)
         assert "accepted" in line
         assert "memory" not in line
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.csv", "éjob,arrival,size,runtime\n1,0,1,9\n", 1),
+        ("a.csv", "job,arrival,size,runtime\n1,0,1é,9\n", 2),
+        ("a.swf", "; café\n1 0 0 9 1é\n", 2),
+        ("sacct.txt", SACCT + "1|2024-01-01T00:00:00|1é|00:00:09\n", 2),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_text_is_refused_for_a_byte_that_is_not_utf_8(tmp_path, name, text, line, packed):
+    path = tmp_path / (name + ".gz" * packed)
+    written = text.encode("latin-1")
+    path.write_bytes(gzip.compress(written) if packed else written)
+    with pytest.raises(WorkloadError) as refused:
+        read(path)
+    said = "found byte 0xe9, which is not UTF-8; accepted: text in UTF-8"
+    assert str(refused.value) == f"{path}:{line}: {said}"

@@ -276,6 +276,8 @@ def test_files_that_are_no_toml(toml, tmp_path):
         Platform.from_toml, tmp_path / "none.toml"
     )
     assert "Is a directory" in refusal(Platform.from_toml, tmp_path)
-    assert "utf-8" in refusal(Platform.from_toml, toml(b"\xff\xfe"))
+    assert "byte 0xff in line 1, which is not UTF-8;" in refusal(
+        Platform.from_toml, toml(b"\xff\xfe")
+    )
     assert "levels" in refusal(Platform.from_toml, toml("a = " + "[" * 20000))
     assert "clusters: none; accepted: at least one" in refusal(Platform.from_toml, toml(""))
