@@ -289,13 +289,7 @@ PLATFORM_KEYS = {"clusters", "brokers", "changes", "switches", "links", "speed"}
 """What plain tables may say of a platform."""
 
 _LINK_KEYS = {"capacity", "latency"}
-_ONE_OF = {
-    "clusters": "cluster",
-    "brokers": "broker",
-    "changes": "change",
-    "switches": "switch",
-    "links": "link",
-}
+_UPLINK_KEYS = {"switch"} | _LINK_KEYS
 
 
 def _without_empty(part: Cluster | Broker | Change) -> dict[str, Any]:
@@ -308,11 +302,10 @@ def _parts(
 ) -> tuple[tuple[Cluster, ...], nx.Graph, tuple[Broker, ...], tuple[Change, ...]]:
     """Return the clusters, the graph, the brokers and the changes that plain tables describe."""
     _refuse_unknown("platform", mapping, PLATFORM_KEYS)
-    uplink_keys = set() if "links" in mapping else {"switch"} | _LINK_KEYS
+    uplink_keys = set() if "links" in mapping else _UPLINK_KEYS
+    optional = {"rate", "broker"} | uplink_keys
     nodes = {
-        "clusters": list(
-            _tables(mapping, "clusters", {"name", "size"}, {"rate", "broker"} | uplink_keys)
-        ),
+        "clusters": list(_tables(mapping, "clusters", {"name", "size"}, optional)),
         "switches": list(_tables(mapping, "switches", {"name"}, uplink_keys)),
     }
     if "links" in mapping:
@@ -366,7 +359,8 @@ def _place(section: str, entry: int, table: object) -> str:
     if section == "changes" and isinstance(table, Mapping) and "cluster" in table:
         return f"change {entry}, of cluster {plain(str(table['cluster']))}"
     name = table.get("name") if isinstance(table, Mapping) else None
-    return f"{_ONE_OF[section]} {plain(name) if isinstance(name, str) and name else entry}"
+    one = section.removesuffix("es" if section == "switches" else "s")
+    return f"{one} {plain(name) if isinstance(name, str) and name else entry}"
 
 
 def _change(entry: int, table: Mapping[str, Any]) -> Change:
@@ -380,9 +374,10 @@ def _change(entry: int, table: Mapping[str, Any]) -> Change:
 def _refuse_unknown(place: str, table: Mapping[str, Any], accepted: set[str]) -> None:
     for key in table:
         if key not in accepted:
-            raise PlatformError(
-                f"{place}: unknown key {quoted(key)}; {meant(key, sorted(accepted))}"
-            )
+            known = meant(key, sorted(accepted))
+            if key in _UPLINK_KEYS and place.startswith(("cluster ", "switch ")):
+                known = f"accepted: in [[links]], as links are listed; here {_listed(accepted)}"
+            raise PlatformError(f"{place}: unknown key {quoted(key)}; {known}")
 
 
 def _ends(between: object) -> tuple[str, str]:

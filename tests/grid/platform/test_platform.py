@@ -210,9 +210,18 @@ def test_toml_refused(toml, old, new, message):
         (
             '"A", size = 4',
             '"A", size = 4, capacity = 1',
-            "unknown key 'capacity'; accepted: broker, name, rate, size",
+            "cluster A: unknown key 'capacity'; accepted: in [[links]], as links are listed; here",
         ),
-        ('{name = "S"}', '{name = "S", switch = "switch"}', "switch S: unknown key"),
+        (
+            '"A", size = 4',
+            '"A", size = 4, color = 1',
+            "'color'; accepted: broker, name, rate, size",
+        ),
+        (
+            '{name = "S"}',
+            '{name = "S", switch = "switch"}',
+            "switch S: unknown key 'switch'; accepted: in [[li",
+        ),
         ('{name = "S"}', '"S"', "switch 1: 'S' found; accepted: a table"),
         ('{name = "S"}', '{name = "S"}, {}', "switch 2: key 'name' is missing"),
         ('{name = "S"}', '{name = "S"}, {name = 99999999999999999999}', "switches.1.name: found"),
