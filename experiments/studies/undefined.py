@@ -197,7 +197,10 @@ def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[st
     lines = []
     for each in workloads:
         if each.idle:
-            without = [f"{often:,} have no job of {site}" for site, often in each.idle.items()]
+            without = [
+                f"{often:,} {'has' if often == 1 else 'have'} no job of {site}"
+                for site, often in each.idle.items()
+            ]
             lines.append(
                 f"of {counted(each.most(study.replications), 'window')} of {each.name}, "
                 f"{listed(without)}"

@@ -50,13 +50,14 @@ def window(jobs: JobArray, start: float, end: float = math.inf) -> JobArray:
         If the window cannot be used or no job arrives in it.
     """
     require(0 <= start < math.inf, "start of the window", start, "seconds from 0")
-    require(start < end, "end of the window", end, f"seconds above the start, {start}")
+    require(start < end, "end of the window", end, f"seconds above the start, {start:,.15g}")
     since = jobs["arrival"] - jobs["arrival"][0]
     kept = jobs[(since >= start) & (since < end)]
     if not len(kept):
+        until = f"to {end:,.15g} s" if end < math.inf else "s on"
         raise WorkloadError(
-            f"empty workload: found none of {len(jobs):,} jobs in the window from {start} to {end} "
-            f"s; accepted: a window with arrivals, which are from 0 to {since[-1]} s"
+            f"empty workload: found none of {len(jobs):,} jobs in the window from {start:,.15g} "
+            f"{until}; accepted: a window with arrivals, which are from 0 to {since[-1]:,.15g} s"
         )
     return moved(kept, jobs["arrival"][0] + start)
 

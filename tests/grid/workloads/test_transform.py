@@ -53,6 +53,8 @@ def test_window_is_half_open_and_counts_from_the_first_submit(jobs):
         (5, 5, "end of the window: found 5"),
         (5, math.nan, "end of the window: found nan"),
         (40, 90, "empty workload: found none of 5 jobs in the window from 40 to 90 s"),
+        (1e12, math.inf, "window from 1,000,000,000,000 s on; .* which are from 0 to 100 s$"),
+        (2e6, 5, "end of the window: found 5; accepted: seconds above the start, 2,000,000$"),
     ],
 )
 def test_window_refuses(jobs, start, end, named):
