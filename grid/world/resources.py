@@ -76,24 +76,24 @@ class Resources:
         cluster = platform.index(change.cluster)
         size = platform.clusters[cluster].size
         for processor in range(size - (change.processors or size), size):
-            if change.what == JOIN:
+            back = change.at if change.what == JOIN else change.until
+            if change.what == JOIN or change.at == 0.0:
                 self._leave_out(cluster, processor)
-                self._schedule(k.REPAIR, cluster, processor, change.at)
             else:
                 kind = k.FAIL if change.what == FAIL else k.RETIRE
                 self._schedule(kind, cluster, processor, change.at)
-                self._schedule(k.REPAIR, cluster, processor, change.until)
+            self._schedule(k.REPAIR, cluster, processor, back)
 
     def _leave_out(self, cluster: int, processor: int) -> None:
-        """Begin without a processor, which nobody has heard of yet."""
+        """Begin without a processor, as every broker knows."""
         storage = self._storage
         state, known, tables = storage.state, storage.known, storage.tables
         index = state.first_processor[cluster] + processor
         tables.processors["causes"][index] += 1
-        state.remaining[cluster] -= 1
         if tables.processors["holder"][index] == k.FREE:
             tables.processors["holder"][index] = k.DOWN
             below = tables.beliefs["cluster"] == cluster
+            state.remaining[cluster] -= 1
             state.free[cluster] -= 1
             state.up[cluster] -= 1
             for name in ("free", "up"):

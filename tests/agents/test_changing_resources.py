@@ -119,6 +119,20 @@ def test_no_job_goes_to_a_cluster_that_will_be_too_small_for_it(global_, local, 
     assert model.world.messages["transfer"] == before + 8  # each was sent once
 
 
+def test_what_is_away_at_first_is_known_to_be():
+    platform = replace(
+        Platform.star([8, 8]),
+        changes=(Change("C1", "drain", 0.0, 20.0, 3), Change("C1", "fail", 0.0, 40.0, 5)),
+    )
+    model = model_of("dll", "fcfs", table((0.0, 4, 5.0), (50.0, 8, 5.0)), platform, latency=0.5)
+    world = model.world
+    assert [world.known["up"].tolist(), world.state.remaining.tolist()] == [[3, 8], [3, 8]]
+    model.run()
+    assert done(model)["cluster"].tolist() == [1, 0]
+    assert world.messages["transfer"] == 2
+    assert [world.known["up"].tolist(), world.state.remaining.tolist()] == [[8, 8], [8, 8]]
+
+
 class Nowhere(GlobalScheduler):
     def place(self, job):
         return None
