@@ -207,9 +207,12 @@ class MuscleScheduler(GlobalScheduler):
 
     def _resize(self, cluster: int, up: int, at: float) -> None:
         """Take a cluster to have as many processors as is told of the time `at` (s)."""
-        if at <= self._heard[cluster]:
-            return
-        self._heard[cluster] = at
+        if at > self._heard[cluster]:
+            self._heard[cluster] = at
+            self._fit(cluster, up)
+
+    def _fit(self, cluster: int, up: int) -> None:
+        """Take a cluster to have so many processors: of those it had, the last to be free."""
         booked = self.booked[cluster]
         if up != len(booked.release):
             latest = np.sort(booked.release)[::-1][:up][::-1]
@@ -218,10 +221,12 @@ class MuscleScheduler(GlobalScheduler):
 
     def act(self) -> None:
         """Start a round, if jobs wait and a cluster that can hold one is about to run dry."""
-        known = self.model.world.known
+        world = self.model.world
+        known, returned_at = world.known, world.state.returned_at
         for cluster, (up, at) in enumerate(zip(known["up"], known["at"], strict=True)):
             self._resize(cluster, int(up), float(at))  # as its broker has told
-        world = self.model.world
+            if self._heard[cluster] < returned_at[cluster]:  # a job has come back since
+                self._fit(cluster, min(int(up), len(self.booked[cluster].release)))
         jobs = world.collected()
         sizes = world.jobs["size"][jobs]
         up = [len(booked.release) for booked in self.booked]

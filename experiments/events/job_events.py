@@ -179,8 +179,11 @@ class JobEvents:
         news, told = self._news(), self._told
         self._told = news
         state = self._model.world.state
+        # What is known to be free may also be less since a job came back.
+        differs = (news[1:] != told[1:]).any(axis=0) & (state.returned_at < news[0])
+        heard = (news[0] != told[0]) | differs
         later = (state.latency > 0) & (state.at_once == 0)
-        for cluster in np.flatnonzero((news != told).any(axis=0)).tolist():
+        for cluster in np.flatnonzero(heard).tolist():
             at, free, waiting = news[:, cluster].tolist()
             yield (
                 *((0, _NEWS) if later[cluster] else (LAST, _AFTER)),

@@ -133,7 +133,7 @@ def _happen(state: State, tables: Tables, processors: Any) -> None:
             state.tick = 1
         elif kind == METADATA:
             state.in_flight -= 1
-            become_known(state, tables.slots, subject)
+            become_known(state, tables, subject)
         else:
             state.in_flight -= 1
             land(state, tables.slots, subject)

@@ -11,7 +11,7 @@ from typing import Any
 from grid.kernel.compile import inlined, part
 from grid.kernel.events import schedule
 from grid.kernel.policies.message_hook import tell
-from grid.kernel.policies.policy_view import change_work
+from grid.kernel.policies.policy_view import change_work, share_work
 from grid.kernel.processors import learn_up
 from grid.kernel.state import ADVERTISED, ADVERTISEMENT, NONE, TICK, State
 from grid.kernel.tables import Tables
@@ -25,6 +25,39 @@ def learn_finished(state: State, cluster: int, work: float, jobs: int) -> None:
     if state.known.unfinished[cluster] == 0:
         work = state.known.work[cluster]  # whatever rounding left
     change_work(state.known, cluster, -work)
+
+
+@part
+def learn_returned(state: State, beliefs: Any, cluster: int, at: float, size: int) -> None:
+    """Let the brokers above a cluster know that it gave a job back at a time (s).
+
+    So fewer processors remained than the job needs, if no advertisement of later has told of more.
+    """
+    if at > state.returned_at[cluster]:
+        state.returned_at[cluster] = at
+        state.returned_size[cluster] = size
+    elif at == state.returned_at[cluster]:
+        state.returned_size[cluster] = min(state.returned_size[cluster], size)
+    if state.known.at[cluster] <= at:
+        state.known.up[cluster] = min(state.known.up[cluster], size - 1)
+        state.known.free[cluster] = min(state.known.free[cluster], state.known.up[cluster])
+        share_work(state.known, cluster)
+    first = state.first_belief[cluster]
+    for row in range(first, first + state.hops[cluster]):
+        if beliefs[row].at <= at:
+            beliefs[row].up = min(beliefs[row].up, size - 1)
+            beliefs[row].free = min(beliefs[row].free, beliefs[row].up)
+
+
+@inlined
+def news_of(state: State, cluster: int, size: int) -> float:
+    """Return as of when (s) a cluster is known that a job of a size is sent to.
+
+    What it gave back tells nothing of whether it can hold a smaller job.
+    """
+    if size >= state.returned_size[cluster]:
+        return float(max(state.known.at[cluster], state.returned_at[cluster]))
+    return float(state.known.at[cluster])
 
 
 @inlined

@@ -197,6 +197,10 @@ class State(Record):
     shrunk_at = Column(np.float64, CLUSTER)  # s, when fewer processors remained last
     shrunk = Column(np.int64, CLUSTER)  # 1: fewer remain from this instant on
     shrunk_any = Number(int)  # 1: some went, some time
+    # the latest that is known from jobs that it gave back: when fewer processors remained than the
+    # smallest that it gave back then
+    returned_at = Column(np.float64, CLUSTER)  # s
+    returned_size = Column(np.int64, CLUSTER)  # processors
     touched = Column(np.int64, CLUSTER)  # 1: something changed at this instant
     touched_list = Column(np.int64, CLUSTER)
     touched_count = Number(int)

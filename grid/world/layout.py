@@ -45,6 +45,7 @@ def new_state(platform: Platform) -> State:
     state.sliding_end = state.statistics.counted_from = np.inf
     state.statistics.interval = state.statistics.due = 1
     state.known["head_arrival"] = np.inf
+    state.returned_at = -np.inf
     state.known["released"] = NONE
     _set_clusters(state, platform)
     _set_links(state, platform)

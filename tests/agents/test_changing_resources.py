@@ -15,6 +15,7 @@ from grid.platform.brokers import Advertising
 from grid.platform.changes import Change, Failures
 from grid.platform.multicluster import Platform
 
+from .a4.test_discovery import tree
 from .small_grids import FAR, LINKS, PLATFORM, done, heard, model_of, table, workload
 
 CHANGES = (
@@ -117,6 +118,44 @@ def test_no_job_goes_to_a_cluster_that_will_be_too_small_for_it(global_, local, 
     jobs = done(model)
     assert jobs["cluster"][jobs["size"] == 6].tolist() == [1] * 8
     assert model.world.messages["transfer"] == before + 8  # each was sent once
+
+
+GONE = (
+    (Change("C2", "fail", 20.0),),
+    (Change("C2", "drain", 0.0, processors=4),),
+    (Change("C2", "drain", 20.0, processors=2), Change("C2", "fail", 45.0, processors=5)),
+)
+
+
+def _all_end(global_, local, platform, loss, latency, changes, seeds):
+    for seed, when in itertools.product(seeds, ("both", "change", "periodic")):
+        model = model_of(
+            global_, local, workload(count=40, seed=seed), replace(platform, changes=changes),
+            latency=latency, advertising=Advertising(when, 10.0, loss), seed=seed,
+        )  # fmt: skip
+        model.run()
+        assert len(done(model)) == 40
+
+
+BEREFT = pytest.mark.parametrize(
+    ("global_", "platform"), [("a4", PLATFORM), ("a4", tree()), ("dll", tree()), ("ect", PLATFORM)]
+)
+
+
+@BEREFT
+@pytest.mark.parametrize(("loss", "latency"), [(0.0, 0.3), (0.3, 0.0), (0.3, 2.0)])
+def test_all_jobs_end_that_a_cluster_can_hold_which_is_left(global_, platform, loss, latency):
+    for changes in GONE:
+        _all_end(global_, "fcfs", platform, loss, latency, changes, (1,))
+
+
+@pytest.mark.thorough
+@BEREFT
+@pytest.mark.parametrize("local", ["fcfs", "sjf"])
+@pytest.mark.parametrize("loss", [0.0, 0.3, 0.6])
+def test_all_jobs_end_whatever_is_lost(global_, platform, local, loss):
+    for latency, changes in itertools.product((0.0, 0.3, 2.0), GONE):
+        _all_end(global_, local, platform, loss, latency, changes, (2,))
 
 
 def test_what_is_away_at_first_is_known_to_be():

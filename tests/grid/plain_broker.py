@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from grid.platform import topology
 
 ADVERTISEMENT = 4
@@ -25,6 +27,7 @@ class PlainBroker:
         self.unfinished = [0 for _ in self.clusters]
         self.untold = [[] for _ in self.clusters]
         self.known = [(size, 0, 0.0) for size in self.size]
+        self.returned = [(-math.inf, 0) for _ in self.size]  # of each: when, and the smallest job
 
     def believed(self, cluster):
         """Return how many processors of a cluster the global scheduler takes to be free."""
@@ -33,6 +36,16 @@ class PlainBroker:
     def told_at(self, cluster):
         """Return as of when the global scheduler knows a cluster."""
         return self.known[cluster][2] if self.latency[cluster] else self.now
+
+    def news_of(self, cluster, size):
+        """Return as of when a cluster is known that a job of a size is sent to."""
+        at, smallest = self.returned[cluster]
+        return max(self.told_at(cluster), at if size >= smallest else -math.inf)
+
+    def learn_returned(self, cluster, at, size):
+        latest, smallest = self.returned[cluster]
+        if at >= latest:
+            self.returned[cluster] = at, min(size, smallest) if at == latest else size
 
     def refuses(self, take):
         """Tell whether what was told of free processors is no longer true."""

@@ -213,8 +213,8 @@ class PlainWorld(PlainBroker):
 
     def become_known(self, job):
         cluster = job.pop("given_back_by", None)
-        if cluster is not None and self.told_at(cluster) < job["news_at"]:
-            self.known[cluster] = (*self.known[cluster][:2], job["news_at"])
+        if cluster is not None:
+            self.learn_returned(cluster, job["news_at"], job["size"])
         job.setdefault("known", next(self.counter))
         self.queue.append(job)
         self.queue.sort(key=lambda job: job["known"])
@@ -236,7 +236,7 @@ class PlainWorld(PlainBroker):
         job.update(
             cluster=cluster,
             placed=False,
-            news_at=self.told_at(cluster),
+            news_at=self.news_of(cluster, job["size"]),
             execution=job["runtime"] / self.rate[cluster],
         )
         job.pop("landed", None)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from grid.jobs import ANYWHERE
-from grid.kernel.advertisements import repeated
+from grid.kernel.advertisements import learn_returned, news_of, repeated
 from grid.kernel.compile import inlined, part
 from grid.kernel.distance import stage
 from grid.kernel.events import schedule
 from grid.kernel.lifecycle.departure import reject
-from grid.kernel.policies.policy_view import change_work, share_work
+from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import ask_for_plan, touch
 from grid.kernel.queueing.fair_share import in_lines, line_up
 from grid.kernel.queueing.global_queue import join_line, leave_line, offer, offer_again, overtake
@@ -95,42 +95,38 @@ def submit(state: State, tables: Tables, row: Any) -> None:
         reject(state, tables, job)
         return
     if slot.origin != ANYWHERE and state.visits == 1 and queue_of(state, slot) == slot.origin:
-        become_known(state, slots, job)  # it stays there until its queue is visited
+        become_known(state, tables, job)  # it stays there until its queue is visited
     elif slot.origin != ANYWHERE:  # it was submitted through a cluster's local scheduler
-        announce(state, slots, tables.events, job, slot.origin)
+        announce(state, tables, job, slot.origin)
     else:
-        become_known(state, slots, job)
+        become_known(state, tables, job)
 
 
 @inlined
-def announce(state: State, slots: Any, events: Any, job: int, cluster: int) -> None:
+def announce(state: State, tables: Tables, job: int, cluster: int) -> None:
     """Have the broker of a cluster tell the global one of a job."""
     state.sent[cluster] += 1
     delay = state.latency[cluster] + repeated(state, METADATA_SENT, job, cluster, NONE)
     if delay > 0.0:
-        slots[job].status = ANNOUNCED
+        tables.slots[job].status = ANNOUNCED
         state.in_flight += 1
-        schedule(state, events, state.now + delay, METADATA, job)
+        schedule(state, tables.events, state.now + delay, METADATA, job)
     else:
-        become_known(state, slots, job)
+        become_known(state, tables, job)
 
 
 @inlined
-def become_known(state: State, slots: Any, job: int) -> None:
+def become_known(state: State, tables: Tables, job: int) -> None:
     """Put a job into the global queue and have the global scheduler asked about it.
 
     One that a failure threw back has its old place there, so that all are asked about anew.
     """
-    slot = slots[job]
+    slots, slot = tables.slots, tables.slots[job]
     queue = len(state.free)
     cluster = slot.given_back_by
-    if cluster != NONE:  # which is the latest news of it
+    if cluster != NONE:
         slot.given_back_by = NONE
-        if state.known.at[cluster] <= slot.news_at:
-            state.known.at[cluster] = slot.news_at
-            state.known.up[cluster] = min(state.known.up[cluster], slot.size - 1)
-            state.known.free[cluster] = min(state.known.free[cluster], state.known.up[cluster])
-            share_work(state.known, cluster)
+        learn_returned(state, tables.beliefs, cluster, slot.news_at, slot.size)
     blocked = state.jumps >= state.max_jumps and state.waiting[queue] > 0
     if slot.serial == NONE:
         state.serial += 1
@@ -154,7 +150,7 @@ def send(state: State, slots: Any, events: Any, job: int, cluster: int) -> None:
     overtake(state, slots, job)
     leave_line(state, slots, job)
     slot.cluster = cluster
-    slot.news_at = state.known.at[cluster]
+    slot.news_at = news_of(state, cluster, slot.size)
     slot.placed = 0
     slot.landed = 0
     slot.execution_time = slot.runtime / state.rate[cluster]

@@ -298,7 +298,7 @@ def fail(state: State, tables: Tables, processor: int) -> None:
         slot.restarts += 1
         if slot.placed == 1:
             slot.cluster = NONE
-            announce(state, slots, tables.events, job, row.cluster)
+            announce(state, tables, job, row.cluster)
         else:
             land(state, slots, job)
     if row.holder != DOWN:  # as one that was drained is by now

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from grid.kernel.advertisements import learn_finished
 from grid.kernel.compile import inlined, part
 from grid.kernel.lifecycle.arrival import announce
@@ -15,9 +13,9 @@ from grid.kernel.tables import Tables
 
 
 @part
-def _hand_back(state: State, slots: Any, events: Any, job: int) -> None:
+def _hand_back(state: State, tables: Tables, job: int) -> None:
     """Have a cluster that can no longer hold a job give it back to the global scheduler."""
-    slot = slots[job]
+    slot = tables.slots[job]
     cluster, work = slot.cluster, slot.predicted_time * slot.size
     if slot.landed == 1:
         state.left[cluster] -= work
@@ -33,7 +31,7 @@ def _hand_back(state: State, slots: Any, events: Any, job: int) -> None:
         state.finished_jobs[cluster] += 1
     touch(state, cluster)
     left_booking(state, cluster)
-    announce(state, slots, events, job, cluster)
+    announce(state, tables, job, cluster)
 
 
 @part
@@ -54,7 +52,7 @@ def give_back_landing(state: State, tables: Tables) -> bool:
                 slots[previous].next = following
             if following == NONE:
                 state.landing_last = previous
-            _hand_back(state, slots, tables.events, job)
+            _hand_back(state, tables, job)
             any_ = True
         else:
             previous = job
@@ -91,6 +89,6 @@ def _give_back_waiting(state: State, tables: Tables, cluster: int) -> None:
         following = after(state, slots, cluster, job)
         if slots[job].size > state.remaining[cluster]:
             leave(state, slots, tables.subtrees, cluster, job)
-            _hand_back(state, slots, tables.events, job)
+            _hand_back(state, tables, job)
         job = following
     fold(state, slots, tables.subtrees, cluster)

@@ -88,6 +88,19 @@ def test_a_job_that_comes_back_when_it_is_sent_is_told_of_twice():
     assert there == ["sent", "transfer", "landed"]
 
 
+def test_no_advertisement_is_told_of_but_those_that_came():
+    """A job that comes back tells of fewer processors, and of nothing else."""
+    jobs, seldom = table((0, 4, 50), (1, 8, 100), (2, 4, 10)), Advertising("periodic", 1000.0)
+    model = model_of(
+        "dll", "fcfs", jobs, PLATFORM.star([4, 8]), latency=0.5, advertising=seldom, tracked=True
+    )
+    for processor in (2, 3):
+        model.world.resources.drain(0, processor, 20.0)
+    events = [event["event"] for event in logged(model) if event["time"] < 1000]
+    assert "returned" in events
+    assert "advertised" not in events
+
+
 class Varies(GlobalScheduler):
     """Starts jobs on one cluster or two, sends or rejects them, and not always the same."""
 
@@ -183,5 +196,13 @@ def _agree(model, events):
     messages = [e for e in events if e["event"] == "message"]
     orders = [e for e in messages if e["kind"] in ("order", "transfer")]
     assert found["sent"] == sum(e["sender"] == world.name for e in orders)
+    news = ("at", "free", "waiting")
+    told = {
+        (e["cluster"], *(e[key] for key in news)) for e in messages if e["kind"] == "advertisement"
+    }
+    at_once = dict(zip(model.world.platform.names, state.at_once, strict=True))
+    for event in events:
+        if event["event"] == "advertised" and not at_once[event["sender"]]:
+            assert (event["sender"], *(event[key] for key in ("sent", *news[1:]))) in told
     at_once = sum(e["receiver"] == world.name for e in events if e["event"] == "submitted")
     assert found["known"] == at_once + sum(e["kind"] == "metadata" for e in messages)

@@ -48,6 +48,44 @@ def test_a_cluster_that_gives_a_job_back_is_known_to_have_no_more_free_than_up()
     assert seen == [(0.0, 4, 4), (0.0, 4, 4), (6.0, 3, 3)]
 
 
+def test_a_job_that_comes_back_tells_nothing_of_smaller_ones():
+    """They come back, too, if they go to a cluster that can hold neither."""
+
+    def place(job):
+        places.append((float(world.now), int(world.jobs["number"][job]), int(world.known["up"][0])))
+        return 0 if world.known["up"][0] >= world.jobs["size"][job] else 1
+
+    places = []
+    seldom = Advertising("periodic", 1000.0)
+    world = World(Platform.star([8, 8]), 1.0, True, place, lambda job: 0.0, advertising=seldom)
+    world.submit(table([0.0, 0.0, 7.0], [8, 8, 4], [20.0, 5.0, 5.0]))
+    for processor in range(2, 8):
+        world.resources.drain(0, processor, 5.0)
+    world.advance(30.0)
+    assert places == [(0.0, 1, 8), (0.0, 2, 8), (6.0, 2, 7), (7.0, 3, 7), (9.0, 3, 3)]
+    assert world.known["at"].tolist() == [0.0, 0.0]  # no advertisement has come
+    assert world.tables.beliefs["up"].tolist() == [3, 8]
+    assert world.advance(np.inf) == k.OVER
+    assert [cluster for _, cluster, *_ in sorted(rows(world))] == [0, 1, 1]
+
+
+@pytest.mark.parametrize("latency", [0.0, 1.0])
+def test_a_job_that_goes_where_it_came_back_from_stays_there(latency):
+    places = []
+
+    def place(job):
+        places.append(float(world.now))
+        return 0
+
+    seldom = Advertising("periodic", 1000.0)
+    world = World(Platform.star([4]), latency, True, place, lambda job: 0.0, advertising=seldom)
+    world.submit(table([5.0], [4], [5.0]))
+    world.resources.drain(0, 3, 2.0, 50.0)
+    assert world.advance(np.inf) == k.OVER
+    assert places == [5.0, 5.0 + 2 * latency]
+    assert [row[4] for row in rows(world)] == [50.0]
+
+
 @pytest.mark.parametrize("told", [("periodic", 1000.0), ("change", 1000.0, 0.99)])
 def test_jobs_sent_on_old_news_come_back_and_go_on_at_once_without_latency(told):
     def place(job):
