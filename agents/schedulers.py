@@ -282,7 +282,7 @@ class LocalScheduler(Scheduler):
         super().__init__(model)
         self.cluster = cluster
         self.name = f"{self.called()} {cluster.name}"
-        self.reports = Reports(cluster, plans=isinstance(self, PlanningScheduler))
+        self.reports = Reports(cluster)
 
     def priority(self, job: Job) -> float:
         """Return the rank of a job that landed on the cluster: the lowest is served first.

@@ -62,14 +62,7 @@ class Booked:
         return cls(0, 0, np.zeros(processors), np.empty((0, 4)))
 
     @classmethod
-    def by(
-        cls,
-        cluster: Cluster,
-        order: Sequence[int],
-        serial: int,
-        round: int,
-        repairs_are_told: bool,
-    ) -> Booked:
+    def by(cls, cluster: Cluster, order: Sequence[int], serial: int, round: int) -> Booked:
         """Return the booking by the running jobs and the jobs of `order` (slots)."""
         world = cluster.model.world
         jobs = world.jobs
@@ -88,10 +81,6 @@ class Booked:
             release[list(resources)] = start + time
             slack = problem.deadlines[job] - arrival[order[job]] - time
             unfinished.append((start + time, time, len(resources), slack))
-        if not repairs_are_told:
-            # What failed counts as free when all the rest is.
-            failed = cluster.size - len(release)
-            release = np.append(release, np.full(failed, release.max(initial=cluster.model.now)))
         return cls(
             serial,
             round,

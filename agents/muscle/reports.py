@@ -26,8 +26,6 @@ class Reports:
     Parameters
     ----------
     cluster : Cluster
-    plans : bool
-        Its scheduler plans, and so tells of repairs when they are done.
 
     Attributes
     ----------
@@ -37,11 +35,10 @@ class Reports:
         What was told last.
     """
 
-    def __init__(self, cluster: Cluster, plans: bool) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self.seeds: list[SeedSchedule] = []
         self.booked = Booked.nothing(cluster.size)
         self._cluster = cluster
-        self._plans = plans
 
     def receive(self, message: Message) -> None:
         """Take a seed schedule, or the reminder that the cluster is about to run dry."""
@@ -100,10 +97,7 @@ class Reports:
         # A seed schedule that was lost and sent again comes after one of a later round.
         new = max((seed.round for seed in seeds), default=0)
         round = max(self.booked.round, new)
-        repairs_are_told = self._plans or model.world.advertising.loss == 0.0
-        self.booked = booked = Booked.by(
-            cluster, order, self.booked.serial + 1, round, repairs_are_told
-        )
+        self.booked = booked = Booked.by(cluster, order, self.booked.serial + 1, round)
         dry = booked.down_to(model.round_threshold)
         wanted = dry > model.now and not booked.overdue
         model.remind(cluster.name, dry if wanted else np.inf, booked.serial)

@@ -76,8 +76,8 @@ def ask_for_plan(state: State, cluster: int) -> None:
 
 
 @inlined
-def left_booking(state: State, cluster: int) -> None:
-    """Have a cluster's scheduler told that a job that it had booked is gone, unless it plans.
+def ask_for_report(state: State, cluster: int) -> None:
+    """Have a cluster's scheduler tell anew how far it is booked, unless it plans.
 
     One that plans is asked for another plan as soon as processors change.
     """
@@ -168,6 +168,8 @@ def spare(state: State, processors: Any, processor: int) -> None:
         state.remaining[cluster] += 1
         _changed(state, cluster, np.inf)
         ask_for_plan(state, cluster)
+        if state.loss > 0.0:
+            ask_for_report(state, cluster)  # the advertisement may get lost
 
 
 @part

@@ -10,6 +10,7 @@ import pytest
 
 from agents.disciplines import FcfsScheduler
 from agents.messages import ScheduleReport
+from agents.muscle.scheduler import MuscleScheduler
 from agents.schedulers import GlobalScheduler, PlanningScheduler
 from grid.platform.brokers import Advertising
 from grid.platform.changes import Change, Failures
@@ -120,6 +121,15 @@ def test_no_job_goes_to_a_cluster_that_will_be_too_small_for_it(global_, local, 
     assert model.world.messages["transfer"] == before + 8  # each was sent once
 
 
+class Told(MuscleScheduler):
+    """MUSCLE, where it plans on no more processors than its broker has told that there are."""
+
+    def dispatch(self, slots):
+        up = self.model.world.known["up"]
+        assert all(len(booked.release) <= n for booked, n in zip(self.booked, up, strict=True))
+        super().dispatch(slots)
+
+
 GONE = (
     (Change("C2", "fail", 20.0),),
     (Change("C2", "drain", 0.0, processors=4),),
@@ -138,8 +148,10 @@ def _all_end(global_, local, platform, loss, latency, changes, seeds):
 
 
 BEREFT = pytest.mark.parametrize(
-    ("global_", "platform"), [("a4", PLATFORM), ("a4", tree()), ("dll", tree()), ("ect", PLATFORM)]
-)
+    ("global_", "platform"),
+    [("a4", PLATFORM), ("a4", tree()), (Told, PLATFORM), (Told, tree()), ("dll", tree()),
+     ("ect", PLATFORM)],
+)  # fmt: skip
 
 
 @BEREFT
@@ -156,6 +168,16 @@ def test_all_jobs_end_that_a_cluster_can_hold_which_is_left(global_, platform, l
 def test_all_jobs_end_whatever_is_lost(global_, platform, local, loss):
     for latency, changes in itertools.product((0.0, 0.3, 2.0), GONE):
         _all_end(global_, local, platform, loss, latency, changes, (2,))
+
+
+def test_muscle_learns_of_a_repair_whose_advertisement_is_lost():
+    platform = replace(Platform.star([4]), changes=(Change("C1", "fail", 1.0, 30.0),))
+    for seed in range(5):
+        told = Advertising("change", 1.0, 0.8)
+        jobs = table((0.0, 4, 5.0), (5.0, 4, 5.0), (40.0, 4, 5.0))
+        model = model_of("muscle", "fcfs", jobs, platform, latency=0.5, advertising=told, seed=seed)
+        model.run()
+        assert len(done(model)) == 3
 
 
 def test_what_is_away_at_first_is_known_to_be():

@@ -14,7 +14,7 @@ from grid.kernel.events import schedule
 from grid.kernel.lifecycle.arrival import announce, land
 from grid.kernel.lifecycle.departure import record, vacate
 from grid.kernel.policies.policy_view import change_work
-from grid.kernel.processors import bring_up, doom, hold, left_booking, release, spare, take_down
+from grid.kernel.processors import ask_for_report, bring_up, doom, hold, release, spare, take_down
 from grid.kernel.queueing.fair_share import charge_end, charge_start, leave_head
 from grid.kernel.queueing.global_queue import leave_line, offer_again, overtake
 from grid.kernel.queueing.queues import first
@@ -292,7 +292,7 @@ def fail(state: State, tables: Tables, processor: int) -> None:
         slot = slots[job]
         _lose(state, slot, tables.sliding)
         if slot.status == RUNNING:
-            left_booking(state, slot.cluster)
+            ask_for_report(state, slot.cluster)
         take_off(state, tables, job, slot.placed == 0)
         slot.end_event = NONE
         slot.restarts += 1

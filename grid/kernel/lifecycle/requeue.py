@@ -5,7 +5,7 @@ from __future__ import annotations
 from grid.kernel.advertisements import learn_finished
 from grid.kernel.compile import inlined, part
 from grid.kernel.lifecycle.arrival import announce
-from grid.kernel.processors import forget_plan, left_booking, touch
+from grid.kernel.processors import ask_for_report, forget_plan, touch
 from grid.kernel.queueing.fair_share import fold, unfold
 from grid.kernel.queueing.queues import after, first, leave
 from grid.kernel.state import NONE, State
@@ -30,7 +30,7 @@ def _hand_back(state: State, tables: Tables, job: int) -> None:
         state.finished_work[cluster] += work
         state.finished_jobs[cluster] += 1
     touch(state, cluster)
-    left_booking(state, cluster)
+    ask_for_report(state, cluster)
     announce(state, tables, job, cluster)
 
 
