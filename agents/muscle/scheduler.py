@@ -187,18 +187,20 @@ class MuscleScheduler(GlobalScheduler):
         self.round = 0
         self.booked = [Booked.nothing(int(up)) for up in model.world.known["up"]]
         self.left = [0.0] * len(self.clusters)
-        self._heard = np.zeros(len(self.clusters))  # as of when, s
+        self._heard, self._reported = np.zeros((2, len(self.clusters)))  # as of when, s
         self.spans = self.settings.coallocate
         self._bookings = 0  # serial of the last reminder
 
     def receive(self, message: Message) -> None:
-        """Note what a TITAN reports, unless it answers an older round than the last."""
+        """Note what a TITAN reports, unless that is older than the last, or of an older round."""
         if isinstance(message, ScheduleReport):
             note_performance(self.model.rounds, message)
             before = self.booked[message.cluster]
-            if message.round < before.round:
+            late = message.sent < self._reported[message.cluster]  # it was lost, and sent again
+            if late or message.round < before.round:
                 self._resize(message.cluster, len(message.release), message.sent)
             else:
+                self._reported[message.cluster] = message.sent
                 self._heard[message.cluster] = message.sent
                 self.left[message.cluster] = message.makespan
                 self.booked[message.cluster] = replace(

@@ -75,21 +75,21 @@ def test_in_open_mode_a_plan_comes_true_until_the_next_one():
         assert sorted(last.unfinished[:, 0].tolist()) == sorted(mine["finish"].tolist())
 
 
-def test_a_report_of_an_older_round_is_ignored():
+def test_an_older_report_or_one_of_an_older_round_is_ignored():
     model = model_of(jobs=table((0, 2, 30.0, 99.0)), platform=PLATFORM, latency=1.0)
     model.step()
     muscle = model.scheduler
     assert muscle.booked[0].round == 1
     content = {
-        "sender": "TITAN C1", "receiver": "MUSCLE", "sent": 0.0, "due": 1.0, "cluster": 0,
-        "makespan": 77.0, "cp": None, "release": np.full(8, 500.0),
-        "unfinished": np.empty((0, 4)),
+        "sender": "TITAN C1", "receiver": "MUSCLE", "due": 60.0, "cluster": 0, "cp": None,
+        "release": np.full(8, 500.0), "unfinished": np.empty((0, 4)),
     }  # fmt: skip
     before = muscle.booked[0], muscle.left[0]
-    report = ScheduleReport(round=0, **content)
+    report = ScheduleReport(round=0, sent=50.0, makespan=77.0, **content)
     muscle.receive(report)
     assert (muscle.booked[0], muscle.left[0]) == before
-    muscle.receive(ScheduleReport(round=1, **content))
+    muscle.receive(ScheduleReport(round=1, sent=50.0, makespan=77.0, **content))
+    muscle.receive(ScheduleReport(round=1, sent=49.0, makespan=78.0, **content))
     assert muscle.left[0] == 77.0
     assert muscle.booked[0].release.tolist() == [500.0] * 8
 
