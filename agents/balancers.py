@@ -35,6 +35,7 @@ class HomeScheduler(GlobalScheduler):
     """
 
     only_chooses, reads_components = True, False
+    stays_home = True
     label = "HOME"
 
     @compiled()

@@ -125,7 +125,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
 
     splits: ClassVar[bool | None] = None
     """Whether it may start a job on several clusters, so that what jobs communicate matters; None:
-    unless it `only_chooses`. This and the next two change no run, only what is told of it."""
+    unless it `only_chooses`. This and the next three change no run, only what is told of it."""
 
     reads_components: ClassVar[bool | None] = None
     """Whether it goes by the components of a job, not by its size alone; None: if its `place` is
@@ -134,6 +134,9 @@ class GlobalScheduler(Scheduler, GlobalRules):
     orders_components: ClassVar[bool | None] = None
     """Whether it also goes by the cluster that each component of an ordered request names; None: if
     its `place` is compiled."""
+
+    stays_home: ClassVar[bool] = False
+    """No job runs elsewhere than where it was submitted, so that none is moved."""
 
     def __init__(self, model: Grid) -> None:
         super().__init__(model)

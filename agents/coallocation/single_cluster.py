@@ -17,7 +17,7 @@ class NoShareScheduler(MetaScheduler):
     """
 
     label = "NO-SHARE"
-    splits = False
+    splits, stays_home = False, True
     largest = largest_whole
 
     @compiled()

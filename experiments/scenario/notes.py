@@ -139,6 +139,8 @@ def of_no_effect(
         yield from _of_deadlines(parameters, log, True)
         return
     yield from _of_deadlines(parameters, log, any(map(reads_deadlines, (policy, local_policy))))
+    if policy.stays_home:
+        yield STAGING, "the global scheduler moves no job"
     why = NO_LINKS if policy.penalty else "" if policy.may_split() else NO_SPLIT
     if why:
         yield COMMUNICATION, why
@@ -376,7 +378,7 @@ def notes(
     late = not_reached(given["platform"].get("changes", ()), all_left_at)
     lines += [line for line in (clock_of_changes(given), late) if line]
     lines += [] if due else _all_to_the_largest(scenario)
-    if scenario.workload is not None and scenario.policy.penalty:
+    if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
     lines += _unread_components(scenario, stated.components, stated.ordered)
     largest = scenario.largest_job

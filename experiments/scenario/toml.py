@@ -59,9 +59,9 @@ def read_toml(
             raise ScenarioError(f"{path}: {key}: found {quoted(found)}; accepted: a string")
     for key, known, wanted in zip(("global", "local"), (GLOBAL, LOCAL), instead, strict=True):
         if not is_name(text[key], known) and wanted is None:
-            raise ScenarioError(
-                f"{path}: {key}: found {quoted(text[key])}; {meant(text[key], known, LISTED)}"
-            )
+            level = ", of the other level" if text[key] in GLOBAL | LOCAL else ""
+            likely = meant(text[key], known, LISTED)
+            raise ScenarioError(f"{path}: {key}: found {quoted(text[key])}{level}; {likely}")
     if not isinstance(table.get("parameters", {}), dict):
         raise ScenarioError(f"{path}: parameters: accepted: a table [parameters]")
     outputs, own_metrics = (

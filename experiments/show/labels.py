@@ -32,14 +32,14 @@ UNITS = {
 
 METRICS = {
     "mean_wait": Metric("mean wait", "time"),
-    "p95_wait": Metric("95 % waited at most", "time"),
+    "p95_wait": Metric("95th percentile of waits", "time"),
     "max_wait": Metric("longest wait", "time"),
     "mean_turnaround": Metric("mean turnaround", "time"),
     "response_total": Metric("mean response", "time"),
     "response_local": Metric("mean response, one component", "time"),
     "response_global": Metric("mean response, several", "time"),
     "mean_bounded_slowdown": Metric("mean bounded slowdown", "ratio"),
-    "p95_bounded_slowdown": Metric("95 % slowed down at most", "ratio"),
+    "p95_bounded_slowdown": Metric("95th percentile of bounded slowdowns", "ratio"),
     "over_deadline": Metric("over-deadline of all jobs", "time"),
     "deadlines_met": Metric("deadlines met", "share"),
     "drawn_deadlines": Metric("deadlines drawn at random", "share"),

@@ -374,12 +374,12 @@ class Study:
         """Open the file of tasks and results; this study's alone."""
         told = self.definition.to_dict()
         scenario = json.dumps(self.base.to_dict(), sort_keys=True)
-        window = self.definition.replications.window
+        replications = self.definition.replications
         parameters = {
             "version": version(),
             "code digest": code_digest(),
             **{name: told[name] for name in DECIDING},
-            "window": window,
+            "window": replications.window,
             "scenario digest": hashlib.sha256(scenario.encode()).hexdigest(),
             "inputs": {Path(path).name: each for path, each in self._digests.items()},
             "schedulers": {
@@ -392,6 +392,11 @@ class Study:
             "text": self.text,
             "ended": None,
             "of_muscle": self.definition.of_muscle,
+            "windows": {
+                each.name: [[*each.stretches[index]] for index in range(each.most(replications))]
+                for each in self.workloads
+                if each.stretches
+            },
             "platform": self.base.to_dict()["platform"],
             "changes": of_windows(self.definition, self._scenarios.values(), self.workloads),
         }

@@ -12,6 +12,7 @@ from experiments.show.labels import OF_DEADLINES, drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition
 from experiments.studies.tables import COUNTS, StudyTables
+from experiments.studies.workloads import WINDOW
 from experiments.sweeps.replications import LEFT
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -71,11 +72,22 @@ def failures(outcome: StudyTables) -> Iterator[str]:
         failed = runs[runs[column] == 1.0]
         all_ = runs.groupby("policy", sort=False).size()
         often = [
-            f"{len(of)} of {all_[policy]} runs of {policy} (--seed {of['seed'].iloc[0]})"
+            f"{len(of)} of {all_[policy]} runs of {policy} ({_one(outcome, of.iloc[0])})"
             for policy, of in failed.groupby("policy", sort=False)
         ]
         name = column.removeprefix(FAILED)
         yield f"Metric {name} failed in {listed(often)}{_others(outcome, name)}."
+
+
+def _one(outcome: StudyTables, run: pd.Series) -> str:
+    """Return the options with which a run can be run by itself, beside its policy and logs."""
+    windows = outcome.provenance.get("windows", {}).get(run["workload"], ())
+    own = {name: run[name] for name in outcome.study.vary}
+    if windows:
+        own |= dict(zip(WINDOW, windows[run["replication"]], strict=True))
+    settings = "".join(f" --set {name}={value}" for name, value in own.items())
+    log = f" of {run['workload']}" if len(outcome.study.workloads) > 1 else ""
+    return f"one{log}: --seed {run['seed']}{settings}"
 
 
 def _others(outcome: StudyTables, name: str) -> str:

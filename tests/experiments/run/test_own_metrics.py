@@ -166,7 +166,7 @@ def test_a_metric_that_fails_in_some_runs_of_a_study(folder):
     assert found.exit_code == 1
     assert failed.startswith("metasched: Metric own:odd failed in ")
     for policy, of in lacks.groupby("policy"):
-        assert f"{len(of)} of 8 runs of {policy} (--seed {of['seed'].iloc[0]})" in failed
+        assert f"{len(of)} of 8 runs of {policy} (one: --seed {of['seed'].iloc[0]})" in failed
     left = 8 - lacks["replication"].nunique()
     assert [row["n"] for row in told["ranking"]] == [left] * 2
     have = runs[~runs["replication"].isin(lacks["replication"])]

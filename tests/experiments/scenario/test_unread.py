@@ -63,6 +63,16 @@ from tests.experiments.scenario.test_notes import told
         ({"link_mbps": 77.0, "staging_data": 5.0, "local_share": 0.5}, ("dll", "fcfs"), ""),
         ({"link_mbps": 77.0}, ("b3", "fcfs"), ""),
         (
+            {"staging_data": 5.0, "local_share": 0.5},
+            ("home", "fcfs"),
+            "staging_data (the global scheduler moves no job)",
+        ),
+        (
+            {"staging_time": 5.0, "local_share": 0.5},
+            ("no-share", "fcfs"),
+            "staging_time (the global scheduler moves no job)",
+        ),
+        (
             {"mean_down_time": 9.0, "period": 9.0},
             ("dll", "fcfs"),
             "mean_down_time (mean_up_time is 0); period (advertise is change)",
@@ -150,6 +160,18 @@ def test_split_jobs_of_a_log_are_told_to_communicate_for_nothing():
     assert any(each.startswith(line) for each in lines)
     lines = told({}, "a.swf", global_scheduler="b3", local_scheduler="fcfs")
     assert not any(each.startswith(line) for each in lines)
+
+
+def test_jobs_of_a_table_that_communicate_nothing_are_not_told_to(tmp_path):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,2,5\n")
+    for more, told_so in (
+        ([], False),
+        (["--set", "bsbw=20", "--set", "computation_fraction=0.5"], True),
+    ):
+        words = ["run", "quickstart", "--global", "gs", "--local", "fcfs"]
+        found = CliRunner().invoke(main, [*words, "--workload", str(tmp_path / "jobs.csv"), *more])
+        assert found.exit_code == 0, found.output
+        assert ("what split jobs communicate" in found.stderr) == told_so
 
 
 ASKED = {"mode": "open", "composition": (50, 50)}
