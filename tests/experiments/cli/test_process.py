@@ -278,7 +278,7 @@ def test_compilation_is_told_when_it_comes(tmp_path, monkeypatch, capsys):
     with compiling.saying_when_compiling(always=True):
         cold, warm = first_call(), first_call()
     assert cold.err.count("\n") == 1
-    assert "once" in cold.err
+    assert "kept for later runs" in cold.err
     assert (cold.out, warm.out, warm.err) == ("", "", "")
     monkeypatch.setattr(module, "CACHE_FOLDER", None)
     monkeypatch.setattr(compiling, "CACHE_FOLDER", None)
