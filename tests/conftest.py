@@ -10,6 +10,9 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+MANY = 1000
+"""Tests of which so many are bound to need the kernel."""
+
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 
 
@@ -26,6 +29,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return files[item.path] % workers, item.get_closest_marker("thorough") is not None
 
     items.sort(key=place)
+    if len(items) > MANY and workers > 1:
+        _compile_ahead(int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw")))
+
+
+def _compile_ahead(worker: int) -> None:
+    """Have each worker compile another kind of the kernel, which the others then find."""
+    from grid.kernel.loop import Kind, loop
+    from grid.kernel.state import CAPACITIES
+
+    if worker < len(Kind) - 1:  # few tests need the last
+        loop(CAPACITIES[0], list(Kind)[worker])
 
 
 def _sample(items: list[pytest.Item]) -> None:

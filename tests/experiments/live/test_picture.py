@@ -23,7 +23,7 @@ from tests.experiments.watched import SIZES, FewJobs, grid_of, plain
 # Layout -------------------------------------------------------------------------------------------
 
 
-@given(st.integers(20, 240), st.integers(1, 80), st.sampled_from([1, 4, 30]))
+@given(st.integers(20, 240), st.integers(1, 80), st.sampled_from([1, 4, 15]))
 def test_a_picture_keeps_to_any_size(midway, width, height, clusters):
     model, log = midway[clusters]
     lines = plain(model, width, height, Progress(log, 12.0, 34.5, None))
@@ -34,7 +34,7 @@ def test_a_picture_keeps_to_any_size(midway, width, height, clusters):
 @pytest.fixture(scope="module")
 def midway():
     models = {}
-    for clusters in (1, 4, 30):
+    for clusters in (1, 4, 15):
         model = grid_of(clusters)
         for _ in range(3):
             model.step()
@@ -64,6 +64,7 @@ def test_long_and_wide_names_are_cut_by_cells(size):
     assert len({cell_len(found[0]) for found in busy}) == 1
 
 
+@pytest.mark.thorough
 def test_more_clusters_than_lines_are_summed_up():
     model = grid_of(100, count=600)
     model.step()

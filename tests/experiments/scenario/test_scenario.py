@@ -18,7 +18,13 @@ from grid.platform.multicluster import Platform
 from tests.experiments.scenario_files import SITE, run_of
 
 
-@pytest.mark.parametrize("name", packaged_names())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.thorough if name == "hierarchy" else ())
+        for name in packaged_names()
+    ],
+)
 def test_packaged_scenarios_run(name):
     scenario = Scenario.load(name)
     assert scenario.name == name
