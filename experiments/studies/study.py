@@ -392,11 +392,7 @@ class Study:
             "text": self.text,
             "ended": None,
             "of_muscle": self.definition.of_muscle,
-            "windows": {
-                each.name: [[*each.stretches[index]] for index in range(each.most(replications))]
-                for each in self.workloads
-                if each.stretches
-            },
+            "windows": {each.name: each.windows(replications) for each in self.workloads},
             "platform": self.base.to_dict()["platform"],
             "changes": of_windows(self.definition, self._scenarios.values(), self.workloads),
         }
