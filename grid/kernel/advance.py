@@ -16,7 +16,15 @@ from grid.kernel.advertisements import advertise, hear, is_news_out, pass_on, ti
 from grid.kernel.compile import compiled, inlined
 from grid.kernel.events import kind_of, plan_failure, remove_next
 from grid.kernel.lifecycle.arrival import become_known, enqueue, land, next_arrival, submit
-from grid.kernel.lifecycle.execution import complete, fail, repair, retire, start_waiting
+from grid.kernel.lifecycle.execution import (
+    complete,
+    fail,
+    repair,
+    retire,
+    run_over,
+    run_over_with_parts,
+    start_waiting,
+)
 from grid.kernel.lifecycle.requeue import give_back, give_back_landing
 from grid.kernel.lifecycle.termination import count_in_vain, events_awaited, nothing_awaited
 from grid.kernel.placing import broken, place_jobs
@@ -29,6 +37,7 @@ from grid.kernel.state import (
     ADVERTISEMENT,
     ASKED,
     BREAK,
+    CHANGED,
     COLLECTED,
     DRAIN,
     END,
@@ -43,12 +52,14 @@ from grid.kernel.state import (
     MISPREDICTED,
     NONE,
     OVER,
+    OVERDUE,
     PREDICT,
     RANK,
     REPAIR,
     RETIRE,
     TICK,
     TIME,
+    UNTOUCHED,
     State,
 )
 from grid.kernel.statistics import let_time_pass
@@ -57,10 +68,11 @@ from grid.kernel.tables import Tables
 
 @inlined
 def _is_stale(slots: Any, processors: Any, event: Any) -> bool:
-    """Tell whether an event is the end of a job that a failure stopped before."""
+    """Tell whether an event is of a job that a failure stopped before."""
     if processors is None or len(processors) == 0:
         return False
-    return kind_of(event) == END and slots[event.subject].end_event != event.turn
+    kind = kind_of(event)
+    return (kind == END or kind == OVERDUE) and slots[event.subject].end_event != event.turn
 
 
 @inlined
@@ -123,8 +135,12 @@ def _happen(state: State, tables: Tables, processors: Any) -> None:
     events = tables.events
     while state.events > 0 and events[0].time <= state.now:
         kind, subject, item = kind_of(events[0]), events[0].subject, events[0].news
+        stale = _is_stale(tables.slots, processors, events[0])
         remove_next(state, events)
-        if processors is not None and kind in (REPAIR, FAIL, RETIRE, MEND, BREAK):
+        if kind == OVERDUE:
+            if not stale:
+                run_over(state, tables, subject)
+        elif processors is not None and kind in (REPAIR, FAIL, RETIRE, MEND, BREAK):
             _change(state, tables, kind, subject)
         elif kind == ADVERTISEMENT:
             _deliver(state, tables, subject, item)
@@ -237,9 +253,9 @@ def _advertise(state: State, tables: Tables) -> None:
     heard = False
     for index in range(state.touched_count):
         cluster = state.touched_list[index]
-        state.touched[cluster] = 0
-        if state.on_change == 1 and state.tick == 0:
+        if state.touched[cluster] == CHANGED and state.on_change == 1 and state.tick == 0:
             heard |= advertise(state, tables, cluster)
+        state.touched[cluster] = UNTOUCHED
     if state.tick == 1:
         state.tick = 0
         # Else nobody would learn anything new from telling it again, and the run would never end.
@@ -249,9 +265,9 @@ def _advertise(state: State, tables: Tables) -> None:
             tick_again(state, tables.events)
         for cluster in range(state.clusters):
             heard |= advertise(state, tables, cluster)
-    elif state.period > 0.0 and state.ticking == 0 and state.touched_count > 0:
+    elif state.period > 0.0 and state.ticking == 0 and state.changed_count > 0:
         tick_again(state, tables.events)
-    state.touched_count = 0
+    state.touched_count = state.changed_count = 0
     if heard:
         offer_again(state)
 
@@ -299,6 +315,8 @@ def _next_event(state: State, tables: Tables) -> float:
         time = events[0].time
     if state.sliding_end < time:
         time = state.sliding_end
+    if state.sliding_overdue < time:
+        time = state.sliding_overdue
     return float(time)
 
 
@@ -384,6 +402,8 @@ def advance(tables: Tables, until: float) -> int:
             return TIME
         if state.mid_instant == 0:
             _open_instant(state, time, reserved)
+            if state.sliding_overdue <= state.now:
+                run_over_with_parts(state, tables)
             if _ended(state, tables) or _slid(state, tables):
                 state.mid_instant = 0
                 continue

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined, part, unchecked
+from grid.kernel.processors import have_served
 from grid.kernel.state import NOBODY, NONE, State
 from grid.kernel.statistics import TOLERANCE, let_links_pass
 
@@ -121,6 +122,24 @@ def _find_first(state: State, sliding: Any) -> None:
 
 
 @inlined
+def overdue_at(slot: Any) -> float:
+    """Return when a job is expected to end, s, as links are now; it runs on if it ends later."""
+    return float(slot.end + (slot.predicted_time - slot.execution_time))
+
+
+@unchecked
+def find_overdue(state: State, slots: Any, sliding: Any) -> None:
+    """Find when the next job runs for longer than it is expected to as links are now."""
+    overdue = np.inf
+    for index in range(state.sliding if state.relied_on == 1 else 0):
+        slot = slots[sliding[index].job]
+        time = overdue_at(slot)
+        if state.now < time < min(overdue, slot.end):
+            overdue = time
+    state.sliding_overdue = overdue
+
+
+@inlined
 def _move_end(state: State, slots: Any, row: Any) -> None:
     """Move the end of a job whose share of the links has changed, or that has none yet."""
     left = row.computation_left + row.communication_left
@@ -134,6 +153,11 @@ def _move_end(state: State, slots: Any, row: Any) -> None:
     row.since = begun
     row.end = begun + row.computation_left + row.communication_left
     slots[row.job].end = row.end
+    if state.relied_on == 1:
+        for cluster in range(state.clusters):
+            if row.take[cluster] > 0:
+                state.disturbed[cluster] = 1
+                have_served(state, cluster)
 
 
 @part
@@ -167,3 +191,4 @@ def slide(state: State, slots: Any, sliding: Any, started: bool) -> None:
             state.sliding_first = last
     else:
         _find_first(state, sliding)
+    find_overdue(state, slots, sliding)

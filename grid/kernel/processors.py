@@ -15,18 +15,27 @@ import numpy as np
 from grid.kernel.compile import compiled, inlined, part
 from grid.kernel.policies.policy_view import share_work
 from grid.kernel.queueing.queues import first, join, leave
-from grid.kernel.state import DOWN, FREE, NONE, RUNNING, State
+from grid.kernel.state import CHANGED, DOWN, FREE, NONE, RUNNING, TO_SERVE, UNTOUCHED, State
 from grid.kernel.tables import Tables, between_runs
+
+
+@inlined
+def have_served(state: State, cluster: int) -> None:
+    """Have the queue of a cluster served at this instant, though nothing may have changed."""
+    if state.touched[cluster] == UNTOUCHED:
+        state.touched[cluster] = TO_SERVE
+        state.touched_list[state.touched_count] = cluster
+        state.touched_count += 1
 
 
 @inlined
 def touch(state: State, cluster: int) -> None:
     """Note that something changed on a cluster at this instant."""
-    if state.touched[cluster] == 0:
-        state.touched[cluster] = 1
+    have_served(state, cluster)
+    if state.touched[cluster] != CHANGED:
+        state.touched[cluster] = CHANGED
         state.touched_at[cluster] = state.now
-        state.touched_list[state.touched_count] = cluster
-        state.touched_count += 1
+        state.changed_count += 1
 
 
 @inlined

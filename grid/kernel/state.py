@@ -45,7 +45,7 @@ VACANT, ANNOUNCED, GLOBAL, TRANSIT, LANDING, LOCAL, RUNNING, COALLOCATED = range
 WAIT, START, REJECT = -1, -2, -3
 
 # Kinds of event, in the order in which they happen at one instant.
-END, REPAIR, FAIL, RETIRE, ADVERTISEMENT, METADATA, TRANSFER, TICK, MEND, BREAK = range(10)
+END, REPAIR, FAIL, RETIRE, ADVERTISEMENT, METADATA, TRANSFER, TICK, MEND, BREAK, OVERDUE = range(11)
 KIND_BITS = 56
 """From this bit on, the turn of an event is its kind; below it, its serial."""
 
@@ -69,6 +69,9 @@ TRUTH, ASKED, REQUESTED = range(3)
 
 # What holds a processor, beside a job's slot.
 FREE, DOWN = -1, -2
+
+# What there is to do about a cluster at an instant: at most serve its queue; or something changed.
+UNTOUCHED, TO_SERVE, CHANGED = range(3)
 
 
 def _known(lengths: Lengths) -> np.dtype[np.void]:
@@ -201,9 +204,10 @@ class State(Record):
     # smallest that it gave back then
     returned_at = Column(np.float64, CLUSTER)  # s
     returned_size = Column(np.int64, CLUSTER)  # processors
-    touched = Column(np.int64, CLUSTER)  # 1: something changed at this instant
+    touched = Column(np.int64, CLUSTER)  # at this instant, UNTOUCHED to CHANGED
     touched_list = Column(np.int64, CLUSTER)
     touched_count = Number(int)
+    changed_count = Number(int)  # of these, CHANGED
     priority_at = Column(np.int64, CLUSTER)  # address of the compiled rank, 0 for Python
     # s, in which what a user has used counts half, 0: nobody is ranked by that; see
     # `grid.kernel.queueing.fair_share`
@@ -212,6 +216,7 @@ class State(Record):
     usage_at = Number(int)  # address of the table
     usage_room = Number(int)  # its length, a power of two, 0 without one
     usages = Number(int)  # rows in use
+    relied_on = Number(int)  # 1: some queue is served by when jobs are expected to end
     # how it serves its queue, HEAD to CONSERVATIVE; if not by the head alone: see
     # `grid.kernel.queueing.backfilling`
     service = Column(np.int64, CLUSTER)
@@ -283,6 +288,7 @@ class State(Record):
     sliding = Number(int)  # co-allocated jobs running
     sliding_first = Number(int)  # row of the one that ends first
     sliding_end = Number(float)  # s, when; infinity without one
+    sliding_overdue = Number(float)  # s, when the next of them runs for longer than expected
 
 
 @functools.cache

@@ -42,7 +42,7 @@ def new_state(platform: Platform) -> State:
     state.line_turn = k.NOBODY
     state.refused_size = state.max_jumps = k.NOBODY
     state.exhausted = state.recording = 1
-    state.sliding_end = state.statistics.counted_from = np.inf
+    state.sliding_end = state.sliding_overdue = state.statistics.counted_from = np.inf
     state.statistics.interval = state.statistics.due = 1
     state.known["head_arrival"] = np.inf
     state.returned_at = -np.inf

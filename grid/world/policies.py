@@ -129,6 +129,7 @@ class Policies:
         if stream is not None:
             state.known["stream"] = stream
         state.most_reservations = reservations
+        state.relied_on |= int(reservations > 0)
         storage.forget_foresight()
         if reservations > 0:
             storage.make_foresight()
@@ -180,6 +181,7 @@ class Policies:
         state.priority_at[cluster] = address
         state.planned[cluster] = int(planned)
         state.service[cluster] = k.SERVICES[service]
+        state.relied_on |= int(k.SERVICES[service] >= k.EASY)
         state.half_life[cluster] = half_life
         if half_life > 0.0:
             for user, share in (shares or {}).items():

@@ -128,8 +128,10 @@ class PlainReservations(PlainBeosim):
     # A pass over the queue
 
     def beginnings(self):
-        """When reservations begin, of which no end of a job that runs tells."""
-        return [each.begin for each in self.reserved if each.begin > self.now and not self.running]
+        """When reservations begin, if no job runs, and when jobs run for longer than expected."""
+        overdue = [(job.finish + self.off(job), job.finish) for job in self.running]
+        begin = [each.begin for each in self.reserved if each.begin > self.now and not self.running]
+        return begin + [time for time, end in overdue if self.now < time < end]
 
     def traverse_queue(self, jobs):
         if len(jobs) < len(self.queue) and self.reserved and self.as_foreseen():

@@ -45,7 +45,9 @@ class PlainSite:
         coming = [job for job in jobs if job.size <= self.processors]
         while coming or self.running:
             ends = [job.start + job.time for job in self.running]
-            self.now = min(ends + [job.arrival for job in coming[:1]])
+            overdue = [job.start + job.expected for job in self.running]
+            overdue = [time for time in overdue if time > self.now]
+            self.now = min(ends + overdue + [job.arrival for job in coming[:1]])
             going = [job for job in self.running if job.start + job.time == self.now]
             self.running = [job for job in self.running if job not in going]
             while coming and coming[0].arrival == self.now:

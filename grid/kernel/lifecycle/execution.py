@@ -7,20 +7,29 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.advertisements import learn_finished
-from grid.kernel.bandwidth import set_demand, slide
+from grid.kernel.bandwidth import find_overdue, overdue_at, set_demand, slide
 from grid.kernel.compile import inlined, part
 from grid.kernel.distance import lag, stage
 from grid.kernel.events import schedule
 from grid.kernel.lifecycle.arrival import announce, land
 from grid.kernel.lifecycle.departure import record, vacate
 from grid.kernel.policies.policy_view import change_work
-from grid.kernel.processors import ask_for_report, bring_up, doom, hold, release, spare, take_down
+from grid.kernel.processors import (
+    ask_for_report,
+    bring_up,
+    doom,
+    have_served,
+    hold,
+    release,
+    spare,
+    take_down,
+)
 from grid.kernel.queueing.fair_share import charge_end, charge_start, leave_head
 from grid.kernel.queueing.global_queue import leave_line, offer_again, overtake
 from grid.kernel.queueing.queues import first
 from grid.kernel.queueing.releases import keep_in_order
 from grid.kernel.queueing.visiting import note_placement, note_release
-from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, RUNNING, State
+from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, OVERDUE, RUNNING, State
 from grid.kernel.statistics import count_completion, let_time_pass
 from grid.kernel.tables import Tables
 
@@ -39,11 +48,48 @@ def start_waiting(state: State, tables: Tables, cluster: int) -> None:
 
 
 @inlined
-def _end_at(state: State, events: Any, slot: Any, job: int, time: float) -> None:
-    """Have a job that starts now end at a time (s) that nothing will change."""
-    slot.end = time
-    at = schedule(state, events, time, END, job)
+def _end_at(state: State, events: Any, slot: Any, job: int, end: float, expected: float) -> None:
+    """Have a job that starts now end at a time (s) that nothing will change.
+
+    Whoever relies on when it was expected to end (s) learns first that it does not.
+    """
+    slot.end = end
+    overruns = state.relied_on == 1 and state.now < expected < end
+    at = schedule(state, events, expected if overruns else end, OVERDUE if overruns else END, job)
     slot.end_event = events[at].turn
+
+
+@inlined
+def _serve_without(state: State, tables: Tables, slot: Any) -> None:
+    """Have queues served that rely on a job to have ended by now, which runs on."""
+    if slot.status == RUNNING:
+        have_served(state, slot.cluster)
+    else:
+        take = tables.sliding[slot.sliding].take
+        for cluster in range(state.clusters):
+            if take[cluster] > 0:
+                have_served(state, cluster)
+    if state.most_reservations > 0:
+        offer_again(state)
+
+
+@part
+def run_over(state: State, tables: Tables, job: int) -> None:
+    """Have a job run for longer than it was expected to, to an end that nothing will change."""
+    slot = tables.slots[job]
+    at = schedule(state, tables.events, slot.end, END, job)
+    slot.end_event = tables.events[at].turn
+    _serve_without(state, tables, slot)
+
+
+@part
+def run_over_with_parts(state: State, tables: Tables) -> None:
+    """Have jobs with sliding ends run for longer than they were expected to."""
+    for index in range(state.sliding):
+        slot = tables.slots[tables.sliding[index].job]
+        if overdue_at(slot) == state.sliding_overdue:
+            _serve_without(state, tables, slot)
+    find_overdue(state, tables.slots, tables.sliding)
 
 
 @inlined
@@ -55,7 +101,8 @@ def start(state: State, tables: Tables, job: int) -> None:
     slot.status = RUNNING
     slot.start = state.now
     charge_start(state, slot, cluster, slot.size)
-    _end_at(state, tables.events, slot, job, state.now + slot.execution_time)
+    end, expected = state.now + slot.execution_time, state.now + slot.predicted_time
+    _end_at(state, tables.events, slot, job, end, expected)
     slot.previous = NONE
     slot.next = state.running[cluster]
     if slot.next != NONE:
@@ -159,7 +206,8 @@ def _start_parts(state: State, tables: Tables, job: int, time: float) -> None:
             charge_start(state, slot, cluster, count)
     if state.penalty > 0.0:
         end = row.since + row.computation_left + row.communication_left
-        _end_at(state, tables.events, slot, job, end)
+        expected = end + (slot.predicted_time - slot.execution_time)
+        _end_at(state, tables.events, slot, job, end, expected)
     else:
         set_demand(state, row, slot.size, slot.ppbw)
         slide(state, tables.slots, tables.sliding, True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grid.kernel.bandwidth import overdue_at
 from grid.kernel.compile import inlined, part
 from grid.kernel.state import NONE, State
 from grid.kernel.tables import Tables
@@ -32,14 +33,14 @@ def expected_end_of_parts(state: State, slot: Any) -> float:
 
     Of those it is known what they do to it; only its dedicated execution time is predicted.
     """
-    return max(slot.end + (slot.predicted_time - slot.execution_time), state.now)
+    return max(overdue_at(slot), state.now)
 
 
 @inlined
 def is_overdue(state: State, slots: Any, cluster: int) -> bool:
-    """Tell whether a job of a cluster, whose jobs are kept in order, runs for too long."""
+    """Tell whether a job of a cluster, whose jobs are kept in order, should have ended by now."""
     job = state.running[cluster]
-    return job != NONE and _predicted_end(slots[job]) < state.now
+    return job != NONE and _predicted_end(slots[job]) <= state.now
 
 
 @part

@@ -189,6 +189,35 @@ def test_a_job_that_runs_longer_than_predicted_is_expected_to_end_now():
     assert starts(world) == [0, 20, 7, 25]
 
 
+@pytest.mark.parametrize("service", ["easy", "conservative"])
+def test_queues_are_served_when_a_job_should_have_ended(service):
+    # 1 should have ended at 100, 2 at 110: only then is there room for 4 beside 3, which is late.
+    rows = [(0, 1, 1000, 100), (0, 1, 1100, 110), (105, 4, 200, 20), (1, 1, 300, 30)]
+    world = site(table_of(rows), 5, service)
+    world.advance(np.inf)
+    assert starts(world) == [0, 0, 1000, 110]
+
+
+@pytest.mark.parametrize("service", ["easy", "conservative"])
+def test_nobody_waits_for_a_failed_job_to_run_for_too_long(service):
+    world = site(table_of([(0, 1, 1000, 100)]), 1, service, tracked=True)
+    world.resources.fail(0, 0, 50.0, np.inf)
+    world.advance(np.inf)
+    assert (world.now, world.state.restarted) == (50.0, 1)
+
+
+def test_a_job_that_runs_for_too_long_is_no_news_of_its_cluster():
+    messages = {}
+    for service in ("head", "easy"):
+        world = World(Platform.star([4]), latency=1.0, place=lambda slot: 0)
+        world.policies.set_local(0, priority_address(as_they_land), service=service)
+        world.policies.set_prediction(np.ones(1), requested=True)
+        world.submit(table_of([(0, 4, 1000, 100), (0, 2, 10, 10)]))
+        world.advance(np.inf)
+        messages[service] = world.messages
+    assert messages["easy"] == messages["head"]
+
+
 def test_a_job_overtaken_too_often_holds_back_those_behind_it():
     rows = [(0, 5, 10, 10), (1, 8, 1, 1), *[(0, 1, 1, 1)] * 3]
     expected = {0: [0, 10, 11, 11, 11], 2: [0, 10, 1, 1, 11], math.inf: [0, 10, 1, 1, 1]}
@@ -237,6 +266,21 @@ def test_parts_of_jobs_that_are_split_are_releases(service, penalty):
     world.submit(table_of([(0, 8, 10, 0), (1, 6, 5, 0), (0, 3, 20, 0), (0, 2, 20, 0)]))
     world.advance(np.inf)
     assert starts(world) == [0, 10, 15, 1]
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+@pytest.mark.parametrize("service", ["easy", "conservative"])
+def test_queues_are_served_when_a_job_that_is_split_should_have_ended(service, penalty):
+    world = World(Platform.star([8, 4]))
+    address = Addresses(place_address(split_the_first, world.capacity))
+    world.policies.set_global(rules(spans=True, penalty=penalty), address)
+    world.policies.set_local(0, priority_address(as_they_land), service=service)
+    world.policies.set_prediction(np.ones(2), requested=True)
+    # 2 should have ended at 100, 1 at 110: only then is there room for 4 beside 3, which is late.
+    rows = [(0, 8, 1100, 110), (0, 1, 1000, 100), (105, 4, 200, 20), (1, 1, 300, 30)]
+    world.submit(table_of(rows))
+    world.advance(np.inf)
+    assert starts(world) == [0, 0, 1000, 110]
 
 
 # Several clusters, failures ----------------------------------------------------------------------
