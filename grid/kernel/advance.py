@@ -72,7 +72,7 @@ def _is_stale(slots: Any, processors: Any, event: Any) -> bool:
     if processors is None or len(processors) == 0:
         return False
     kind = kind_of(event)
-    return (kind == END or kind == OVERDUE) and slots[event.subject].end_event != event.turn
+    return kind in (END, OVERDUE) and slots[event.subject].end_event != event.turn
 
 
 @inlined
