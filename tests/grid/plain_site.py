@@ -35,6 +35,7 @@ class PlainSite:
     def __init__(self, processors, service, rank=lambda job: 0.0, max_jumps=math.inf):
         self.processors, self.rank, self.max_jumps = processors, rank, max_jumps
         self.schedule = getattr(self, service)
+        self.relies_on_ends = service in ("easy", "conservative")
         self.now, self.running, self.queue = 0.0, [], []
 
     @property
@@ -45,7 +46,7 @@ class PlainSite:
         coming = [job for job in jobs if job.size <= self.processors]
         while coming or self.running:
             ends = [job.start + job.time for job in self.running]
-            overdue = [job.start + job.expected for job in self.running]
+            overdue = [job.start + job.expected for job in self.running if self.relies_on_ends]
             overdue = [time for time in overdue if time > self.now]
             self.now = min(ends + overdue + [job.arrival for job in coming[:1]])
             going = [job for job in self.running if job.start + job.time == self.now]
