@@ -10,10 +10,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from experiments.run.append_file import Growing
+from experiments.run.csv_rows import csv_rows
 from experiments.run.files import (
     JOBS,
     SUMMARY,
@@ -28,10 +28,9 @@ from experiments.run.result_files import COLUMNS
 from experiments.run.results import Result
 from experiments.studies.outputs import write_csv
 from grid.errors import GridError
-from grid.kernel.dtypes import FINISHED
 from grid.platform.multicluster import Platform
-from grid.world.finished import Records
-from grid.world.records import jobs_table
+from grid.world.finished import Records, in_order
+from grid.world.records import placements
 
 
 class NewResult:
@@ -59,7 +58,7 @@ class NewResult:
         self.folder, self._scratch = folder, scratch
         self._platform = platform
         self.jobs = Growing(scratch / JOBS)
-        self._write(Records(np.zeros(0, FINISHED), np.zeros((0, 0), np.int32)), header=True)
+        self.jobs.write(",".join(COLUMNS) + "\n")
 
     def add(self, records: Records) -> None:
         """Write jobs that left, which arrived after all that were written before.
@@ -69,8 +68,10 @@ class NewResult:
         GridError
             If they cannot be written.
         """
+        records = records[in_order(records)]
+        numbers = (records[name] for name in ("number", "arrival", "size", "start", "finish"))
         with _telling(self.folder):
-            self._write(records)
+            self.jobs.write(csv_rows([*numbers, placements(records, self._platform)]))
 
     def finish(self, result: Result) -> None:
         """Write all else, and put the files into the folder.
@@ -117,10 +118,6 @@ class NewResult:
             self.jobs.close()
         if not keep:
             shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def _write(self, records: Records, header: bool = False) -> None:
-        table = jobs_table(records, self._platform)
-        table.to_csv(self.jobs, columns=[*COLUMNS], header=header, index=False, lineterminator="\n")
 
 
 @contextmanager

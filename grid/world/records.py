@@ -44,7 +44,7 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
         "size": records["size"],
         "start": records["start"],
         "finish": records["finish"],
-        "placement": _placements(records, platform),
+        "placement": placements(records, platform),
         "cluster": names[records["cluster"]],
         "origin": names[records["origin"]],
         "execution_time": records["execution_time"],
@@ -63,7 +63,7 @@ def jobs_table(records: Records, platform: Platform) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _placements(records: Records, platform: Platform) -> npt.NDArray[np.object_]:
+def placements(records: Records, platform: Platform) -> npt.NDArray[np.object_]:
     """Return the placement of each job in words; each different part is put into words once."""
     clusters = len(platform.clusters)
     of_jobs = parts(records)

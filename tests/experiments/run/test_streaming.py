@@ -101,7 +101,7 @@ def test_a_full_disk_is_told_in_one_line(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with new_result(tmp_path, Scenario.load("beosim").platform) as new:
-        monkeypatch.setattr("pandas.DataFrame.to_csv", full)
+        monkeypatch.setattr(new.jobs, "write", full)
         with pytest.raises(GridError, match="cannot write results: No space left on device"):
             new.add(run(scenario("rounds")).records)
     assert [*tmp_path.iterdir()] == []
