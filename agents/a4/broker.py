@@ -143,9 +143,8 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
             delay, lost = 0.0, 0
         else:
             way = [self, *self.above, *[to, *to.above][-2::-1]]
-            lost = self._lost(kind, way)
-            for _ in range(lost):
-                delay += 2.0 * world.state.hop_latency
+            lost, later = self._lost(kind, way)
+            delay += later
         message = self._message(kind, to, delay, content)
         model.messages_posted += 1 + lost
         self.sent += 1
@@ -161,9 +160,9 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         model = self.model
         delay = self.delay if to is self.parent else to.delay
         model.discovery_messages += 1
-        if lost := self._lost(kind, (self, to), content.get("slot")):
-            model.discovery_messages += lost
-            delay += 2.0 * model.world.state.hop_latency * lost
+        lost, later = self._lost(kind, (self, to), content.get("slot"))
+        model.discovery_messages += lost
+        delay += later
         to.received += 1
         self.sent += 1
         if delay > 0.0:
@@ -179,17 +178,21 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         now = self.model.now
         return kind(sender=self.name, receiver=to.name, sent=now, due=now + delay, **content)
 
-    def _lost(self, kind: type[Message], way: Sequence[A4Broker], slot: int | None = None) -> int:
+    def _lost(
+        self, kind: type[Message], way: Sequence[A4Broker], slot: int | None = None
+    ) -> tuple[int, float]:
         """Draw, and count, how often a message is lost before each hop of its way has carried it.
 
-        Each time it is sent again when its acknowledgement is overdue.
+        Each time it is sent again when its acknowledgement is overdue: after twice the time of
+        that hop. Return how often, and the time that this takes, s.
         """
         model, world = self.model, self.model.world
         loss = world.advertising.loss
         if loss == 0.0:
-            return 0
-        lost, sent = 0, model.now
+            return 0, 0.0
+        lost, later, sent = 0, 0.0, model.now
         for one, other in pairwise(way):
+            one_way = (one if one.parent is other else other).delay
             while uniform(model.loss_stream) < loss:
                 if world.watcher is not None:
                     world.watcher.told(
@@ -202,11 +205,12 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
                         hop=[one.name, other.name],
                     )
                 lost += 1
-                sent += 2.0 * world.state.hop_latency
-            sent += (one if one.parent is other else other).delay
+                later += 2.0 * one_way
+                sent += 2.0 * one_way
+            sent += one_way
         self.sent += lost
         model.lost_between += lost
-        return lost
+        return lost, later
 
 
 def beliefs_of(broker: A4Broker) -> list[Belief]:

@@ -135,7 +135,7 @@ class CarriedMessages:
             self._message = event
         else:
             event |= {"sent": sent + sum(delays[:hop]), "hop": names[hop : hop + 2]}
-            self._message["due"] += 2.0 * world.state.hop_latency
+            self._message["due"] += 2.0 * delays[hop]
         if hop == NONE:
             self._follow(kind, item, names[0])
         turn, order = self._turn, _ORDERS

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from rich.console import Console
 
 from agents.importing import importable_from
@@ -220,7 +219,7 @@ class Study:
             values = {"workload": name} | {
                 key: cell(value) for key, value in json.loads(setting).items()
             }
-            here = (outcome.runs[[*values]] == pd.Series(values)).all(axis=1)
+            here = np.all([outcome.runs[key] == value for key, value in values.items()], axis=0)
             workload, runs = self._at[name, setting], outcome.runs[here]
             limit = workload.most(study.replications)
             found[name, setting] = next_target(study, runs, target, limit, workload.whole_log)

@@ -77,18 +77,23 @@ def repeated(
 
     Sender and receiver are clusters, or NONE for the global broker; it is sent `after` s from now.
     """
-    time, hops = 0.0, 0
+    time, up, hops = 0.0, 0, 0
     if sender != NONE:
-        hops += state.hops[sender]
+        up = hops = state.hops[sender]
     if receiver != NONE:
         hops += state.hops[receiver]
     state.messages[kind] += 1
     tell(state, kind, job, sender, receiver, NONE, after)
     for hop in range(hops):
+        one_way = state.hop_latency
+        if hop == 0 and up > 0:
+            one_way = state.first_hop[sender]
+        elif hop == hops - 1 and hops > up:
+            one_way = state.first_hop[receiver]
         while _lost(state):
             tell(state, kind, job, sender, receiver, hop, after + time)
             state.messages[kind] += 1
-            time += 2.0 * state.hop_latency  # until the acknowledgement is overdue
+            time += 2.0 * one_way  # until the acknowledgement is overdue
     return time
 
 

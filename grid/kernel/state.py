@@ -246,6 +246,7 @@ class State(Record):
     # brokers
     hops = Column(np.int64, CLUSTER)  # messages on the way from it to the global broker
     hop_latency = Number(float)  # s
+    first_hop = Column(np.float64, CLUSTER)  # s, from its broker to the one above: links, too
     at_once = Column(np.int64, CLUSTER)  # 1: the global broker knows all of it at once
     truth = Number(int)  # 1: of every cluster, and nothing is advertised
     on_change = Number(int)  # 1: advertise at each change

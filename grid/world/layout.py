@@ -146,6 +146,7 @@ def set_brokers(
     beliefs["above"][np.cumsum(hops) - 1] = NONE
     beliefs["delay"] = latency
     beliefs["delay"][state.first_belief] += links
+    state.first_hop = beliefs["delay"][state.first_belief]
     for name in ("free", "up"):
         beliefs[name] = platform.sizes[beliefs["cluster"]]
     return beliefs

@@ -220,6 +220,18 @@ def test_budgets_end_a_study(tmp_path):
     assert f"{outcome.ended}." in outcome.sentences()
 
 
+@pytest.mark.parametrize("values", ['["auto", 64]', '[64, "auto"]', '["auto", true]'])
+def test_values_of_a_parameter_may_be_words_and_numbers(values, tmp_path):
+    name = "assign_deadlines" if "true" in values else "nodes"
+    study = tmp_path / "study.toml"
+    study.write_text(
+        f'scenario = "muscle"\n[policies]\nglobal = ["ect"]\nlocal = ["easy"]\n[set]\nmode = "open"\njobs = 50\n'
+        f"[vary]\n{name} = {values}\n[replications]\nleast = 2\nmost = 3\nprecision = 1e-9\n"
+    )
+    outcome = Study.load(study).run(tmp_path / "runs.db", 1, watch=Silent())
+    assert len(outcome.runs) == 2 * 3  # so that it looked at each value's own
+
+
 # The command ------------------------------------------------------------------------------------
 
 
