@@ -54,7 +54,7 @@ class Advertising:
     loss : float
         Probability that a message is lost on its way from one broker to the next: from 0, below 1.
         Advertisements that are lost are gone, for others will follow. All else is acknowledged,
-        and sent again when the acknowledgement is overdue: after twice the latency.
+        and sent again when the acknowledgement is overdue: after twice the time of that hop.
     truth : bool
         The global scheduler knows everything at once, without advertisements; what to compare with.
 

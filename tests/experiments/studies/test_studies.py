@@ -225,7 +225,8 @@ def test_values_of_a_parameter_may_be_words_and_numbers(values, tmp_path):
     name = "assign_deadlines" if "true" in values else "nodes"
     study = tmp_path / "study.toml"
     study.write_text(
-        f'scenario = "muscle"\n[policies]\nglobal = ["ect"]\nlocal = ["easy"]\n[set]\nmode = "open"\njobs = 50\n'
+        f'scenario = "muscle"\n[policies]\nglobal = ["ect"]\nlocal = ["easy"]\n'
+        '[set]\nmode = "open"\njobs = 50\n'
         f"[vary]\n{name} = {values}\n[replications]\nleast = 2\nmost = 3\nprecision = 1e-9\n"
     )
     outcome = Study.load(study).run(tmp_path / "runs.db", 1, watch=Silent())

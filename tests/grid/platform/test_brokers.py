@@ -176,6 +176,18 @@ def test_nothing_but_advertisements_is_lost_for_good(when):
         assert world.known["unfinished"].tolist() == [0] * 4
 
 
+def test_what_is_lost_is_sent_again_after_twice_the_time_of_its_hop():
+    """Whether that is the latency of brokers or of links."""
+    outcomes = set()
+    for latency, links in ((8.0, 0.0), (2.0, 6.0), (0.0, 8.0)):
+        platform = Platform.star([8, 6, 4, 8], latency=links)
+        world = world_of(platform, latency, Advertising("both", 7.0, 0.4), jobs=100)
+        assert world.advance(math.inf) == k.OVER
+        assert world.state.lost > 50
+        outcomes.add(world.log.records().rows.tobytes())
+    assert len(outcomes) == 1
+
+
 @settings(max_examples=30)
 @given(
     st.sampled_from(["change", "periodic", "both"]),
