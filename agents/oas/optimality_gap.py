@@ -3,8 +3,8 @@
 The optimum of a round is the least time from its dispatch until the last of its jobs has finished,
 over all schedules in which
 
-- the same jobs run on the same clusters, none before the dispatch, each for as long as it takes
-  there without waiting for data or for links;
+- the same jobs run on the same clusters, none before messages could have brought it there from the
+  dispatch on, each for as long as it takes there without waiting for data or for links;
 - each runs whole on one cluster if it fits there, or, if such jobs of the run were split, is split
   in any way; no link is too narrow for that, and being split costs nothing;
 - what was dispatched before stays where and when it ran, whether it had started by then or not,
@@ -51,6 +51,8 @@ class Went:
         It takes longer if it is split.
     home : int or None
         Cluster on which it need not wait for its data; None: on none it waits.
+    delays : tuple of float
+        Seconds from the dispatch until it can start on each cluster at the earliest; empty: 0.
     """
 
     runtime: float
@@ -59,6 +61,7 @@ class Went:
     nodes: tuple[int, ...]
     slowed: bool = False
     home: int | None = None
+    delays: tuple[float, ...] = ()
 
     def costs(self, nodes: Sequence[int]) -> bool:
         """Return whether it takes longer on these nodes of each cluster than they are slow."""
@@ -143,7 +146,7 @@ def measure(
     def units(seconds: Fraction) -> int:
         return max(0, math.floor(seconds / unit))
 
-    durations, start = [], []
+    durations, start, releases = [], [], []
     for index, job in enumerate((*held, *jobs)):
         begin = max(job.start, dispatched)
         ran = Fraction(min(job.finish, last)) - Fraction(begin) - Fraction(rounding)
@@ -154,6 +157,10 @@ def measure(
         durations.append(row)
         first = units(Fraction(begin) - Fraction(dispatched))
         start.append(Decision(first, first + row[level], job.nodes))
+        if index >= len(held):
+            of_job = [units(Fraction(delay)) for delay in job.delays or [0.0] * len(sizes)]
+            of_job = [min(r, first) if n else r for r, n in zip(of_job, job.nodes, strict=True)]
+            releases.append(of_job)
     widest = max(sizes)
     tasks = [sum(job.nodes) for job in (*held, *jobs)]
     scaled = Scaled(
@@ -170,7 +177,15 @@ def measure(
         tuple(Cluster(size, Fraction(1), Fraction(1)) for size in sizes),
         tuple(Job(n, Fraction(1), Fraction(0), Fraction(1)) for n in tasks),
     )
-    found = cp_sat(instance, scaled, start, time_limit, pinned=len(held), whole=whole)
+    found = cp_sat(
+        instance,
+        scaled,
+        start,
+        time_limit,
+        pinned=len(held),
+        whole=whole,
+        releases=releases,
+    )
     shortest = max(each.end for each in found.decisions[len(held) :])
     left = 0 if exact else 2 * len(jobs)
     if found.bound >= Fraction(makespan) / unit - left:
@@ -193,7 +208,8 @@ def _unit(
     ends = [time for job in (*held, *jobs) for time in (job.start, job.finish)]
     inside = [min(max(dispatched, time), last) for time in ends]
     lengths = [job.runtime / rate for job in jobs for rate in set(rates)]
-    times = map(Fraction, (dispatched, last, *inside, *lengths))
+    delays = {delay for job in jobs for delay in job.delays}
+    times = map(Fraction, (dispatched, last, *inside, *lengths, *delays))
     unit = Fraction(1, math.lcm(*(each.denominator for each in times)))
     exact = last <= EXACT * unit and last - dispatched <= UNITS * unit
     return (unit, True) if exact else (Fraction(last - dispatched) / UNITS, False)

@@ -120,8 +120,8 @@ def gap(
 
     RESULT is a folder that `metasched run --out DIR` wrote, of a run in mode batch, or of MUSCLE in
     mode open with --events. The optimum is the least makespan of the same jobs on the same
-    clusters, beside what was dispatched before; where it is not proven in time, the gap told is
-    that to the best bound, and the true one is at most as large.
+    clusters, beside what was dispatched before and no faster than messages; where it is not proven
+    in time, the gap told is that to the best bound, and the true one is at most as large.
     """
     from rich.console import Console
 

@@ -119,8 +119,8 @@ def print_gaps(found: Sequence[Gap], left_out: LeftOut, console: Console) -> Non
     )
     split = "whole where they fit" if told["jobs_whole"] else "split in any way, links ignored"
     console.print(
-        f"optimum: the same jobs, {split}, beside what was dispatched before; it is the best found "
-        "where that meets the bound"
+        f"optimum: the same jobs, {split}, beside what was dispatched before, none before messages "
+        "can have brought it to its cluster; it is the best found where that meets the bound"
     )
     if relaxed := sum(each.measured.relaxed for each in found):
         console.print(

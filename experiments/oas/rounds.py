@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from experiments.run.files import SUMMARY
 from experiments.run.result_files import ResultFiles
 from grid.errors import GridError
 from grid.platform.distance import DistanceCosts
+from grid.world.layout import latencies
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,7 @@ def rounds_of(
     rates = [cluster.rate for cluster in result.platform.clusters]
     whole = all(len(row.placement) <= 1 or row.size > max(sizes) for row, _, _ in pairs)
     costs = _Costs.of(result, pairs)
+    ways = _Ways.of(result, of_round)
     alone = [(after, _went(pair, names, costs)) for after, pair in others]
     gone = away(result)
     rounds: list[Round] = []
@@ -123,7 +125,8 @@ def rounds_of(
     warmup = sum(at < since for at, _ in of_round.values())
     left_out = LeftOut(warmup=warmup)
     for number, (dispatched, members) in sorted(of_round.items())[: first and warmup + first]:
-        went = [_went(pair, names, costs) for pair in members if pair.row.start is not None]
+        started = (pair for pair in members if pair.row.start is not None)
+        went = [_went(pair, names, costs, ways.of_job(pair)) for pair in started]
         before = [each for each in before if each.finish > dispatched]
         if dispatched < since:
             pass
@@ -251,7 +254,63 @@ class _Costs:
         return cls(longer, costs.staging_time > 0 or costs.staging_data > 0)
 
 
-def _went(pair: Pair, names: Sequence[str], costs: _Costs) -> Went:
+@dataclass(frozen=True)
+class _Ways:
+    """How long messages are on their way before a job can start.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the clusters.
+    delays : list of float
+        Seconds of a message between each cluster and the global broker.
+    told : bool
+        The scheduler is told of jobs that were submitted through clusters after the dispatch.
+    sent : bool
+        Jobs are sent to clusters; a scheduler that starts them itself does so at once.
+    """
+
+    names: Sequence[str]
+    delays: list[float]
+    told: bool = False
+    sent: bool = False
+
+    @classmethod
+    def of(cls, result: ResultFiles, of_round: Mapping[int, tuple[float, Sequence[Pair]]]) -> _Ways:
+        """Return the longest ways that no job of the run was faster than."""
+        platform, parameters = result.platform, result.parameters
+        delays = latencies(platform, parameters.latency).tolist()
+        batch = parameters.mode == "batch"
+        for told, sent in ((batch, True), (batch, False)):
+            ways = cls(platform.names, delays, told, sent)
+            if all(ways.kept_by(pair, at) for at, pairs in of_round.values() for pair in pairs):
+                return ways
+        return cls(platform.names, delays)
+
+    def kept_by(self, pair: Pair, dispatched: float) -> bool:
+        """Tell whether a job of a round was no faster, but for what clocks round."""
+        row = pair.row
+        if row.start is None:
+            return True
+        ways = self.of_job(pair)
+        way = max(ways[self.names.index(name)] for name in row.placement)
+        return dispatched + way <= row.start * (1 + RELATIVE)
+
+    def of_job(self, pair: Pair) -> tuple[float, ...]:
+        """Return how long it takes at least from the dispatch to each cluster, s.
+
+        One that was submitted through a cluster is there: the order goes to that.
+        """
+        origin = None if pair.given is None else pair.given.origin
+        home = None if origin is None else self.names.index(origin)
+        back = 0.0 if home is None else self.delays[home]
+        return tuple(
+            back * self.told + (delay + 2 * back * (cluster != home)) * self.sent
+            for cluster, delay in enumerate(self.delays)
+        )
+
+
+def _went(pair: Pair, names: Sequence[str], costs: _Costs, delays: tuple[float, ...] = ()) -> Went:
     """Return a job as it went."""
     row, job, _ = pair
     assert job is not None
@@ -264,4 +323,5 @@ def _went(pair: Pair, names: Sequence[str], costs: _Costs) -> Went:
         tuple(row.placement.get(name, 0) for name in names),
         slowed=costs.split or job.communication > 0,
         home=names.index(job.origin) if costs.staging and job.origin is not None else None,
+        delays=delays,
     )

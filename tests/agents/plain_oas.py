@@ -48,16 +48,17 @@ def distributions(clusters, job):
     ]
 
 
-def optimum(instance, slot=None, running=(), ways=None):
+def optimum(instance, slot=None, running=(), ways=None, releases=None):
     """The lowest makespan: jobs in every order, each as early as it fits beside those before.
 
     `running` are jobs that do already, as (start, end, job, nodes); `ways` the distributions of
-    each job, if not all are allowed.
+    each job, if not all are allowed; `releases` when each can start on each cluster, if not at 0.
     """
     clusters, jobs = instance["clusters"], instance["jobs"]
     ways = ways or [distributions(clusters, job) for job in jobs]
     if not all(ways):
         return None
+    releases = releases or [[Fraction(0)] * len(clusters) for _ in jobs]
     best = [math.inf]
 
     def place(left, placed, longest):
@@ -69,7 +70,8 @@ def optimum(instance, slot=None, running=(), ways=None):
         for index in left:
             for nodes in ways[index]:
                 length = takes(clusters, jobs[index], nodes, slot)
-                start = earliest(clusters, jobs[index], nodes, length, placed)
+                after = max(r for r, n in zip(releases[index], nodes, strict=True) if n)
+                start = earliest(clusters, jobs[index], nodes, length, placed, after)
                 run = (start, start + length, jobs[index], nodes)
                 place(left - {index}, [*placed, run], max(longest, start + length))
 
@@ -77,8 +79,8 @@ def optimum(instance, slot=None, running=(), ways=None):
     return best[0]
 
 
-def earliest(clusters, job, nodes, length, placed):
-    for start in sorted({Fraction(0), *(end for _, end, _, _ in placed)}):
+def earliest(clusters, job, nodes, length, placed, after=Fraction(0)):
+    for start in sorted({after, *(end for _, end, _, _ in placed if end > after)}):
         moments = [start, *(s for s, _, _, _ in placed if start < s < start + length)]
         if all(
             fits(clusters, [(job, nodes), *((j, n) for s, e, j, n in placed if s <= t < e)])

@@ -33,6 +33,7 @@ def cp_sat(
     deterministic: bool = False,
     pinned: int = 0,
     whole: bool = False,
+    releases: Sequence[Sequence[int]] = (),
 ) -> Found:
     """Minimise the makespan.
 
@@ -50,10 +51,12 @@ def cp_sat(
         So many jobs, the first ones, run as `start` has it, and the makespan is that of the others.
     whole : bool
         No job is split that fits on a cluster.
+    releases : sequence of sequence of int, optional
+        Before what time each job that is not pinned cannot start on each cluster.
     """
     from ortools.sat.python import cp_model
 
-    model = _Model(instance, scaled, start, pinned, whole)
+    model = _Model(instance, scaled, start, pinned, whole, releases)
     if not pinned:
         model.begin_with(shared_time(instance, scaled, model.horizon, time_limit, deterministic))
         if model.shortest >= model.horizon:
@@ -99,12 +102,15 @@ class _Model:
         start: Sequence[Decision],
         pinned: int,
         whole: bool,
+        releases: Sequence[Sequence[int]],
     ) -> None:
         from ortools.sat.python import cp_model
 
         self.cp = cp_model.CpModel()
         self.instance, self.scaled, self.pinned = instance, scaled, pinned
         self.whole = whole
+        # No schedule is as good backwards where some time is unlike others.
+        self.mirrors = not pinned and not any(map(any, releases))
         self.horizon = max(decision.end for decision in start[pinned:])
         self.shortest = max(row[0] for row in scaled.durations[pinned:])
         self.makespan = self.cp.new_int_var(self.shortest, self.horizon, "makespan")
@@ -121,6 +127,8 @@ class _Model:
         self.begin_from(start)
         for job, each in zip(self.jobs[:pinned], start, strict=False):
             self.pin(job, each)
+        for job, of_job in zip(self.jobs[pinned:], releases, strict=False):
+            self.release(job, of_job)
         self.cp.minimize(self.makespan)
 
     def job(self, index: int) -> _Job:
@@ -233,6 +241,14 @@ class _Model:
         for count, value in zip(job.nodes, decision.nodes, strict=True):
             self.cp.add(count == value)
 
+    def release(self, job: _Job, releases: Sequence[int]) -> None:
+        """Have a job start on no cluster before a time."""
+        for count, release in zip(job.nodes, releases, strict=True):
+            if release:
+                used = self.cp.new_bool_var("")
+                self.cp.add(count == 0).only_enforce_if(used.negated())
+                self.cp.add(job.start >= min(release, self.horizon + 1)).only_enforce_if(used)
+
     def begin_from(self, start: Sequence[Decision]) -> None:
         """Hint at a schedule; of it and its mirror image, at that which is not ruled out here."""
         work = [
@@ -240,7 +256,7 @@ class _Model:
         ]
         largest = work.index(max(work))
         mirrored = False
-        if not self.pinned:
+        if self.mirrors:
             first = self.jobs[largest]
             self.cp.add(first.start + first.end <= self.makespan)
             mirrored = start[largest].begin + start[largest].end > self.horizon

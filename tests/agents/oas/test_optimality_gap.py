@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -61,6 +62,37 @@ def test_the_optimum_of_a_round_is_that_of_an_exhaustive_search(seed, whole):
     assert found.bound == pytest.approx(float(best), rel=1e-8)
     assert found.best == pytest.approx(found.bound)
     assert found.makespan == max(job.finish for job in jobs[2:])
+
+
+@pytest.mark.parametrize("beside", [0, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_job_starts_before_messages_have_come_to_its_cluster(seed, beside):
+    draw = random.Random(seed)
+    placed, jobs = ran(seed, 3 + beside, False)
+    later = [job for _, _, job, _ in placed[beside:]]
+    releases = [[Fraction(draw.choice([0, 1, 3, 7])) for _ in SIZES] for _ in later]
+    best = plain_oas.optimum(
+        {"clusters": CLUSTERS, "jobs": later}, None, placed[:beside], None, releases
+    )
+    went = [
+        replace(job, start=job.start + 99, finish=job.finish + 99, delays=tuple(map(float, delays)))
+        for job, delays in zip(jobs[beside:], releases, strict=True)
+    ]
+    found = measure(SIZES, RATES, 0.0, went, jobs[:beside], whole=False)
+    assert found.proven
+    assert found.bound == pytest.approx(float(best), rel=1e-7)
+
+
+def test_what_comes_late_runs_late_though_it_is_the_largest():
+    late = Went(10.0, 5.0, 15.0, (1,), delays=(5.0,))
+    first = Went(4.0, 15.0, 19.0, (1,), delays=(0.0,))
+    found = measure([1], [1.0], 0.0, [late, first])
+    assert (found.proven, found.bound) == (True, 15.0)
+
+
+def test_a_job_that_waited_for_nothing_but_its_message_is_at_its_optimum():
+    job = Went(3.0, 20.0, 23.0, (1, 0), delays=(20.0, 20.0))
+    assert measure([1, 1], [1.0, 0.5], 0.0, [job]) == Yardstick(23.0, 23.0, 23.0, proven=True)
 
 
 @settings(max_examples=25)

@@ -96,6 +96,25 @@ def test_no_optimum_is_claimed_of_jobs_that_links_slow_down(tmp_path):
     assert "the bound ignores that jobs take longer split over links" in told
 
 
+@pytest.mark.parametrize(
+    ("policy", "first"),
+    [
+        # The only job of the first round, submitted through no cluster, is sent to one.
+        ("ect", 20.0),
+        # It starts where the scheduler says, at once.
+        ("first-fit", 0.0),
+    ],
+)
+def test_no_optimum_is_faster_than_messages(policy, first, tmp_path):
+    words = ["jobs=6", "queue=1", "mode=batch", "latency=20"]
+    given = "--global", policy, "--local", "fcfs", *(f"--set={word}" for word in words)
+    found = gaps(run(tmp_path, "quickstart", *given))
+    assert found["proven"] == len(found["rounds"])
+    alone = found["rounds"][0]
+    assert (alone["jobs"], alone["gap"]) == (1, pytest.approx(0, abs=1e-8))
+    assert first < alone["bound"] < first + 5
+
+
 def test_a_run_in_mode_open_needs_its_event_log(online, tmp_path):
     done = call("gap", online, "--events", tmp_path / "none.jsonl")
     assert done.exit_code == 2
