@@ -53,7 +53,9 @@ def oas(
 ) -> None:
     """Order and allocate the jobs of INSTANCE.json so that the last of them ends earliest.
 
-    No link is saturated. Exit status 1 if some job saturates a link however it is split.
+    Where no optimum is proven in time, the gap told is the share of the makespan by which it could
+    at most be shorter: 1 - bound / makespan. No link is saturated. Exit status 1 if some job
+    saturates a link however it is split.
     """
     from experiments.sweeps.progress import telling
 
@@ -120,8 +122,9 @@ def gap(
 
     RESULT is a folder that `metasched run --out DIR` wrote, of a run in mode batch, or of MUSCLE in
     mode open with --events. The optimum is the least makespan of the same jobs on the same
-    clusters, beside what was dispatched before and no faster than messages; where it is not proven
-    in time, the gap told is that to the best bound, and the true one is at most as large.
+    clusters, beside what was dispatched before and no faster than messages. The gap is the share of
+    its makespan by which a round could at most have been shorter: 1 - bound / makespan. The bound
+    is the optimum where that is proven in time; elsewhere the true gap is at most as large.
     """
     from rich.console import Console
 

@@ -117,6 +117,7 @@ def print_gaps(found: Sequence[Gap], left_out: LeftOut, console: Console) -> Non
         f"optimum proven of {told['proven']:,} of {counted(len(found), 'round')}"
         + ("; <=: to the best bound" if told["proven"] < len(found) else "")
     )
+    console.print("gap: share of its makespan by which a round could at most have been shorter")
     split = "whole where they fit" if told["jobs_whole"] else "split in any way, links ignored"
     console.print(
         f"optimum: the same jobs, {split}, beside what was dispatched before, none before messages "

@@ -74,6 +74,7 @@ def test_people_are_shown_a_table(batch):
     assert done.exit_code == 0, done.output
     assert "best found, s" in done.output
     assert "mean gap" in done.output
+    assert "gap: share of its makespan by which a round could at most have been" in done.output
 
 
 def test_jobs_that_were_split_may_be_split_in_the_optimum(tmp_path):
