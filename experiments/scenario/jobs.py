@@ -57,6 +57,16 @@ def read_source(source: Source, platform: Platform, parameters: Parameters) -> T
     WorkloadError
         If a file cannot be used.
     """
+    try:
+        return _read(source, platform, parameters)
+    except WorkloadError as error:
+        known, count = f"accepted: {', '.join(platform.names)}", parameters.clusters
+        if count == "auto" or not str(error).endswith(known):
+            raise
+        raise WorkloadError(f"{error} (clusters = {count} replaces those of the file)") from None
+
+
+def _read(source: Source, platform: Platform, parameters: Parameters) -> Table:
     one = isinstance(source, (str, Path))
     how = (getattr(parameters, name) for name in (READ if one else ALL_READ))
     if isinstance(source, (str, Path)):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from experiments.scenario.parameters import Parameters
+from experiments.show.numbers import counted
 from grid.platform.multicluster import Platform
 
 
@@ -18,14 +19,17 @@ def sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Pla
         nodes = "auto"
     if clusters == nodes == capacity == "auto":
         return platform
-    tables = platform.to_dict()
+    tables, notes = platform.to_dict(), platform.notes
     if clusters != "auto":
         first, link = platform.clusters[0], tables["links"][0]
         star = Platform.star([first.size] * clusters, first.rate, link["capacity"], link["latency"])
         tables = star.to_dict()
+        if lost := len(platform.changes):  # they are of clusters that are no more
+            of_it = f"{counted(lost, 'change')} of processors {'is' if lost == 1 else 'are'}"
+            notes += (f"parameter clusters replaces those of the file, whose {of_it} left out",)
     for cluster in tables["clusters"]:
         cluster["size"] = cluster["size"] if nodes == "auto" else nodes
     for link in tables["links"]:
         link["capacity"] = link["capacity"] if capacity == "auto" else capacity
     whole = Platform.from_dict(tables)
-    return dataclasses.replace(whole, speed=platform.speed, notes=platform.notes)
+    return dataclasses.replace(whole, speed=platform.speed, notes=notes)

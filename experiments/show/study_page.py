@@ -35,7 +35,7 @@ LIMITS = (
     "some are called different by chance.",
     "No mean is claimed where jobs are left unfinished.",
 )
-OF_STUDY = "Parameters that vary, such as nodes or link_mbps, may make it another."
+OF_STUDY = "Parameters that vary, such as clusters or nodes, may make it another."
 UNSTABLE = (
     "Means with a *, hollow in drawings, are those of runs of this length: in some the mean queue "
     f"{GREW}. That proves no queue that grows without end, nor does a mean without a * prove a "
@@ -59,7 +59,7 @@ def study_page(outcome: StudyOutcome) -> str:
         better="more" if outcome.study.more_is_better else "less",
         panels=drawn[:PANELS],
         left_out=max(0, len(drawn) - PANELS),
-        tables=[*(_tables(outcome) if len(outcome.runs) else []), *_platform(told.get("platform"))],
+        tables=[*(_tables(outcome) if len(outcome.runs) else []), *_platform(outcome)],
         limits=limits,
         text=told.get("text", ""),
         inputs=told.get("inputs", {}),
@@ -206,8 +206,9 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
     return tables
 
 
-def _platform(given: dict[str, Any] | None) -> list[Table]:
+def _platform(outcome: StudyOutcome) -> list[Table]:
     """Return the clusters of a study and their planned changes, as far as known."""
+    given = outcome.provenance.get("platform")
     if given is None:
         return []
     platform = platform_of(given, "platform of the study")
@@ -227,8 +228,13 @@ def _platform(given: dict[str, Any] | None) -> list[Table]:
         ]
         names = ("at, s", "until, s", "processors")
         columns = [Column("cluster", text=True), Column("change", text=True), *map(Column, names)]
-        tables.append(Table("Planned changes", columns, changes))
+        tables.append(Table("Planned changes", columns, changes, _whose(outcome)))
     return tables
+
+
+def _whose(outcome: StudyOutcome) -> str:
+    """Return which runs have the planned changes, "" if all: other clusters have none."""
+    return "Of the runs with clusters auto alone." if "clusters" in outcome.study.vary else ""
 
 
 def _moment(seconds: float) -> Cell:

@@ -32,7 +32,7 @@ from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, check_policies
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import numbers_of
-from experiments.studies.undefined import check_defined, check_metrics, notes_of, of_windows
+from experiments.studies.undefined import check_defined, check_metrics, noted, notes_of
 from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
@@ -392,8 +392,7 @@ class Study:
             "ended": None,
             "of_muscle": self.definition.of_muscle,
             "windows": {each.name: each.windows(replications) for each in self.workloads},
-            "platform": self.base.to_dict()["platform"],
-            "changes": of_windows(self.definition, self._scenarios.values(), self.workloads),
+            **noted(self.definition, self.base, self._scenarios.values(), self.workloads),
         }
         stack.enter_context(alone(path))
         return StudyDatabase(path, parameters, notes)

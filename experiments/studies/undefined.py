@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
+from experiments.scenario.assignments import shown
 from experiments.scenario.notes import clock_among, idle, told
 from experiments.show.labels import OF_DEADLINES, drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
@@ -194,14 +195,46 @@ def notes_of(
 def of_windows(
     study: Definition, scenarios: Iterable[Scenario], workloads: Iterable[StudyWorkload]
 ) -> list[str]:
-    """Return in lines what windows of logs do to planned changes, and what they lack."""
-    workloads = [*workloads]
+    """Return in lines what platforms lack, what windows of logs do to planned changes and lack."""
+    workloads, scenarios = [*workloads], [*scenarios]
     left_out = [
         f"left out: {counted(often, 'window')} of {each.name} {why}"
         for each in workloads
         for why, often in each.left_out.items()
     ]
-    return changes_in_windows(study, scenarios) + left_out + idle_sites(study, workloads)
+    changes = changes_in_windows(study, scenarios)
+    return _of_platforms(scenarios) + changes + left_out + idle_sites(study, workloads)
+
+
+def _of_platforms(scenarios: Iterable[Scenario]) -> list[str]:
+    """Return in lines what is noted of the platforms of runs, and where not of all, of which."""
+    noted: dict[str, list[str]] = {}
+    counts = []
+    for each in scenarios:
+        counts.append(shown(each.to_dict()["parameters"]["clusters"]))
+        for note in each.platform.notes:
+            noted.setdefault(note, []).append(counts[-1])
+    return [
+        f"platform: {note}"
+        + (f" (clusters {listed([*dict.fromkeys(of)])})" if len(of) < len(counts) else "")
+        for note, of in noted.items()
+    ]
+
+
+def noted(
+    study: Definition,
+    base: Scenario,
+    scenarios: Iterable[Scenario],
+    workloads: Iterable[StudyWorkload],
+) -> dict[str, Any]:
+    """Return what the file of a study has of platforms: that of `base`, and `of_windows`.
+
+    It has its planned changes only if runs have them.
+    """
+    platform = base.to_dict()["platform"]
+    if not any(each.platform.changes for each in scenarios):
+        platform["changes"] = []
+    return {"platform": platform, "changes": of_windows(study, scenarios, workloads)}
 
 
 def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[str]:
@@ -222,8 +255,9 @@ def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[st
 
 def changes_in_windows(study: Definition, scenarios: Iterable[Scenario]) -> list[str]:
     """Return in lines what planned changes mean in logs, windows of them, and scaled ones."""
-    replayed = [each for each in scenarios if each.workload is not None]
-    if not replayed or not replayed[0].platform.changes:
+    of_logs = (each for each in scenarios if each.workload is not None)
+    replayed = [each for each in of_logs if each.platform.changes]
+    if not replayed:
         return []
     changes, window = replayed[0].platform.changes, study.replications.window
     given = [each.to_dict()["parameters"] for each in replayed]
@@ -244,6 +278,9 @@ def late_changes(outcome: StudyTables) -> Iterator[str]:
     """Yield which planned changes came when all jobs of a run had left; windows are told apart."""
     runs, platform = outcome.runs, outcome.provenance.get("platform")
     if platform is None or LEFT not in runs or outcome.study.replications.window is not None:
+        return
+    runs = runs[runs[LEFT].notna() | (runs["unfinished"] > 0)]  # others have no changes
+    if runs.empty:
         return
     left = runs[LEFT].to_numpy()
     late = [left < change["at"] for change in platform["changes"]]

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from experiments.cli.app import main
 from experiments.scenario.notes import WITHOUT_EFFECT, notes
 from experiments.scenario.scenario import Scenario
+from grid.errors import GridError
 from grid.platform.multicluster import Platform
 
 ALL = type(Scenario.load("quickstart").parameters).model_fields
@@ -67,6 +68,19 @@ def test_changes_after_the_last_job_never_took_effect(tmp_path, monkeypatch):
     assert "Changes of the platform: at and until count from the start of the window" in page
     (tmp_path / "jobs.csv").write_text(jobs.replace("8000", "9800"))
     assert "never took effect" not in CliRunner().invoke(main, words).stderr
+
+
+def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path):
+    changing = Platform.from_dict(tomllib.loads(CHANGING))
+    lost = "platform: parameter clusters replaces those of the file, whose 2 changes of processors"
+    mine = Scenario("mine", changing, {"clusters": 3})
+    for scenario in (mine, mine.changed(["clusters=2", "nodes=10"])):
+        assert notes(scenario) == [f"{lost} are left out"]
+    (tmp_path / "mine.csv").write_text("arrival,size,runtime\n0,1,5\n")
+    replay = mine.changed(workload=[f"A={tmp_path}/mine.csv"])
+    known = r"accepted: C1, C2, C3 \(clusters = 3 replaces those of the file\)"
+    with pytest.raises(GridError, match=f"log of site 'A': unknown cluster; {known}"):
+        replay.model()
 
 
 @pytest.mark.parametrize(

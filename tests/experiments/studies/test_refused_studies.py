@@ -244,6 +244,32 @@ def test_changes_that_came_when_all_jobs_had_left_are_told(tmp_path, times, told
     assert "Platform of the scenario" not in page
 
 
+@pytest.mark.parametrize(
+    ("values", "of", "page"),
+    [
+        ("[2, 3]", "", ""),
+        ('["auto", 2]', " (clusters 2)", "Of the runs with clusters auto alone."),
+    ],
+)
+def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path, values, of, page):
+    (tmp_path / "changing.toml").write_text(
+        'clusters = [{name = "A", size = 8}, {name = "B", size = 8}]\n'
+        '[[changes]]\ncluster = "B"\nwhat = "fail"\nat = 1e6\n'
+    )
+    (tmp_path / "study.toml").write_text(
+        'scenario = "quickstart"\nplatform = "changing.toml"\nset = {mode = "open", jobs = 9}\n'
+        f"vary = {{clusters = {values}}}\nreplications = {{least = 2}}\n"
+        'policies = [{global = "dll", local = "fcfs"}]\n'
+    )
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+    told = " ".join(outcome.sentences())
+    lost = "parameter clusters replaces those of the file, whose 1 change of processors is left out"
+    assert f"Platform: {lost}{of}." in told
+    assert ("1 of 1 change of the platform took effect in no run" in told) == bool(page)
+    assert ("Planned changes" in study_page(outcome)) == bool(page)
+    assert page in study_page(outcome)
+
+
 def test_too_few_stretches_of_a_log_are_refused(tmp_path):
     with pytest.raises(GridError, match=r"window: found 34 h 0 min, of which mine has 2 with jobs"):
         Study.load(write_log_study(tmp_path, [("least = 4", 'least = 4\nwindow = "34h"')]))
