@@ -288,7 +288,8 @@ def _replicate(
     if found.all_rejected:
         click.echo("metasched: all jobs of all runs were rejected", err=True)
     if found.unfinished:
-        click.echo(f"metasched: {counted(found.unfinished, 'job')} not finished", err=True)
+        counts = counted(found.unfinished, "job")
+        click.echo(f"metasched: {counts} not finished: {found.why_unfinished}", err=True)
     for line in found.failures:
         click.echo(f"metasched: {line}", err=True)
     if found.all_rejected or found.unfinished or found.failed_metrics:

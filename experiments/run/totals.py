@@ -35,6 +35,22 @@ DRAWN, GIVEN, MIXED = "drawn", "given", "mixed"
 """Where deadlines are from: the simulator's random numbers, the workload, or some of each."""
 
 
+def why_unfinished(unfinished: int, thrown_back: int, never_heard: bool) -> str:
+    """Return in words why so many jobs are unfinished, of which failures threw some back.
+
+    >>> why_unfinished(3, 0, True)
+    'no scheduler started them; advertisements may have been lost, and advertise = change repeats \
+none'
+    >>> why_unfinished(3, 2, True)
+    '1 that no scheduler started, 2 thrown back by failures'
+    """
+    if not thrown_back:
+        lost = "; advertisements may have been lost, and advertise = change repeats none"
+        return f"no scheduler started them{lost if never_heard else ''}"
+    back, never = f"{thrown_back:,} thrown back by failures", unfinished - thrown_back
+    return f"{never:,} that no scheduler started, {back}" if never else back
+
+
 def deadlines_from(drawn: float | None) -> str | None:
     """Return where deadlines are from, given the share of them that were drawn, if there are any.
 
@@ -194,19 +210,13 @@ class RunTotals:
     @property
     def why_unfinished(self) -> str:
         """Why jobs of a run that was not interrupted are unfinished, in words."""
-        if not self.thrown_back:
-            return f"no scheduler started them{self._never_heard}"
-        back = f"{self.thrown_back:,} thrown back by failures"
-        never = self.unfinished - self.thrown_back
-        return f"{never:,} that no scheduler started, {back}" if never else back
+        return why_unfinished(self.unfinished, self.thrown_back, self.never_heard)
 
     @property
-    def _never_heard(self) -> str:
-        """What a scheduler may have waited for in vain, in words; "" if brokers lose nothing."""
+    def never_heard(self) -> bool:
+        """Whether a scheduler may have waited in vain for what brokers have lost."""
         told = getattr(self.scenario.parameters, "advertising", None)
-        if told is None or not told.loss or told.truth or told.when != CHANGE:
-            return ""
-        return "; advertisements may have been lost, and advertise = change repeats none"
+        return bool(told is not None and told.loss and not told.truth and told.when == CHANGE)
 
     @property
     def lost_work(self) -> float:

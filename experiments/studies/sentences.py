@@ -14,6 +14,7 @@ from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_pe
 from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
+from experiments.sweeps.replications import why_left
 from experiments.sweeps.statistics import is_random
 from grid.metrics.stability import GREW
 
@@ -180,9 +181,11 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
             "runs of this length: in longer ones jobs may wait longer."
         )
     if len(unfinished):
+        why = why_left(outcome.runs)
         yield (
             f"No mean is claimed of {_points(outcome, unfinished)}, that left "
-            f"{int(unfinished['unfinished'].sum())} jobs unfinished."
+            f"{counted(int(unfinished['unfinished'].sum()), 'job')} unfinished{': ' if why else ''}"
+            f"{why}."
         )
     if (points.groupby(outcome.where)["n"].nunique() > 1).any():
         yield (

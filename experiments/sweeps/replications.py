@@ -21,7 +21,7 @@ from experiments.run.files import REPLICATIONS
 from experiments.run.observed import Observed
 from experiments.run.own_metrics import FAILED, tell_failures
 from experiments.run.results import Result
-from experiments.run.totals import deadlines_from
+from experiments.run.totals import deadlines_from, why_unfinished
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.display import Shown
@@ -44,6 +44,8 @@ COUNTS = ("seed", "completed", "rejected", "unfinished", "stable")
 """What runs have beside their metrics."""
 LEFT = "all_left_at"
 """When the last job of a run ended, s, which is no metric."""
+WHY = ("thrown_back", "never_heard")
+"""Of a run that left jobs, what `why_unfinished` goes by; no metrics either."""
 PROBE = 20
 """The time that runs take is measured by one of so many times fewer jobs."""
 SEEDS = 10
@@ -73,6 +75,8 @@ class Replications(Shown):
         What the jobs of a log say.
     all_left_at : float
         When the last job of all runs ended, s; infinity if that is not known.
+    why_unfinished : str
+        Why runs left jobs, if they did, in words.
     """
 
     scenario: Scenario
@@ -81,6 +85,7 @@ class Replications(Shown):
     failed_metrics: Mapping[str, list[int]] = field(default_factory=dict)
     stated: Stated = NOTHING
     all_left_at: float = math.inf
+    why_unfinished: str = ""
 
     @property
     def unstable(self) -> int:
@@ -272,14 +277,29 @@ def replicate(
         failed,
         stated_by(model.workload),
         math.inf if math.isnan(left) else float(left),
+        why_left(pd.DataFrame({key: of[0] for key, of in each.items()} for each in found.values())),
     )
+
+
+def why_left(runs: pd.DataFrame) -> str:
+    """Return in words why runs left jobs, "" if they left none or that is not known.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        A row for each, with what `observe_run` found.
+    """
+    if not {*WHY} <= {*runs}:
+        return ""
+    unfinished, back, never = (int(runs[name].sum()) for name in ("unfinished", *WHY))
+    return why_unfinished(unfinished, back, bool(never)) if unfinished else ""
 
 
 def _row(seed: int, found: Observation) -> dict[str, float]:
     return {"seed": seed} | {
         name: values[0]
         for name, values in found.items()
-        if name != LEFT and not name.startswith(FAILED)
+        if name not in (LEFT, *WHY) and not name.startswith(FAILED)
     }
 
 
@@ -319,8 +339,8 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
 
     Also how many jobs it ``completed``, ``rejected`` and left ``unfinished``, and whether it is
     ``stable``: 1, 0, or NaN if nothing tells; a number for each metric of the user's own that
-    failed; and, where changes of the platform are planned, `LEFT`, when the last job ended, s, NaN
-    if jobs are left.
+    failed; `WHY`, if jobs are left; and, where changes of the platform are planned, `LEFT`, when
+    the last job ended, s, NaN if jobs are left.
     """
     observed = Observed(model)
     if scenario.own_metrics:
@@ -346,7 +366,9 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     counted = {name: [float(count)] for name, count in counts.items()}
     left = result.all_left_at if result.all_left_at < math.inf else math.nan
     changes = {LEFT: [left]} if scenario.platform.changes else {}
-    return {**counted, **numbers, "stable": [told], **failed, **changes}
+    why = (result.thrown_back, result.never_heard) if result.unfinished else ()
+    reasons = {name: [float(each)] for name, each in zip(WHY, why, strict=False)}
+    return {**counted, **numbers, "stable": [told], **failed, **changes, **reasons}
 
 
 def _numbers(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, list[float]]]:

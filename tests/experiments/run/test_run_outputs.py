@@ -172,6 +172,8 @@ def test_jobs_that_nobody_started_fail_the_run(idle, mode, tmp_path):
     assert (got.exit_code, got.stderr) == (1, line)
     assert "39 jobs not finished: no scheduler started them" in got.stdout
     assert got.stdout.startswith("quickstart: idle:Idle over fcfs, seed 0\n")
+    got = call("run", *idle, "--set", f"mode={mode}", "--replications", 2)
+    assert got.stderr.endswith("metasched: 78 jobs not finished: no scheduler started them\n")
 
 
 def test_rounds_may_not_be_written_over_the_results(tmp_path):

@@ -78,9 +78,28 @@ def test_what_has_no_mean_is_told_and_has_no_rank(tmp_path):
     assert outcome.points["unfinished"].tolist() == [0, 0, 0, 10]
     text = " ".join(outcome.sentences())
     assert "; without a rank: dll over fcfs." in text
-    assert "No mean is claimed of dll over fcfs (link_mbps 1000), that left 10 jobs" in text
+    assert (
+        "No mean is claimed of dll over fcfs (link_mbps 1000), that left 10 jobs unfinished. "
+        in text
+    )
     assert "rejected jobs" in text
     assert json.loads(json.dumps(outcome.summary(), allow_nan=False))["ranking"][3]["rank"] is None
+
+
+def test_a_study_says_why_jobs_are_unfinished(tmp_path):
+    """As a run does, and only runs that left some have such numbers."""
+
+    def result(policy, workload, setting, replication):
+        left = policy.startswith("dll") and setting["link_mbps"] == 1000
+        why = {"thrown_back": thrown, "never_heard": 1.0} if left else {}
+        found = turnaround(policy, workload, setting, replication)
+        return {**found, **({"unfinished": 2.0, **why} if left else {})}
+
+    lost = "no scheduler started them; advertisements may have been lost, and advertise = change"
+    for thrown, why in ((0.0, lost), (1.0, "5 that no scheduler started, 5 thrown back by fai")):
+        (tmp_path / str(thrown)).mkdir()
+        text = " ".join(read(tmp_path / str(thrown), result).sentences())
+        assert f"that left 10 jobs unfinished: {why}" in text
 
 
 def test_of_what_rejected_all_jobs_no_mean_is_told(tmp_path):
