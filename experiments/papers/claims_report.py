@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.papers.judging import Measured, Verdict
+from experiments.papers.judging import OPEN, Measured, Verdict
 from experiments.sweeps.statistics import Interval
 from grid.metrics.stability import GREW
 
@@ -71,10 +71,20 @@ WITHOUT_END = f"∞: mean queues {GREW}; in a difference those of one side did"
 Tell = Callable[[Measured], str]
 
 
-def judged(claims: Iterable[Claim], outcome: Any, parts: Iterable[Any]) -> Judged:
-    """Judge the claims that are about parts alone that were run."""
-    run = set(parts)
-    return [(claim, claim.judge(outcome)) for claim in claims if set(claim.parts) <= run]
+def judged(
+    claims: Iterable[Claim], outcome: Any, parts: Iterable[Any], short: Iterable[Any] = ()
+) -> Judged:
+    """Judge the claims that are about parts alone that were run.
+
+    Those about parts of which runs are too short stay open.
+    """
+    run, left_open = set(parts), set(short)
+    return [
+        (claim, Verdict(OPEN, found.evidence) if left_open & set(claim.parts) else found)
+        for claim in claims
+        if set(claim.parts) <= run
+        for found in (claim.judge(outcome),)
+    ]
 
 
 def plain_claims(claims: Judged) -> list[dict[str, Any]]:

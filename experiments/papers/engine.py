@@ -40,6 +40,9 @@ INTRODUCTION = (
 )
 """How a page begins."""
 
+STAY_OPEN = "All claims on these figures stay open; a larger `--scale` can judge them."
+"""What is said of figures whose runs are too short."""
+
 
 class Picture(NamedTuple):
     """A picture on a page: the name of its files, its caption, and a heading if it has one."""
@@ -169,10 +172,20 @@ class Paper(ABC):
             "claims": self.plain_claims(),
         }
 
+    def too_few(self) -> str:
+        """Return why runs are too short to judge claims, in Markdown; empty if they are not."""
+        return ""
+
     def show(self, folder: str, console: Console) -> None:
         """Print the claims, and in which folder the rest is."""
         page = f"{folder}/{self.file}"
         print_claims(self.claims, page, console, self.tell, self.about.lower())
+        self.warn(console)
+
+    def warn(self, console: Console) -> None:
+        """Print why runs are too short to judge claims, if they are."""
+        if why := self.too_few():
+            console.print(why.replace("*", "").replace("`", ""), markup=False, highlight=False)
 
     def page(self) -> str:
         """Return the page in Markdown."""
@@ -184,6 +197,8 @@ class Paper(ABC):
         yield f"```console\n{self.command}\n```\n"
         yield "## Method\n"
         yield from self.method()
+        if why := self.too_few():
+            yield f"{why}\n"
         yield "## Claims\n"
         yield self.rules()
         yield from self.claims_lines()
@@ -285,11 +300,15 @@ class PaperOfPoints(PaperOfRuns):
     def points(self, part: Any) -> Sequence[Any]:
         """Return the points of a part."""
 
+    def short(self) -> Sequence[Any]:
+        """Return the parts of which runs are too short to judge claims."""
+        return ()
+
     def reproduce(self, folder: Path, watch: Watch) -> Self:
         """Run the experiments, and judge the paper's claims of them, as `Paper` says."""
         points = [point for part in self.parts for point in self.points(part)]
         self.outcome = self.run(points, folder, watch)
-        self.claims = judged(self.stated, self.outcome, self.parts)
+        self.claims = judged(self.stated, self.outcome, self.parts, self.short())
         return self
 
     def run(self, points: Sequence[Any], folder: Path, watch: Watch) -> Any:

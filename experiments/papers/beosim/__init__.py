@@ -20,13 +20,15 @@ from experiments.papers.beosim.points import (
     jobs_per_cluster,
     observe,
     points_of,
+    short_note,
+    too_short,
 )
 from experiments.papers.beosim.turnarounds import Outcome
-from experiments.papers.claims_report import bare_table
+from experiments.papers.claims_report import bare_table, spans
 from experiments.papers.engine import Listing, Picture
 from experiments.sweeps.statistics import mean_interval
 from experiments.sweeps.sweep import Watch
-from grid.metrics.stability import GREW
+from grid.metrics.stability import FEWEST, GREW
 
 
 class Paper(engine.PaperOfPoints):
@@ -80,6 +82,23 @@ class Paper(engine.PaperOfPoints):
             "does not know what bandwidth jobs need. No parameter was tuned to match a figure.\n"
         )
 
+    def short(self) -> list[int]:
+        """Return the figures of which runs have too few jobs to judge claims."""
+        return [
+            part
+            for part in self.parts
+            if any(too_short(point.section, self.scale) for point in self.points(part))
+        ]
+
+    def too_few(self) -> str:
+        """Return of which figures runs are too short to judge claims."""
+        if not (short := self.short()):
+            return ""
+        return (
+            f"**Too few jobs**: runs of Fig{'s' * (len(short) > 1)}. {spans(short)} have fewer "
+            f"than {FEWEST:,} of each cluster. {engine.STAY_OPEN}"
+        )
+
     def rules(self) -> str:
         """Return the paragraph on how claims are judged."""
         return (
@@ -116,7 +135,7 @@ def _anchors(folder: Path, watch: Watch, **amounts: Any) -> Listing:
         found[name] = {"mean": mean, "ci95": half, "run95": run, "paper": printed}
         halves = ["-" if each is None else f"± {each:.1f}" for each in (half, run)]
         table.add_row(name, f"{mean:.1f}", *halves, f"{printed:g}")
-    return Listing(found, table)
+    return Listing(found, table, short_note(paper.scale, (6,)))
 
 
 def _adaptive(folder: Path, watch: Watch, **amounts: Any) -> Listing:

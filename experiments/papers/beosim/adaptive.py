@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from experiments.papers.beosim.points import ADAPTIVE, B3, BSBW, CLUSTERS, Point
+from experiments.papers.beosim.points import (
+    ADAPTIVE,
+    B3,
+    BSBW,
+    CLUSTERS,
+    Point,
+    short_note,
+    too_short,
+)
 from experiments.papers.beosim.turnarounds import Outcome
 from experiments.papers.claims_report import bare_table
 from experiments.papers.engine import Listing
@@ -49,6 +57,8 @@ def listing(outcome: Outcome) -> Listing:
         saved = outcome.more(theirs, ours)
         if saved is None:
             verdict = "no steady state"
+        elif too_short(theirs.section, outcome.scale):
+            verdict = "open"
         elif saved.low > 0:
             verdict = "better"
         else:
@@ -61,4 +71,4 @@ def listing(outcome: Outcome) -> Listing:
         gain = "-" if row["saved"] is None else f"{row['saved']:.1f}{half}"
         where = str(theirs.section), str(theirs.clusters), f"{theirs.bsbw:g}"
         table.add_row(*where, *times, gain, verdict)
-    return Listing(found, table)
+    return Listing(found, table, short_note(outcome.scale, SECTIONS))

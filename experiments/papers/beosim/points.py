@@ -17,6 +17,7 @@ from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.no_steady_state import until_lost
 from experiments.sweeps.sweep import Observation, Run
+from grid.metrics.stability import FEWEST
 
 JOBS = {4: 4_000_000, 6: 400_000}
 """Jobs of each cluster at scale 1, as in the paper, by the section that tells the workload."""
@@ -205,6 +206,22 @@ FIGURES = (*CLUSTERS, 13, *SURFACES, *range(22, 28))
 def jobs_per_cluster(section: int, scale: float) -> int:
     """Return the jobs of each cluster."""
     return max(1, math.floor(JOBS[section] * scale + 0.5))
+
+
+def too_short(section: int, scale: float) -> bool:
+    """Tell whether runs have too few jobs to say anything: clusters are empty at first."""
+    return jobs_per_cluster(section, scale) < FEWEST
+
+
+def short_note(scale: float, sections: Iterable[int]) -> str:
+    """Return what is said below a table if runs of some sections' workloads are too short."""
+    short = [str(section) for section in sorted(sections) if too_short(section, scale)]
+    if not short:
+        return ""
+    return (
+        f"too few jobs: runs of section {' and '.join(short)} have fewer than {FEWEST:,} of each "
+        "cluster, which decides nothing; a larger --scale can"
+    )
 
 
 @cache

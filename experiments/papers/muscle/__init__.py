@@ -129,6 +129,7 @@ class Paper(engine.PaperOfRuns):
             highlight=False,
             soft_wrap=True,
         )
+        self.warn(console)
 
     def pictures(self) -> Iterator[Picture]:
         """Yield the pictures of what was run."""
@@ -154,19 +155,6 @@ class Paper(engine.PaperOfRuns):
             "schedulers get the same jobs in the same rounds, and are compared round by round. The "
             "last round of a run, which has only the remaining jobs, is left out.\n"
         )
-        cut = {figure: outcome.cut(figure) for figure in self.parts}
-        if any(cut.values()):
-            levels = "; ".join(
-                f"Fig. {figure} at "
-                + listed([f"N={queue:g}" for queue in sorted({point.queue for point in points})])
-                for figure, points in cut.items()
-                if points
-            )
-            yield (
-                f"**Too few jobs for a round**: in {levels}, runs have no whole round, and the "
-                "numbers there are of a round that was cut short. All claims on these figures "
-                "stay open; a larger `--scale` can judge them.\n"
-            )
         yield (
             "The paper prints neither the x values of Figs. 4 and 5 nor the Pareto exponent (1 "
             "here), nor how TITAN starts without a seed schedule. Everything is therefore run in "
@@ -179,6 +167,22 @@ class Paper(engine.PaperOfRuns):
             "landing on the cluster, or at *random*.\n"
         )
         yield "Idle-time is per processor. No parameter was tuned to match a figure.\n"
+
+    def too_few(self) -> str:
+        """Return of which figures runs are too short to judge claims."""
+        cut = {figure: self.outcome.cut(figure) for figure in self.parts}
+        if not any(cut.values()):
+            return ""
+        levels = "; ".join(
+            f"Fig. {figure} at "
+            + listed([f"N={queue:g}" for queue in sorted({point.queue for point in points})])
+            for figure, points in cut.items()
+            if points
+        )
+        return (
+            f"**Too few jobs for a round**: in {levels}, runs have no whole round, and the "
+            f"numbers there are of a round that was cut short. {engine.STAY_OPEN}"
+        )
 
     def rules(self) -> str:
         """Return the paragraph on how claims are judged."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rich.console import Console
 
+from experiments.papers.muscle import Paper
 from experiments.papers.muscle.claims import CLAIMS, READINGS, judged
 from experiments.papers.muscle.pictures import _style
 from experiments.papers.muscle.points import DLL, FIGURES, MUSCLE, SERIES, WRAND, points
@@ -117,3 +119,9 @@ def test_claims_on_rounds_that_are_cut_short_stay_open():
     outcome._cut = dict.fromkeys(cut)
     assert {each.word for each in judged(outcome, [6])} == {"open"}
     assert {each.word for each in judged(outcome, [4])} != {"open"}
+    paper = Paper((4, 6))
+    paper.outcome, paper.claims = outcome, judged(outcome, [4, 6])
+    console = Console(width=400, record=True)
+    paper.show("out", console)
+    assert "Too few jobs for a round: in Fig. 6 at N=160, runs have" in console.export_text()
+    assert "**Too few jobs for a round**: in Fig. 6 at N=160, runs have" in paper.page()
