@@ -74,8 +74,8 @@ def _other_parameters(runs: list[Ran]) -> Iterator[Sentence]:
         policies = {ran.summary["global"] + ran.summary["local"] for ran in runs}
         rather = "" if len(policies) == 1 else " rather than to the policies"
         yield Sentence(
-            f"They were given other values of {listed(told)} (in a table below): what differs may "
-            f"be due to that{rather}.",
+            f"They have other values of {listed(told)} (in a table below): what differs may be "
+            f"due to that{rather}.",
             warns=True,
         )
 

@@ -33,25 +33,38 @@ class Difference(NamedTuple):
     name : str
     values : list of str
         Of each run, as ``--set`` takes it; `NONE` where it has no such parameter.
-    matters : bool
-        Whether it means anything to a run, as far as is known.
+    means : list of bool
+        Whether it means anything to each run, as far as is known.
     """
 
     name: str
     values: list[str]
-    matters: bool
+    means: list[bool]
+
+    @property
+    def matters(self) -> bool:
+        """Whether runs to which it means something have other values of it."""
+        return (
+            len({value for value, means in zip(self.values, self.means, strict=True) if means}) > 1
+        )
+
+    @property
+    def cells(self) -> list[str]:
+        """The values, in brackets where they mean nothing."""
+        each = zip(self.values, self.means, strict=True)
+        return [value if means or value == NONE else f"({value})" for value, means in each]
 
 
 def differences(runs: Sequence[Ran]) -> list[Difference]:
     """Return what of the seed and of the parameters that change results is not the same."""
     given = [{"seed": ran.summary["seed"]} | ran.summary["parameters"] for ran in runs]
     names = dict.fromkeys(name for each in given for name in each if name != "step")
-    idle = set.intersection(*map(_idle, runs))
+    idle = [_idle(ran) for ran in runs]
     found = []
     for name in names:
         values = [shown(each[name]) if name in each else NONE for each in given]
         if len({*values}) > 1:
-            found.append(Difference(name, values, name not in idle))
+            found.append(Difference(name, values, [name not in of for of in idle]))
     return found
 
 

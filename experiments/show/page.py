@@ -183,12 +183,9 @@ def _tables(runs: list[Ran]) -> list[Table]:
 def _parameters(runs: list[Ran]) -> list[Table]:
     """Return in what parameters runs differ, if they do."""
     found = differences(runs)
-    idle = not all(each.matters for each in found)
-    note = "Those in brackets mean nothing to any of the runs." if idle else ""
-    rows = [
-        [Cell(each.name if each.matters else f"({each.name})"), *map(Cell, each.values)]
-        for each in found
-    ]
+    idle = any(each.cells != each.values for each in found)
+    note = "Values in brackets mean nothing in that run." if idle else ""
+    rows = [[Cell(each.name), *map(Cell, each.cells)] for each in found]
     columns = [Column(name, text=True) for name in ("parameter", *(ran.name for ran in runs))]
     return [Table("Parameters that differ", columns, rows, note)] if rows else []
 
