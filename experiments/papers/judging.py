@@ -14,6 +14,13 @@ from experiments.sweeps.statistics import Interval
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
 
+TRENDS = (
+    "- What rises or falls along a series (*grows*, *decreases*, *the more ... the more*) *holds* "
+    "if the last interval is clear of the first, and none is clearly on the wrong side of an "
+    "earlier one; it *fails* if one is, and is otherwise *open*.\n"
+)
+"""How pages tell what `rises` judges."""
+
 FAILS_SURELY = (
     "- What *fails* does so by wider intervals than are shown: all that one claim compares hold "
     "their means with 95 % together (Bonferroni). An interval of 95 % alone leaves it *open*.\n"

@@ -182,6 +182,7 @@ class Paper(engine.PaperOfPoints):
             "- Where a tolerance or a range is named, a claim *holds* if all intervals are inside, "
             "*fails* if one is completely outside, and is otherwise *open*. Of differences, the "
             "largest of those that decide is shown.\n"
+            + judging.TRENDS
             + judging.FAILS_SURELY
             + "- A claim about FPFS is *open* if the verdict depends on K.\n"
         )

@@ -200,7 +200,10 @@ class Paper(engine.PaperOfRuns):
             "- *Few* late jobs are tested by what MCP mostly is, and by more of them being late at "
             "the highest level than at the lowest.\n"
             "- *Little* advantage is less than in the deadline range where it is largest.\n"
+            "- What *grows, and then diminishes* *holds* if an interval inside is above the first "
+            "and the last, and *fails* if the first or the last is above all others.\n"
             "- There is *no clear trend* if the first and the last interval overlap.\n"
+            + judging.TRENDS
             + judging.FAILS_SURELY
         )
 

@@ -158,6 +158,7 @@ class Paper(engine.PaperOfPoints):
             "unless they say otherwise; of many, the lowest and the highest are shown.\n"
             "- A comparison *holds* if the intervals of all of them are on the right side, *fails* "
             "if one is on the wrong side, and is otherwise *open*.\n"
+            + judging.TRENDS
             + judging.FAILS_SURELY
             + f"- *Little*, *almost* and *close* are up to {LITTLE:g} % above or below: what is "
             "better by more is not *a little worse* either. *At most a little* and *not harmed* "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +21,9 @@ STATED = {
     "oas": oas.CLAIMS,
     "queues": queues.CLAIMS,
 }
+
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 def measured(*values, half=1.0):
@@ -179,3 +184,11 @@ def test_each_claim_can_be_understood_alone(paper):
         re.IGNORECASE,
     )
     assert not [text for text in texts if others.search(text)]
+
+
+@pytest.mark.parametrize("key", ["beosim", "maxutil", "muscle", "queues"])
+def test_pages_tell_how_trends_are_judged(key):
+    rules = import_module(f"experiments.papers.{key}").Paper().rules()
+    assert judging.TRENDS in rules
+    assert judging.FAILS_SURELY in rules
+    assert rules.strip() in (DOCS / f"{key}.md").read_text(encoding="utf-8")
