@@ -134,6 +134,7 @@ class _Told(BaseModel):
     platform: dict[str, Any] | None = None
     changes: list[str] = []
     of_muscle: list[str] = []
+    unread: dict[str, list[str]] = {}
     windows: dict[str, list[list[float]]] = {}
 
 

@@ -392,7 +392,7 @@ class Study:
             "ended": None,
             "of_muscle": self.definition.of_muscle,
             "windows": {each.name: each.windows(replications) for each in self.workloads},
-            **noted(self.definition, self.base, self._scenarios.values(), self.workloads),
+            **noted(self.definition, self.base, self._scenarios, self.workloads),
         }
         stack.enter_context(alone(path))
         return StudyDatabase(path, parameters, notes)

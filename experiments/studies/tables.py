@@ -206,16 +206,18 @@ class StudyTables:
         """A row for each two values of a parameter that varies, for each policy, all else equal.
 
         Columns: ``parameter``, ``from`` and ``to``, its values; workload, policy, the other
-        parameters that vary (none for the one itself); of ``n`` pairs of runs with the same seed
+        parameters that vary (none for the one itself, and for those that the policy does not read:
+        their runs are the same); of ``n`` pairs of runs with the same seed
         the ``mean`` of the metric at the first value, the paired ``difference`` at the second one,
         and its ``half_width``; in how many pairs the second is ``lower`` and ``higher``, and
         whether it ``surely_changes`` (`ranking.surely_apart`, of all rows of the two values
-        together); and ``unstable``, runs of both points whose queue grew.
+        together, but for policies that do not read the parameter); and ``unstable``, runs of both
+        points whose queue grew.
         """
-        rows, samples_of_rows = [], []
+        rows, samples_of_rows, unread = [], [], self.provenance.get("unread", {})
         for parameter, values in self.study.vary.items():
             others = [name for name in self.where if name != parameter]
-            for at, runs in self._groups([*others, "policy"]):
+            for at, runs in self._groups([*others, "policy"], self._read(parameter)):
                 of_values = {value: runs[runs[parameter] == value] for value in map(cell, values)}
                 samples = {
                     value: sample
@@ -245,16 +247,34 @@ class StudyTables:
                     )
         together = ["parameter", "from", "to"]
         found = pd.DataFrame(rows, columns=[*together, *self.where, "policy", *EFFECT])
-        for _, of in found.groupby(together, sort=False):
-            found.loc[of.index, "surely_changes"] = surely_apart(
-                [samples_of_rows[row] for row in of.index]
+        for (parameter, *_), of in found.groupby(together, sort=False):
+            judged = [row for row in of.index if parameter not in unread.get(of["policy"][row], ())]
+            found.loc[judged, "surely_changes"] = surely_apart(
+                [samples_of_rows[row] for row in judged]
             )
         return found
 
-    def _groups(self, columns: list[str]) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    def _read(self, parameter: str) -> pd.DataFrame:
+        """Return the runs in which values of a parameter are compared.
+
+        They have no values of others that their policy does not read, and each is there once.
+        """
+        runs = self.runs
+        for policy, names in self.provenance.get("unread", {}).items():
+            others = [name for name in self.study.vary if name in names and name != parameter]
+            here = runs["policy"] == policy
+            runs = runs.assign(
+                **{name: runs[name].astype(object).mask(here, None) for name in others}
+            )
+        return runs.drop_duplicates([*self.where, "policy", "replication"])
+
+    def _groups(
+        self, columns: list[str], runs: pd.DataFrame | None = None
+    ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
         """Yield the runs of each combination of values, in the order of the study."""
-        for values, runs in self.runs.groupby(columns, sort=False):
-            yield dict(zip(columns, values, strict=True)), runs
+        all_ = self.runs if runs is None else runs
+        for values, of in all_.groupby(columns, sort=False, dropna=False):
+            yield dict(zip(columns, values, strict=True)), of
 
     def _samples(self, runs: pd.DataFrame) -> dict[str, pd.Series]:
         """Return the metric of each policy of a setting that has a mean, by replication."""

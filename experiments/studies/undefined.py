@@ -165,7 +165,7 @@ def without_effect(
     silent : bool
         No job of its logs communicates.
     """
-    idle_in = {which: idle(scenario, silent) for which, scenario in scenarios.items()}
+    idle_in = _idle_in(scenarios, silent)
     tables: list[tuple[str, Iterable[str], str | None]] = [
         *((f"policies: {each.label}", each.set, each.label) for each in study.compared),
         ("set", study.set, None),
@@ -177,6 +177,25 @@ def without_effect(
         nowhere = {name: found[0][name] for name in names if all(name in each for each in found)}
         lines += [f"{table}: {line}" for line in told(nowhere)]
     return lines
+
+
+def _idle_in(
+    scenarios: Mapping[tuple[str, Any], Scenario], silent: bool
+) -> dict[tuple[str, Any], dict[str, str]]:
+    """Return the parameters that mean nothing in what is run, and why."""
+    return {which: idle(scenario, silent) for which, scenario in scenarios.items()}
+
+
+def _unread(
+    study: Definition, scenarios: Mapping[tuple[str, Any], Scenario], silent: bool
+) -> dict[str, list[str]]:
+    """Return the parameters that vary and mean nothing to a policy in any setting."""
+    idle_in = _idle_in(scenarios, silent)
+    found = {}
+    for policy in study.compared:
+        of = [each for (label, _), each in idle_in.items() if label == policy.label]
+        found[policy.label] = [name for name in study.vary if all(name in each for each in of)]
+    return {label: names for label, names in found.items() if names}
 
 
 def notes_of(
@@ -224,17 +243,22 @@ def _of_platforms(scenarios: Iterable[Scenario]) -> list[str]:
 def noted(
     study: Definition,
     base: Scenario,
-    scenarios: Iterable[Scenario],
-    workloads: Iterable[StudyWorkload],
+    scenarios: Mapping[tuple[str, Any], Scenario],
+    workloads: Sequence[StudyWorkload],
 ) -> dict[str, Any]:
-    """Return what the file of a study has of platforms: that of `base`, and `of_windows`.
+    """Return what the file of a study has of what is run.
 
-    It has its planned changes only if runs have them.
+    That is the platform of `base`, with its planned changes only if runs have them, `of_windows`,
+    and of each policy the parameters that it does not read.
     """
     platform = base.to_dict()["platform"]
-    if not any(each.platform.changes for each in scenarios):
+    if not any(each.platform.changes for each in scenarios.values()):
         platform["changes"] = []
-    return {"platform": platform, "changes": of_windows(study, scenarios, workloads)}
+    return {
+        "platform": platform,
+        "changes": of_windows(study, scenarios.values(), workloads),
+        "unread": _unread(study, scenarios, all(each.silent for each in workloads)),
+    }
 
 
 def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[str]:

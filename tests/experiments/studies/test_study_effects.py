@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.studies.study import Study
 from tests.experiments.made_up_studies import STUDY
+from tests.experiments.small_studies import Silent
 from tests.experiments.studies.test_study_outcome import read
+
+TWO = "[100, 1000]\nlatency = [0, 5]"
 
 
 def test_an_effect_of_fewer_replications_says_so(tmp_path):
@@ -101,3 +105,46 @@ def test_an_effect_is_told_also_where_queues_grew(tmp_path):
         "length (the queue grew in 2 of them).",
         f"From link_mbps 100 to 1000, mean turnaround of dll over fcfs {changes}.",
     ]
+
+
+def test_settings_that_differ_in_what_a_policy_does_not_read_are_one_case(tmp_path):
+    def result(policy, workload, setting, replication):
+        slow = 50.0 if setting["link_mbps"] == 100 else 0.0
+        return {"mean_turnaround": 50.0 + slow + setting["latency"] * policy.startswith("dll")}
+
+    outcome = read(tmp_path, result, text=STUDY.replace("[100, 1000]", TWO))
+    outcome.provenance["unread"] = {"ect over fcfs": ["latency"]}
+    of_links = outcome.effects[outcome.effects["parameter"] == "link_mbps"]
+    assert of_links["policy"].tolist() == ["ect over fcfs", "dll over fcfs", "dll over fcfs"]
+    assert of_links["latency"].isna().tolist() == [True, False, False]
+    told = " ".join(outcome.sentences())
+    assert "of ect over fcfs changes by -50 ± 0 % (lower in 5 of 5 replications)." in told
+    assert "in 2 of 2 cases" in told
+    assert "From latency 0 to 5, mean turnaround of ect over fcfs stays the same." in told
+
+
+def test_policies_that_do_not_read_a_parameter_are_not_judged_with_others(tmp_path):
+    """Of one pair p is 3 %, which is sure; of two together, it would not be."""
+    more = [0.1, 0.6, 1.0, 1.4, 1.9]
+
+    def result(policy, workload, setting, replication):
+        reads = policy.startswith("dll") and setting["latency"]
+        return {"mean_turnaround": 50.0 + (more[replication] if reads else 0.0)}
+
+    text = STUDY.replace("[100, 1000]", TWO.replace("100, 1000", "100"))
+    for unread, sure in (({}, False), ({"ect over fcfs": ["latency"]}, True)):
+        (tmp_path / str(sure)).mkdir()
+        outcome = read(tmp_path / str(sure), result, text=text)
+        outcome.provenance["unread"] = unread
+        assert outcome.effects["surely_changes"].tolist() == [False, sure]
+
+
+def test_the_file_of_a_study_has_what_policies_do_not_read(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        'scenario = "quickstart"\nset = {mode = "open", jobs = 9}\nreplications = {least = 2}\n'
+        'policies = {global = "dll", local = ["easy", "fair-share"]}\n'
+        "vary = {half_life = [60, 86400], warmup = [0, 3]}\n"
+    )
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+    assert outcome.provenance["unread"] == {"dll over easy": ["half_life"]}
+    assert (outcome.effects["policy"] == "dll over easy").sum() == 3
