@@ -38,18 +38,19 @@ WHOLE = {"fcfs": "280,000", "easy": "235,000"}
 RUNS = ROUNDS * (len(LOCAL) + len(WHOLE))
 
 
-def _jobs(count: int) -> Table:
-    """Return jobs whose users ask for up to five times as long as they take."""
+def jobs_of_users(count: int, load: float = LOAD) -> Table:
+    """Return jobs of fifty users, who ask for up to five times as long as they take."""
     sizes, runtimes = UniformSizes(1, 32), Exponential(100)
-    rate = arrival_rate(LOAD, sizes, runtimes, [PROCESSORS], [1.0])
+    rate = arrival_rate(load, sizes, runtimes, [PROCESSORS], [1.0])
     workload = SyntheticWorkload(count=count, rate=rate, sizes=sizes, runtimes=runtimes)
     jobs = np.concatenate([chunk.copy() for chunk in workload.chunks()])
-    factors = np.random.default_rng(1).uniform(1, 5, count)
-    jobs["requested_time"] = jobs["runtime"] * factors
+    rng = np.random.default_rng(1)
+    jobs["requested_time"] = jobs["runtime"] * rng.uniform(1, 5, count)
+    jobs["user"] = rng.integers(0, 50, count)
     return Table(jobs)
 
 
-def _seconds(local: str, jobs: Table) -> float:
+def seconds(local: str, jobs: Table) -> float:
     """Simulate the jobs without keeping them; return the CPU seconds."""
     model = GridModel(
         Platform.star([PROCESSORS]),
@@ -93,11 +94,11 @@ def bench_site(jobs: int = 1_000_000, ended: Ended = unwatched) -> list[Measurem
     list of Measurement
         Jobs per CPU second of each: the simulation, and whole processes that replay an SWF file.
     """
-    table, few = _jobs(jobs), _jobs(10)
+    table, few = jobs_of_users(jobs), jobs_of_users(10)
     measurements = []
     for local, expected in LOCAL.items():
-        _seconds(local, few)  # compiles
-        best = fastest(partial(_seconds, local, table), ended)
+        seconds(local, few)  # compiles
+        best = fastest(partial(seconds, local, table), ended)
         note = f"one cluster, simulation alone; {jobs:,} jobs, fastest of {ROUNDS}"
         if expected:
             note += f"; expected: at least {expected}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["kernel", "titan", "study", "report"]))
+@click.argument("what", type=click.Choice(["kernel", "queues", "titan", "study", "report"]))
 @click.option(
     "--native",
     is_flag=True,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def bench(what: str, native: bool, as_json: bool) -> None:
-    """Measure the kernel, TITAN, a study of many runs, or the page of `metasched report`."""
+    """Measure the kernel, long queues, TITAN, a study of many runs, or `metasched report`."""
     if native and what != "kernel":
         raise click.BadParameter(f"found with {what}; accepted: with kernel", param_hint="--native")
     from experiments.bench.measurement import as_json as rows
@@ -41,16 +41,17 @@ def bench(what: str, native: bool, as_json: bool) -> None:
         "report": bench_page,
     }
     with telling(f"measuring: {what}") as watch:
-        found = _of_kernel(watch, native) if what == "kernel" else benches[what]()
+        counted = what in ("kernel", "queues")
+        found = _of_runs(watch, what, native) if counted else benches[what]()
     if as_json:
         click.echo(json.dumps(rows(found)))
     else:
         print_measurements(found)
 
 
-def _of_kernel(watch: SweepProgress, beside_native: bool) -> list[Measurement]:
-    """Measure the kernel, and have people told how many of the runs are done."""
-    from experiments.bench import coallocation, kernel, native, queues, site
+def _of_runs(watch: SweepProgress, what: str, beside_native: bool) -> list[Measurement]:
+    """Measure the kernel or long queues; have people told how many of the runs are done."""
+    from experiments.bench import coallocation, kernel, long_queues, native, queues, site
     from experiments.sweeps.forecast import Forecast
 
     benches: tuple[tuple[Callable[..., list[Measurement]], int], ...] = (
@@ -61,6 +62,8 @@ def _of_kernel(watch: SweepProgress, beside_native: bool) -> list[Measurement]:
     )
     if beside_native:
         benches = ((native.bench_native, native.RUNS),)
+    elif what == "queues":
+        benches = ((long_queues.bench_long_queues, long_queues.RUNS),)
     pieces = [[(bench.__name__, 1.0)] for bench, runs in benches for _ in range(runs)]
     watch.begin(0, Forecast(pieces, known=False))
     piece, began = count(), time.monotonic()

@@ -10,16 +10,17 @@ import pytest
 from rich.console import Console
 
 from agents.titan.decoding import Problem, score, scoring
-from experiments.bench import coallocation, kernel, queues, site
+from experiments.bench import coallocation, kernel, long_queues, queues, site
 from experiments.bench.coallocation import CASES, bench_coallocation
 from experiments.bench.kernel import PlainLeastLoad, bench_kernel
+from experiments.bench.long_queues import bench_long_queues
 from experiments.bench.measurement import Measurement, as_json, print_measurements
 from experiments.bench.page import bench_page
 from experiments.bench.plain_deap import plain_evolve, plain_toolbox
 from experiments.bench.queues import POLICIES, bench_queues
 from experiments.bench.site import LOCAL, WHOLE, bench_site
 from experiments.bench.titan import bench_titan
-from experiments.cli.bench import _of_kernel
+from experiments.cli.bench import _of_runs
 from tests.experiments.browsers import browser_or_skip
 
 
@@ -56,7 +57,7 @@ def test_how_much_of_the_kernel_is_measured_is_told(monkeypatch):
         begin=lambda kept, forecast: said.append(forecast.runs),
         advance=lambda piece, took: said.append(piece),
     )
-    found = _of_kernel(watch, False)
+    found = _of_runs(watch, "kernel", False)
     assert [each.name for each in found][-1] == "bench_kernel"
     assert said == [75, *range(75)]
 
@@ -141,6 +142,16 @@ def test_plain_loop_keeps_the_best():
     assert logbook.select("gen") == list(range(21))
     assert lowest == sorted(lowest, reverse=True)
     assert lowest[-1] < lowest[0]
+
+
+def test_what_twice_as_many_jobs_cost_is_measured():
+    ended = []
+    measurements = bench_long_queues(0.005, lambda: ended.append(1))
+    assert len(ended) == long_queues.RUNS
+    names = [f"{name}, twice the jobs" for name in long_queues.JOBS]
+    assert [each.name for each in measurements] == names
+    assert all(each.value > 0 and each.unit == "x" for each in measurements)
+    assert measurements[0].note.startswith("CPU s of 1,000 jobs over those of 500 (")
 
 
 def test_printed_and_json():
