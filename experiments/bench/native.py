@@ -274,5 +274,5 @@ def _compared(
         "x",
         f"{jobs:,} jobs, {jobs / kernel:,.0f} and {jobs / by_hand:,.0f} jobs/CPU s; fastest of "
         f"{ROUNDS}; bytes of the rows that a job passes through: {' + '.join(map(str, rows))}, in "
-        f"its twin {twin.waiting} + {twin.running}; expected: at most 1.25",
+        f"its twin {twin.waiting} + {twin.running}; aimed at: at most 1.25",
     )
