@@ -17,6 +17,7 @@ from experiments.scenario.parameters import (
     RANGES,
     Parameters,
     ServiceClassTable,
+    names_of_one,
     with_settings,
 )
 from grid.accepted import accepted, place_of
@@ -93,6 +94,8 @@ def checked(
     for key in values:
         if not key.isprintable():  # nor can pydantic take half a character
             raise ScenarioError(f"{where}: {quoted(key)}: unknown parameter; accepted: a name")
+    if both := names_of_one(values):
+        raise ScenarioError(f"{where}: {both}")
     given = {ALIASES.get(key, key): key for key in values}
     try:
         parameters = kind.by_any_name(values)

@@ -381,6 +381,9 @@ def notes(
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
     lines += _unread_components(scenario, stated.components, stated.ordered)
+    if parameters.prediction == "requested" and (jobs := stated.unrequested):
+        why = "expected to take the mean of all jobs that had ended by then"
+        lines.append(f"prediction: {counted(jobs, 'job')} without a requested time: {why}")
     largest = scenario.largest_job
     if scenario.workload is None and parameters.max_size > largest:
         split = largest > scenario.platform.sizes.max()

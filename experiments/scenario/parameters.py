@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
@@ -84,6 +84,21 @@ ALIASES = {
     "processors": "nodes",
 }
 """Further names of parameters, as `beosim`, `queues` and logs have them."""
+
+
+def names_of_one(names: Iterable[str]) -> str:
+    """Return in words which two names are of one parameter; empty if none are.
+
+    >>> names_of_one(["load", "nodes", "processors"])
+    'found nodes and processors, names of one parameter; accepted: one of them'
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        other = found.setdefault(ALIASES.get(name, name), name)
+        if other != name:
+            return f"found {other} and {name}, names of one parameter; accepted: one of them"
+    return ""
+
 
 RANGES = (
     ("min_size", "max_size"),

@@ -23,7 +23,7 @@ from experiments.scenario.checked import ScenarioError, checked, kinds_for, nami
 from experiments.scenario.fields import check_fields, whole_seed
 from experiments.scenario.files import is_packaged, scenario_file
 from experiments.scenario.jobs import Duration, Source, build_workload, paths_of, read_source
-from experiments.scenario.parameters import ALIASES, Parameters
+from experiments.scenario.parameters import ALIASES, Parameters, names_of_one
 from experiments.scenario.platform import sized
 from experiments.scenario.toml import Instead, read_toml
 from experiments.show.display import Shown
@@ -204,6 +204,8 @@ class Scenario(Shown):
         if "platform" in changes and "nodes" in packaged:  # it has its own number of processors
             values.pop(before.called("nodes"))
             packaged -= {"nodes"}
+        if both := names_of_one(given):
+            raise ScenarioError(f"{where}: {both}")
         for key, value in given.items():
             name = ALIASES.get(key, key)
             values = {each: of for each, of in values.items() if ALIASES.get(each, each) != name}

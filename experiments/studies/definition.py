@@ -19,7 +19,7 @@ from agents.registry import global_scheduler, kinds_of, local_scheduler
 from experiments.cli.options import seconds
 from experiments.scenario.assignments import shown
 from experiments.scenario.notes import of_jobs
-from experiments.scenario.parameters import ALIASES, Whole
+from experiments.scenario.parameters import ALIASES, Whole, names_of_one
 from grid.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -94,6 +94,8 @@ def _one_or_more(value: Any) -> Any:
 
 def _by_own_names(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values with parameters by their own names, not by further ones."""
+    if both := names_of_one(values):
+        raise PydanticCustomError("names", "{both}", {"both": both})
     return {ALIASES.get(name, name): value for name, value in values.items()}
 
 
@@ -308,6 +310,8 @@ def _told(failure: pydantic.ValidationError) -> str:
     key = ".".join(_in_words(part) for part in place if _is_key(part))
     if error["type"] == "extra_forbidden":
         return f"{key}: unknown key; {meant(error['loc'][-1], _keys(error['loc'][:-1]))}"
+    if error["type"] == "names":
+        return f"{key}: {error['msg']}"
     if error["type"] == "missing":
         return f"{key}: missing; accepted: {_REQUIRED[str(place[-1])]}"
     return f"{key}: found {_spelled(error['input'])}; {accepted([error])}"

@@ -209,7 +209,8 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
     constant = _not_random(outcome).drop(empty.index, errors="ignore")
     if len(constant):
         yield (
-            f"{_points(outcome, constant)} came to the same to the last bit whatever the seed: "
+            f"{_points(outcome, constant)}: all replications of the point came to the same to the "
+            "last bit, whatever the seed: "
             "nothing is random there, and further replications would tell no more. What is found "
             "holds for this very workload; other weeks need a window."
         )

@@ -24,11 +24,14 @@ class Stated(NamedTuple):
         Jobs that name components, and those of them that name the cluster of each.
     silent : bool
         No job communicates.
+    unrequested : int
+        Jobs without a requested time, where others have one.
     """
 
     components: int = 0
     ordered: int = 0
     silent: bool = False
+    unrequested: int = 0
 
 
 NOTHING = Stated()
@@ -139,7 +142,8 @@ class Table:
         asking = self.jobs[self.jobs["request"] != TOTAL]
         asking = asking[asking["components"].any(axis=1)]
         silent = bool((self.jobs["computation_fraction"] == 1).all())
-        return Stated(len(asking), int((asking["request"] == ORDERED).sum()), silent)
+        without = int((self.jobs["requested_time"] == np.inf).sum()) % len(self.jobs)
+        return Stated(len(asking), int((asking["request"] == ORDERED).sum()), silent, without)
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""

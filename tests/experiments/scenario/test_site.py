@@ -59,6 +59,28 @@ def test_what_a_log_does_not_say(unsaid, written):
     assert "processors: found 0" in refused.stderr
 
 
+def test_jobs_without_a_requested_time_are_told(written):
+    log = written(LOG.format(10, -1), "log.swf")
+    told = call("run", "site", "--workload", log)
+    assert "prediction: 1 job without a requested time: expected to take the mean of" in told.stderr
+    told = call("run", "site", "--workload", log, "--set", "prediction=exact")
+    assert "prediction:" not in told.stderr
+    told = call("run", "site", "--workload", written(LOG.format(9, 9), "log.swf"))
+    assert "prediction:" not in told.stderr
+
+
+def test_one_parameter_by_two_names_is_refused(written):
+    words = "found load and utilization, names of one parameter; accepted: one of them"
+    refused = call("run", "site", "--set", "load=0.5", "--set", "utilization=0.9")
+    assert (refused.exit_code, refused.stderr) == (2, f"metasched: --set: {words}\n")
+    text = '[[clusters]]\nname = "A"\nsize = 8\n[parameters]\nload = 0.5\nutilization = 0.9\n'
+    path = written(f'global = "dll"\nlocal = "easy"\n{text}', "two.toml")
+    refused = call("run", path)
+    assert (refused.exit_code, refused.stderr) == (2, f"metasched: {path}: {words}\n")
+    shown = call("run", "site", "--set", "processors=16", "--set", "jobs=20")
+    assert shown.exit_code == 0  # another name than the scenario's own
+
+
 def test_a_result_of_a_log_is_verified(written, tmp_path):
     log = written(LOG.format(10, 9), "log.swf")
     assert call("run", "site", "--workload", log, "--out", tmp_path / "out").exit_code == 0

@@ -36,6 +36,11 @@ BAD = [
     ("jobs = 150", "job = 150", "study.toml: set: job: unknown parameter; did you mean jobs"),
     ("jobs = 150", "jobs = 0", "study.toml: set: jobs: found 0; accepted: from 1"),
     ("jobs = 150", "load = 1", "study.toml: vary: load: found in set too; accepted: one of them"),
+    (
+        "jobs = 150",
+        "nodes = 9\nprocessors = 8",
+        "study.toml: set: found nodes and processors, names of one parameter; accepted: one",
+    ),
     ("load = [", "laod = [", "study.toml: vary: laod: unknown parameter; did you mean load"),
     ("0.9]", "-1]", "study.toml: vary: load: found -1; accepted: from "),
     ("[0.4, 0.9]", "0.4", "study.toml: vary.load: found 0.4; accepted: a list"),
