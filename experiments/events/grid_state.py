@@ -11,6 +11,7 @@ from experiments.events import job_events, words
 from experiments.events.happenings import processors
 from experiments.events.identity import Identity, identity
 from experiments.events.message_events import LOST, Event, kind_of
+from experiments.show.labels import away_words
 from experiments.show.numbers import duration, instant
 from grid.kernel.state import ADVERTISED, MESSAGE_KINDS
 
@@ -200,11 +201,8 @@ class Surroundings:
 
     def now_away(self) -> Iterator[str]:
         """Tell how many processors are away now."""
-        away = {name: count for name, count in self.away.items() if count}
-        if away:
-            of = next(iter(away)) if len(away) == 1 else f"{len(away):,} clusters"
-            count = sum(away.values())
-            yield f"{processors(count)} of {of} {'is' if count == 1 else 'are'} away"
+        if away := away_words(self.away):
+            yield away
 
     def never_told(self) -> Iterator[str]:
         """Tell of how many clusters the global scheduler does not know the last change."""

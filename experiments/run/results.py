@@ -82,6 +82,7 @@ class Result(RunTotals, Shown):
             refused_starts=world.state.refused,
             restarts=world.state.restarted,
             thrown_back=int(((slots["status"] != VACANT) & (slots["restarts"] > 0)).sum()),
+            away=_away(model),
             cluster_losses=[
                 {"restarts": cluster.restarts, "lost_work": cluster.lost_work}
                 for cluster in model.clusters
@@ -124,6 +125,12 @@ class Result(RunTotals, Shown):
         from experiments.show.run_plots import draw
 
         return draw([Ran.of(self)], what)
+
+
+def _away(model: GridModel) -> dict[str, int]:
+    platform = model.world.platform
+    away = platform.sizes - model.world.state.up
+    return {name: int(count) for name, count in zip(platform.names, away, strict=True) if count}
 
 
 def _planned(model: GridModel, counted_from: float) -> Rounds:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from experiments.show.labels import warm_up_words
+from experiments.show.labels import away_words, warm_up_words
 from grid.errors import GridError
 from grid.metrics.job_totals import Tally
 from grid.metrics.of_rounds import Rounds
@@ -35,19 +35,32 @@ DRAWN, GIVEN, MIXED = "drawn", "given", "mixed"
 """Where deadlines are from: the simulator's random numbers, the workload, or some of each."""
 
 
-def why_unfinished(unfinished: int, thrown_back: int, never_heard: bool) -> str:
+def why_unfinished(
+    unfinished: int,
+    thrown_back: int,
+    never_heard: bool,
+    away: Mapping[str, float],
+    varies: bool = False,
+) -> str:
     """Return in words why so many jobs are unfinished, of which failures threw some back.
 
-    >>> why_unfinished(3, 0, True)
+    What is away at the end is told as it is (`away_words`): jobs may wait for something else.
+
+    >>> why_unfinished(3, 0, True, {})
     'no scheduler started them; advertisements may have been lost, and advertise = change repeats \
 none'
-    >>> why_unfinished(3, 2, True)
+    >>> why_unfinished(3, 2, True, {})
     '1 that no scheduler started, 2 thrown back by failures'
+    >>> why_unfinished(3, 0, False, {"A": 8})
+    'no scheduler started them; 8 processors of A are away'
     """
+    told = away_words(away, varies)
+    too = f"; {told}" if told else ""
     if not thrown_back:
-        lost = "; advertisements may have been lost, and advertise = change repeats none"
-        return f"no scheduler started them{lost if never_heard else ''}"
-    back, never = f"{thrown_back:,} thrown back by failures", unfinished - thrown_back
+        lost = "; advertisements may have been lost"
+        lost += f"{' too' if told else ''}, and advertise = change repeats none"
+        return f"no scheduler started them{too}{lost if never_heard else ''}"
+    back, never = f"{thrown_back:,} thrown back by failures{too}", unfinished - thrown_back
     return f"{never:,} that no scheduler started, {back}" if never else back
 
 
@@ -107,6 +120,8 @@ class RunTotals:
         Times that a failure threw a job back.
     thrown_back : int
         Unfinished jobs that a failure threw back.
+    away : dict of str to int
+        Processors of clusters that are drained, failed or not yet there at its end, where some are.
     cluster_losses : list of dict
         Of each cluster its ``restarts``, to which a co-allocated job adds one on each of its
         clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds.
@@ -144,6 +159,7 @@ class RunTotals:
     refused_starts: int
     restarts: int
     thrown_back: int
+    away: dict[str, int]
     cluster_losses: list[dict[str, Any]]
     extras: Mapping[str, Any] = field(default_factory=dict)
     own_metrics: Mapping[str, float | None] = field(default_factory=dict)
@@ -210,7 +226,7 @@ class RunTotals:
     @property
     def why_unfinished(self) -> str:
         """Why jobs of a run that was not interrupted are unfinished, in words."""
-        return why_unfinished(self.unfinished, self.thrown_back, self.never_heard)
+        return why_unfinished(self.unfinished, self.thrown_back, self.never_heard, self.away)
 
     @property
     def never_heard(self) -> bool:

@@ -6,11 +6,21 @@ it. Metrics of the user's own have their names for labels, and no unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from agents.registry import GLOBAL, global_scheduler
-from experiments.show.numbers import PERCENT, PLAIN, POINTS, Scale, largest, percent, time_scale
+from experiments.show.numbers import (
+    PERCENT,
+    PLAIN,
+    POINTS,
+    Scale,
+    counted,
+    largest,
+    listed,
+    percent,
+    time_scale,
+)
 
 
 class Metric(NamedTuple):
@@ -98,6 +108,9 @@ OF_DEADLINES = ("over_deadline", "deadlines_met", "drawn_deadlines")
 WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
 
 SLOWED_NOBODY = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"
+
+_NAMED = 4
+"""Clusters with processors away that are named at most."""
 
 _TABLES = {
     "response_queues": Metric("mean response, queue", "time"),
@@ -226,6 +239,27 @@ def warm_up_words(warmup: int, left_out: int, arrived: int) -> str:
     if not left_out:
         are, others = "none is", "all"
     return f"warmup: {warmup:,}, of which {are} left out: {others} come with the first that counts"
+
+
+def away_words(away: Mapping[str, float], varies: bool = False) -> str:
+    """Return how many processors of which clusters are away, if any are; in some runs at most.
+
+    >>> away_words({"A": 1, "B": 0}), away_words({"A": 1, "B": 1200}), away_words({"A": 5}, True)
+    ('1 processor of A is away', '1 processor of A and 1,200 of B are away', \
+'up to 5 processors of A are away')
+    >>> away_words(dict.fromkeys("ABCDE", 2)), away_words({})
+    ('10 processors of 5 clusters are away', '')
+    """
+    away = {name: count for name, count in away.items() if count}
+    if len(away) > _NAMED:
+        away = {counted(len(away), "cluster"): sum(away.values())}
+    if not away:
+        return ""
+    (name, count), *others = away.items()
+    named = [f"{counted(count, 'processor')} of {name}"]
+    named += [f"{count:,.0f} of {name}" for name, count in others]
+    are = "is" if sum(away.values()) == 1 else "are"
+    return f"{'up to ' if varies else ''}{listed(named)} {are} away"
 
 
 def has_a_say(global_: str, clusters: int) -> bool:

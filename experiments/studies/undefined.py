@@ -14,7 +14,7 @@ from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition
 from experiments.studies.tables import COUNTS, StudyTables
 from experiments.studies.workloads import WINDOW
-from experiments.sweeps.replications import LEFT, WHY
+from experiments.sweeps.replications import LEFT, is_reason
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
@@ -111,7 +111,7 @@ def _failed(runs: pd.DataFrame, metric: str) -> pd.Series:
 
 def check_metrics(study: Definition, found: Mapping[str, Sequence[float]], where: str) -> None:
     """Raise `GridError`, naming a file, for a metric that is none of those found in a run."""
-    metrics = [name for name in found if name not in (*COUNTS, LEFT, *WHY)]
+    metrics = [name for name in found if name not in (*COUNTS, LEFT) and not is_reason(name)]
     for key, names in (("metric", [study.metric]), ("report", study.report)):
         for name in names:
             if name not in metrics:

@@ -46,6 +46,8 @@ LEFT = "all_left_at"
 """When the last job of a run ended, s, which is no metric."""
 WHY = ("thrown_back", "never_heard")
 """Of a run that left jobs, what `why_unfinished` goes by; no metrics either."""
+AWAY = "away/"
+"""Begins what it goes by, too: of clusters by name, how many processors are away, if any are."""
 PROBE = 20
 """The time that runs take is measured by one of so many times fewer jobs."""
 SEEDS = 10
@@ -292,14 +294,24 @@ def why_left(runs: pd.DataFrame) -> str:
     if not {*WHY} <= {*runs}:
         return ""
     unfinished, back, never = (int(runs[name].sum()) for name in ("unfinished", *WHY))
-    return why_unfinished(unfinished, back, bool(never)) if unfinished else ""
+    if not unfinished:
+        return ""
+    of = {name: name.removeprefix(AWAY) for name in map(str, runs) if name.startswith(AWAY)}
+    away = runs.loc[runs["unfinished"] > 0, [*of]].fillna(0).rename(columns=of)
+    varies = bool((away.nunique() > 1).any())
+    return why_unfinished(unfinished, back, bool(never), away.max().to_dict(), varies)
+
+
+def is_reason(name: str) -> bool:
+    """Return whether a number of a run is a reason for jobs that it left, and no metric."""
+    return name in WHY or name.startswith(AWAY)
 
 
 def _row(seed: int, found: Observation) -> dict[str, float]:
     return {"seed": seed} | {
         name: values[0]
         for name, values in found.items()
-        if name not in (LEFT, *WHY) and not name.startswith(FAILED)
+        if name != LEFT and not is_reason(name) and not name.startswith(FAILED)
     }
 
 
@@ -339,8 +351,8 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
 
     Also how many jobs it ``completed``, ``rejected`` and left ``unfinished``, and whether it is
     ``stable``: 1, 0, or NaN if nothing tells; a number for each metric of the user's own that
-    failed; `WHY`, if jobs are left; and, where changes of the platform are planned, `LEFT`, when
-    the last job ended, s, NaN if jobs are left.
+    failed; `WHY` and `AWAY`, if jobs are left; and, where changes of the platform are planned,
+    `LEFT`, when the last job ended, s, NaN if jobs are left.
     """
     observed = Observed(model)
     if scenario.own_metrics:
@@ -366,8 +378,9 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     counted = {name: [float(count)] for name, count in counts.items()}
     left = result.all_left_at if result.all_left_at < math.inf else math.nan
     changes = {LEFT: [left]} if scenario.platform.changes else {}
-    why = (result.thrown_back, result.never_heard) if result.unfinished else ()
-    reasons = {name: [float(each)] for name, each in zip(WHY, why, strict=False)}
+    why = dict(zip(WHY, (result.thrown_back, result.never_heard), strict=True))
+    why |= {f"{AWAY}{name}": count for name, count in result.away.items()}
+    reasons = {name: [float(each)] for name, each in why.items()} if result.unfinished else {}
     return {**counted, **numbers, "stable": [told], **failed, **changes, **reasons}
 
 

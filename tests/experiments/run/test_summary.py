@@ -11,16 +11,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agents.model import GridModel
 from experiments.run import run
 from experiments.run.totals import WHOLE
 from experiments.scenario.checked import checked
 from experiments.scenario.scenario import Scenario
 from grid.jobs import job_table
+from grid.platform.changes import Change
 from grid.platform.multicluster import Platform
 from grid.workloads.source import Cleaning
 from grid.workloads.table import Table
 from tests.agents import small_grids
-from tests.experiments.small_results import PLATFORM, First, Never, plain, printed, result_of, table
+from tests.experiments.small_results import (
+    PLATFORM,
+    Arrival,
+    First,
+    Never,
+    plain,
+    printed,
+    result_of,
+    table,
+)
 
 
 def test_summary_has_the_contract_and_no_key_without_cause(result):
@@ -193,6 +204,23 @@ def test_jobs_that_failures_threw_back_had_been_started(rows, why):
         model.world.resources.fail(0, processor, 3.0)
     model.run()
     assert why in printed(result_of(model, "failing", 0.1))
+
+
+def test_unfinished_jobs_are_told_with_what_is_away_at_the_end():
+    """Whatever else they may wait for: whether it would start them is not known."""
+    changes = (
+        Change("C1", "fail", at=1),
+        Change("C2", "drain", at=1, processors=2),
+        Change("C3", "drain", at=1, until=9),
+    )
+    model = GridModel(replace(PLATFORM, changes=changes), table(), Never, Arrival)
+    model.run()
+    result = result_of(model, "away", 0.1)
+    assert result.away == {"C1": 20, "C2": 2}
+    why = "no scheduler started them; 20 processors of C1 and 2 of C2 are away"
+    assert result.why_unfinished == why
+    lossy = replace(result, scenario=result.scenario.changed(loss=0.1))
+    assert lossy.why_unfinished.startswith(f"{why}; advertisements may have been lost too, and")
 
 
 @pytest.mark.parametrize("arrivals", [[0.0, 0.0], [0.0, 2.0, 2.0], [1.0, 2.0, 2.0, 5.0]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,7 @@ from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.replications import observe_run, replicate
 from experiments.sweeps.statistics import mean_interval
+from grid.platform.changes import Change
 from tests.agents.small_grids import PLATFORM
 
 SETTINGS = ["jobs_per_cluster=400", "warmup=100"]
@@ -140,6 +142,16 @@ def test_rounds_and_logs_are_carried_to_their_end(mode, tmp_path):
     found, model = observed(scenario)
     assert not model.running
     assert found["unfinished"] == [0.0]
+
+
+def test_jobs_that_runs_left_are_told_with_what_is_away():
+    """With no part in the table of runs, which has metrics."""
+    platform = replace(PLATFORM, changes=tuple(Change(f"C{at}", "fail", 5.0) for at in (1, 2, 3)))
+    found = replicate(Scenario("mine", platform, {"jobs": 50}, "ect", "fcfs"), 1, 2, 1, Silent())
+    away = "8 processors of C1, 6 of C2 and 4 of C3 are away"
+    assert found.unfinished
+    assert found.why_unfinished.endswith(f"; {away}")
+    assert not [name for name in found.runs if "away" in name]
 
 
 def test_what_cannot_be_replicated_is_refused_in_one_line(tmp_path):
