@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from agents.messages import name_jobs
 from experiments.events import job_events, words
 from experiments.events.happenings import processors
-from experiments.events.identity import Identity, identity
+from experiments.events.identity import Identity, identities, identity
 from experiments.events.message_events import LOST, Event, kind_of
 from experiments.show.labels import away_words
 from experiments.show.numbers import duration, instant
@@ -60,6 +60,8 @@ class Surroundings:
         there.
     waiting : dict of str to dict of Identity to float
         Jobs that wait at each cluster, and since when, s.
+    coming : dict of str to dict of Identity to float
+        Jobs of seed schedules that are not yet at their cluster, and when their schedule is, s.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Surroundings:
         self.free = dict(sizes)
         self.away = dict.fromkeys(sizes, 0)
         self.waiting: dict[str, dict[Identity, float]] = {name: {} for name in sizes}
+        self.coming: dict[str, dict[Identity, float]] = {name: {} for name in sizes}
         self._batch, self._round, self._ran = batch, 1, False  # if a job of the round finished
         self._submitted = 0.0  # when a job last was, s
         self._made: dict[str, _Room] = {}
@@ -93,6 +96,10 @@ class Surroundings:
             self._submitted = event["time"]
         elif kind == job_events.LANDED:
             self.waiting[event["receiver"]][identity(event)] = event["time"]
+            self.coming[event["receiver"]].pop(identity(event), None)
+        elif kind == "SeedSchedule":
+            due: float = event["due"]
+            self.coming[event["receiver"]] |= dict.fromkeys(identities(event), due)
         elif kind == job_events.STARTED:
             self._running[identity(event)] = event["placement"]
             landed = (identity(event) in self.waiting[name] for name in event["placement"])
@@ -101,7 +108,7 @@ class Surroundings:
                 self.waiting[name].pop(identity(event), None)
                 self.free[name] -= held
         elif kind == job_events.RETURNED:
-            for jobs in self.waiting.values():
+            for jobs in (*self.waiting.values(), *self.coming.values()):
                 jobs.pop(identity(event), None)
         elif kind in (job_events.FINISHED, job_events.RESTARTED):
             self._ran |= kind == job_events.FINISHED

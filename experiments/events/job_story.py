@@ -13,7 +13,7 @@ from experiments.events.happenings import in_time, processors
 from experiments.events.identity import Identity, identities, identity
 from experiments.events.log import ENDED, PLANNED
 from experiments.events.message_events import Event
-from experiments.events.plans import Plans
+from experiments.events.plans import Gathering, Plans
 from experiments.events.words import Line, Place
 from experiments.show.numbers import duration, instant
 
@@ -70,6 +70,8 @@ class Teller:
         self._sent: Event | None = None  # the decision where it goes, as long as it is not told
         self._transfer: Event | None = None  # what follows from it
         self._seeded = False  # or was told of as an allocation
+        self._schedule: Event | None = None  # its seed schedule, until it comes to its cluster
+        self._gathering: Gathering | None = None  # of that schedule, there
         self._decision: list[Line] = []  # what the global scheduler knew when it decided
         self._view: Line | None = None  # that of them which tells of its cluster
         self._decided, self._chosen = 0.0, ""  # when, and for which cluster
@@ -118,14 +120,18 @@ class Teller:
             self._hear_own(kind, event, time)
         elif kind == PLANNED and self.job in identities(event):
             self._plans.hear(event, self.job)
+            if self._gathering is not None:
+                self._gathering.plan(event)
         elif kind == "SeedSchedule" and self.job in identities(event):
             self._seed(event, time)
         elif self._landed is not None:
             if kind == job_events.STARTED and self._where in event["placement"]:
                 self._passed.append((time, identity(event)))
-            elif kind == job_events.LANDED and time == self._landed:
-                if self._where == event["receiver"]:
+            elif kind == job_events.LANDED and self._where == event["receiver"]:
+                if time == self._landed:
                     self._came.append(identity(event))
+                if self._gathering is not None:
+                    self._gathering.land(identity(event), time, time > self._landed)
             elif kind == job_events.RESOURCES and event["cluster"] == self._where:
                 self._most_away = max(self._most_away, self._around.away[self._where])
             elif kind == "ScheduleReport" and event["sender"] == self._where:
@@ -241,6 +247,8 @@ class Teller:
         if self._sent is None:
             self._tell(time, f"waits at {where} again")
         self._landed, self._passed, self._stands = time, [], f"waits at {where}"
+        seed, self._schedule = self._schedule, None
+        self._gathering = None if seed is None else Gathering(seed, self._around.coming[where])
         others = {job: at for job, at in self._around.waiting[where].items() if job != self.job}
         before = sorted(job for job, at in others.items() if at < time)
         self._came = [job for job, at in others.items() if at == time]
@@ -284,7 +292,7 @@ class Teller:
 
     def _seed(self, event: Event, time: float) -> None:
         """Tell the round, the composition and what is expected of it."""
-        self._seeded = True
+        self._seeded, self._schedule = True, event
         world, cluster, jobs = event["sender"], event["receiver"], identities(event)
         index = jobs.index(self.job)
         place = Place(time, index + 1, len(jobs))
@@ -335,6 +343,8 @@ class Teller:
                 self._tell(None, f"{waited} to be given processors")
             else:
                 self._tell(None, f"{waited} there", *self._found, *_together(self._came, "came"))
+                if self._gathering is not None:
+                    self._lines[-1].parts.extend(self._gathering.told)
             why: list[str] = []
             clusters = [name for name, _ in parts]
             if self._landed is None:

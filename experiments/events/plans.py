@@ -1,7 +1,10 @@
-"""The plans that a waiting job is in: the first and the last, and the others in one line."""
+"""What a waiting job's plans are like, and for which jobs of seed schedules the first waits."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from agents.messages import name_jobs
 from experiments.events import words
 from experiments.events.identity import Identity, identities
 from experiments.events.message_events import Event
@@ -44,3 +47,59 @@ class Plans:
             lines.append(words.plan(self._scheduler, last))
         self._places, self._report = [], []
         return lines
+
+
+class Gathering:
+    """Hears which jobs a local scheduler waits for before it plans one job of a seed schedule.
+
+    It plans those of a seed schedule together, and those of earlier ones before them
+    (`agents.schedulers.PlanningScheduler`).
+
+    Parameters
+    ----------
+    seed : event
+        The job's own seed schedule.
+    coming : mapping of Identity to float
+        Jobs of seed schedules that are not yet there when the job comes, and when these are, s.
+
+    Attributes
+    ----------
+    told : list of str
+        What is to be told, as soon as the job is planned.
+
+    Examples
+    --------
+    >>> seed, plan = {"jobs": [1, 2], "due": 5.0}, {"sender": "TITAN C1", "time": 9.0}
+    >>> second, third = Identity(2), Identity(3)
+    >>> gathering = Gathering(seed, {second: 5.0, third: 4.0, Identity(4): 6.0})
+    >>> for job in (second, third):
+    ...     gathering.land(job, 9.0, late=True)
+    >>> gathering.plan(plan)
+    >>> gathering.told
+    ['TITAN C1 waits until all jobs of its seed schedule and of those before have come: jobs 2, 3']
+    """
+
+    def __init__(self, seed: Event, coming: Mapping[Identity, float]) -> None:
+        self.told: list[str] = []
+        self._own = {*identities(seed)}
+        self._awaited = {job for job, due in coming.items() if due <= seed["due"]}
+        self._late: list[Identity] = []
+        self._last = 0.0  # when the last of them came
+
+    def land(self, job: Identity, time: float, late: bool) -> None:
+        """Take that another job came there, perhaps later than the one that this is about."""
+        if job in self._awaited:
+            self._awaited.remove(job)
+            if late:
+                self._late.append(job)
+                self._last = time
+
+    def plan(self, event: Event) -> None:
+        """Take a plan with the job in it: the first ends the wait."""
+        if self._late and event["time"] == self._last:
+            before = "" if self._own.issuperset(self._late) else " and of those before"
+            self.told = [
+                f"{event['sender']} waits until all jobs of its seed schedule{before} have come: "
+                f"{name_jobs(tuple(sorted(self._late)))}"
+            ]
+        self._awaited, self._late = set(), []

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from agents.messages import name_jobs
 from agents.schedulers import GlobalScheduler
 from experiments.events.explain import explain
 from experiments.events.happenings import processors
@@ -201,3 +202,28 @@ def test_jobs_that_start_or_come_at_one_instant_have_no_order():
     assert "jobs 2, 3 waiting before it, job 5 came there at the same time" in lines(4)
     assert "jobs 2, 3 waiting before it, job 4 came there at the same time" in lines(5)
     assert "jobs 2, 3, 4 started there before it" in lines(5)
+
+
+def test_a_wait_for_the_other_jobs_of_a_seed_schedule_is_explained(tmp_path):
+    """Of every job that is planned later than it comes, and of no other."""
+    words = "--set", "jobs=60", "--set", "queue=5", "--set", "latency=3", "--set", "loss=0.4"
+    log = tmp_path / "o" / "events.jsonl"
+    done = call("run", "muscle", *words, "--out", log.parent, "--events", log)
+    assert done.exit_code == 0, done.output
+    landed, planned, seeds, waits = {}, {}, {}, set()
+    for event in map(json.loads, log.read_text().splitlines()):
+        if event["event"] == "landed":
+            landed[event["job"]] = event["time"]
+        elif event["event"] == "planned":
+            planned = {**dict.fromkeys(event["jobs"], event["time"]), **planned}
+        elif event.get("kind") == "SeedSchedule" and event["event"] == "message":
+            seeds |= dict.fromkeys(event["jobs"], event)
+    for job, seed in seeds.items():
+        late = [each for each in seed["jobs"] if landed[job] < landed[each] <= planned[job]]
+        told = [part for line in explain(log.parent, job)[0].lines for part in line.parts]
+        assert [part for part in told if "waits until" in part] == [
+            f"TITAN {seed['receiver']} waits until all jobs of its seed schedule have come: "
+            f"{name_jobs(tuple(sorted(late)))}"
+        ] * (planned[job] > landed[job])
+        waits.add(planned[job] > landed[job])
+    assert waits == {False, True}
