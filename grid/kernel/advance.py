@@ -14,19 +14,12 @@ import numpy as np
 
 from grid.kernel.advertisements import advertise, hear, is_news_out, pass_on, tick_again
 from grid.kernel.compile import compiled, inlined
-from grid.kernel.events import kind_of, plan_failure, remove_next
+from grid.kernel.events import kind_of, remove_next
 from grid.kernel.lifecycle.arrival import become_known, enqueue, land, next_arrival, submit
-from grid.kernel.lifecycle.execution import (
-    complete,
-    fail,
-    repair,
-    retire,
-    run_over,
-    run_over_with_parts,
-    start_waiting,
-)
+from grid.kernel.lifecycle.changes import change
+from grid.kernel.lifecycle.execution import complete, run_over, run_over_with_parts, start_waiting
 from grid.kernel.lifecycle.requeue import give_back, give_back_landing
-from grid.kernel.lifecycle.termination import count_in_vain, events_awaited, nothing_awaited
+from grid.kernel.lifecycle.termination import events_awaited, nothing_awaited
 from grid.kernel.placing import broken, place_jobs
 from grid.kernel.policies.decisions import call_priority
 from grid.kernel.queueing.backfilling import note_newcomer, serve
@@ -76,30 +69,6 @@ def _is_stale(slots: Any, processors: Any, event: Any) -> bool:
 
 
 @inlined
-def _change(state: State, tables: Tables, kind: int, processor: int) -> None:
-    """Have a processor fail, go, or come back."""
-    if kind in (BREAK, MEND):
-        state.background -= 1
-        count_in_vain(state)
-    else:
-        state.changes -= 1
-    if kind == REPAIR:
-        repair(state, tables, processor)
-    elif kind == FAIL:
-        fail(state, tables, processor)
-    elif kind == RETIRE:
-        retire(state, tables, processor)
-    elif kind == BREAK:
-        state.broken += 1
-        fail(state, tables, processor)
-        plan_failure(state, tables.events, MEND, state.mean_down, processor)
-    else:
-        state.broken -= 1
-        repair(state, tables, processor)
-        plan_failure(state, tables.events, BREAK, state.mean_up, processor)
-
-
-@inlined
 def _ended(state: State, tables: Tables) -> bool:
     """Let jobs end whose ends stand in the heap; tell whether one did that the scheduler is told.
 
@@ -141,7 +110,7 @@ def _happen(state: State, tables: Tables, processors: Any) -> None:
             if not stale:
                 run_over(state, tables, subject)
         elif processors is not None and kind in (REPAIR, FAIL, RETIRE, MEND, BREAK):
-            _change(state, tables, kind, subject)
+            change(state, tables, kind, subject)
         elif kind == ADVERTISEMENT:
             _deliver(state, tables, subject, item)
         elif kind == TICK:

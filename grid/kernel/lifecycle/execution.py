@@ -1,4 +1,4 @@
-"""A job's way through: started on one cluster or several, and off by its end or a failure."""
+"""A job's way through: started on one cluster or several, and taken off at its end."""
 
 from __future__ import annotations
 
@@ -11,25 +11,19 @@ from grid.kernel.bandwidth import find_overdue, overdue_at, set_demand, slide
 from grid.kernel.compile import inlined, part
 from grid.kernel.distance import lag, stage
 from grid.kernel.events import schedule
-from grid.kernel.lifecycle.arrival import announce, land
 from grid.kernel.lifecycle.departure import record, vacate
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import (
-    ask_for_report,
-    bring_up,
-    doom,
     have_served,
     hold,
     release,
-    spare,
-    take_down,
 )
 from grid.kernel.queueing.fair_share import charge_end, charge_start, leave_head
 from grid.kernel.queueing.global_queue import leave_line, offer_again, overtake
 from grid.kernel.queueing.queues import first
 from grid.kernel.queueing.releases import keep_in_order
 from grid.kernel.queueing.visiting import note_placement, note_release
-from grid.kernel.state import COALLOCATED, DOWN, EASY, END, FREE, NONE, OVERDUE, RUNNING, State
+from grid.kernel.state import COALLOCATED, EASY, END, NONE, OVERDUE, RUNNING, State
 from grid.kernel.statistics import count_completion, let_time_pass
 from grid.kernel.tables import Tables
 
@@ -268,7 +262,7 @@ def _take_off_parts(state: State, tables: Tables, job: int) -> None:
 
 
 @inlined
-def _known_at_once(state: State, cluster: int) -> None:
+def known_at_once(state: State, cluster: int) -> None:
     """Have jobs offered again if the global scheduler knows what changed on a cluster."""
     if state.at_once[cluster] == 1:
         offer_again(state)
@@ -282,7 +276,7 @@ def _split_of(state: State, splits: Any, sliding: Any, slot: Any) -> int:
     take = sliding[slot.sliding].take
     for cluster in range(state.clusters):
         if take[cluster] > 0:
-            _known_at_once(state, cluster)
+            known_at_once(state, cluster)
     if state.recording == 0:
         return NONE
     split = state.splits
@@ -307,68 +301,6 @@ def complete(state: State, tables: Tables, job: int) -> None:
         if slot.predicted_time != slot.execution_time:
             state.mispredicted[slot.cluster] = 1
             state.mispredicted_any = state.notify
-        _known_at_once(state, slot.cluster)
+        known_at_once(state, slot.cluster)
     vacate(state, tables.slots, job)
     state.completed += 1
-
-
-@inlined
-def _lose(state: State, slot: Any, sliding: Any) -> None:
-    """Count a running job that a failure throws back, and what it has done in vain."""
-    state.restarted += 1
-    lasted = state.now - slot.start
-    if slot.status == RUNNING:
-        state.restarts[slot.cluster] += 1
-        state.lost_work[slot.cluster] += lasted * slot.size
-    else:
-        take = sliding[slot.sliding].take
-        for cluster in range(state.clusters):
-            if take[cluster] > 0:
-                state.restarts[cluster] += 1
-                state.lost_work[cluster] += lasted * take[cluster]
-
-
-@part
-def fail(state: State, tables: Tables, processor: int) -> None:
-    """Fail a processor; the job on it goes back to the queue that it was started from."""
-    slots, row = tables.slots, tables.processors[processor]
-    doom(state, tables.processors, processor)
-    job = row.holder
-    if job == DOWN:
-        return
-    if job != FREE:
-        slot = slots[job]
-        _lose(state, slot, tables.sliding)
-        if slot.status == RUNNING:
-            ask_for_report(state, slot.cluster)
-        take_off(state, tables, job, slot.placed == 0)
-        slot.end_event = NONE
-        slot.restarts += 1
-        if slot.placed == 1:
-            slot.cluster = NONE
-            announce(state, tables, job, row.cluster)
-        else:
-            land(state, slots, job)
-    if row.holder != DOWN:  # as one that was drained is by now
-        take_down(state, tables, processor)
-    _known_at_once(state, row.cluster)
-
-
-@part
-def retire(state: State, tables: Tables, processor: int) -> None:
-    """Have a processor go down as soon as it is free."""
-    doom(state, tables.processors, processor)
-    if tables.processors[processor].holder == FREE:
-        take_down(state, tables, processor)
-        _known_at_once(state, tables.processors[processor].cluster)
-
-
-@part
-def repair(state: State, tables: Tables, processor: int) -> None:
-    """Bring a processor back, unless it is down for another cause too."""
-    row = tables.processors[processor]
-    spare(state, tables.processors, processor)
-    if row.causes == 0:
-        if row.holder == DOWN:
-            bring_up(state, tables, processor)
-        _known_at_once(state, row.cluster)

@@ -1,0 +1,111 @@
+"""Processors that fail, go, or come back: as planned, or by chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grid.kernel.compile import inlined, part
+from grid.kernel.events import plan_failure
+from grid.kernel.lifecycle.arrival import announce, land
+from grid.kernel.lifecycle.execution import known_at_once, take_off
+from grid.kernel.lifecycle.termination import count_in_vain
+from grid.kernel.processors import ask_for_report, bring_up, doom, spare, take_down
+from grid.kernel.state import (
+    BREAK,
+    DOWN,
+    FAIL,
+    FREE,
+    MEND,
+    NONE,
+    REPAIR,
+    RETIRE,
+    RUNNING,
+    State,
+)
+from grid.kernel.tables import Tables
+
+
+@inlined
+def _lose(state: State, slot: Any, sliding: Any) -> None:
+    """Count a running job that a failure throws back, and what it has done in vain."""
+    state.restarted += 1
+    lasted = state.now - slot.start
+    if slot.status == RUNNING:
+        state.restarts[slot.cluster] += 1
+        state.lost_work[slot.cluster] += lasted * slot.size
+    else:
+        take = sliding[slot.sliding].take
+        for cluster in range(state.clusters):
+            if take[cluster] > 0:
+                state.restarts[cluster] += 1
+                state.lost_work[cluster] += lasted * take[cluster]
+
+
+@part
+def fail(state: State, tables: Tables, processor: int) -> None:
+    """Fail a processor; the job on it goes back to the queue that it was started from."""
+    slots, row = tables.slots, tables.processors[processor]
+    doom(state, tables.processors, processor)
+    job = row.holder
+    if job == DOWN:
+        return
+    if job != FREE:
+        slot = slots[job]
+        _lose(state, slot, tables.sliding)
+        if slot.status == RUNNING:
+            ask_for_report(state, slot.cluster)
+        take_off(state, tables, job, slot.placed == 0)
+        slot.end_event = NONE
+        slot.restarts += 1
+        if slot.placed == 1:
+            slot.cluster = NONE
+            announce(state, tables, job, row.cluster)
+        else:
+            land(state, slots, job)
+    if row.holder != DOWN:  # as one that was drained is by now
+        take_down(state, tables, processor)
+    known_at_once(state, row.cluster)
+
+
+@part
+def retire(state: State, tables: Tables, processor: int) -> None:
+    """Have a processor go down as soon as it is free."""
+    doom(state, tables.processors, processor)
+    if tables.processors[processor].holder == FREE:
+        take_down(state, tables, processor)
+        known_at_once(state, tables.processors[processor].cluster)
+
+
+@part
+def repair(state: State, tables: Tables, processor: int) -> None:
+    """Bring a processor back, unless it is down for another cause too."""
+    row = tables.processors[processor]
+    spare(state, tables.processors, processor)
+    if row.causes == 0:
+        if row.holder == DOWN:
+            bring_up(state, tables, processor)
+        known_at_once(state, row.cluster)
+
+
+@inlined
+def change(state: State, tables: Tables, kind: int, processor: int) -> None:
+    """Have a processor fail, go, or come back."""
+    if kind in (BREAK, MEND):
+        state.background -= 1
+        count_in_vain(state)
+    else:
+        state.changes -= 1
+    if kind == REPAIR:
+        repair(state, tables, processor)
+    elif kind == FAIL:
+        fail(state, tables, processor)
+    elif kind == RETIRE:
+        retire(state, tables, processor)
+    elif kind == BREAK:
+        state.broken += 1
+        fail(state, tables, processor)
+        plan_failure(state, tables.events, MEND, state.mean_down, processor)
+    else:
+        state.broken -= 1
+        repair(state, tables, processor)
+        plan_failure(state, tables.events, BREAK, state.mean_up, processor)
