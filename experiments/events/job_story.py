@@ -259,9 +259,9 @@ class Teller:
         if not fits and (holders := self._around.holders(where)):
             self._found.append(f"{name_jobs(tuple(holders))} running there")
         if before:
-            self._found.append(f"{name_jobs(tuple(before))} waiting before it")
+            self._found.append(f"{name_jobs(tuple(before))} waiting there already")
         elif fits:
-            self._found.append("no job waiting before it")
+            self._found.append("no job waiting there")
 
     def _catch_up(self) -> None:
         """Tell how it came to its cluster, and of the plans there: what explains it comes late."""

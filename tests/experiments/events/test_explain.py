@@ -112,7 +112,7 @@ def test_who_waits_for_whom():
     ]
     assert third[-3:-1] == [
         (None, "waited 8 s there, it needs 1 processor and found 1 of its 4 processors free, "
-               "job 2 waiting before it"),
+               "job 2 waiting there already"),
         (None, "job 1 has just ended and makes room, job 2 started there at the same time"),
     ]  # fmt: skip
 

@@ -198,9 +198,9 @@ def test_jobs_that_start_or_come_at_one_instant_have_no_order():
     for job, others in ((2, "3, 4"), (3, "2, 4"), (4, "2, 3")):
         assert f"jobs {others} started there at the same time" in lines(job)
         assert "started there before it" not in lines(job)
-        assert ("jobs 2, 3 waiting before it" in lines(job)) == (job == 4)
-    assert "jobs 2, 3 waiting before it, job 5 came there at the same time" in lines(4)
-    assert "jobs 2, 3 waiting before it, job 4 came there at the same time" in lines(5)
+        assert ("jobs 2, 3 waiting there already" in lines(job)) == (job == 4)
+    assert "jobs 2, 3 waiting there already, job 5 came there at the same time" in lines(4)
+    assert "jobs 2, 3 waiting there already, job 4 came there at the same time" in lines(5)
     assert "jobs 2, 3, 4 started there before it" in lines(5)
 
 

@@ -24,7 +24,7 @@ def test_jobs_of_one_number_have_a_story_each(tmp_path):
     assert [time for time, _ in first.lines] == [0, 0, 10]
     assert "job 1 (1st) running there" in ", ".join(second.lines[2].parts)
     (third,) = explain(out, 2)
-    assert "job 1 (1st) running there, job 1 (2nd) waiting before it" in ", ".join(
+    assert "job 1 (1st) running there, job 1 (2nd) waiting there already" in ", ".join(
         third.lines[2].parts
     )
     told = call("explain", out, 1).stdout
