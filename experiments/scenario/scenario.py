@@ -19,7 +19,7 @@ from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.run.own_metrics import check_names
 from experiments.scenario.assignments import read_settings
-from experiments.scenario.checked import ScenarioError, checked, kinds_for, naming
+from experiments.scenario.checked import ScenarioError, blaming, checked, kinds_for, naming
 from experiments.scenario.fields import check_fields, whole_seed
 from experiments.scenario.files import is_packaged, scenario_file
 from experiments.scenario.jobs import Duration, Source, build_workload, paths_of, read_source
@@ -133,7 +133,8 @@ class Scenario(Shown):
         if path.suffix == ".toml":
             found = cls(plain(path.stem, most=255), **read_toml(path, instead, other))
         else:
-            found = runpy.run_path(str(path)).get("scenario")
+            with blaming(str(path)):
+                found = runpy.run_path(str(path)).get("scenario")
         if not isinstance(found, cls):
             raise ScenarioError(
                 f"{path}: variable `scenario` is {quoted(found)}; accepted: a Scenario"
@@ -141,8 +142,7 @@ class Scenario(Shown):
         assert isinstance(found.parameters, Parameters)
         if not packaged:
             return dataclasses.replace(found, path=str(path))
-        names = frozenset(found.parameters.model_fields_set)
-        return dataclasses.replace(found, packaged=names)
+        return dataclasses.replace(found, packaged=frozenset(found.parameters.model_fields_set))
 
     def changed(
         self, settings: str | Sequence[str] = (), where: str = "changed", **changes: Any

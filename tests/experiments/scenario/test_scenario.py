@@ -168,6 +168,9 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
         Scenario.load(written("1 0 0 10 1", "site.swf"))
     with pytest.raises(ScenarioError, match="variable `scenario` is None; accepted: a Scenario"):
         Scenario.load(written("x = 1", "empty.py"))
+    script = "from grid.platform.multicluster import Platform\nPlatform.star([])\n"
+    with pytest.raises(GridError, match=r"/none\.py: .*accepted"):
+        Scenario.load(written(script, "none.py"))
     (tmp_path / "folder.toml").mkdir()
     with pytest.raises(ScenarioError, match="no such file"):
         Scenario.load(str(tmp_path / "folder.toml"))
