@@ -255,13 +255,19 @@ def split_the_first(known, job, memory):
     return k.START
 
 
-@pytest.mark.parametrize("penalty", [0.0, 1.0])
-@pytest.mark.parametrize("service", ["easy", "conservative"])
-def test_parts_of_jobs_that_are_split_are_releases(service, penalty):
+def site_of_parts(service, penalty):
+    """Return a world in which the first job is split, and the others go to the first cluster."""
     world = World(Platform.star([8, 4]))
     address = Addresses(place_address(split_the_first, world.capacity))
     world.policies.set_global(rules(spans=True, penalty=penalty), address)
     world.policies.set_local(0, priority_address(as_they_land), service=service)
+    return world
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+@pytest.mark.parametrize("service", ["easy", "conservative"])
+def test_parts_of_jobs_that_are_split_are_releases(service, penalty):
+    world = site_of_parts(service, penalty)
     # 1 holds 4 of 8 until 10; 2 needs 6, so that at 10 two are extra.
     world.submit(table_of([(0, 8, 10, 0), (1, 6, 5, 0), (0, 3, 20, 0), (0, 2, 20, 0)]))
     world.advance(np.inf)
@@ -271,10 +277,7 @@ def test_parts_of_jobs_that_are_split_are_releases(service, penalty):
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
 @pytest.mark.parametrize("service", ["easy", "conservative"])
 def test_queues_are_served_when_a_job_that_is_split_should_have_ended(service, penalty):
-    world = World(Platform.star([8, 4]))
-    address = Addresses(place_address(split_the_first, world.capacity))
-    world.policies.set_global(rules(spans=True, penalty=penalty), address)
-    world.policies.set_local(0, priority_address(as_they_land), service=service)
+    world = site_of_parts(service, penalty)
     world.policies.set_prediction(np.ones(2), requested=True)
     # 2 should have ended at 100, 1 at 110: only then is there room for 4 beside 3, which is late.
     rows = [(0, 8, 1100, 110), (0, 1, 1000, 100), (105, 4, 200, 20), (1, 1, 300, 30)]
