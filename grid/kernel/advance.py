@@ -219,11 +219,13 @@ def _settle(state: State, tables: Tables) -> int:
 @inlined
 def _advertise(state: State, tables: Tables) -> None:
     """Have the brokers of clusters tell what changed at this instant, or what is due to be told."""
-    heard = False
+    heard, changed = False, False
     for index in range(state.touched_count):
         cluster = state.touched_list[index]
-        if state.touched[cluster] == CHANGED and state.on_change == 1 and state.tick == 0:
-            heard |= advertise(state, tables, cluster)
+        if state.touched[cluster] == CHANGED:
+            changed = True
+            if state.on_change == 1 and state.tick == 0:
+                heard |= advertise(state, tables, cluster)
         state.touched[cluster] = UNTOUCHED
     if state.tick == 1:
         state.tick = 0
@@ -234,9 +236,9 @@ def _advertise(state: State, tables: Tables) -> None:
             tick_again(state, tables.events)
         for cluster in range(state.clusters):
             heard |= advertise(state, tables, cluster)
-    elif state.period > 0.0 and state.ticking == 0 and state.changed_count > 0:
+    elif state.period > 0.0 and state.ticking == 0 and changed:
         tick_again(state, tables.events)
-    state.touched_count = state.changed_count = 0
+    state.touched_count = 0
     if heard:
         offer_again(state)
 

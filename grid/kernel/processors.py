@@ -35,7 +35,6 @@ def touch(state: State, cluster: int) -> None:
     if state.touched[cluster] != CHANGED:
         state.touched[cluster] = CHANGED
         state.touched_at[cluster] = state.now
-        state.changed_count += 1
 
 
 @inlined

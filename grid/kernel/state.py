@@ -207,7 +207,6 @@ class State(Record):
     touched = Column(np.int64, CLUSTER)  # at this instant, UNTOUCHED to CHANGED
     touched_list = Column(np.int64, CLUSTER)
     touched_count = Number(int)
-    changed_count = Number(int)  # of these, CHANGED
     priority_at = Column(np.int64, CLUSTER)  # address of the compiled rank, 0 for Python
     # s, in which what a user has used counts half, 0: nobody is ranked by that; see
     # `grid.kernel.queueing.fair_share`

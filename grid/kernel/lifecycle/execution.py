@@ -13,11 +13,7 @@ from grid.kernel.distance import lag, stage
 from grid.kernel.events import schedule
 from grid.kernel.lifecycle.departure import record, vacate
 from grid.kernel.policies.policy_view import change_work
-from grid.kernel.processors import (
-    have_served,
-    hold,
-    release,
-)
+from grid.kernel.processors import have_served, hold, release
 from grid.kernel.queueing.fair_share import charge_end, charge_start, leave_head
 from grid.kernel.queueing.global_queue import leave_line, offer_again, overtake
 from grid.kernel.queueing.queues import first
