@@ -190,7 +190,7 @@ def _serve_queues(state: State, tables: Tables, profile: Any) -> None:
     for index in range(state.touched_count):
         cluster = state.touched_list[index]
         if state.half_life[cluster] > 0.0:
-            reorder(state, tables.slots, tables.subtrees, cluster)
+            reorder(state, tables.slots, tables.by_size, cluster)
         if profile is not None and state.service[cluster] != HEAD:
             serve(state, tables, cluster)
         else:

@@ -53,19 +53,19 @@ SLOT = np.dtype(
     align=True,
 )
 
-LEVELS = 16
-"""Of sizes of jobs, from one processor to a whole cluster, in equal ratios."""
-
-SUBTREE = np.dtype(
+BY_SIZE = np.dtype(
     [
-        ("size", np.int64),  # processors of its smallest job
-        ("level", np.int64),  # of the size of the job that it hangs from
-        ("time", np.float64, (LEVELS,)),  # s, shortest predicted time up to each level of size
+        # its place in a search tree of the jobs of its size, ordered as the queue is
+        ("left", np.int64),
+        ("right", np.int64),
+        ("size", np.int64),  # processors
+        ("time", np.float64),  # s, its predicted time
+        ("shortest", np.float64),  # s, the shortest one from it down
+        ("larger", np.int64),  # of a root: the root of the next larger size, or NONE
     ],
     align=True,
 )
-"""What there is in a tree of waiting jobs from one of them down, so that backfilling looks only
-where there may be a job for it. A row for each slot."""
+"""A waiting job among those of its size (`grid.kernel.queueing.by_size`). A row for each slot."""
 
 PROFILE = np.dtype(
     [

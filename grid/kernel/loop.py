@@ -32,7 +32,7 @@ class Kind(enum.Enum):
 
 
 WITHOUT = {
-    Kind.PLAIN: ("processors", "profile", "subtrees", "foresight"),
+    Kind.PLAIN: ("processors", "profile", "by_size", "foresight"),
     Kind.FULL: ("foresight",),
     Kind.FORESEEING: (),
 }
@@ -64,7 +64,7 @@ def loop(capacity: int, kind: Kind) -> Callable[[Tables, float], int]:
         turns=_rows(dtypes.TURN),
         sliding=_rows(dtypes.sliding_dtype(capacity)),
         profile=_rows(dtypes.PROFILE),
-        subtrees=_rows(dtypes.SUBTREE),
+        by_size=_rows(dtypes.BY_SIZE),
         beliefs=_rows(dtypes.BELIEF),
         news=_rows(dtypes.NEWS),
         memory=memory,

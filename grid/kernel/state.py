@@ -224,7 +224,7 @@ class State(Record):
     newcomers = Column(np.int64, CLUSTER)  # jobs that have joined the queue since
     newcomer = Column(np.int64, CLUSTER)  # slot of the last of them
     shadow = Column(np.float64, CLUSTER)  # s, when the head of the queue shall start
-    levels_per_doubling = Column(np.float64, CLUSTER)  # of sizes of jobs, in `grid.kernel.dtypes`
+    smallest = Column(np.int64, CLUSTER)  # root of the tree of the smallest jobs that wait, or NONE
     extra = Column(np.int64, CLUSTER)  # processors that it then leaves to others
     freed_until = Column(
         np.float64, CLUSTER

@@ -75,9 +75,9 @@ class Tables(NamedTuple):
     """Scratch of conservative backfilling (`PROFILE`). Without rows, or None, where every cluster
     starts jobs from the head of its queue only."""
 
-    subtrees: Table | Any
-    """What is below each waiting job in the tree of its queue (`SUBTREE`). Without rows, or None,
-    where there is no profile."""
+    by_size: Table | Any
+    """The waiting jobs of each size (`BY_SIZE`). Without rows, or None, where there is no profile.
+    """
 
     beliefs: Table
     """What each broker believes of each cluster below it (`BELIEF`)."""

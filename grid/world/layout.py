@@ -36,7 +36,7 @@ def new_state(platform: Platform) -> State:
     state.clusters, state.links = clusters, links
     state.cursor = state.vacant = state.vacant_turn = state.vacant_news = NONE
     state.landing_first = state.landing_last = NONE
-    state.root = state.head = state.running = state.usage_changed = NONE
+    state.root = state.head = state.smallest = state.running = state.usage_changed = NONE
     state.line_first = state.line_last = NONE
     state.profile_of = NONE
     state.line_turn = k.NOBODY

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.kernel import state as k
-from grid.kernel.dtypes import LEVELS
 from grid.kernel.queueing.fair_share import give_share
 from grid.world.storage import Storage
 from grid.world.validation import check_memory
@@ -191,7 +190,6 @@ class Policies:
         state.may_be_overtaken[cluster] = k.NOBODY if max_jumps == np.inf else int(max_jumps)
         if service != "head":
             storage.make_room_to_backfill()
-            state.levels_per_doubling[cluster] = LEVELS / np.log2(max(2, state.size[cluster]))
 
     def notify(self, wanted: bool) -> None:
         """Have `World.advance` return when jobs were collected or ended unexpectedly, or not."""

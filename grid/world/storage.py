@@ -75,7 +75,7 @@ class Storage:
             turns=np.zeros(0, dtypes.TURN),
             sliding=np.zeros(8, dtypes.sliding_dtype(self.capacity)),
             profile=np.zeros(0, dtypes.PROFILE),
-            subtrees=np.zeros(0, dtypes.SUBTREE),
+            by_size=np.zeros(0, dtypes.BY_SIZE),
             splits=np.zeros((0, state.clusters), np.int32),
             beliefs=set_brokers(state, platform, latency, advertising),
             news=np.zeros(0, dtypes.NEWS),
@@ -158,8 +158,8 @@ class Storage:
         A profile has a row for each end of a running job, and up to three for each reservation.
         """
         tables, slots = self.tables, len(self.tables.slots)
-        subtrees = _longer(tables.subtrees, slots)
-        self.replace(profile=np.zeros(6 * slots, dtypes.PROFILE), subtrees=subtrees)
+        by_size = _longer(tables.by_size, slots)
+        self.replace(profile=np.zeros(6 * slots, dtypes.PROFILE), by_size=by_size)
         self.state.profile_of = NONE
 
     def make_room_for_user(self) -> None:

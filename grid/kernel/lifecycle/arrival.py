@@ -209,8 +209,8 @@ def enqueue(state: State, tables: Tables, job: int, key: float) -> None:
     slot.key = key
     slot.status = LOCAL
     if in_lines(state, cluster):
-        line_up(state, slots, tables.subtrees, cluster, job)
+        line_up(state, slots, tables.by_size, cluster, job)
     else:
-        join(state, slots, tables.subtrees, cluster, job)
+        join(state, slots, tables.by_size, cluster, job)
     touch(state, cluster)
     ask_for_plan(state, cluster)

@@ -33,7 +33,7 @@ def start_waiting(state: State, tables: Tables, cluster: int) -> None:
         slot = slots[job]
         if slot.size > state.free[cluster] or (state.planned[cluster] == 1 and slot.key == np.inf):
             break
-        leave_head(state, slots, tables.subtrees, cluster, job)
+        leave_head(state, slots, tables.by_size, cluster, job)
         start(state, tables, job)
 
 

@@ -77,7 +77,7 @@ def give_back(state: State, tables: Tables) -> None:
 def _give_back_waiting(state: State, tables: Tables, cluster: int) -> None:
     slots = tables.slots
     too_large = False
-    unfold(state, slots, tables.subtrees, cluster)
+    unfold(state, slots, tables.by_size, cluster)
     job = first(state, slots, cluster)
     while job != NONE:
         too_large |= slots[job].size > state.remaining[cluster]
@@ -88,7 +88,7 @@ def _give_back_waiting(state: State, tables: Tables, cluster: int) -> None:
     while job != NONE:
         following = after(state, slots, cluster, job)
         if slots[job].size > state.remaining[cluster]:
-            leave(state, slots, tables.subtrees, cluster, job)
+            leave(state, slots, tables.by_size, cluster, job)
             _hand_back(state, tables, job)
         job = following
-    fold(state, slots, tables.subtrees, cluster)
+    fold(state, slots, tables.by_size, cluster)

@@ -15,16 +15,14 @@ import numpy as np
 
 from grid.kernel.compile import inlined, part
 from grid.kernel.lifecycle.execution import start
+from grid.kernel.queueing.by_size import next_that_may_go
 from grid.kernel.queueing.conservative import serve_by_reservations
 from grid.kernel.queueing.queues import (
     first,
     leave,
-    level_of,
     walk,
     walk_from,
     walk_on,
-    walk_where,
-    walk_where_on,
 )
 from grid.kernel.queueing.releases import expected_end, freed_by, is_overdue, parts_freed
 from grid.kernel.state import EASY, FPFS, NOBODY, NONE, State
@@ -43,7 +41,7 @@ def note_newcomer(state: State, slots: Any, job: int) -> None:
 
 @part
 def _leave_and_start(state: State, tables: Tables, cluster: int, job: int) -> None:
-    leave(state, tables.slots, tables.subtrees, cluster, job)
+    leave(state, tables.slots, tables.by_size, cluster, job)
     start(state, tables, job)
 
 
@@ -80,18 +78,12 @@ def _try_newcomer(state: State, tables: Tables, cluster: int) -> None:
 @part
 def _serve_behind(state: State, tables: Tables, cluster: int, job: int) -> None:
     """Start each job behind one (NONE: all of them), in order, that may go before others."""
-    slots, subtrees = tables.slots, tables.subtrees
-    if subtrees[state.root[cluster]].size > state.free[cluster]:
-        return
-    level = level_of(state, cluster, state.free[cluster])
-    job = walk_where(state, slots, subtrees, cluster, level, job)
-    while job != NONE and state.free[cluster] > 0:
-        if _may_go_before(state, cluster, slots[job]):
-            _go_before(state, tables, cluster, job)
-            level = level_of(state, cluster, state.free[cluster])
-            job = walk_where(state, slots, subtrees, cluster, level, job)
-        else:
-            job = walk_where_on(state, slots, subtrees, cluster, level, job)
+    slots, by_size = tables.slots, tables.by_size
+    while state.free[cluster] > 0:
+        job = next_that_may_go(state, slots, by_size, cluster, job)
+        if job == NONE:
+            return
+        _go_before(state, tables, cluster, job)
 
 
 @part

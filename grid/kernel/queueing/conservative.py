@@ -246,7 +246,7 @@ def _reserve_for_newcomer(state: State, tables: Tables, cluster: int) -> None:
     if slot.reserved < np.inf:
         _take(state, profile, slot, slot.size)
     if slot.reserved <= state.now and slot.size <= state.free[cluster]:
-        leave(state, tables.slots, tables.subtrees, cluster, job)
+        leave(state, tables.slots, tables.by_size, cluster, job)
         start(state, tables, job)
     else:
         state.next_due = min(state.next_due, slot.reserved)
@@ -295,7 +295,7 @@ def serve_by_reservations(
                 slot.reserved = begin
                 _take(state, profile, slot, slot.size)
         if slot.reserved <= state.now and slot.size <= state.free[cluster]:
-            leave(state, slots, tables.subtrees, cluster, job)
+            leave(state, slots, tables.by_size, cluster, job)
             start(state, tables, job)
             job = walk_from(state, slots, cluster, job)
         else:

@@ -208,7 +208,7 @@ def _first_at(state: State, slots: Any, queue: int, key: float) -> int:
 
 
 @part
-def reorder(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
+def reorder(state: State, slots: Any, by_size: Any, cluster: int) -> None:
     """Move the jobs of users whose usage has changed to their places in the queue."""
     while state.usage_changed[cluster] != NONE:
         usage = _at(state.usage_at, state.usage_changed[cluster])
@@ -221,17 +221,17 @@ def reorder(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
             continue
         if state.service[cluster] == HEAD:
             if usage.first != NONE:
-                leave(state, slots, subtrees, cluster, usage.first)
+                leave(state, slots, by_size, cluster, usage.first)
                 slots[usage.first].key = rank
-                join(state, slots, subtrees, cluster, usage.first)
+                join(state, slots, by_size, cluster, usage.first)
             continue
         job = _first_at(state, slots, cluster, before)
         while job != NONE and slots[job].key == before:
             following = after(state, slots, cluster, job)
             if slots[job].user == user:
-                leave(state, slots, subtrees, cluster, job)
+                leave(state, slots, by_size, cluster, job)
                 slots[job].key = rank
-                join(state, slots, subtrees, cluster, job)
+                join(state, slots, by_size, cluster, job)
                 if state.service[cluster] != CONSERVATIVE:  # where all keep their reservations
                     state.disturbed[cluster] = 1
             job = following
@@ -247,19 +247,19 @@ def in_lines(state: State, cluster: int) -> bool:
 
 
 @part
-def line_up(state: State, slots: Any, subtrees: Any, cluster: int, job: int) -> None:
+def line_up(state: State, slots: Any, by_size: Any, cluster: int, job: int) -> None:
     """Put a job into its user's line, at the place of its `serial`."""
     usage = _usage(state, cluster, slots[job].user)
     head, serial = usage.first, slots[job].serial
     if head == NONE or serial < slots[head].serial:
         if head != NONE:
-            leave(state, slots, subtrees, cluster, head)
+            leave(state, slots, by_size, cluster, head)
             state.waiting[cluster] += 1
         else:
             usage.last = job
         usage.first = job
         slots[job].next = head
-        join(state, slots, subtrees, cluster, job)
+        join(state, slots, by_size, cluster, job)
         return
     before = usage.last
     if serial < slots[before].serial:  # a failure threw it back
@@ -274,9 +274,9 @@ def line_up(state: State, slots: Any, subtrees: Any, cluster: int, job: int) -> 
 
 
 @part
-def leave_head(state: State, slots: Any, subtrees: Any, cluster: int, job: int) -> None:
+def leave_head(state: State, slots: Any, by_size: Any, cluster: int, job: int) -> None:
     """Take out of a queue its first job, or the first of a line."""
-    leave(state, slots, subtrees, cluster, job)
+    leave(state, slots, by_size, cluster, job)
     if not in_lines(state, cluster):
         return
     usage = _usage(state, cluster, slots[job].user)
@@ -285,12 +285,12 @@ def leave_head(state: State, slots: Any, subtrees: Any, cluster: int, job: int) 
         usage.last = NONE
     else:
         slots[usage.first].key = usage.rank
-        join(state, slots, subtrees, cluster, usage.first)
+        join(state, slots, by_size, cluster, usage.first)
         state.waiting[cluster] -= 1
 
 
 @part
-def unfold(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
+def unfold(state: State, slots: Any, by_size: Any, cluster: int) -> None:
     """Put all jobs of lines, if there are lines, into the queue's tree."""
     if not in_lines(state, cluster):
         return
@@ -304,14 +304,14 @@ def unfold(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
             following = slots[behind].next
             slots[behind].next = NONE
             slots[behind].key = usage.rank
-            join(state, slots, subtrees, cluster, behind)
+            join(state, slots, by_size, cluster, behind)
             state.waiting[cluster] -= 1
             behind = following
         job = after(state, slots, cluster, job)
 
 
 @part
-def fold(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
+def fold(state: State, slots: Any, by_size: Any, cluster: int) -> None:
     """Have all jobs of a queue stand in lines again, if they did."""
     if not in_lines(state, cluster):
         return
@@ -322,7 +322,7 @@ def fold(state: State, slots: Any, subtrees: Any, cluster: int) -> None:
         if usage.first == NONE:
             usage.first = job
         else:
-            leave(state, slots, subtrees, cluster, job)
+            leave(state, slots, by_size, cluster, job)
             slots[usage.last].next = job
             state.waiting[cluster] += 1
         usage.last = job

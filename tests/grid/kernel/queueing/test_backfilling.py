@@ -328,21 +328,27 @@ def test_processors_that_fail_or_go_are_held_by_nobody(data, service, changes, d
     assert outcomes[0] == outcomes[1]
 
 
-def checked_tree(world, node):
-    """Return all jobs in a tree of waiting ones, having checked what is known of each part."""
-    slots, subtrees = world.storage.tables.slots, world.storage.tables.subtrees
+def in_order(links, node):
+    """Return the jobs of a tree in order."""
     if node == k.NONE:
         return []
-    jobs = [node]
-    for below in (slots["left"][node], slots["right"][node]):
-        jobs += checked_tree(world, below)
-    assert subtrees["size"][node] == slots["size"][jobs].min()
-    levels, predicted = subtrees["level"][jobs], slots["predicted_time"][jobs]
-    for level, time in enumerate(subtrees["time"][node]):
-        assert time == predicted[levels <= level].min(initial=np.inf)
-    by_size = np.argsort(slots["size"][jobs], kind="stable")
-    assert (np.diff(levels[by_size]) >= 0).all()
-    return jobs
+    return [*in_order(links, links["left"][node]), node, *in_order(links, links["right"][node])]
+
+
+def check_sizes(world, waiting):
+    """Check that the jobs of each size that wait are in a tree of theirs, in the same order."""
+    slots, by_size = world.storage.tables.slots, world.storage.tables.by_size
+    root, sizes = world.storage.state.smallest[0], []
+    while root != k.NONE:
+        size = slots["size"][root]
+        jobs = in_order(by_size, root)
+        assert jobs == [job for job in waiting if slots["size"][job] == size]
+        for job in jobs:
+            below = in_order(by_size, job)
+            assert by_size["shortest"][job] == slots["predicted_time"][below].min()
+        sizes.append(size)
+        root = by_size["larger"][root]
+    assert sizes == sorted(set(slots["size"][waiting]))
 
 
 @pytest.mark.parametrize("service", ["fpfs", "easy", "conservative"])
@@ -357,8 +363,10 @@ def test_long_queues_are_searched_where_a_job_may_start(service, processors, ord
     longest_queue = 0
     for until in np.linspace(50.0, table["arrival"][-1], 5):
         world.advance(until)
-        waiting = checked_tree(world, world.storage.state.root[0])
+        waiting = in_order(world.storage.tables.slots, world.storage.state.root[0])
         assert len(waiting) == world.storage.state.waiting[0]
+        if service != "conservative":
+            check_sizes(world, waiting)
         longest_queue = max(longest_queue, len(waiting))
     assert longest_queue > count // 10
     world.advance(np.inf)
