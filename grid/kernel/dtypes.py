@@ -67,20 +67,31 @@ BY_SIZE = np.dtype(
 )
 """A waiting job among those of its size (`grid.kernel.queueing.by_size`). A row for each slot."""
 
+BLOCK = 32
+"""Rows that a block of a profile has room for."""
+
 PROFILE = np.dtype(
     [
         ("time", np.float64),  # s
-        ("free", np.int64),  # processors, from then until the time of the next row
-        # in each first row of a block, and of a block of blocks: the most processors free there
-        ("most", np.int64),
-        ("most_widely", np.int64),
+        # processors, from then until the time of the next row, but for what its block adds
+        ("free", np.int64),
     ],
     align=True,
 )
-"""How many processors of a cluster are expected to be free: scratch of conservative backfilling.
+"""How many processors of a cluster are expected to be free: scratch of conservative backfilling."""
 
-Rows beyond the profile are those of a heap of changes that it is made from.
-"""
+PROFILE_BLOCK = np.dtype(
+    [
+        ("first", np.int64),  # of its rows
+        ("length", np.int64),  # rows in use
+        ("begin", np.float64),  # s, time of its first row
+        ("more", np.int64),  # processors that are free besides, in each row
+        ("most", np.int64),  # processors free in a row
+        ("least", np.int64),
+    ],
+    align=True,
+)
+"""Some rows of a profile in order. Those in use come first, in order, then the vacant ones."""
 
 EVENT = np.dtype(
     [
@@ -169,11 +180,11 @@ FINISHED = np.dtype(
 RELEASE = np.dtype(
     [
         ("time", np.float64),  # s
-        ("job", np.int64),  # slot
+        ("what", np.int64),  # slot of the job, or by how many processors more are free from then on
     ],
     align=True,
 )
-"""When a running job is expected to end: scratch of reservations of the global queue."""
+"""When something is expected to end or begin: scratch of those who make a profile."""
 
 
 @functools.cache

@@ -32,7 +32,7 @@ class Kind(enum.Enum):
 
 
 WITHOUT = {
-    Kind.PLAIN: ("processors", "profile", "by_size", "foresight"),
+    Kind.PLAIN: ("processors", "profile", "blocks", "changes", "by_size", "foresight"),
     Kind.FULL: ("foresight",),
     Kind.FORESEEING: (),
 }
@@ -64,6 +64,8 @@ def loop(capacity: int, kind: Kind) -> Callable[[Tables, float], int]:
         turns=_rows(dtypes.TURN),
         sliding=_rows(dtypes.sliding_dtype(capacity)),
         profile=_rows(dtypes.PROFILE),
+        blocks=_rows(dtypes.PROFILE_BLOCK),
+        changes=_rows(dtypes.RELEASE),
         by_size=_rows(dtypes.BY_SIZE),
         beliefs=_rows(dtypes.BELIEF),
         news=_rows(dtypes.NEWS),

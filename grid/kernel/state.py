@@ -232,7 +232,8 @@ class State(Record):
     profile_length = Number(int)  # rows of the profile in use
     profile_of = Number(int)  # cluster of which it is still true, or NONE
     next_due = Number(float)  # when the next reservation there begins, s
-    profile_changes = Number(int)  # rows of the heap beyond it
+    profile_blocks = Number(int)  # blocks of them
+    profile_changes = Number(int)  # rows of what it is made from
     path = Column(np.int64, PATH)  # in a walk of a queue: the job it is at, and those above
     path_length = Number(int)
     planned = Column(np.int64, CLUSTER)  # 1: jobs start only when a plan names them

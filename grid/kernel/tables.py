@@ -75,6 +75,12 @@ class Tables(NamedTuple):
     """Scratch of conservative backfilling (`PROFILE`). Without rows, or None, where every cluster
     starts jobs from the head of its queue only."""
 
+    blocks: Table | Any
+    """The blocks that the rows of the profile stand in (`PROFILE_BLOCK`)."""
+
+    changes: Table | Any
+    """What the profile is made from (`RELEASE`), a heap while it is."""
+
     by_size: Table | Any
     """The waiting jobs of each size (`BY_SIZE`). Without rows, or None, where there is no profile.
     """
@@ -103,5 +109,5 @@ def between_runs(
     """Return the tables that change while the loop stands still; it alone uses the others."""
     return Tables(
         box, slots, events, _UNUSED, _UNUSED, _UNUSED, processors, turns, sliding, _UNUSED,
-        _UNUSED, _UNUSED, _UNUSED, _UNUSED, _UNUSED,
+        _UNUSED, _UNUSED, _UNUSED, _UNUSED, _UNUSED, _UNUSED, _UNUSED,
     )  # fmt: skip

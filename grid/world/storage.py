@@ -75,6 +75,8 @@ class Storage:
             turns=np.zeros(0, dtypes.TURN),
             sliding=np.zeros(8, dtypes.sliding_dtype(self.capacity)),
             profile=np.zeros(0, dtypes.PROFILE),
+            blocks=np.zeros(0, dtypes.PROFILE_BLOCK),
+            changes=np.zeros(0, dtypes.RELEASE),
             by_size=np.zeros(0, dtypes.BY_SIZE),
             splits=np.zeros((0, state.clusters), np.int32),
             beliefs=set_brokers(state, platform, latency, advertising),
@@ -153,13 +155,21 @@ class Storage:
             self.replace(splits=_longer(tables.splits, room))
 
     def make_room_to_backfill(self) -> None:
-        """Make room for the trees of queues, and for a profile and the heap that it is made from.
+        """Make room for the waiting jobs of each size, and for a profile and what it is made from.
 
-        A profile has a row for each end of a running job, and up to three for each reservation.
+        A profile has a row for each end of a running job, and up to three for each reservation. Its
+        blocks, but for the first and the last, are at least half full.
         """
         tables, slots = self.tables, len(self.tables.slots)
-        by_size = _longer(tables.by_size, slots)
-        self.replace(profile=np.zeros(6 * slots, dtypes.PROFILE), by_size=by_size)
+        room = 8 * slots
+        blocks = np.zeros(room // dtypes.BLOCK, dtypes.PROFILE_BLOCK)
+        blocks["first"] = np.arange(0, room, dtypes.BLOCK)
+        self.replace(
+            profile=np.zeros(room, dtypes.PROFILE),
+            blocks=blocks,
+            changes=np.zeros(2 * slots, dtypes.RELEASE),
+            by_size=_longer(tables.by_size, slots),
+        )
         self.state.profile_of = NONE
 
     def make_room_for_user(self) -> None:

@@ -15,25 +15,16 @@ import numpy as np
 from grid.kernel.bandwidth import set_demand
 from grid.kernel.compile import inlined, part, unchecked
 from grid.kernel.lifecycle.execution import reckon, residual
-from grid.kernel.queueing.releases import expected_end, expected_end_of_parts, freed_by
+from grid.kernel.queueing.releases import (
+    drop_first,
+    expected_end,
+    expected_end_of_parts,
+    freed_by,
+    order,
+)
 from grid.kernel.state import COALLOCATED, NONE, State
 from grid.kernel.statistics import TOLERANCE
 from grid.kernel.tables import Tables
-
-
-@unchecked
-def _sink(releases: Any, at: int, count: int) -> None:
-    """Restore the order of a heap, the soonest first, of which one row is out of it."""
-    time, job = releases[at].time, releases[at].job
-    child = 2 * at + 1
-    while child < count:
-        if child + 1 < count and releases[child + 1].time < releases[child].time:
-            child += 1
-        if releases[child].time >= time:
-            break
-        releases[at].time, releases[at].job = releases[child].time, releases[child].job
-        at, child = child, 2 * child + 1
-    releases[at].time, releases[at].job = time, job
 
 
 @part
@@ -49,16 +40,15 @@ def _gather_releases(state: State, tables: Tables) -> int:
         job = state.running[cluster]
         while job != NONE:
             releases[count].time = max(expected_end(state, slots[job]), soon)
-            releases[count].job = job
+            releases[count].what = job
             count += 1
             job = slots[job].next
     for index in range(state.sliding):
         job = sliding[index].job
         releases[count].time = max(expected_end_of_parts(state, slots[job]), soon)
-        releases[count].job = job
+        releases[count].what = job
         count += 1
-    for at in range(count // 2 - 1, -1, -1):
-        _sink(releases, at, count)
+    order(releases, count)
     return count
 
 
@@ -82,10 +72,8 @@ def _expect_running(state: State, tables: Tables) -> None:
     count = _gather_releases(state, tables)
     state.soonest = releases[0].time if count > 0 else np.inf
     while count > 0:
-        time, job = releases[0].time, releases[0].job
-        count -= 1
-        releases[0].time, releases[0].job = releases[count].time, releases[count].job
-        _sink(releases, 0, count)
+        time, job = releases[0].time, releases[0].what
+        count = drop_first(releases, count)
         if time > profile[state.moments - 1].time:
             profile[state.moments] = profile[state.moments - 1]
             profile[state.moments].time = time

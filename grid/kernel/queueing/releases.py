@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.bandwidth import overdue_at
-from grid.kernel.compile import inlined, part
+from grid.kernel.compile import inlined, part, unchecked
 from grid.kernel.state import NONE, State
 from grid.kernel.tables import Tables
 
@@ -95,3 +95,33 @@ def parts_freed(state: State, tables: Tables, cluster: int, after: float) -> tup
                 soonest = end
                 count += freed_by(state, tables, cluster, row.job, row.take[cluster])
     return soonest, count
+
+
+@unchecked
+def _sink(heap: Any, at: int, count: int) -> None:
+    time, what = heap[at].time, heap[at].what
+    child = 2 * at + 1
+    while child < count:
+        if child + 1 < count and heap[child + 1].time < heap[child].time:
+            child += 1
+        if heap[child].time >= time:
+            break
+        heap[at].time, heap[at].what = heap[child].time, heap[child].what
+        at, child = child, 2 * child + 1
+    heap[at].time, heap[at].what = time, what
+
+
+@inlined
+def order(heap: Any, count: int) -> None:
+    """Make a heap, the soonest first, of what is in no order (`RELEASE`)."""
+    for at in range(count // 2 - 1, -1, -1):
+        _sink(heap, at, count)
+
+
+@inlined
+def drop_first(heap: Any, count: int) -> int:
+    """Take the soonest out of a heap; return how many are left."""
+    count -= 1
+    heap[0].time, heap[0].what = heap[count].time, heap[count].what
+    _sink(heap, 0, count)
+    return count
