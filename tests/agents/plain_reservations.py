@@ -45,7 +45,11 @@ class PlainReservations(PlainBeosim):
         return (runtime - job.runtime) * job.dedicated / job.runtime if job.runtime else 0.0
 
     def expected_end(self, job):
-        return max(job.finish + self.off(job), math.nextafter(self.now, math.inf))
+        return max(job.finish + self.off(job), self.soon)
+
+    @property
+    def soon(self):
+        return math.nextafter(self.now, math.inf)
 
     def foreseen_free(self, time, reserved):
         free = list(self.free)
@@ -101,7 +105,8 @@ class PlainReservations(PlainBeosim):
             bandwidth = [self.equation_1(job, take, i) for i in range(len(self.links))]
             lag = communication * self.lag(plain)
         left = time * (computation + lag), time * communication
-        end = begin + self.staging(plain) + sum(left) + self.off(plain)
+        at = self.now if begin <= self.soon else begin
+        end = at + self.staging(plain) + sum(left) + self.off(plain)
         return Reservation(job, begin, end, take, bandwidth)
 
     def fits(self, new, reserved, slows_nobody):
@@ -130,7 +135,9 @@ class PlainReservations(PlainBeosim):
     def beginnings(self):
         """When reservations begin, if no job runs, and when jobs run for longer than expected."""
         overdue = [(job.finish + self.off(job), job.finish) for job in self.running]
-        begin = [each.begin for each in self.reserved if each.begin > self.now and not self.running]
+        begin = [
+            each.begin for each in self.reserved if each.begin > self.soon and not self.running
+        ]
         return begin + [time for time, end in overdue if self.now < time < end]
 
     def traverse_queue(self, jobs):
@@ -138,8 +145,10 @@ class PlainReservations(PlainBeosim):
             if self.pass_over(jobs, len(self.reserved)) == "done":
                 return
             self.reserved = []
+        overdue = any(self.expected_end(job) <= self.soon for job in self.running)
+        due = self.soon if overdue else self.now
         self.reserved = [
-            self.reservation(each.job, max(each.begin, self.now), each.take)
+            self.reservation(each.job, due if each.begin <= self.now else each.begin, each.take)
             for each in self.reserved
         ]
         if not self.still_fit():
@@ -156,9 +165,9 @@ class PlainReservations(PlainBeosim):
             others = [each for each in self.reserved if each is not own]
             last = job is self.queue[-1]
             reserves = before < self.most and not (last and not self.reserved)
-            new = self.find(job, others, before, reserves, own.begin if own else math.inf)
-            if new is None and own and own.begin <= self.now and self.is_there(own.take):
-                new = own
+            new = own
+            if not (own and own.begin <= self.soon and self.is_there(own.take)):
+                new = self.find(job, others, before, reserves, own.begin if own else math.inf)
             if new is None and own is None:
                 if not self.could_start(job):
                     self.queue.remove(job)

@@ -121,8 +121,9 @@ class PlainSite:
         if any(self.used(begin, claims) > self.processors for begin, _, _ in claims):
             for job in self.queue:
                 job.reserved = math.inf
+        late = any(job.start + job.expected <= self.now for job in self.running)
         for job in list(self.queue):
-            if self.ended or job.reserved == math.inf:
+            if self.ended or late or job.reserved == math.inf:
                 others = [each for each in self.queue if each is not job]
                 others = [each for each in others if each.reserved < math.inf]
                 running = [(self.now, self.expected_end(each), each.size) for each in self.running]

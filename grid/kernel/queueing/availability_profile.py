@@ -27,6 +27,12 @@ from grid.kernel.statistics import TOLERANCE
 from grid.kernel.tables import Tables
 
 
+@inlined
+def soon(state: State) -> float:
+    """Return the instant after now, at which jobs that run longer than expected shall end."""
+    return float(np.nextafter(state.now, np.inf))
+
+
 @part
 def _gather_releases(state: State, tables: Tables) -> int:
     """Make a heap of the ends of all running jobs; return how many there are.
@@ -34,18 +40,17 @@ def _gather_releases(state: State, tables: Tables) -> int:
     One that runs for longer than expected is about to end, but holds its processors now.
     """
     slots, sliding, releases = tables.slots, tables.sliding, tables.foresight.releases
-    soon = np.nextafter(state.now, np.inf)
     count = 0
     for cluster in range(state.clusters):
         job = state.running[cluster]
         while job != NONE:
-            releases[count].time = max(expected_end(state, slots[job]), soon)
+            releases[count].time = max(expected_end(state, slots[job]), soon(state))
             releases[count].what = job
             count += 1
             job = slots[job].next
     for index in range(state.sliding):
         job = sliding[index].job
-        releases[count].time = max(expected_end_of_parts(state, slots[job]), soon)
+        releases[count].time = max(expected_end_of_parts(state, slots[job]), soon(state))
         releases[count].what = job
         count += 1
     order(releases, count)
@@ -102,6 +107,7 @@ def propose(state: State, slot: Any, reservation: Any, begin: float) -> None:
     before = slot.execution_time, slot.predicted_time, slot.staging
     parts, _, time = reckon(state, slot)
     reservation.begin = begin
+    begin = state.now if begin <= soon(state) else begin
     reservation.end = begin + slot.predicted_time
     for cluster in range(state.clusters):
         reservation.take[cluster] = state.known.take[cluster]
@@ -122,17 +128,19 @@ def propose(state: State, slot: Any, reservation: Any, begin: float) -> None:
 def foresee(state: State, tables: Tables) -> None:
     """Write the profile; forget all reservations if they no longer fit.
 
-    A reservation whose time has come and that could not be had begins now.
+    A reservation whose time has come begins now or, if some job runs longer than expected, when
+    that shall end: those who wait for its processors keep their places.
     """
     profile = tables.foresight.profile
     _expect_running(state, tables)
+    due = soon(state) if state.soonest <= soon(state) else state.now
     fits = True
     for index in range(state.reservations):
         reservation = tables.foresight.reservations[index]
-        if reservation.begin < state.now:
+        if reservation.begin <= state.now:
             for cluster in range(state.clusters):
                 state.known.take[cluster] = reservation.take[cluster]
-            propose(state, tables.slots[reservation.job], reservation, state.now)
+            propose(state, tables.slots[reservation.job], reservation, due)
         fits &= reserve(state, profile, reservation, 1)
     if not fits:
         state.reservations = 0

@@ -1,10 +1,10 @@
 """Conservative backfilling: every waiting job has a reservation, which nobody may push back.
 
 A job that joins the queue gets the earliest time at which it fits beside what runs and all that is
-reserved. When a job ends, or processors change, each job in order of service gets the earliest time
-at which it fits beside all others' reservations, which is never later than its own. Only when what
-is reserved no longer fits, for jobs run longer than predicted or processors are lost, are all
-reservations made anew, in order of service.
+reserved. When a job ends, or processors change, or a job runs longer than predicted, each job in
+order of service gets the earliest time at which it fits beside all others' reservations, which is
+never later than its own. Only when what is reserved no longer fits are all reservations made anew,
+in order of service.
 
 The profile of free processors is made from what runs and what is reserved. As long as all goes as
 it foretells, it is kept from one time to the next, by the cluster that was served last.
@@ -154,8 +154,9 @@ def serve_by_reservations(
     until, freed = state.freed_until[cluster], 0.0
     if state.sliding > 0 or state.shrunk_any == 1:
         until = np.inf
-    moves = state.disturbed[cluster] == 1 and until > state.now
-    if state.disturbed[cluster] == 1:
+    searches = state.disturbed[cluster] == 1 or is_overdue(state, slots, cluster)
+    moves = searches and until > state.now
+    if searches:
         state.freed_until[cluster] = 0.0
     if kept and state.next_due > state.now and state.newcomers[cluster] <= 1 and not moves:
         if state.newcomers[cluster] == 1:

@@ -38,6 +38,7 @@ from grid.kernel.queueing.availability_profile import (
     propose,
     reserve,
     see_now,
+    soon,
 )
 from grid.kernel.queueing.global_queue import leave_line
 from grid.kernel.state import DRAIN, FULL, GO_ON, NOBODY, NONE, PLACE, REJECT, START, WAIT, State
@@ -167,7 +168,7 @@ def _asked(state: State, slot: Any, memory: Any, kept: Any) -> int:
 
 @inlined
 def _can_start_as_reserved(state: State, own: Any) -> bool:
-    can = own.begin <= state.now
+    can = own.begin <= soon(state)
     for cluster in range(state.clusters):
         can &= own.take[cluster] <= state.free[cluster]
     return bool(can)
@@ -176,7 +177,7 @@ def _can_start_as_reserved(state: State, own: Any) -> bool:
 @inlined
 def _is_late(state: State, own: Any) -> bool:
     """Tell whether what is reserved cannot be had though its time has come."""
-    return bool(own.begin <= state.now and not _can_start_as_reserved(state, own))
+    return bool(own.begin <= soon(state) and not _can_start_as_reserved(state, own))
 
 
 @inlined
@@ -196,7 +197,7 @@ def next_beginning(state: State, foresight: Any) -> float:
     next_ = np.inf
     if foresight is not None and state.started == state.completed + state.restarted:
         for index in range(state.reservations):
-            if foresight.reservations[index].begin > state.now:
+            if foresight.reservations[index].begin > soon(state):
                 next_ = min(next_, foresight.reservations[index].begin)
     return next_
 
@@ -231,7 +232,10 @@ def _may_have(state: State, foresight: Any, own: bool, reserves: bool) -> bool:
     """Tell whether the job may have the moment: now, or what it reserves before its own time."""
     if not (reserves or state.moment == 0) or state.moment >= state.moments:
         return False
-    until = foresight.reservations[state.before].begin if own else np.inf
+    until = np.inf
+    if own:
+        reserved = foresight.reservations[state.before]
+        until = -np.inf if _can_start_as_reserved(state, reserved) else reserved.begin
     return bool(foresight.profile[state.moment].time < until)
 
 
@@ -265,6 +269,7 @@ def _fall_back(state: State, tables: Tables, own: bool) -> None:
         foresight.reservations[len(foresight.reservations) - 1] = foresight.reservations[
             state.before
         ]
+        _tried(foresight).begin = state.now
         _start(state, tables, own)
     elif own:
         _put_back(state, foresight)

@@ -156,13 +156,11 @@ def test_no_reservation_is_moved_back_while_no_end_slides(policy, selection, see
 def test_one_cluster_is_served_as_its_local_scheduler_would(selection, seed):
     rng = np.random.default_rng([seed, 47])
     platform = Platform.star([16])
-    jobs = random_jobs(rng, platform, 150)
+    jobs = random_jobs(rng, platform, RESERVATIONS["conservative"])  # so that all may reserve
     jobs["size"] = rng.integers(1, 17, len(jobs))
     jobs["origin"] = -1
     jobs["runtime"] = rng.integers(1, 60, len(jobs)) / 4.0
-    jobs["requested_time"] = jobs["runtime"]
-    if selection == "easy":
-        jobs["requested_time"] *= rng.choice([0.5, 1.0, 3.0], len(jobs))
+    jobs["requested_time"] = jobs["runtime"] * rng.choice([0.25, 0.5, 1.0, 3.0], len(jobs))
     model = GridModel(
         platform,
         Table(jobs),
