@@ -24,11 +24,11 @@ import networkx as nx
 from grid.errors import PlatformError
 from grid.foreign import plain, quoted
 from grid.platform.multicluster import Cluster, Platform
+from grid.platform.simgrid_names import ROUTES, ZONES, Names, numbered
 from grid.platform.simgrid_units import MBIT, SECONDS, SPEED, measured
 from grid.platform.topology import CENTRE, Link, network
 from grid.xml_files import read_xml
 
-ZONES, ROUTES = ("zone", "AS"), ("zoneRoute", "ASroute")
 UNDERSTOOD = frozenset(
     (
         *("platform", "cluster", "cabinet", "host", "link", "link_ctn", "route", "router"),
@@ -42,8 +42,6 @@ WITHIN = ("bw", "limiter_link", "loopback_bw", "loopback_lat", "topology", "topo
 
 MASTER = "master_host"
 """Name of the host on which Batsim decides, where nothing else says which it is."""
-
-MOST_HOSTS = 10_000_000
 
 
 class _Cable(NamedTuple):
@@ -77,7 +75,7 @@ def read_simgrid(path: Path) -> Platform:
     Raises
     ------
     PlatformError
-        If the file cannot be read, or describes no cluster.
+        If the file cannot be read, describes no cluster, or has a route of what it does not define.
     """
     root = read_xml(path)
     if root.tag != "platform":
@@ -106,12 +104,15 @@ class _Reader:
 
     def platform(self) -> Platform:
         """Return the platform of the whole file."""
+        names = Names(self.root)
         for element in self.root.iter():
             if element.tag not in UNDERSTOOD and element.get("id") != "role":
                 self._leave_out("elements of no meaning here", element.tag)
             for name in WITHIN if element.tag in ("cluster", "cabinet") else ():
                 if element.get(name):
                     self._leave_out("what is said of networks within clusters", name)
+            if element.tag in ("route", *ROUTES):
+                names.check(element)
         zones = [each for each in self.root if each.tag in (*ZONES, "cluster")]
         alone = len(zones) == 1 and zones[0].tag in ZONES
         top = self._inside(zones[0] if alone else self.root, CENTRE)
@@ -140,6 +141,7 @@ class _Reader:
         """
         parts: dict[str, _Part] = {}
         networks: dict[str, dict[str, str]] = {}
+        inside: set[str] = set()
         for child in zone:
             identity = child.get("id", "")
             if child.tag == "cluster":
@@ -150,6 +152,7 @@ class _Reader:
                     networks[identity] = self._routers(child)
             else:
                 continue
+            inside.add(identity)
             if found is not None:
                 parts[identity] = found
         for group in self._hosts(zone, alone=not parts):
@@ -159,6 +162,9 @@ class _Reader:
             for each in zone
             if each.tag in ROUTES and each.get("src") != each.get("dst")
         ]
+        for src, dst, _ in routes:
+            if not {src, dst} <= inside:
+                self._leave_out("routes of other zones", f"{src}-{dst}")
         above = self._uplinks(parts, routes, networks)
         if len(parts) == 1 and not any(networks.values()):
             return next(iter(above.values()))[0]
@@ -193,10 +199,8 @@ class _Reader:
         found = {}
         for identity, part in parts.items():
             for name in sorted(shared.get(identity, ())):
-                if name in self.cables:
-                    # A cable that all share is crossed once on the way, by two uplinks.
-                    part = part.over([self.cables[name]], 1.0 if users[name] == 1 else 0.5)
-                    self.used.add(name)
+                # A cable that all share is crossed once on the way, by two uplinks.
+                part = part.over(self._cables([name]), 1.0 if users[name] == 1 else 0.5)
             found[identity] = part, router.get(identity, "")
         for name, count in users.items():
             if count > 2:
@@ -219,16 +223,14 @@ class _Reader:
         found = {identity: self._named(identity) for identity in identities}
         self.switches += found.values()
         for a, b, names in graph.edges(data="names"):
-            cables = [self.cables[name] for name in names if name in self.cables]
-            self.used.update(names)
-            self._link(_Part(found[a]).over(cables), found[b])
+            self._link(_Part(found[a]).over(self._cables(names)), found[b])
         return found
 
     def _cluster(self, element: Element) -> _Part | None:
         if _is_master(element):
             self._leave_out("hosts of the master", _of(element))
             return None
-        hosts = _count(element.get("radical", ""))
+        hosts = _count(element)
         node = self._add(_of(element), hosts * _cores(element), self._speed(element))
         backbone = [self._cable(element, "bb_bw", "bb_lat")] if element.get("bb_bw") else []
         return _Part(node, latency=_own_latency(element)).over(backbone)
@@ -243,12 +245,12 @@ class _Reader:
             if _is_master(element):
                 self._leave_out("hosts of the master", _of(element))
                 continue
-            count = 1 if element.tag == "host" else _count(element.get("radical", ""))
+            count = 1 if element.tag == "host" else _count(element)
             speed = self._speed(element)
             groups[speed] = groups.get(speed, 0) + count * _cores(element)
             delays.setdefault(speed, set()).add(_own_latency(element))
         backbone = [self._cable(each) for each in zone.findall("backbone")]
-        for route in zone.findall("route") if groups else ():
+        for route in zone.findall("route") if groups or not alone else ():
             self._leave_out("routes between hosts", f"{route.get('src')}-{route.get('dst')}")
         found = []
         for speed, size in groups.items():
@@ -285,6 +287,14 @@ class _Reader:
     def _cable_name(self, name: str) -> str:
         """Return the name of a link, of which one direction may have been named."""
         return name if name in self.cables else name.removesuffix("_UP").removesuffix("_DOWN")
+
+    def _cables(self, names: Iterable[str]) -> list[_Cable]:
+        """Return the links of these names, but not those of which clusters have told already."""
+        for name in names:
+            if name not in self.cables and name not in self.used:
+                self._leave_out("links within clusters, on routes", name)
+            self.used.add(name)
+        return [self.cables[name] for name in names if name in self.cables]
 
     def _cable(self, element: Element, width: str = "bandwidth", delay: str = "latency") -> _Cable:
         capacity = measured(element.get(width, ""), MBIT)
@@ -335,21 +345,5 @@ def _cores(element: Element) -> int:
     return int(text)
 
 
-def _count(radical: str) -> int:
-    """Return how many numbers a text such as ``1-29,58`` names.
-
-    Examples
-    --------
-    >>> _count("1-29,58,59,60")
-    32
-    """
-    count = 0
-    for part in radical.split(","):
-        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part, re.ASCII)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if last < first:
-            raise PlatformError(f"radical is {quoted(radical)}; accepted: such as 1-29,58")
-        count += last - first + 1
-    if count > MOST_HOSTS:
-        raise PlatformError(f"radical is {quoted(radical)}; accepted: at most {MOST_HOSTS} hosts")
-    return count
+def _count(element: Element) -> int:
+    return sum(map(len, numbered(element.get("radical", ""))))

@@ -110,7 +110,8 @@ def test_a_tree_of_routers(tmp_path):
         ("south", "hub"): (16.0, 0.01),
     }
     ring = paths + '<route src="north" dst="south"><link_ctn id="a"/></route>'
-    circle = zone("core", routers + ring)
+    cables = link("north-hub") + link("south-hub")
+    circle = zone("core", routers + cables + ring)
     platform = read(tmp_path, zone("top", circle + A + B + link("a") + joined))
     assert any("networks of routers that are no tree: 1 (core)" in each for each in platform.notes)
     assert set(links(platform)) == {("A", "switch"), ("B", "switch")}
@@ -162,6 +163,48 @@ def test_what_has_no_meaning_is_named(tmp_path):
     assert "(FATPIPE), of: 1 (fat) left out" in told
     assert "links of no route between clusters: 1 (x) left out" in told
     assert links(platform)["A", "switch"] == (math.inf, 0.006)
+
+
+@pytest.mark.parametrize(
+    ("route", "told"),
+    [
+        (route("A", "BB"), "zoneRoute A-BB: dst 'BB': unknown; did you mean B?"),
+        (route("nowhere", "B"), "nowhere-B: src 'nowhere': unknown; accepted: a zone or cluster"),
+        (route("A", "B", "wann"), "link_ctn 'wann': unknown; did you mean wan?"),
+        (route("A", "B", "north_link_0"), "link_ctn 'north_link_0': unknown; accepted: a link"),
+        (route("A", "B", gates=("aA_routr", "")), "gw_src 'aA_routr': unknown; did you mean aA_ro"),
+        (route("A", "B", gates=("a3", "b1")), "gw_dst 'b1': unknown; accepted: a host or router"),
+        (route("A", "B", gates=("a03", "")), "gw_src 'a03': unknown"),
+        ('<ASroute src="A"/>', "ASroute A-: dst '': unknown"),
+        ('<route src="a0" dst="a4"/>', "route a0-a4: dst 'a4': unknown"),
+        ('<route src="a0" dst="a1"><link_ctn id="B_UP"/></route>', "link_ctn 'B_UP': unknown"),
+    ],
+)
+def test_routes_of_what_the_file_does_not_define(tmp_path, route, told):
+    with pytest.raises(PlatformError) as caught:
+        read(tmp_path, zone("site", route + A + B + link("wan")))
+    assert f"{tmp_path / 'site.xml'}: " in str(caught.value)
+    assert told in str(caught.value)
+
+
+def test_routes_may_name_what_simgrid_makes_of_clusters(tmp_path):
+    routes = (
+        route("A", "B", "A_link_0_UP", "B_backbone", "wan_DOWN", gates=("aA_router", "b3"))
+        + '<route src="a0" dst="b2"><link_ctn id="link_c1_DOWN"/></route>'
+        + route("A", "inner", gates=("a3", "c1"))
+    )
+    inner = zone("inner", '<cabinet id="C" prefix="c" suffix="" radical="1" speed="1Gf"/>')
+    platform = read(tmp_path, zone("site", routes + A + B + inner + link("wan", latency="0")))
+    assert links(platform)["B", "switch"] == (8.0, 0.0)
+    told = "\n".join(platform.notes)
+    assert "routes between hosts: 1 (a0-b2) left out" in told
+    assert "links within clusters, on routes: 2 (A_link_0, B_backbone) left out" in told
+
+
+def test_routes_of_other_zones_are_told(tmp_path):
+    path = route("A", "B", "wan")
+    platform = read(tmp_path, zone("site", zone("inner", A) + B + path + link("wan", "1Bps")))
+    assert "routes of other zones: 1 (A-B) left out" in platform.notes
 
 
 def test_names_that_no_cluster_may_have(tmp_path):

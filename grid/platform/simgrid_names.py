@@ -1,0 +1,111 @@
+"""Names in platforms of SimGrid: routes may lead only to, and over, what the file defines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from xml.etree.ElementTree import Element
+
+from grid.errors import PlatformError
+from grid.foreign import plain, quoted
+from grid.names import meant
+
+ZONES, ROUTES = ("zone", "AS"), ("zoneRoute", "ASroute")
+
+MOST_HOSTS = 10_000_000
+
+
+class Names:
+    """What the elements of a file define, or have SimGrid define."""
+
+    def __init__(self, root: Element) -> None:
+        self.zones: set[str] = set()
+        self.hosts: set[str] = set()
+        self.links: set[str] = set()
+        self._clusters: set[str] = set()
+        self._numbered: dict[tuple[str, str], list[range]] = {}
+        for each in root.iter():
+            identity = each.get("id", "")
+            if each.tag in (*ZONES, "cluster"):
+                self.zones.add(identity)
+            elif each.tag in ("host", "router", "peer"):
+                self.hosts.add(identity)
+            elif each.tag in ("link", "backbone"):
+                self.links.add(identity)
+            if each.tag in ("cluster", "cabinet"):
+                around = each.get("prefix", ""), each.get("suffix", "")
+                numbers = numbered(each.get("radical", ""))
+                self._numbered.setdefault(around, []).extend(numbers)
+            if each.tag == "cluster":
+                self._clusters.add(identity)
+                router = f"{identity}_router".join(around)
+                self.hosts.add(each.get("router_id") or router)
+
+    def check(self, route: Element) -> None:
+        """Refuse a route of an end, gateway or link that nothing defines."""
+        zones = route.tag in ROUTES
+        ends = (self.zones, "a zone or cluster") if zones else (self.hosts, "a host or router")
+        for key in ("src", "dst"):
+            if not self._ends(route.get(key, "")):
+                raise _unknown(route, key, route.get(key, ""), *ends)
+        for key in ("gw_src", "gw_dst"):
+            if (gate := route.get(key)) and not self._ends(gate):
+                raise _unknown(route, key, gate, self.hosts, "a host or router")
+        for each in route.iter("link_ctn"):
+            name = each.get("id", "")
+            if not (_either_way(name) & self.links or self._own_link(name)):
+                raise _unknown(route, "link_ctn", name, self.links, "a link")
+
+    def _ends(self, name: str) -> bool:
+        """Return whether a route may lead to a name."""
+        return name in self.zones or name in self.hosts or self._is_numbered(name)
+
+    def _is_numbered(self, name: str) -> bool:
+        """Return whether it is a host of a cluster or cabinet."""
+        for (prefix, suffix), ranges in self._numbered.items():
+            text = name.removeprefix(prefix).removesuffix(suffix)
+            number = int(text) if re.fullmatch(r"\d{1,9}", text, re.ASCII) else -1
+            if name == f"{prefix}{number}{suffix}" and any(number in each for each in ranges):
+                return True
+        return False
+
+    def _own_link(self, name: str) -> bool:
+        """Return whether SimGrid makes a link of that name, for a cluster or one of its hosts."""
+        of_cluster = re.fullmatch(r"(.*)_(?:backbone|link_\d+(?:_.*)?)", name, re.ASCII | re.DOTALL)
+        if of_cluster and of_cluster[1] in self._clusters:
+            return True
+        hosts = (each.removeprefix("link_") for each in _either_way(name) if each[:5] == "link_")
+        return any(self._ends(host) for host in hosts)
+
+
+def _either_way(name: str) -> set[str]:
+    """Return the names that a link may have of which one direction may be named."""
+    return {name, name.removesuffix("_UP"), name.removesuffix("_DOWN")}
+
+
+def _unknown(
+    route: Element, what: str, name: str, known: Collection[str], kind: str
+) -> PlatformError:
+    whole = plain(f"{route.tag} {route.get('src', '')}-{route.get('dst', '')}")
+    likely = meant(name, map(plain, known), f"accepted: {kind} that the file defines")
+    return PlatformError(f"{whole}: {what} {quoted(name)}: unknown; {likely}")
+
+
+def numbered(radical: str) -> list[range]:
+    """Return the numbers that a text such as ``1-29,58`` names.
+
+    Examples
+    --------
+    >>> numbered("1-29,58")
+    [range(1, 30), range(58, 59)]
+    """
+    found = []
+    for part in radical.split(","):
+        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part, re.ASCII)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if last < first:
+            raise PlatformError(f"radical is {quoted(radical)}; accepted: such as 1-29,58")
+        found.append(range(first, last + 1))
+    if sum(map(len, found)) > MOST_HOSTS:
+        raise PlatformError(f"radical is {quoted(radical)}; accepted: at most {MOST_HOSTS} hosts")
+    return found
