@@ -79,7 +79,8 @@ def plan_failures(box: Any, events: Any, processors: Any) -> None:
 
 
 @compiled()
-def add_event(box: Any, events: Any, time: float, kind: int, subject: int) -> None:
-    """Schedule a failure or a repair."""
-    box[0].changes += 1
-    schedule(box[0], events, time, kind, subject)
+def add_events(box: Any, events: Any, time: float, kind: int, first: int, count: int) -> None:
+    """Schedule a failure or a repair of each of so many processors, one after the other."""
+    box[0].changes += count
+    for subject in range(first, first + count):
+        schedule(box[0], events, time, kind, subject)

@@ -62,45 +62,51 @@ class Resources:
         self._schedule(k.RETIRE, cluster, processor, time)
         self._schedule(k.REPAIR, cluster, processor, back)
 
-    def _schedule(self, kind: int, cluster: int, processor: int, time: float) -> None:
-        """Have an event of a processor happen at a time (s); infinity: never."""
+    def _schedule(
+        self, kind: int, cluster: int, processor: int, time: float, count: int = 1
+    ) -> None:
+        """Have an event of so many processors happen at a time (s); infinity: never."""
         if time < np.inf:
             storage = self._storage
+            storage.make_room_for_events(storage.state.events + count)
             storage.grow()
-            index = int(storage.state.first_processor[cluster]) + processor
-            access.add_event(storage.state.array, storage.tables.events, time, kind, index)
+            first = int(storage.state.first_processor[cluster]) + processor
+            access.add_events(storage.state.array, storage.tables.events, time, kind, first, count)
 
     def _plan(self, change: Change) -> None:
         """Have a change of the platform happen when it is due."""
         platform = self._storage.platform
         cluster = platform.index(change.cluster)
         size = platform.clusters[cluster].size
-        for processor in range(size - (change.processors or size), size):
-            back = change.at if change.what == JOIN else change.until
-            if change.what == JOIN or change.at == 0.0:
-                self._leave_out(cluster, processor)
-            else:
-                kind = k.FAIL if change.what == FAIL else k.RETIRE
-                self._schedule(kind, cluster, processor, change.at)
-            self._schedule(k.REPAIR, cluster, processor, back)
+        count = change.processors or size
+        back = change.at if change.what == JOIN else change.until
+        if change.what == JOIN or change.at == 0.0:
+            self._leave_out(cluster, size - count)
+        else:
+            kind = k.FAIL if change.what == FAIL else k.RETIRE
+            self._schedule(kind, cluster, size - count, change.at, count)
+        self._schedule(k.REPAIR, cluster, size - count, back, count)
 
-    def _leave_out(self, cluster: int, processor: int) -> None:
-        """Begin without a processor, as every broker knows."""
+    def _leave_out(self, cluster: int, first: int) -> None:
+        """Begin without the processors of a cluster from one on, as every broker knows."""
         storage = self._storage
         state, known, tables = storage.state, storage.known, storage.tables
-        index = state.first_processor[cluster] + processor
-        tables.processors["causes"][index] += 1
-        if tables.processors["holder"][index] == k.FREE:
-            tables.processors["holder"][index] = k.DOWN
-            below = tables.beliefs["cluster"] == cluster
-            state.remaining[cluster] -= 1
-            state.free[cluster] -= 1
-            state.up[cluster] -= 1
-            for name in ("free", "up"):
-                known[name][cluster] -= 1
-                tables.beliefs[name][below] -= 1
-            if known["up"][cluster] == 0:
-                known["load"][cluster] = np.inf
+        begin = int(state.first_processor[cluster])
+        end = begin + storage.platform.clusters[cluster].size
+        processors = tables.processors[begin + first : end]
+        processors["causes"] += 1
+        here = processors["holder"] == k.FREE
+        processors["holder"][here] = k.DOWN
+        count = np.count_nonzero(here)
+        below = tables.beliefs["cluster"] == cluster
+        state.remaining[cluster] -= count
+        state.free[cluster] -= count
+        state.up[cluster] -= count
+        for name in ("free", "up"):
+            known[name][cluster] -= count
+            tables.beliefs[name][below] -= count
+        if known["up"][cluster] == 0:
+            known["load"][cluster] = np.inf
 
     def _follow(self, failures: Failures, seed: int) -> None:
         """Have every processor fail by a model."""
