@@ -200,7 +200,8 @@ def _from_log(
         if not isinstance(source, (str, Path)):
             log = site_paths(source)[platform.names[largest["origin"]]]
         _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
-    return _completed(Table(jobs, cleaning, table.machine), parameters, platform, seed)
+    cut = Table(jobs, cleaning, table.machine, unread_size=table.unread_size)
+    return _completed(cut, parameters, platform, seed)
 
 
 def _completed(
@@ -220,7 +221,10 @@ def _completed(
         jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    return Table(jobs, table.cleaning, table.processors, drawn=drawn), last + longest
+    completed = Table(
+        jobs, table.cleaning, table.processors, drawn=drawn, unread_size=table.unread_size
+    )
+    return completed, last + longest
 
 
 def _check_fits(size: int, what: str, platform: Platform) -> None:

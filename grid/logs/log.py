@@ -66,6 +66,8 @@ class Log:
         Other lines of the head.
     notes : tuple of str
         In words, what its head says that cannot be used.
+    unread_size : str
+        The one of these on the processors of the machine.
     numbered : tuple of str
         Columns of the records that stand for names, in the order in which these first come.
     unused : tuple of str
@@ -88,6 +90,7 @@ class Log:
     header: Mapping[str, str] = field(default_factory=dict)
     remarks: int = 0
     notes: tuple[str, ...] = ()
+    unread_size: str = ""
     numbered: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
 
@@ -147,4 +150,5 @@ class Log:
             self.sites,
             self.communication,
             applied,
+            unread_size=self.unread_size,
         )

@@ -45,6 +45,7 @@ class _Head(NamedTuple):
     header: dict[str, str]
     remarks: int
     notes: tuple[str, ...]
+    unread_size: str
 
 
 def read_swf(path: str | os.PathLike[str]) -> Table:
@@ -170,8 +171,11 @@ def _understood(said: dict[str, str], remarks: int) -> _Head:
     used = {key: text for key, text in said.items() if usable[key]}
     if zone is not None:
         used.pop("TimeZone", None)
-    notes = (f"{key} {quoted(said[key])}; accepted: {KEYS[key]}" for key in said if not usable[key])
-    return _Head(processors, start, used, remarks, tuple(notes))
+    notes = {
+        key: f"{key} {quoted(said[key])}; accepted: {KEYS[key]}" for key in said if not usable[key]
+    }
+    unread_size = notes.get("MaxProcs", "")
+    return _Head(processors, start, used, remarks, tuple(notes.values()), unread_size)
 
 
 def _zone(said: dict[str, str]) -> ZoneInfo | None:

@@ -26,12 +26,15 @@ class Stated(NamedTuple):
         No job communicates.
     unrequested : int
         Jobs without a requested time, where others have one.
+    unread_size : str
+        In words, what the log says of the processors of its machine that cannot be used.
     """
 
     components: int = 0
     ordered: int = 0
     silent: bool = False
     unrequested: int = 0
+    unread_size: str = ""
 
 
 NOTHING = Stated()
@@ -60,6 +63,8 @@ class Table:
         What the counts of `cleaning` are made of, where they are of a whole log.
     drawn : int
         Jobs whose deadlines were drawn, since they came without one.
+    unread_size : str
+        In words, what the source says of `processors` that cannot be used.
 
     Raises
     ------
@@ -83,6 +88,7 @@ class Table:
     communication: tuple[str, ...] = ()
     applied: Applied | None = None
     drawn: int = 0
+    unread_size: str = ""
 
     def __post_init__(self) -> None:
         jobs = self.jobs
@@ -143,7 +149,8 @@ class Table:
         asking = asking[asking["components"].any(axis=1)]
         silent = bool((self.jobs["computation_fraction"] == 1).all())
         without = int((self.jobs["requested_time"] == np.inf).sum()) % len(self.jobs)
-        return Stated(len(asking), int((asking["request"] == ORDERED).sum()), silent, without)
+        ordered = int((asking["request"] == ORDERED).sum())
+        return Stated(len(asking), ordered, silent, without, self.unread_size)
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""

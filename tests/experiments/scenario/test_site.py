@@ -45,6 +45,18 @@ def test_metrics_of_a_log(written):
     assert found["metrics"]["makespan"] == 24
 
 
+@pytest.mark.parametrize("size", ["1o0", "-5", "0"])
+@pytest.mark.parametrize("of_run", [("run", "site", "--no-live"), ("validate", "site")])
+def test_a_size_of_the_machine_that_cannot_be_read_is_told(size, of_run, written):
+    log = written(LOG.format(10, 9).replace("MaxProcs: 8", f"MaxProcs: {size}"), "log.swf")
+    note = f"those of the largest usable job, for the head says MaxProcs '{size}'; accepted: a whol"
+    told = call(*of_run, "--workload", log)
+    assert told.exit_code == 0
+    assert note in told.stderr
+    assert note in call(*of_run, "--workload", log, "--set", "window_end=5").stderr
+    assert "MaxProcs" not in call(*of_run, "--workload", log, "--set", "processors=64").stderr
+
+
 @pytest.mark.parametrize("unsaid", [-1, 0])
 def test_what_a_log_does_not_say(unsaid, written):
     log = written(LOG.format(unsaid, unsaid).replace("; MaxProcs: 8\n", ""), "log.swf")
