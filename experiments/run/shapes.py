@@ -158,6 +158,7 @@ class SummaryShape(Shape):
     users: UserNumbers | None = None
     cleaning: CleaningCounts | None = None
     unfinished: Count = 0
+    why_unfinished: str = ""
     interrupted: bool = False
 
 

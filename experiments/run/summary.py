@@ -44,7 +44,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         ``users`` if jobs name them (their ``count``, and of the ``largest``, those who used most,
         a row each: `grid.metrics.fairness.Users.table`);
         `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of a log
-        were cleaned, ``unfinished`` and ``interrupted`` if so; the scenario's extras.
+        were cleaned, ``unfinished`` and ``interrupted`` if so, ``why_unfinished`` where jobs are,
+        unless the run was interrupted; the scenario's extras.
     """
     metrics: dict[str, float | None] = {}
     clusters = cluster_metrics(result.tally)
@@ -102,6 +103,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         summary["unfinished"] = result.unfinished
     if result.interrupted:
         summary["interrupted"] = True
+    elif result.unfinished:
+        summary["why_unfinished"] = result.why_unfinished
     return summary | dict(result.extras)
 
 

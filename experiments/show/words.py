@@ -175,7 +175,9 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
             if ran.left_running and summary["metrics"].get("utilization") is not None
             else ""
         )
-        yield Sentence(f"{counted(unfinished, 'job')} {had}; they are in no chart{held}.", True)
+        why = f" ({told_why})" if (told_why := summary.get("why_unfinished")) else ""
+        left = f"{counted(unfinished, 'job')} {had}{why}"
+        yield Sentence(f"{left}; they are in no chart{held}.", True)
     if summary["metrics"].get("stable") is False:
         yield Sentence(
             f"The mean queue {GREW}: means of waits are those of a run of this length, and a "

@@ -174,6 +174,7 @@ def test_jobs_that_no_one_starts_are_not_lost_in_silence():
     model.run()
     result = result_of(model, "idle", 0.1)
     assert result.summary()["unfinished"] == 2
+    assert result.summary()["why_unfinished"] == result.why_unfinished
     assert "interrupted" not in result.summary()
     assert "2 jobs not finished: no scheduler started them" in printed(result)
     assert result.why_unfinished == "no scheduler started them"

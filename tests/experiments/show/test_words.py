@@ -92,6 +92,10 @@ def test_what_unfinished_jobs_use_is_told_to_be_left_out(ran):
     assert "busiest" in words(ran)
     ran.summary["unfinished"] = 3
     assert "3 jobs never finished; they are in no chart." in words(ran)
+    ran.summary["why_unfinished"] = "no scheduler started them; 8 processors of A are away"
+    told = "3 jobs never finished (no scheduler started them; 8 processors of A are away); they "
+    assert told in words(ran)
+    del ran.summary["why_unfinished"]
     ran.summary["interrupted"] = True
     told = words(ran)
     assert "busiest" not in told
