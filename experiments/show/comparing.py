@@ -7,8 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from experiments.show.differences import both, same_deadlines, same_jobs, to_blame
-from experiments.show.labels import label, told
-from experiments.show.numbers import counted, duration, listed, number, percent, signed_percent
+from experiments.show.labels import label, scale_of_difference, told
+from experiments.show.numbers import (
+    PERCENT,
+    POINTS,
+    counted,
+    duration,
+    listed,
+    number,
+    percent,
+    signed_percent,
+)
 from experiments.show.run_data import Ran
 from experiments.show.words import Sentence, found
 
@@ -102,7 +111,7 @@ def _ranked(runs: list[Ran]) -> Iterator[Sentence]:
             yield Sentence(f"All have {alike} {label(name)}, {told(name, best)}.")
             continue
         rest = ", ".join(
-            f"{who} {told(name, value)}{_more(value, best)}"
+            f"{who} {told(name, value)}{_more(name, value, best)}"
             for value, who in values[len(leaders) :]
         )
         superlative = "highest" if high else "lowest"
@@ -123,8 +132,10 @@ def _hedge(runs: list[Ran], leaders: list[str]) -> str:
     return f", but{whose} of the jobs that {of_it} rejected more than others did"
 
 
-def _more(value: float, best: float) -> str:
+def _more(name: str, value: float, best: float) -> str:
     """Return how far a value is from the best, if that says something."""
+    if scale_of_difference(name, PERCENT) is POINTS:
+        return f" ({signed_percent(value - best)} {POINTS.unit})"
     times = value / best if best else TOO_FAR
     if times >= TOO_FAR:
         return ""

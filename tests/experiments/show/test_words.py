@@ -179,7 +179,10 @@ def test_a_tie_is_told_as_one(whole):
         )
     )
     told = compared_words(a, b, c)
-    assert "The highest utilization is that of b and a, 22.8 %; c 10.0 % (-56.1 %)." in told
+    assert (
+        "The highest utilization is that of b and a, 22.8 %; c 10.0 % (-12.8 percentage points)."
+        in told
+    )
     assert "All have the same mean wait, 20 s." in told
     assert "All have about the same mean bounded slowdown, 2.00." in told
 
@@ -196,6 +199,12 @@ def test_a_tie_is_told_as_one(whole):
 def test_how_far_runs_are_apart_is_told_where_it_says_something(whole, wait, told):
     runs = changed(whole, "a", mean_wait=10.0), changed(whole, "b", mean_wait=wait)
     assert f"The lowest mean wait is that of a, 10 s; {told}" in compared_words(*runs)
+
+
+def test_shares_are_apart_by_percentage_points(whole):
+    runs = [changed(whole, name, utilization=value) for name, value in (("a", 0.673), ("b", 0.729))]
+    told = "The highest utilization is that of b, 72.9 %; a 67.3 % (-5.6 percentage points)."
+    assert told in compared_words(*runs)
 
 
 def test_a_run_that_rejected_more_is_the_best_only_of_what_it_accepted(whole):
