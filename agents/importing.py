@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.names import meant
 
 CODE = Path(__file__).resolve().parents[1]
@@ -61,6 +62,14 @@ def importable_from(folder: Path) -> None:
         sys.meta_path.insert(0, _Reserved())
 
 
+def check_no_path(kind: str, name: str, module: str) -> None:
+    """Raise `GridError` for a path where a name of a kind of thing has that of a module."""
+    path = Path(module)
+    if path.name != module:
+        accepted = f"accepted: the name of a Python file, without folders and .py: {path.stem}"
+        raise GridError(f"{kind} {quoted(name)}: found a path; {accepted}")
+
+
 def module_of(kind: str, name: str, module: str) -> ModuleType:
     """Return the module that a name of a kind of thing is in, also one of the current folder.
 
@@ -69,6 +78,7 @@ def module_of(kind: str, name: str, module: str) -> ModuleType:
     GridError
         If there is no such module, or its file is no text.
     """
+    check_no_path(kind, name, module)
     if str(Path.cwd()) not in sys.path:
         importable_from(Path.cwd())
     try:

@@ -6,7 +6,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from agents.importing import classes_in, instead_of, module_of
+from agents.importing import check_no_path, classes_in, instead_of, module_of
 from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -130,6 +130,8 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     if own is not None:
         accepted = ", ".join(f"{name.removesuffix('.py')}:{each}" for each in own or ["Class"])
         raise GridError(f"{kind} {quoted(name)}: found a module alone; accepted: {accepted}")
+    if separator or module_name.endswith(".py"):
+        check_no_path(kind, name, module_name)
     if not separator or module_name[:1] in ("", "."):
         of_others = (GLOBAL | LOCAL).keys() - known.keys()
         why = "of the other level" if name in of_others else "unknown"

@@ -39,6 +39,7 @@ from agents.selection import JobSelection
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import GridError, PlacementError
 from grid.kernel.state import LOCAL, REJECT, WAIT
+from grid.names import nearest
 from grid.streams import Stream, stream
 from grid.world.policies import GlobalRules
 
@@ -89,6 +90,14 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
 
     def act(self) -> None:
         """Act on the messages of this instant, once all are delivered."""
+
+    def _lack_of(self, method: str) -> PlacementError:
+        """Return what to raise for a method that its class had to have; it may be misspelt."""
+        own = type(self)
+        base = next(each for each in own.__mro__ if method in vars(each))
+        near = nearest(method, sorted({*dir(own)} - {*dir(base)}), most=1)
+        found = "".join(f"; found `{each}`" for each in near)
+        return PlacementError(f"{own.__name__}: no method `{method}`{found}")
 
 
 def _compiled(of: type[Scheduler], method: str) -> Dispatcher | None:
@@ -200,7 +209,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
         Clusters start the jobs sent to them after all decisions of an instant: two jobs of one
         instant see the same free processors. What was sent is in `KnownCluster.load` at once.
         """
-        raise PlacementError(f"{type(self).__name__}: no method `place`")
+        raise self._lack_of("place")
 
     def visit(self, queues: KnownQueues) -> int | None:
         """Say whose head shall be placed next: the way of a policy that has `queues`.
@@ -219,7 +228,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
             A queue with jobs: the index of a cluster, or the number of clusters for the global
             queue. None: no other head is to be tried.
         """
-        raise PlacementError(f"{type(self).__name__}: no method `visit`")
+        raise self._lack_of("visit")
 
     largest: ClassVar[Dispatcher | None] = None
     """Compiled function that bounds the size of jobs that need not wait, for a compiled `place`
@@ -293,7 +302,7 @@ class LocalScheduler(Scheduler):
         The job at the head of the queue starts when it fits and holds back those behind it, unless
         `service` lets them go before; equal ranks are served in order of landing.
         """
-        raise PlacementError(f"{type(self).__name__}: no method `priority`")
+        raise self._lack_of("priority")
 
     def rank(self, slot: int) -> float:
         """Have `priority` decide and put its answer as the kernel understands it."""
@@ -328,7 +337,7 @@ class PlanningScheduler(LocalScheduler):
         release : array, shape (processors,)
             When each processor will be free, seconds from now, in increasing order.
         """
-        raise PlacementError(f"{type(self).__name__}: no method `plan`")
+        raise self._lack_of("plan")
 
     def act(self) -> None:
         """Plan, if a seed schedule has come and its jobs are there."""

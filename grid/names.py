@@ -28,9 +28,19 @@ def meant(name: object, known: Iterable[str], listed: str = "") -> str:
     >>> meant("MUSCEL", ["muscle"], "`metasched policies` lists them")
     'did you mean muscle? `metasched policies` lists them'
     """
+    known = list(known)
+    if near := nearest(name, known):
+        return f"did you mean {' or '.join(near)}? {listed}".strip()
     names = {each.casefold(): each for each in known}
-    near = difflib.get_close_matches(str(name)[:100].casefold(), names, n=2, cutoff=_NEAR)
-    if near:
-        likely = " or ".join(names[each] for each in near)
-        return f"did you mean {likely}? {listed}".strip()
     return listed or f"accepted: {', '.join(names.values())}"
+
+
+def nearest(name: object, known: Iterable[str], most: int = 2) -> list[str]:
+    """Return the names that are much like a name, the likest first.
+
+    >>> nearest("place", ["plase", "__init__"])
+    ['plase']
+    """
+    names = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(str(name)[:100].casefold(), names, n=most, cutoff=_NEAR)
+    return [names[each] for each in near]

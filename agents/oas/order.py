@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
-from grid.errors import PlacementError
 from grid.kernel.state import NONE
 
 if TYPE_CHECKING:
@@ -118,4 +117,4 @@ class OrderedScheduler(GlobalScheduler):
         waiting : dict of int to int
             The slot of each waiting job, by its serial.
         """
-        raise PlacementError(f"{type(self).__name__}: no method `starting`")
+        raise self._lack_of("starting")

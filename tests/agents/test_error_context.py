@@ -278,6 +278,16 @@ class NoPlace(GlobalScheduler):
     pass
 
 
+class Misspelt(GlobalScheduler):
+    def plase(self, job):
+        return None
+
+
+class MisspeltLocally(LocalScheduler):
+    def Priority(self, job):  # noqa: N802
+        return 0.0
+
+
 def planner(answer):
     class Planner(PlanningScheduler):
         def plan(self, jobs, release):
@@ -293,6 +303,12 @@ def planner(answer):
         (Nowhere, "fcfs", "NOWHERE at 2.5 s: placement of job 7 (size 5): cluster 3"),
         (TakesTooMany, "fcfs", "TAKESTOOMANY at 2.5 s: placement of job 7"),
         (NoPlace, "fcfs", "NOPLACE at 2.5 s: NoPlace: no method `place`"),
+        (Misspelt, "fcfs", "MISSPELT at 2.5 s: Misspelt: no method `place`; found `plase`"),
+        (
+            "dll",
+            MisspeltLocally,
+            "MISSPELTLOCALLY C1 at 2.5 s: MisspeltLocally: no method `priority`; found `Pri",
+        ),
         ("dll", NotANumber, "NOTANUMBER C1 at 2.5 s: priority of job 7"),
         ("muscle", NotANumber, "NOTANUMBER C1 at 2.5 s: priority of job 7"),
         ("dll", CompiledNan, "COMPILEDNAN C1 at 2.5 s: priority of job 7"),
