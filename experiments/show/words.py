@@ -53,13 +53,14 @@ def _service(ran: Ran) -> Iterator[Sentence]:
     if not len(ran.waits):
         return
     yield Sentence(
-        f"A job waited {duration(metrics['mean_wait'])} on average: half of them at most "
-        f"{duration(float(np.median(ran.waits)))}, 95 % at most {duration(metrics['p95_wait'])}, "
-        f"the longest {duration(metrics['max_wait'])}. {_at_once(ran)}"
+        f"A job waited {duration(metrics['mean_wait'])} on average; the median was "
+        f"{duration(float(np.median(ran.waits)))}, the 95th percentile "
+        f"{duration(metrics['p95_wait'])}, the longest wait {duration(metrics['max_wait'])}. "
+        f"{_at_once(ran)}"
     )
     yield Sentence(
-        f"The mean bounded slowdown was {number(metrics['mean_bounded_slowdown'])}, and that "
-        f"of 95 % of the jobs at most {number(metrics['p95_bounded_slowdown'])}."
+        f"The mean bounded slowdown was {number(metrics['mean_bounded_slowdown'])}, the 95th "
+        f"percentile {number(metrics['p95_bounded_slowdown'])}."
     )
     if metrics.get("deadlines_met") is not None:
         drawn = drawn_words(ran.summary.get("deadlines"))

@@ -67,6 +67,15 @@ def test_the_busiest_cluster_and_where_jobs_wait_are_two_things(ran):
     assert "waited longest" not in told
 
 
+def test_of_a_few_jobs_no_share_is_told_that_they_do_not_have(ran):
+    """Percentiles are interpolated: of waits of 0, 0, 5 and 13 s, 75 % are at most 11.8 s."""
+    few = changed(ran, rows=range(4), p95_wait=11.8, max_wait=13.0, p95_bounded_slowdown=1.62)
+    few.jobs["start"] = few.jobs["arrival"] + [0.0, 0.0, 5.0, 13.0]
+    told = words(few)
+    assert "the median was 2.50 s, the 95th percentile 11.8 s, the longest wait 13 s." in told
+    assert "the 95th percentile 1.62." in told
+
+
 def test_of_a_few_jobs_no_cluster_is_named(ran):
     told = use(ran, 0.355, 0.061, 0.05, 0.04, jobs=9)
     assert "busiest" not in told
