@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from experiments.scenario.assignments import shown
@@ -84,20 +85,17 @@ def _of_other_jobs(outcome: StudyTables) -> str:
 
 
 def _effects(outcome: StudyTables) -> Iterator[str]:
-    """Yield what each parameter that varies does from its first value to its last, by policy."""
+    """Yield what each parameter does from its first value to its last, by policy."""
     for parameter, values in outcome.study.vary.items():
         if len(values) < 2:
             continue
         one, other = values[0], values[-1]
-        effects = outcome.effects
-        ends = effects[
-            (effects["parameter"] == parameter)
-            & (effects["from"] == cell(one))
-            & (effects["to"] == cell(other))
-        ]
+        effects = outcome.effects[outcome.effects["parameter"] == parameter]
+        ends = effects[(effects["from"] == cell(one)) & (effects["to"] == cell(other))]
         alike: dict[str, list[str]] = {}
         for policy, rows in ends.groupby("policy", sort=False):
             what = _change(outcome, rows) + _shared(outcome, str(policy), rows["n"]) + _grown(rows)
+            what += _in_between(outcome, parameter, effects[effects["policy"] == policy])
             alike.setdefault(what, []).append(str(policy))
         for what, policies in alike.items():
             if len(policies) > 1:  # that many of each, not of all together
@@ -106,6 +104,48 @@ def _effects(outcome: StudyTables) -> Iterator[str]:
                 f"From {parameter} {shown(one)} to {shown(other)}, {label(outcome.metric)} of "
                 f"{listed(policies)} {what}."
             )
+
+
+def _in_between(outcome: StudyTables, parameter: str, rows: pd.DataFrame) -> str:
+    """Return what the first and the last value of a parameter hide: rows are of all two values."""
+    names = {cell(value): shown(value) for value in outcome.study.vary[parameter]}
+    others = [name for name in outcome.where if name != parameter]
+    cases = [case for _, case in rows.groupby(others, sort=False, dropna=False)]
+    turns = [found for case in cases if (found := _turns(names, case))]
+    if not turns:
+        first, *_, last = names
+        ends = (rows["from"] == first) & (rows["to"] == last)
+        differ = rows[["lower", "higher"]].any(axis=1)
+        return ", but not in between" if differ.any() and not differ[ends].any() else ""
+    what = turns[0] if len({*turns}) == 1 else "it goes up or down in between"
+    return f", but {what}{'' if len(cases) == 1 else f' in {len(turns)} of {len(cases)} cases'}"
+
+
+def _turns(names: dict[Any, str], rows: pd.DataFrame) -> str:
+    """Return between which values the metric surely goes another way than from first to last."""
+    place = {value: index for index, value in enumerate(names)}
+    sure = rows[rows["surely_changes"]]
+    ways = {
+        (place[one], place[other]): difference
+        for one, other, difference in sure[["from", "to", "difference"]].to_numpy()
+    }
+    whole = np.sign(ways.get((0, len(names) - 1), 0.0))
+    hidden = {ends: change for ends, change in ways.items() if np.sign(change) != whole}
+    if not hidden:
+        return ""
+    steps = {ends: change for ends, change in sorted(ways.items()) if ends[1] == ends[0] + 1}
+    if hidden.keys().isdisjoint(steps):  # the most that does not show between neighbours
+        steps = dict([max(hidden.items(), key=lambda item: abs(item[1]))])
+    runs: list[tuple[str, int, int]] = []
+    for (begin, end), change in steps.items():
+        way = "falls" if change < 0 else "rises"
+        if runs and runs[-1][0] == way and runs[-1][2] == begin:
+            begin = runs.pop()[1]
+        runs.append((way, begin, end))
+    if len(runs) > NAMED:
+        return "rises and falls in between"
+    shown_as = [*names.values()]
+    return listed([f"{way} from {shown_as[one]} to {shown_as[two]}" for way, one, two in runs])
 
 
 def _shared(outcome: StudyTables, policy: str, pairs: pd.Series) -> str:
