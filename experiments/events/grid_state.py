@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from agents.messages import name_jobs
 from experiments.events import job_events, words
@@ -62,6 +64,8 @@ class Surroundings:
         Jobs that wait at each cluster, and since when, s.
     coming : dict of str to dict of Identity to float
         Jobs of seed schedules that are not yet at their cluster, and when their schedule is, s.
+    asking : dict of Identity to int
+        Processors of each job that the global scheduler knows and has not sent, in order.
     """
 
     def __init__(
@@ -75,6 +79,8 @@ class Surroundings:
         self.away = dict.fromkeys(sizes, 0)
         self.waiting: dict[str, dict[Identity, float]] = {name: {} for name in sizes}
         self.coming: dict[str, dict[Identity, float]] = {name: {} for name in sizes}
+        self.asking: dict[Identity, int] = {}
+        self._needs: dict[Identity, int] = {}  # processors of each job that has not left
         self._batch, self._round, self._ran = batch, 1, False  # if a job of the round finished
         self._submitted = 0.0  # when a job last was, s
         self._made: dict[str, _Room] = {}
@@ -90,6 +96,7 @@ class Surroundings:
     def hear(self, event: Event) -> None:
         """Take the next event."""
         kind = kind_of(event)
+        self._ask(kind, event)
         if kind == job_events.SUBMITTED:
             if event["time"] > self._submitted and self._ran:  # one that no job ran in is none
                 self._round, self._ran = self._round + 1, False
@@ -135,6 +142,21 @@ class Surroundings:
                 (event["due"], event["makespan"], f"{event['sender']} tells {left}")
             )
             self._reported[event["sender"]].append(event)
+
+    def _ask(self, kind: str, event: Event) -> None:
+        """Take note of who waits for the global scheduler."""
+        if kind == job_events.KNOWN:
+            self.asking[identity(event)] = self._needs[identity(event)]
+        elif kind == job_events.SUBMITTED:
+            self._needs[identity(event)] = event["size"]
+        elif kind in (job_events.SENT, job_events.STARTED):
+            self.asking.pop(identity(event), None)
+        elif kind in (job_events.FINISHED, job_events.REJECTED):
+            self.asking.pop(identity(event), None)
+            self._needs.pop(identity(event), None)
+        elif kind == "SeedSchedule":
+            for job in identities(event):
+                self.asking.pop(job, None)
 
     def act(self, number: int) -> str:
         """Return what the present allocation is called, given its number."""
@@ -210,6 +232,23 @@ class Surroundings:
         """Tell how many processors are away now."""
         if away := away_words(self.away):
             yield away
+
+    def not_held(self, job: Identity) -> Iterator[str]:
+        """Tell what is free for a job that waits, and who is too large for all that is up.
+
+        Which of those that have waited for longer hold it back, the log does not say.
+        """
+        size = self.asking.get(job, math.inf)
+        up = sum(self._sizes.values()) - sum(self.away.values())
+        if enough := [name for name, free in self.free.items() if free >= size]:
+            yield f"{enough[0]} has {processors(self.free[enough[0]])} free"
+        elif size > up:
+            yield "it is too large for what is up"
+        longer = takewhile(lambda each: each != job, self.asking)
+        if large := [each for each in longer if self.asking[each] > up]:
+            have, are = ("has", "is") if len(large) == 1 else ("have", "are")
+            yield f"{name_jobs(tuple(large))} {have} waited there for longer"
+            yield f"and {are} too large for what is up"
 
     def never_told(self) -> Iterator[str]:
         """Tell of how many clusters the global scheduler does not know the last change."""

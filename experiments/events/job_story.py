@@ -114,8 +114,9 @@ class Teller:
             self._catch_up()
             how = "is interrupted" if event["interrupted"] else "ends"
             self._tell(time, f"the run {how}, and the job {self._stands}")
-            if self._away and (why := [*self._around.now_away(), *self._around.never_told()]):
-                self._tell(None, *why)
+            if self._away:
+                self._tell(None, *self._around.now_away(), *self._around.never_told())
+                self._tell(None, *self._around.not_held(self.job))
         elif "job" in event and identity(event) == self.job:
             self._hear_own(kind, event, time)
         elif kind == PLANNED and self.job in identities(event):

@@ -13,7 +13,7 @@ from experiments.run.own_metrics import measured
 from experiments.run.summary import summary_of
 from experiments.run.totals import RunTotals
 from experiments.show.display import Shown
-from grid.kernel.state import VACANT
+from grid.kernel.state import LANDING, LOCAL, TRANSIT, VACANT
 from grid.metrics.of_rounds import Rounds, run_performance
 from grid.workloads.table import stated_by
 
@@ -83,6 +83,7 @@ class Result(RunTotals, Shown):
             restarts=world.state.restarted,
             thrown_back=int(((slots["status"] != VACANT) & (slots["restarts"] > 0)).sum()),
             away=_away(model),
+            too_large=_too_large(model),
             cluster_losses=[
                 {"restarts": cluster.restarts, "lost_work": cluster.lost_work}
                 for cluster in model.clusters
@@ -131,6 +132,16 @@ def _away(model: GridModel) -> dict[str, int]:
     platform = model.world.platform
     away = platform.sizes - model.world.state.up
     return {name: int(count) for name, count in zip(platform.names, away, strict=True) if count}
+
+
+def _too_large(model: GridModel) -> int:
+    """Return how many unfinished jobs what is up cannot hold, of their cluster if they are sent."""
+    up, slots = model.world.state.up, model.world.jobs
+    status = slots["status"]
+    sent = np.isin(status, (TRANSIT, LANDING, LOCAL))
+    most = up.sum() if model.scheduler.may_split() else up.max()
+    larger = slots["size"] > np.where(sent, up[np.where(sent, slots["cluster"], 0)], most)
+    return int((larger & (status != VACANT)).sum())
 
 
 def _planned(model: GridModel, counted_from: float) -> Rounds:

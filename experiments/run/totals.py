@@ -40,11 +40,13 @@ def why_unfinished(
     thrown_back: int,
     never_heard: bool,
     away: Mapping[str, float],
+    too_large: int = 0,
     varies: bool = False,
 ) -> str:
     """Return in words why so many jobs are unfinished, of which failures threw some back.
 
-    What is away at the end is told as it is (`away_words`): jobs may wait for something else.
+    What is away at the end is told as it is (`away_words`), and how many are too large for what is
+    up then: the others may wait behind those, or for something else.
 
     >>> why_unfinished(3, 0, True, {})
     'no scheduler started them; advertisements may have been lost, and advertise = change repeats \
@@ -53,8 +55,15 @@ none'
     '1 that no scheduler started, 2 thrown back by failures'
     >>> why_unfinished(3, 0, False, {"A": 8})
     'no scheduler started them; 8 processors of A are away'
+    >>> why_unfinished(3, 0, False, {"A": 8}, 2)
+    'no scheduler started them; 8 processors of A are away, and 2 of the jobs are too large for \
+what is up'
     """
     told = away_words(away, varies)
+    if told and too_large:
+        which = f"{'all' if too_large == unfinished else f'{too_large:,}'} of the jobs"
+        are = f"{which} {'is' if too_large == 1 else 'are'}" if unfinished > 1 else "the job is"
+        told += f", and {are} too large for what is up"
     too = f"; {told}" if told else ""
     if not thrown_back:
         lost = "; advertisements may have been lost"
@@ -122,6 +131,8 @@ class RunTotals:
         Unfinished jobs that a failure threw back.
     away : dict of str to int
         Processors of clusters that are drained, failed or not yet there at its end, where some are.
+    too_large : int
+        Unfinished jobs that need more processors than are up at its end where they could start.
     cluster_losses : list of dict
         Of each cluster its ``restarts``, to which a co-allocated job adds one on each of its
         clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds.
@@ -160,6 +171,7 @@ class RunTotals:
     restarts: int
     thrown_back: int
     away: dict[str, int]
+    too_large: int
     cluster_losses: list[dict[str, Any]]
     extras: Mapping[str, Any] = field(default_factory=dict)
     own_metrics: Mapping[str, float | None] = field(default_factory=dict)
@@ -226,7 +238,9 @@ class RunTotals:
     @property
     def why_unfinished(self) -> str:
         """Why jobs of a run that was not interrupted are unfinished, in words."""
-        return why_unfinished(self.unfinished, self.thrown_back, self.never_heard, self.away)
+        return why_unfinished(
+            self.unfinished, self.thrown_back, self.never_heard, self.away, self.too_large
+        )
 
     @property
     def never_heard(self) -> bool:

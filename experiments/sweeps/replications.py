@@ -44,7 +44,7 @@ COUNTS = ("seed", "completed", "rejected", "unfinished", "stable")
 """What runs have beside their metrics."""
 LEFT = "all_left_at"
 """When the last job of a run ended, s, which is no metric."""
-WHY = ("thrown_back", "never_heard")
+WHY = ("thrown_back", "never_heard", "too_large")
 """Of a run that left jobs, what `why_unfinished` goes by; no metrics either."""
 AWAY = "away/"
 """Begins what it goes by, too: of clusters by name, how many processors are away, if any are."""
@@ -293,13 +293,13 @@ def why_left(runs: pd.DataFrame) -> str:
     """
     if not {*WHY} <= {*runs}:
         return ""
-    unfinished, back, never = (int(runs[name].sum()) for name in ("unfinished", *WHY))
+    unfinished, back, never, large = (int(runs[name].sum()) for name in ("unfinished", *WHY))
     if not unfinished:
         return ""
     of = {name: name.removeprefix(AWAY) for name in map(str, runs) if name.startswith(AWAY)}
     away = runs.loc[runs["unfinished"] > 0, [*of]].fillna(0).rename(columns=of)
     varies = bool((away.nunique() > 1).any())
-    return why_unfinished(unfinished, back, bool(never), away.max().to_dict(), varies)
+    return why_unfinished(unfinished, back, bool(never), away.max().to_dict(), large, varies)
 
 
 def is_reason(name: str) -> bool:
@@ -378,7 +378,7 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     counted = {name: [float(count)] for name, count in counts.items()}
     left = result.all_left_at if result.all_left_at < math.inf else math.nan
     changes = {LEFT: [left]} if scenario.platform.changes else {}
-    why = dict(zip(WHY, (result.thrown_back, result.never_heard), strict=True))
+    why = {name: getattr(result, name) for name in WHY}
     why |= {f"{AWAY}{name}": count for name, count in result.away.items()}
     reasons = {name: [float(each)] for name, each in why.items()} if result.unfinished else {}
     return {**counted, **numbers, "stable": [told], **failed, **changes, **reasons}

@@ -353,7 +353,10 @@ def test_a_job_that_never_ran():
             return None
 
     story = told(model_of(Never, "fcfs", jobs=table((0, 4, 5))), 1, {"C1": 8, "C2": 6, "C3": 4})
-    assert story[-1][1] == "the run ends, and the job waits for NEVER to say where it goes"
+    assert [words for _, words in story[-2:]] == [
+        "the run ends, and the job waits for NEVER to say where it goes",
+        "C1 has 8 processors free",
+    ]
 
 
 def test_what_cannot_be_told_is_said_in_a_line(result, tmp_path):

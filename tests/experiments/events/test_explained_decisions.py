@@ -129,7 +129,28 @@ def test_a_job_that_waits_to_the_end_is_told_with_what_is_away():
     platform = replace(PLATFORM, changes=(Change("C1", "fail", at=1, processors=3),))
     made = model_of(Never, "fcfs", jobs=table((0, 4, 5)), platform=platform, tracked=True)
     story = told(made, 1, {"C1": 8, "C2": 6, "C3": 4})
-    assert story[-1] == (None, "3 processors of C1 are away")
+    assert story[-2:] == [
+        (None, "3 processors of C1 are away"),
+        (None, "C1 has 5 processors free"),
+    ]
+
+
+def test_who_waits_before_a_job_that_could_be_held_is_told():
+    platform = replace(PLATFORM.star([8, 4]), changes=(Change("C1", "fail", at=10),))
+    jobs = table((20, 8, 9.0), (30, 1, 9.0))
+    made = model_of("gs", "fcfs", jobs=jobs, platform=platform, tracked=True)
+    away, why = (words for _, words in told(made, 2, {"C1": 8, "C2": 4})[-2:])
+    assert away == "8 processors of C1 are away"
+    assert why == (
+        "C2 has 4 processors free, job 1 has waited there for longer, and is too large for what "
+        "is up"
+    )
+
+
+def test_a_job_that_cannot_be_held_is_told_so():
+    platform = replace(PLATFORM.star([8, 4]), changes=(Change("C1", "fail", at=10),))
+    made = model_of("gs", "fcfs", jobs=table((20, 8, 9.0)), platform=platform, tracked=True)
+    assert told(made, 1, {"C1": 8, "C2": 4})[-1] == (None, "it is too large for what is up")
 
 
 def test_a_job_that_waits_for_lost_advertisements_is_told_so():
@@ -146,7 +167,7 @@ def test_a_job_that_waits_for_lost_advertisements_is_told_so():
         advertising=Advertising(loss=0.999),
     )
     story = told(made, 2, {"C1": 8})
-    assert story[-1] == (None, "the last advertisement of C1 was lost")
+    assert story[-2] == (None, "the last advertisement of C1 was lost")
 
 
 def test_a_tie_of_workload_levels_is_told_with_what_broke_it(tmp_path):

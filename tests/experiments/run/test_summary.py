@@ -207,6 +207,25 @@ def test_jobs_that_failures_threw_back_had_been_started(rows, why):
     assert why in printed(result_of(model, "failing", 0.1))
 
 
+@pytest.mark.parametrize(
+    ("policy", "sizes", "are"),
+    [
+        ("gs", (8, 1, 1), "1 of the jobs is"),
+        ("gs", (8, 8, 1), "2 of the jobs are"),
+        ("ect", (3, 2, 1), "the job is"),  # no cluster has 3 up
+    ],
+)
+def test_jobs_that_cannot_be_held_are_told_from_those_that_wait(policy, sizes, are):
+    rows = [(20 + 5 * index, size, 9.0) for index, size in enumerate(sizes)]
+    down = Change("C1", "fail", at=10)
+    platform = replace(Platform.star([8, 2]), changes=(down,))
+    model = small_grids.model_of(policy, "fcfs", small_grids.table(*rows), platform, tracked=True)
+    model.run()
+    result = result_of(model, "behind", 0.1)
+    why = f"8 processors of C1 are away, and {are} too large for what is up"
+    assert result.why_unfinished == f"no scheduler started them; {why}"
+
+
 def test_unfinished_jobs_are_told_with_what_is_away_at_the_end():
     """Whatever else they may wait for: whether it would start them is not known."""
     changes = (

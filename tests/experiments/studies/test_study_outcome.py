@@ -93,6 +93,10 @@ def test_what_has_no_mean_is_told_and_has_no_rank(tmp_path):
         (lambda run: {"thrown_back": 1.0}, "5 that no scheduler started, 5 thrown back by fail"),
         (lambda run: {"away/A": 3.0}, "no scheduler started them; 3 processors of A are away; ad"),
         (lambda run: {f"away/{'AB'[run % 2]}": 1.0}, "no scheduler started them; up to 1 proces"),
+        (
+            lambda run: {"away/A": 3.0, "too_large": 1.0},
+            "no scheduler started them; 3 processors of A are away, and 5 of the jobs are",
+        ),
     ],
 )
 def test_a_study_says_why_jobs_are_unfinished(given, why, tmp_path):
@@ -102,6 +106,7 @@ def test_a_study_says_why_jobs_are_unfinished(given, why, tmp_path):
         found = turnaround(policy, workload, setting, replication)
         if policy.startswith("dll") and setting["link_mbps"] == 1000:
             found |= {"unfinished": 2.0, "thrown_back": 0.0, "never_heard": 1.0}
+            found |= {"too_large": 0.0}
             found |= given(replication)
         return found
 
