@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from agents.registry import GLOBAL, global_scheduler
 from experiments.events import log, words
 from experiments.events.grid_state import Surroundings
 from experiments.events.identity import Identity
@@ -55,12 +56,18 @@ def explain(
     around = Surroundings(sizes, *_heard_at_once(result), result.parameters.mode == "batch")
     silent = not has_a_say(result.summary["global"], len(sizes))
     tellers: dict[Identity, Teller] = {}
+    rules = result.summary["local"], _selection(result)
     event: Event = {}
+    now = 0.0
     for event in events_of(path, result.summary, "explain"):
         if event["event"] == SUBMITTED and event["job"] == job:
             who = submitted(event, tellers, path)
-            tellers[who] = Teller(who, around, silent)
+            tellers[who] = Teller(who, around, silent, *rules)
         try:
+            if event["time"] > now:
+                now = event["time"]
+                for teller in tellers.values():
+                    teller.settle()
             around.hear(event)
             for teller in tellers.values():
                 teller.hear(event)
@@ -89,6 +96,16 @@ def _heard_at_once(result: ResultFiles) -> tuple[set[str], set[str]]:
     at_once = known_at_once(platform, parameters.latency, parameters.advertising)
     in_no_time = (latencies(platform, parameters.latency) == 0) & ~at_once
     return set(names[at_once].tolist()), set(names[in_no_time].tolist())
+
+
+def _selection(result: ResultFiles) -> str:
+    """Return by which rule the global scheduler starts jobs, "" if they are sent or bound."""
+    name = result.summary["global"]
+    if name not in GLOBAL:
+        return ""
+    policy = global_scheduler(name)
+    own_way = policy.collects or policy.queues or policy.only_chooses or policy.stays_home
+    return "" if own_way else policy.selection or result.summary["parameters"].get("selection", "")
 
 
 def _heading(teller: Teller, deadlines: str | None) -> str:

@@ -84,6 +84,7 @@ class Surroundings:
         self._batch, self._round, self._ran = batch, 1, False  # if a job of the round finished
         self._submitted = 0.0  # when a job last was, s
         self._made: dict[str, _Room] = {}
+        self._touched: dict[str, float] = {}  # when jobs or processors last came or went, s
         self._sizes = sizes
         self._at_once, self._in_no_time = at_once, in_no_time
         self._lost: dict[str, float] = {}  # state, as of when (s), that nobody has told of since
@@ -103,6 +104,7 @@ class Surroundings:
             self._submitted = event["time"]
         elif kind == job_events.LANDED:
             self.waiting[event["receiver"]][identity(event)] = event["time"]
+            self._touched[event["receiver"]] = event["time"]
             self.coming[event["receiver"]].pop(identity(event), None)
         elif kind == "SeedSchedule":
             due: float = event["due"]
@@ -121,11 +123,13 @@ class Surroundings:
             self._ran |= kind == job_events.FINISHED
             for name, held in self._running.pop(identity(event), {}).items():
                 self.free[name] += held
+                self._touched[name] = event["time"]
                 made = self._room(name, event["time"])
                 gone = made.ended if kind == job_events.FINISHED else made.thrown_back
                 gone.append(identity(event))
         elif kind == job_events.RESOURCES:
             name = event["cluster"]
+            self._touched[name] = event["time"]
             more = self.away[name] - (self._sizes[name] - event["up"])
             self.away[name] -= more
             self.free[name] += more
@@ -181,6 +185,10 @@ class Surroundings:
         if room is None or room.time != time:
             room = self._made[cluster] = _Room(time)
         return room
+
+    def touched(self, cluster: str, time: float) -> bool:
+        """Tell whether jobs or processors came to a cluster, or left it, at a time, s."""
+        return self._touched.get(cluster) == time
 
     def holders(self, cluster: str) -> list[Identity]:
         """Return the jobs that run on a cluster."""

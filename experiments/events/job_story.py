@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agents.messages import name_jobs
 from experiments.events import job_events, message_events, words
+from experiments.events.backfilling import Backfilling
 from experiments.events.discovery_trace import Asking
 from experiments.events.grid_state import Surroundings
 from experiments.events.happenings import in_time, processors
@@ -31,6 +32,8 @@ class Teller:
         Has to hear each event first.
     silent : bool
         Nothing is told of the global scheduler, which has but one cluster to send jobs to.
+    *rules : str
+        By which local schedulers and the global one start jobs (`Backfilling`).
 
     Attributes
     ----------
@@ -48,7 +51,9 @@ class Teller:
         Whether it has left.
     """
 
-    def __init__(self, job: Identity, around: Surroundings, silent: bool = False) -> None:
+    def __init__(
+        self, job: Identity, around: Surroundings, silent: bool = False, *rules: str
+    ) -> None:
         self._lines: list[Line] = []
         self._setbacks: list[int] = []  # lines with which failures or its return begin
         self.size = 0
@@ -60,6 +65,7 @@ class Teller:
         self._around = around
         self._asking = Asking(around.free)
         self._plans = Plans()
+        self._backfilling = Backfilling(job, around, *rules)
         self.start: float | None = None
         self.finish: float | None = None
         self._known = 0.0
@@ -102,6 +108,14 @@ class Teller:
             [f"{again} it loses its processors or goes back", "and is sent or started anew"],
         )
         return [*self._lines[:second], folded, *self._lines[last:]]
+
+    def settle(self) -> None:
+        """Take note that an instant is over: it has to be heard before the next event is."""
+        self._backfilling.settle(self.size, self._where, self._landed)
+        if self._beside is not None and self.start is not None:
+            line, jobs = self._beside
+            told = self._backfilling.unprompted(self._where, self.start, {*jobs, self.job})
+            line.parts.extend(told)
 
     def hear(self, event: Event) -> None:
         """Take the next event."""
@@ -346,7 +360,7 @@ class Teller:
                 self._tell(None, f"{waited} there", *self._found, *_together(self._came, "came"))
                 if self._gathering is not None:
                     self._lines[-1].parts.extend(self._gathering.told)
-            why: list[str] = []
+            why = self._backfilling.take()
             clusters = [name for name, _ in parts]
             if self._landed is None:
                 why += self._were_away(clusters)

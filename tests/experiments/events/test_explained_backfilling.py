@@ -1,0 +1,64 @@
+"""Why jobs wait though enough processors are free, and start though none become free."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.events.explain import explain
+from tests.experiments.log_files import call
+
+LATE = "job,arrival,size,runtime\n1,0,1,10\n2,0,1,14\n3,1,3,4\n4,2,1,30\n"
+"""Where predictions are half as long: at 7 s job 2 should have ended, and job 4 may start."""
+SPLIT = "job,arrival,size,runtime\n1,0,6,10\n2,1,8,5\n3,2,2,20\n4,3,2,6\n"
+
+
+def told(folder, jobs, job, clusters, *words):
+    (folder / "jobs.csv").write_text(jobs)
+    out = folder / "out"
+    words = (
+        *words,
+        "--workload",
+        folder / "jobs.csv",
+        "--set",
+        f"prediction_error={[0.5] * clusters}",
+    )
+    got = call("run", *words, "--out", out, "--events", out / "events.jsonl")
+    assert got.exit_code == 0, got.output
+    return [", ".join(parts) for _, parts in explain(out, job)[0].lines]
+
+
+@pytest.mark.parametrize(
+    ("local", "why"),
+    [
+        (
+            "easy",
+            "enough were free meanwhile, but easy starts no job that is expected to delay the "
+            "first in line, one or more of jobs 1, 2 should have ended just then",
+        ),
+        (
+            "conservative",
+            "enough were free meanwhile, but conservative starts no job that is expected to delay "
+            "one with a reservation, no job has just ended or come there: its reservation has come",
+        ),
+    ],
+)
+def test_a_job_that_a_reservation_holds_back_is_told_so(tmp_path, local, why):
+    words = "site", "--global", "dll", "--local", local, "--set", "nodes=4"
+    story = told(tmp_path, LATE, 4, 1, *words)
+    assert story[1].startswith("starts on 1 processor of C1, 5 s after")
+    assert story[3] == why
+
+
+def test_where_no_rule_reserves_nothing_of_the_kind_is_told(tmp_path):
+    words = "site", "--global", "dll", "--local", "fcfs", "--set", "nodes=4"
+    assert "enough were" not in " ".join(told(tmp_path, LATE, 4, 1, *words))
+
+
+@pytest.mark.parametrize(("selection", "says"), [("easy", True), ("fpfs", False)])
+def test_a_job_that_the_global_queue_holds_back_is_told_so(tmp_path, selection, says):
+    clusters = "".join(f'[[clusters]]\nname = "{name}"\nsize = 4\n' for name in "AB")
+    text = f'global = "first-fit"\nlocal = "fcfs"\n{clusters}[parameters]\nmode = "open"\n'
+    (tmp_path / "two.toml").write_text(f'{text}selection = "{selection}"\n')
+    story = " ".join(told(tmp_path, SPLIT, 4, 2, tmp_path / "two.toml"))
+    why = "B had enough free meanwhile, but selection=easy starts no job that is expected to delay"
+    assert (why in story) == says
