@@ -97,7 +97,7 @@ class SweepProgress:
         Parameters
         ----------
         kept : int
-            Runs that were done before.
+            Runs that are done: in rounds before, or by a command before.
         forecast : Forecast
             Of those to be done.
         under_way : callable
@@ -109,7 +109,7 @@ class SweepProgress:
         self._forecast, self._under_way, self._unit = forecast, under_way, unit
         self._done = 0
         if not self._quiet:
-            also = f" ({kept} kept from before)" if kept else ""
+            also = f" ({kept} done already)" if kept else ""
             self._say(f"{counted(forecast.runs, unit)} to do{also}")
         if forecast.runs:
             self._show()

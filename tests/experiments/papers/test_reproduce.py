@@ -129,7 +129,7 @@ def test_workers_change_nothing(tiny, tmp_path):
 def test_a_second_call_does_nothing_again(tiny):
     folder, _ = tiny
     again = call(*TINY, "--out", folder)
-    assert "0 runs to do (60 kept from before)" in again.stderr
+    assert "0 runs to do (60 done already)" in again.stderr
     assert "15.6 %" in again.stdout
 
 

@@ -129,7 +129,7 @@ def test_more_replications_and_figures_go_on_in_the_same_folder(tmp_path):
     two = call(*words, "--replications", 2)
     three = call(*words, "--replications", 3)
     assert "4 runs to do" in two.stderr
-    assert "2 runs to do (4 kept from before)" in three.stderr
+    assert "2 runs to do (4 done already)" in three.stderr
     told = json.loads(three.stdout)
     assert {name: each["paper"] for name, each in told.items()} == {
         "migration_only": 1087.0,

@@ -58,7 +58,7 @@ def test_lines_where_there_is_no_terminal(clock):
             shown.advance(piece, [took])
     assert lines(console) == [
         "measuring ...",
-        "4 runs to do (2 kept from before)",
+        "4 runs to do (2 done already)",
         "1 of 4 runs, 50 s left",
         "2 of 4 runs, 25 s left",
         "3 of 4 runs, 12 s left",
@@ -156,7 +156,7 @@ def test_nothing_to_do(clock):
     console = told(terminal=True)
     with SweepProgress(console) as shown:
         shown.begin(7, Forecast([]))
-    assert "0 runs to do (7 kept from before)" in console.file.getvalue()
+    assert "0 runs to do (7 done already)" in console.file.getvalue()
 
 
 def test_a_second_sweep_begins_anew(clock):
@@ -173,7 +173,7 @@ def test_a_second_sweep_begins_anew(clock):
         "2 runs to do",
         "1 of 2 runs, 5 s left",
         "2 of 2 runs done in 10 s",
-        "1 run to do (2 kept from before)",
+        "1 run to do (2 done already)",
         "1 of 1 run done in 30 s",
     ]
 
