@@ -65,13 +65,14 @@ class Backfilling:
         return [told] if told else []
 
     def unprompted(self, where: str, time: float, started: Container[Identity]) -> Iterator[str]:
-        """Tell why jobs start on a cluster at an instant (s) at which none ends or comes there."""
-        if self._around.touched(where, time):
+        """Tell why jobs start on a cluster at an instant (s) at which none ends or comes there.
+
+        Its queue is served then because a job that runs on should have ended; or, where a part of
+        a split job runs, because links move its end: nothing is told there.
+        """
+        around = self._around
+        if not self._local or around.touched(where, time) or around.has_parts(where):
             return
-        if self._local == "conservative":
-            yield "no job has just ended or come there: its reservation has come"
-        elif self._local:
-            over = [job for job in self._around.holders(where) if job not in started]
-            if over:
-                who = f"{'one or more of ' if len(over) > 1 else ''}{name_jobs(tuple(over))}"
-                yield f"{who} should have ended just then"
+        if over := [job for job in around.holders(where) if job not in started]:
+            who = f"{'one or more of ' if len(over) > 1 else ''}{name_jobs(tuple(over))}"
+            yield f"{who} should have ended just then"

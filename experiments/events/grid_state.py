@@ -194,6 +194,10 @@ class Surroundings:
         """Return the jobs that run on a cluster."""
         return [job for job, held in self._running.items() if cluster in held]
 
+    def has_parts(self, cluster: str) -> bool:
+        """Tell whether jobs that are split run on a cluster."""
+        return any(len(self._running[job]) > 1 for job in self.holders(cluster))
+
     def room(self, cluster: str) -> str:
         """Return how many of a cluster's processors are free, and how many away, in words."""
         free = f"{self.free[cluster]} of its {processors(self._sizes[cluster])} free"

@@ -28,25 +28,16 @@ def told(folder, jobs, job, clusters, *words):
 
 
 @pytest.mark.parametrize(
-    ("local", "why"),
-    [
-        (
-            "easy",
-            "enough were free meanwhile, but easy starts no job that is expected to delay the "
-            "first in line, one or more of jobs 1, 2 should have ended just then",
-        ),
-        (
-            "conservative",
-            "enough were free meanwhile, but conservative starts no job that is expected to delay "
-            "one with a reservation, no job has just ended or come there: its reservation has come",
-        ),
-    ],
+    ("local", "spared"), [("easy", "the first in line"), ("conservative", "one with a reservation")]
 )
-def test_a_job_that_a_reservation_holds_back_is_told_so(tmp_path, local, why):
+def test_a_job_that_a_reservation_holds_back_is_told_so(tmp_path, local, spared):
     words = "site", "--global", "dll", "--local", local, "--set", "nodes=4"
     story = told(tmp_path, LATE, 4, 1, *words)
     assert story[1].startswith("starts on 1 processor of C1, 5 s after")
-    assert story[3] == why
+    assert story[3] == (
+        f"enough were free meanwhile, but {local} starts no job that is expected to delay "
+        f"{spared}, one or more of jobs 1, 2 should have ended just then"
+    )
 
 
 def test_where_no_rule_reserves_nothing_of_the_kind_is_told(tmp_path):
