@@ -148,7 +148,7 @@ def test_what_twice_as_many_jobs_cost_is_measured():
     ended = []
     measurements = bench_long_queues(0.005, lambda: ended.append(1))
     assert len(ended) == long_queues.RUNS
-    names = [f"{name}, twice the jobs" for name in long_queues.JOBS]
+    names = [f"{of.name}, twice the jobs" for of in long_queues.CASES]
     assert [each.name for each in measurements] == names
     assert all(each.value > 0 and each.unit == "x" for each in measurements)
     assert measurements[0].note.startswith("CPU s of 1,000 jobs over those of 500 (")
