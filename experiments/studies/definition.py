@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pydantic
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from agents.muscle.scheduler import MuscleScheduler
@@ -42,17 +42,6 @@ _REQUIRED = {
 """Keys that a study has to have, and what to write there."""
 SYNTHETIC = "synthetic"
 """What the workload of a study without logs is called."""
-
-
-class _Given(float):
-    text: str = ""
-    """As the file has this time (s)."""
-
-
-def _given(value: Any) -> _Given:
-    found = _Given(_time(value))
-    found.text = str(value)
-    return found
 
 
 def _time(value: Any) -> Any:
@@ -113,7 +102,6 @@ def _by_own_names(values: Mapping[str, Any]) -> dict[str, Any]:
 Value = Annotated[Any, AfterValidator(_of_json)]
 Parameters = Annotated[dict[str, Value], AfterValidator(_by_own_names)]
 Time = Annotated[float, BeforeValidator(_time)]
-Window = Annotated[float, PlainValidator(_given)]
 Values = Annotated[tuple[Value, ...], Field(min_length=1), AfterValidator(_different)]
 Line = Annotated[str, AfterValidator(_in_a_line)]
 Name = Annotated[Line, AfterValidator(_not_blank)]
@@ -163,7 +151,7 @@ class Replications(_Part):
     """The study ends when the next round of replications would take it beyond so many runs."""
     time: Time | None = None
     """The study ends after so much wall time, s; what is done by then depends on the machine."""
-    window: Window | None = None
+    window: Time | None = None
     """Logs: replication k replays the k-th stretch of this length, s, in which jobs arrive."""
 
     @property

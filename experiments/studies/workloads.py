@@ -229,8 +229,8 @@ def _read(
         return workload
     if float(arrivals[-1]) / how.window > LARGEST_WHOLE:
         raise GridError(
-            f"{where}: replications.window: found {_spelt(how.window)}; accepted: a longer one, "
-            f"for {name} lasts for {countdown(float(arrivals[-1]))}"
+            f"{where}: replications.window: found {how.window} s; accepted: a longer one, for "
+            f"{name} lasts for {countdown(float(arrivals[-1]))}"
         )
     parts = np.unique(arrivals // how.window)  # there may be far more without a job
     starts = how.window * parts[:-1]
@@ -240,7 +240,7 @@ def _read(
     stretches = tuple(zip(*there[:, fit].tolist(), strict=True))
     if len(stretches) < how.least:
         raise GridError(
-            f"{where}: replications.window: found {_spelt(how.window)}, of which {name} has "
+            f"{where}: replications.window: found {countdown(how.window)}, of which {name} has "
             f"{len(fit)} with jobs in {countdown(float(arrivals[-1]))}"
             f"{''.join(f', {of.sum():,} of them {why}' for why, of in without.items())}; "
             f"accepted: one of which there are at least {how.least}, `least`"
@@ -250,11 +250,6 @@ def _read(
     before = there[0] < run[-1][0]
     left_out = {why: int((of & before).sum()) for why, of in without.items() if (of & before).any()}
     return replace(workload, left_out=left_out, idle=_idle(table, source, run, base.platform))
-
-
-def _spelt(window: float) -> str:
-    """Return a window as the file has it."""
-    return quoted(getattr(window, "text", window))
 
 
 def _since_the_first(table: Table) -> Floats:
