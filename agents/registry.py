@@ -128,8 +128,9 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     )
     own = None if separator else classes_in(name.removesuffix(".py"))
     if own is not None:
-        accepted = ", ".join(f"{name.removesuffix('.py')}:{each}" for each in own or ["Class"])
-        raise GridError(f"{kind} {quoted(name)}: found a module alone; accepted: {accepted}")
+        accepted = f"{name.removesuffix('.py')}:Class, {_subclass(base).removeprefix('accepted: ')}"
+        seen = f"; classes there: {', '.join(own)}" if own else ""
+        raise GridError(f"{kind} {quoted(name)}: found a module alone; accepted: {accepted}{seen}")
     if separator or module_name.endswith(".py"):
         check_no_path(kind, name, module_name)
     if not separator or module_name[:1] in ("", "."):

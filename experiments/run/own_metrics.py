@@ -42,7 +42,7 @@ def own_metric(name: str) -> Metric:
         If there is none of that name, or it is no function of a result.
     """
     module, _, function = name.partition(":")
-    if not function or module[:1] in ("", "."):
+    if not module or not function:
         raise GridError(f"metric {name!r}: unknown; accepted: module:function")
     home = module_of("metric", name, module)
     found = getattr(home, function, None)

@@ -77,9 +77,11 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
 def _of_other_jobs(outcome: StudyTables) -> str:
     """Return which differences are not of the same jobs: those between what changes them."""
     of_jobs = OF_JOBS_AND_DEADLINES | (set() if outcome.provenance.get("inputs") else OF_ARRIVALS)
-    vary = outcome.study.vary
-    names = [name for name, values in vary.items() if len(values) > 1 and name in of_jobs]
-    between = ["workloads"] if len(outcome.study.workloads) > 1 else []
+    study, unread = outcome.study, outcome.provenance.get("unread", {})
+    read = [set(study.vary) - {*unread.get(policy.label, ())} for policy in study.compared]
+    of_jobs &= set().union(*read)
+    names = [name for name, values in study.vary.items() if len(values) > 1 and name in of_jobs]
+    between = ["workloads"] if len(study.workloads) > 1 else []
     between += [f"values of {listed(names)}"] if names else []
     return f", but for those between {listed(between)}" if between else ""
 
@@ -176,7 +178,7 @@ def _change(outcome: StudyTables, rows: pd.DataFrame) -> str:
         where = "" if len(rows) == 1 else f" in any of {len(rows)} cases"
         return f"does not change as far as can be told{where}"
     scale = scale_of_difference(metric, PERCENT)
-    if scale is not POINTS and not rows["mean"][sure].all():  # of nothing there is no share
+    if scale is not POINTS and (rows["mean"][sure] <= 0.0).any():  # of what there is no share
         return _absolutely(metric, rows, sure) + _how_often(outcome, rows)
     whole = 1.0 if scale is POINTS else rows["mean"]
     changes = (rows["difference"] / whole)[sure]

@@ -73,7 +73,7 @@ def retire(state: State, tables: Tables, processor: int) -> None:
     doom(state, tables.processors, processor)
     if tables.processors[processor].holder == FREE:
         take_down(state, tables, processor)
-        known_at_once(state, tables.processors[processor].cluster)
+    known_at_once(state, tables.processors[processor].cluster)
 
 
 @part

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from grid.errors import GridError
 from grid.jobs import job_table
 from grid.platform import topology
 from grid.platform.brokers import Advertising
-from grid.platform.changes import Failures
+from grid.platform.changes import Change, Failures
 from grid.platform.distance import DistanceCosts
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
@@ -155,9 +157,12 @@ def test_no_reservation_is_moved_back_while_no_end_slides(policy, selection, see
 @pytest.mark.parametrize("selection", RESERVATIONS)
 def test_one_cluster_is_served_as_its_local_scheduler_would(selection, seed):
     rng = np.random.default_rng([seed, 47])
-    platform = Platform.star([16])
+    # Drained processors leave when their jobs end, which is known from then on.
+    starts = rng.integers(0, 400, 4 * (seed % 2)) / 4.0
+    drains = [Change("C1", "drain", at, at + 50.0, 1) for at in starts]
+    platform = replace(Platform.star([16]), changes=tuple(drains))
     jobs = random_jobs(rng, platform, RESERVATIONS["conservative"])  # so that all may reserve
-    jobs["size"] = rng.integers(1, 17, len(jobs))
+    jobs["size"] = rng.integers(1, 13, len(jobs))
     jobs["origin"] = -1
     jobs["runtime"] = rng.integers(1, 60, len(jobs)) / 4.0
     jobs["requested_time"] = jobs["runtime"] * rng.choice([0.25, 0.5, 1.0, 3.0], len(jobs))
@@ -175,6 +180,18 @@ def test_one_cluster_is_served_as_its_local_scheduler_would(selection, seed):
     assert globally == outcome(model)
     fcfs = ran("migration-only", platform, jobs, "fcfs")
     assert globally != fcfs
+
+
+@pytest.mark.parametrize("selection", RESERVATIONS)
+def test_queues_are_served_when_processors_are_to_go(selection):
+    platform = replace(Platform.star([4]), changes=(Change("C1", "drain", 12.5, 200.0, 1),))
+    jobs = job_table(5)
+    jobs["number"] = np.arange(1, 6)
+    jobs["arrival"] = [0, 0, 0, 1, 2]
+    jobs["size"] = [1, 2, 1, 2, 1]
+    jobs["runtime"] = [10, 100, 20, 5, 50]  # job 4 was to start at 20 s, when job 3 ends
+    jobs["origin"], jobs["computation_fraction"] = -1, 1.0
+    assert ran("first-fit", platform, jobs, selection)[5][0] == 12.5
 
 
 class PlainFirstFit(GlobalScheduler):

@@ -205,6 +205,7 @@ def test_a_function_works_on_results_as_it_is(folder):
     ("metric", "message"),
     [
         ("own", "metric 'own': unknown; accepted: module:function"),
+        ("./own.py:f", "metric './own.py:f': found a path; accepted: the name of a Python file"),
         ("missing:f", "metric 'missing:f': no module 'missing'"),
         ("own:f", "metric 'own:f': module 'own' has no function 'f'"),
         ("own:Wait", "metric 'own:Wait': found a class; accepted: a function of one argument"),

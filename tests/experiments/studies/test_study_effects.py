@@ -55,6 +55,14 @@ def test_a_change_from_nothing_is_told_in_the_metrics_own_unit(tmp_path, latenci
     assert "∞" not in told
 
 
+def test_of_a_mean_below_zero_no_share_is_told(tmp_path):
+    def result(policy, workload, setting, replication):
+        return {"mean_turnaround": -150.0 if setting["link_mbps"] == 1000 else -30.0}
+
+    told = " ".join(read(tmp_path, result).sentences())
+    assert "dll over fcfs changes by -2 ± 0 min (lower in 5 of 5 replications)." in told
+
+
 def test_what_a_parameter_does_alike_is_told_once(tmp_path):
     def same(policy, workload, setting, replication):
         return {"mean_turnaround": 100.0 + replication}

@@ -172,6 +172,17 @@ def test_differences_are_said_to_be_of_the_same_jobs_where_they_are(vary, who, t
     assert line.endswith(of_seed)
 
 
+def test_what_nobody_reads_changes_no_jobs(tmp_path):
+    text = STUDY.replace("link_mbps = [100, 1000]", "load_factor = [0.5, 0.9]")
+    path = made_up(tmp_path / "study.db", lambda *_: {"mean_turnaround": 1.0}, text)
+    outcome = StudyOutcome.read(path)
+    policies = [policy.label for policy in outcome.study.compared]
+    for read_by, told in (([], "jobs."), (policies[:1], "values of load_factor.")):
+        unread = {each: ["load_factor"] for each in policies if each not in read_by}
+        outcome.provenance["unread"] = unread
+        assert outcome.sentences()[1].endswith(told)
+
+
 def test_whole_values_are_told_as_such(tmp_path):
     text = STUDY.replace("link_mbps = [100, 1000]", "link_mbps = [1.5, 30_000_000.0]")
     path = made_up(tmp_path / "study.db", lambda *_: {"mean_turnaround": 1.0}, text)
