@@ -135,9 +135,10 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
         check_no_path(kind, name, module_name)
     if not separator or module_name[:1] in ("", "."):
         of_others = (GLOBAL | LOCAL).keys() - known.keys()
-        why = "of the other level" if name in of_others else "unknown"
+        if name in of_others:
+            raise GridError(f"{kind} {quoted(name)}: of the other level; {LISTED}")
         likely = meant(name, (*known, *installed()), LISTED)
-        raise GridError(f"{kind} {quoted(name)}: {why}; {likely}")
+        raise GridError(f"{kind} {quoted(name)}: unknown; {likely}")
     module = module_of(kind, name, module_name)
     if not hasattr(module, class_name):
         there = _schedulers_of(module, base)

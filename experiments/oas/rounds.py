@@ -19,6 +19,8 @@ from experiments.oas.away import away
 from experiments.run.files import SUMMARY
 from experiments.run.result_files import ResultFiles
 from grid.errors import GridError
+from grid.foreign import quoted
+from grid.names import meant
 from grid.platform.distance import DistanceCosts
 from grid.world.layout import latencies
 
@@ -105,6 +107,10 @@ def rounds_of(
             raise GridError(
                 f"{folder}: job {row.job}: found in jobs.csv only; accepted: one of the workload"
             )
+        for name in row.placement:
+            if name not in result.platform.names:
+                known = meant(name, result.platform.names)
+                raise GridError(f"{folder}: job {row.job}: no cluster {quoted(name)}; {known}")
     if any(job.batch is not None for job in given):
         of_round, counts = _batches(pairs, given)
         others = list[tuple[int, Pair]]()

@@ -24,6 +24,7 @@ from experiments.scenario.checked import checked, kinds_for
 from experiments.scenario.parameters import Parameters, with_settings
 from grid.errors import GridError
 from grid.foreign import quoted
+from grid.metrics.performance import weights_per_cluster
 from grid.platform import topology
 from grid.platform.multicluster import Platform
 from grid.strict import json_of, text_of
@@ -94,13 +95,13 @@ class ResultFiles:
             )
         summary = _summary(folder / SUMMARY)
         where = str(folder / SUMMARY)
-        return cls(
-            folder,
-            summary,
-            _rows(folder / JOBS),
-            platform_of(summary["platform"], where),
-            parameters_of(summary, where),
-        )
+        platform = platform_of(summary["platform"], where)
+        parameters = parameters_of(summary, where)
+        try:
+            weights_per_cluster(parameters.weights, platform.names)
+        except GridError as error:
+            raise GridError(f"{where}: parameters: {error}") from None
+        return cls(folder, summary, _rows(folder / JOBS), platform, parameters)
 
 
 def _summary(path: Path) -> dict[str, Any]:

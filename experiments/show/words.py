@@ -202,7 +202,7 @@ def _troubles(ran: Ran) -> Iterator[Sentence]:
         yield Sentence(f"{clock[0].upper()}{clock[1:]}.", True)
     if late := not_reached(summary["platform"].get("changes", ()), all_left_at):
         yield Sentence(f"{late}.", True)
-    for rule, count in summary.get("cleaning", {}).get("rules", {}).items():
+    for rule, count in (summary.get("cleaning") or {}).get("rules", {}).items():
         yield Sentence(f"Cleaning of the log, {counted(count, 'time')}: {rule}.")
 
 

@@ -18,6 +18,7 @@ from experiments.sweeps.run_store import TABLES, Kept
 from grid.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import plain
+from grid.strict import json_of
 
 
 class Task(NamedTuple):
@@ -217,8 +218,7 @@ def unreadable(path: str | os.PathLike[str], why: str) -> GridError:
 
 def _notes(rows: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     """Return parameters and notes, by name, of their rows."""
-    told = {str(name): json.loads(value, parse_constant=_no_number) for name, value in rows}
-    json.dumps(told, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
+    told = {str(name): json_of(text, str(name)) for name, text in rows}
     return told | _NOTES.validate_python(told).model_dump()
 
 
@@ -230,7 +230,3 @@ def _results(texts: Mapping[str, Any]) -> dict[str, Any]:
             if not all(math.isnan(value) or abs(value) < LARGEST for value in values):
                 raise ValueError(f"run {key}: {name}: found a number beyond {LARGEST:g}")
     return results
-
-
-def _no_number(word: str) -> None:
-    raise ValueError(f"found {word}")

@@ -75,6 +75,10 @@ SUMMARIES = {
         ]),
         "until",
     ),
+    "no weights": (put("parameters", "weights", value=[]), "parameters: weights: found ()"),
+    "weights of another number of clusters": (
+        put("parameters", "weights", value=[[4, 3, 1]]), "weights: found 1 triples"
+    ),
     "a parameter of 300 digits": (put("parameters", "jobs", value=10**299), "jobs"),
     "links that hang on lists": (
         put("platform", "links", 0, "between", value=[[1], [2]]), "link"
@@ -190,6 +194,13 @@ def test_a_damaged_event_is_told_by_its_line(at, damage, named, result, tmp_path
         line = told(call(*words, "--events", tmp_path / "log"))
         assert f"log:{at + 1}: " in line
         assert named in line
+
+
+def test_what_is_null_where_it_may_be_is_read(result, tmp_path):
+    copy = shutil.copytree(result, tmp_path / "copy")
+    summary = json.loads((copy / "summary.json").read_text())
+    (copy / "summary.json").write_text(json.dumps(summary | {"cleaning": None}))
+    assert call("report", copy, "-o", copy / "page.html").exit_code == 0
 
 
 def test_jobs_that_were_split_may_have_no_penalty(result, tmp_path):

@@ -278,6 +278,15 @@ def test_a_job_split_just_before_a_round_is_beside_it(tmp_path):
     assert (only["jobs"], only["beside"], only["gap"]) == (1, 1, 0)
 
 
+def test_a_cluster_that_is_none_is_told(batch, tmp_path):
+    copy = shutil.copytree(batch, tmp_path / "copy")
+    jobs = (copy / "jobs.csv").read_text()
+    (copy / "jobs.csv").write_text(jobs.replace(",C1:", ",-C1:"))
+    done = call("gap", copy)
+    assert done.exit_code == 2
+    assert ": no cluster '-C1'; did you mean C1?" in done.output
+
+
 def test_what_is_no_result_is_refused(tmp_path):
     done = call("gap", tmp_path)
     assert done.exit_code == 2
