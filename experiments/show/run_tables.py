@@ -217,7 +217,8 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         rest = ", ..." if len(rejected) > REJECTED_NAMED else ""
         reasons = [*result.rejections.items()]
         why = f", {reasons[0][0]}" if len(reasons) == 1 else ""
-        yield f"{counted(len(rejected), 'job')} rejected{why}: {named}{rest}"
+        which = f"job{'s' * (len(rejected) > 1)} " if why else ""
+        yield f"{counted(len(rejected), 'job')} rejected{why}: {which}{named}{rest}"
         for why, count in reasons if len(reasons) > 1 else ():
             yield f"  {count:,}: {why}"
     if result.unfinished:

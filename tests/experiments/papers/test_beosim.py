@@ -238,7 +238,7 @@ def test_jobs_that_can_never_start_are_rejected_with_their_reasons(tmp_path):
             assert "  1: larger than can ever run\n" in got.stdout
             assert "  2: impossible for the global scheduler\n" in got.stdout
         else:
-            assert "1 job rejected, larger than can ever run: 3\n" in got.stdout
+            assert "1 job rejected, larger than can ever run: job 3\n" in got.stdout
         verified = CliRunner().invoke(main, ["verify", str(out)])
         assert verified.exit_code == 0, verified.output
     told("--global", "no-share", "--set", "mode=open", *words, "--events", str(events))

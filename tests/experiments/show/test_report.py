@@ -35,7 +35,7 @@ def test_people_get_plain_columns_with_units(result):
     assert "own idle: in its own makespan; CP: whole run" in lines
     assert "makespan: 3.14 s" in lines
     assert "deadlines met" not in text
-    assert "1 job rejected, larger than can ever run: 8" in lines
+    assert "1 job rejected, larger than can ever run: job 8" in lines
     assert any(line.split() == ["C2", "16", "0", "0", "-", "-", "0"] for line in text.splitlines())
 
 
