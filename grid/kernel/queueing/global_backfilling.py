@@ -365,6 +365,10 @@ def _try_job(state: State, tables: Tables) -> int:
             return GO_ON
         if not _has_room(state, foresight.profile, tables.sliding):
             return FULL
+        if not own and state.before == 0 and state.reservations == state.most_reservations == 1:
+            # EASY reserves for the first job alone, and a failure threw this one back to the head.
+            state.reservations = 0
+            state.foreseen = 0
         _begin_job(state, foresight, own)
     if state.foreseen == 0 and state.moment == state.moments:
         if needs_one:
