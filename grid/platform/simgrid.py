@@ -25,7 +25,7 @@ from grid.errors import PlatformError
 from grid.foreign import plain, quoted
 from grid.platform.multicluster import Cluster, Platform
 from grid.platform.simgrid_names import ROUTES, ZONES, Names, numbered
-from grid.platform.simgrid_units import MBIT, SECONDS, SPEED, measured
+from grid.platform.simgrid_units import MBIT, SECONDS, SPEED, measured, said
 from grid.platform.topology import CENTRE, Link, network
 from grid.xml_files import read_xml
 
@@ -233,7 +233,7 @@ class _Reader:
         hosts = _count(element)
         node = self._add(_of(element), hosts * _cores(element), self._speed(element))
         backbone = [self._cable(element, "bb_bw", "bb_lat")] if element.get("bb_bw") else []
-        return _Part(node, latency=_own_latency(element)).over(backbone)
+        return _Part(node, latency=_latency(element)).over(backbone)
 
     def _hosts(self, zone: Element, alone: bool) -> list[_Part]:
         """Return the clusters that the hosts of a zone are: one for each speed."""
@@ -248,7 +248,7 @@ class _Reader:
             count = 1 if element.tag == "host" else _count(element)
             speed = self._speed(element)
             groups[speed] = groups.get(speed, 0) + count * _cores(element)
-            delays.setdefault(speed, set()).add(_own_latency(element))
+            delays.setdefault(speed, set()).add(_latency(element))
         backbone = [self._cable(each) for each in zone.findall("backbone")]
         for route in zone.findall("route") if groups or not alone else ():
             self._leave_out("routes between hosts", f"{route.get('src')}-{route.get('dst')}")
@@ -297,31 +297,26 @@ class _Reader:
         return [self.cables[name] for name in names if name in self.cables]
 
     def _cable(self, element: Element, width: str = "bandwidth", delay: str = "latency") -> _Cable:
-        capacity = measured(element.get(width, ""), MBIT)
+        capacity = said(element, width, lambda text: measured(text, MBIT))
         if element.get("sharing_policy") == "FATPIPE":
             self._leave_out("limits that bind no sum of flows (FATPIPE), of", _of(element))
             capacity = math.inf
-        return _Cable(capacity, measured(element.get(delay, "0"), SECONDS))
+        return _Cable(capacity, _latency(element, delay))
 
     def _speed(self, element: Element) -> float:
-        first, *others = (element.get("speed") or element.get("power") or "").split(",")
-        if others:
+        name = "power" if element.get("power") and not element.get("speed") else "speed"
+        if "," in element.get(name, ""):
             self._leave_out("speeds but the first, of", _of(element))
-        speed = measured(first, SPEED)
-        if not 0 < speed < math.inf:
-            raise PlatformError(
-                f"{plain(_of(element))}: speed is {quoted(first)}; accepted: flop/s above 0"
-            )
-        return speed
+        return said(element, name, lambda text: measured(text.partition(",")[0], SPEED))
 
 
 def _of(element: Element) -> str:
     return element.get("id", "")
 
 
-def _own_latency(element: Element) -> float:
-    """Return the latency (s) of the link of each host of a cluster or cabinet; 0 of a host."""
-    return measured(element.get("lat", "0"), SECONDS)
+def _latency(element: Element, name: str = "lat") -> float:
+    """Return a latency (s), that of the link of each host of a cluster or cabinet unless named."""
+    return said(element, name, lambda text: measured(text, SECONDS, from_0=True), "0")
 
 
 def _some(names: list[str]) -> str:
@@ -339,11 +334,14 @@ def _is_master(element: Element) -> bool:
 
 
 def _cores(element: Element) -> int:
-    text = element.get("core", "1")
+    return said(element, "core", _whole, "1")
+
+
+def _whole(text: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,6}", text, re.ASCII):
-        raise PlatformError(f"{plain(_of(element))}: core is {quoted(text)}; accepted: from 1")
+        raise PlatformError(f"found {quoted(text)}; accepted: a whole number from 1 to 9999999")
     return int(text)
 
 
 def _count(element: Element) -> int:
-    return sum(map(len, numbered(element.get("radical", ""))))
+    return sum(map(len, said(element, "radical", numbered)))

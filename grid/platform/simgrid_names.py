@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from grid.errors import PlatformError
 from grid.foreign import plain, quoted
 from grid.names import meant
+from grid.platform.simgrid_units import said
 
 ZONES, ROUTES = ("zone", "AS"), ("zoneRoute", "ASroute")
 
@@ -34,7 +35,7 @@ class Names:
                 self.links.add(identity)
             if each.tag in ("cluster", "cabinet"):
                 around = each.get("prefix", ""), each.get("suffix", "")
-                numbers = numbered(each.get("radical", ""))
+                numbers = said(each, "radical", numbered)
                 self._numbered.setdefault(around, []).extend(numbers)
             if each.tag == "cluster":
                 self._clusters.add(identity)
@@ -103,9 +104,10 @@ def numbered(radical: str) -> list[range]:
     for part in radical.split(","):
         match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", part, re.ASCII)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if last < first:
-            raise PlatformError(f"radical is {quoted(radical)}; accepted: such as 1-29,58")
         found.append(range(first, last + 1))
-    if sum(map(len, found)) > MOST_HOSTS:
-        raise PlatformError(f"radical is {quoted(radical)}; accepted: at most {MOST_HOSTS} hosts")
+    if not all(found) or sum(map(len, found)) > MOST_HOSTS:
+        raise PlatformError(
+            f"found {quoted(radical)}; accepted: numbers of at most 9 digits, such as 1-29,58, of "
+            f"at most {MOST_HOSTS} hosts"
+        )
     return found

@@ -1,12 +1,17 @@
-"""Numbers with units, as SimGrid writes them."""
+"""What attributes in platforms of SimGrid say: numbers with units, and what is wrong with one."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+from xml.etree.ElementTree import Element
 
 from grid.errors import PlatformError
-from grid.foreign import quoted
+from grid.foreign import plain, quoted
+
+Value = TypeVar("Value")
 
 _PREFIXES = {"": 1.0} | {
     sign + binary: (1024.0 if binary else 1000.0) ** power
@@ -25,19 +30,39 @@ MBIT = {
 } | {"": 8e-6}
 """Units of bandwidth, in Mbit/s; without one, bytes a second."""
 
-SECONDS = {"w": 604_800.0, "d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0} | {
-    "ms": 1e-3,
-    "us": 1e-6,
-    "ns": 1e-9,
-    "ps": 1e-12,
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12} | {
+    "": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": 86_400.0,
+    "w": 604_800.0,
 }
 """Units of time, in s."""
 
 _MEASURED = re.compile(r"((?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?+)\s*+([A-Za-z]*+)", re.ASCII)
 
 
-def measured(text: str, units: Mapping[str, float]) -> float:
-    """Return the number that a text with a unit spells.
+def said(element: Element, name: str, read: Callable[[str], Value], unsaid: str = "") -> Value:
+    """Return what an attribute says; errors name its element, and it.
+
+    Raises
+    ------
+    PlatformError
+        If `read` does.
+    """
+    try:
+        return read(element.get(name, unsaid))
+    except PlatformError as error:
+        raise PlatformError(f"{called(element)}: {name}: {error}") from None
+
+
+def called(element: Element) -> str:
+    """Return the name of an element for a message: what it is, and its own."""
+    return plain(f"{element.tag} {element.get('id', '')}".strip())
+
+
+def measured(text: str, units: Mapping[str, float], from_0: bool = False) -> float:
+    """Return the finite number above 0, or from 0, that a text with a unit spells.
 
     Raises
     ------
@@ -50,9 +75,11 @@ def measured(text: str, units: Mapping[str, float]) -> float:
     (1000.0, 2.4e-05, 16673000000.0)
     """
     match = _MEASURED.fullmatch(text.strip())
-    if match is None or match[2] not in units:
+    value = float(match[1]) * units[match[2]] if match and match[2] in units else -math.inf
+    if not 0 <= value < math.inf or (value == 0 and not from_0):
+        least = "from 0" if from_0 else "above 0"
         accepted = ", ".join(unit for unit in list(units)[:6] if unit)
         raise PlatformError(
-            f"found {quoted(text)}; accepted: a number and a unit, such as {accepted}"
+            f"found {quoted(text)}; accepted: a number {least} and a unit, such as {accepted}"
         )
-    return float(match[1]) * units[match[2]]
+    return value

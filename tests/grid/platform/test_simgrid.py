@@ -233,10 +233,10 @@ def test_names_that_no_cluster_may_have(tmp_path):
 )
 def test_units(text, units, value):
     if value is None:
-        with pytest.raises(PlatformError, match="accepted: a number and a unit"):
-            measured(text, units)
+        with pytest.raises(PlatformError, match="accepted: a number from 0 and a unit"):
+            measured(text, units, from_0=True)
     else:
-        assert measured(text, units) == pytest.approx(value)
+        assert measured(text, units, from_0=True) == pytest.approx(value)
 
 
 BOMB = '<!DOCTYPE p [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
@@ -252,12 +252,26 @@ FILE = '<!DOCTYPE p [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
         ("&b;", BOMB, ":1: found an entity, 'a'; accepted: XML without any"),
         ("&a;", FILE, "found an entity, 'a'"),
         (A, '<?xml version="1.0" encoding="klingon"?>', "unknown encoding"),
-        (A.replace("0-3", "3-0"), HEAD, "radical is '3-0'"),
+        (A.replace("0-3", "3-0"), HEAD, "cluster A: radical: found '3-0'; accepted: numbers of"),
+        (A.replace("0-3", "0-99999999999"), HEAD, "at most 9 digits"),
         (A.replace("0-3", "0-999999999"), HEAD, "at most 10000000 hosts"),
-        (A.replace("2Gf", "0Gf"), HEAD, "A: speed is '0Gf'"),
-        (A.replace("2Gf", "9e999f"), HEAD, "A: speed is '9e999f'"),
-        (A.replace("2Gf", "fast"), HEAD, "found 'fast'; accepted: a number and a unit"),
-        (A.replace("speed", "core='0' speed"), HEAD, "core is '0'"),
+        (A.replace("2Gf", "0Gf"), HEAD, "cluster A: speed: found '0Gf'; accepted: a number above"),
+        (A.replace("2Gf", "9e999f"), HEAD, "cluster A: speed: found '9e999f'"),
+        (A.replace("speed", "power").replace("2Gf", "-1f,1f"), HEAD, "A: power: found '-1f'"),
+        (A.replace("1ms", "1xs"), HEAD, "cluster A: lat: found '1xs'; accepted: a number from 0"),
+        (A.replace("speed", "core='0' speed"), HEAD, "cluster A: core: found '0'"),
+        (B.replace("1MBps", "1MB"), HEAD, "cluster B: bb_bw: found '1MB'"),
+        (
+            link("wan", "0MBps"),
+            HEAD,
+            "link wan: bandwidth: found '0MBps'; accepted: a number above",
+        ),
+        (
+            link("wan", latency="-10ms"),
+            HEAD,
+            "link wan: latency: found '-10ms'; accepted: a number",
+        ),
+        ("<link/>", HEAD, ": link: bandwidth: found ''"),
         ("<zone>" * 5000 + "</zone>" * 5000, HEAD, "zones too deep"),
         (A + A.replace('"A"', '"B"').replace("2Gf", "9999999Gf"), HEAD, "rate is"),
     ],
