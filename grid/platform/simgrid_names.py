@@ -1,15 +1,16 @@
-"""Names in platforms of SimGrid: routes may lead only to, and over, what the file defines."""
+"""Names in platforms of SimGrid: each defined once, and routes only of what the file defines."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from itertools import pairwise
 from xml.etree.ElementTree import Element
 
 from grid.errors import PlatformError
 from grid.foreign import plain, quoted
 from grid.names import meant
-from grid.platform.simgrid_units import said
+from grid.platform.simgrid_units import called, said
 
 ZONES, ROUTES = ("zone", "AS"), ("zoneRoute", "ASroute")
 
@@ -17,30 +18,51 @@ MOST_HOSTS = 10_000_000
 
 
 class Names:
-    """What the elements of a file define, or have SimGrid define."""
+    """What the elements of a file define, or have SimGrid define.
+
+    Raises
+    ------
+    PlatformError
+        If two hosts or routers, two links, or two zones or clusters have one name.
+    """
 
     def __init__(self, root: Element) -> None:
         self.zones: set[str] = set()
         self.hosts: set[str] = set()
         self.links: set[str] = set()
         self._clusters: set[str] = set()
-        self._numbered: dict[tuple[str, str], list[range]] = {}
+        self._numbered: dict[tuple[str, str], list[tuple[range, Element]]] = {}
+        kinds = dict.fromkeys((*ZONES, "cluster"), self.zones)
+        kinds |= dict.fromkeys(("host", "router", "peer"), self.hosts)
+        kinds |= dict.fromkeys(("link", "backbone"), self.links)
+        routers = set()
         for each in root.iter():
             identity = each.get("id", "")
-            if each.tag in (*ZONES, "cluster"):
-                self.zones.add(identity)
-            elif each.tag in ("host", "router", "peer"):
-                self.hosts.add(identity)
-            elif each.tag in ("link", "backbone"):
-                self.links.add(identity)
+            if (defined := kinds.get(each.tag)) is not None:
+                if identity and identity in defined:
+                    raise _again(called(each), "its name", "")
+                defined.add(identity)
             if each.tag in ("cluster", "cabinet"):
                 around = each.get("prefix", ""), each.get("suffix", "")
                 numbers = said(each, "radical", numbered)
-                self._numbered.setdefault(around, []).extend(numbers)
+                self._numbered.setdefault(around, []).extend((some, each) for some in numbers)
             if each.tag == "cluster":
                 self._clusters.add(identity)
-                router = f"{identity}_router".join(around)
-                self.hosts.add(each.get("router_id") or router)
+                routers.add(each.get("router_id") or f"{identity}_router".join(around))
+        self._check_numbered()
+        self.hosts |= routers
+
+    def _check_numbered(self) -> None:
+        """Refuse hosts of clusters and cabinets that others have the names of."""
+        for (prefix, suffix), found in self._numbered.items():
+            found.sort(key=lambda each: each[0].start)
+            for (before, owner), (numbers, other) in pairwise(found):
+                if numbers.start in before:
+                    host = f"host {quoted(f'{prefix}{numbers.start}{suffix}')}"
+                    raise _again(called(other), host, called(owner) if owner is not other else "")
+        for name in self.hosts:
+            if self._is_numbered(name):
+                raise _again(plain(f"host {name}"), "its name", "a cluster or cabinet")
 
     def check(self, route: Element) -> None:
         """Refuse a route of an end, gateway or link that nothing defines."""
@@ -66,7 +88,7 @@ class Names:
         for (prefix, suffix), ranges in self._numbered.items():
             text = name.removeprefix(prefix).removesuffix(suffix)
             number = int(text) if re.fullmatch(r"\d{1,9}", text, re.ASCII) else -1
-            if name == f"{prefix}{number}{suffix}" and any(number in each for each in ranges):
+            if name == f"{prefix}{number}{suffix}" and any(number in each for each, _ in ranges):
                 return True
         return False
 
@@ -82,6 +104,11 @@ class Names:
 def _either_way(name: str) -> set[str]:
     """Return the names that a link may have of which one direction may be named."""
     return {name, name.removesuffix("_UP"), name.removesuffix("_DOWN")}
+
+
+def _again(where: str, what: str, by: str) -> PlatformError:
+    there = f", also of {by}" if by else ""
+    return PlatformError(f"{where}: found {what} twice{there}; accepted: each name once")
 
 
 def _unknown(

@@ -11,6 +11,7 @@ from grid.platform.simgrid_units import MBIT, SECONDS, SPEED, measured
 
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
 A = '<cluster id="A" prefix="a" suffix="" radical="0-3" speed="2Gf" bw="1GBps" lat="1ms"/>'
+C = A.replace('"A"', '"C"').replace('"a"', '"c"')
 B = '<cluster id="B" prefix="b" suffix="" radical="0,2-3" core="2" speed="1Gf" bb_bw="1MBps"/>'
 
 
@@ -63,26 +64,23 @@ def test_clusters_and_the_links_that_all_their_routes_share(tmp_path):
 
 
 def test_own_links_of_three(tmp_path):
-    third = A.replace('"A"', '"C"')
     cables = link("a") + link("b", "50MBps") + link("c", "25MBps") + link("x")
     routes = route("A", "B", "a", "b") + route("A", "C", "a", "c") + route("B", "C", "b", "c")
-    found = links(read(tmp_path, zone("site", A + B + third + cables + routes)))
+    found = links(read(tmp_path, zone("site", A + B + C + cables + routes)))
     assert [found[name, "switch"][0] for name in "ABC"] == [800.0, 8.0, 200.0]
 
 
 def test_a_backbone_that_three_share_is_told(tmp_path):
-    third = A.replace('"A"', '"C"')
     routes = "".join(route(*pair, "x") for pair in ("AB", "AC", "BC"))
-    platform = read(tmp_path, zone("site", A + B + third + link("x") + routes))
+    platform = read(tmp_path, zone("site", A + B + C + link("x") + routes))
     assert [found[0] for found in links(platform).values()] == [800.0, 8.0, 800.0]
     assert any("more than two parts, at: 1 (x)" in note for note in platform.notes)
 
 
 def test_zones_are_switches(tmp_path):
     inner = zone("inner", A + B)
-    other = A.replace('"A"', '"C"')
     cables = link("wan", "1MBps", "20ms")
-    top = zone("top", inner + zone("lone", other) + cables + route("inner", "lone", "wan"))
+    top = zone("top", inner + zone("lone", C) + cables + route("inner", "lone", "wan"))
     platform = read(tmp_path, top)
     assert platform.names == ("A", "B", "C")
     assert links(platform) == {
@@ -130,15 +128,15 @@ def test_hosts_are_clusters_by_their_speed(tmp_path):
         "z-2Gf": 1,
     }
     assert any("hosts of the master: 2 (master_host, m)" in note for note in platform.notes)
-    alone = read(tmp_path, zone("z", '<host id="h" speed="1Gf"/>' * 3))
+    alone = read(tmp_path, zone("z", "".join(f'<host id="{n}" speed="1Gf"/>' for n in "abc")))
     assert alone.names == ("z",)
 
 
 def test_the_latency_of_a_cabinet_counts_as_that_of_a_cluster(tmp_path):
-    cabinet = '<cabinet id="c" radical="1-10" prefix="c" suffix="" speed="{}Gf" lat="{}ms"/>'
+    cabinet = '<cabinet id="c" radical="{2}" prefix="c" suffix="" speed="{0}Gf" lat="{1}ms"/>'
     backbone = '<backbone id="b" bandwidth="1MBps" latency="1ms"/>'
-    first = zone("one", cabinet.format(1, 100) + cabinet.format(1, 100) + backbone)
-    mixed = cabinet.format(1, 100) + cabinet.format(1, 300) + cabinet.format(2, 7)
+    first = zone("one", cabinet.format(1, 100, "1-3") + cabinet.format(1, 100, 4) + backbone)
+    mixed = cabinet.format(1, 100, 5) + cabinet.format(1, 300, 6) + cabinet.format(2, 7, 8)
     platform = read(tmp_path, zone("z", first + zone("two", mixed)))
     assert links(platform) == {
         ("one", "switch"): (8.0, 0.101),
@@ -148,7 +146,7 @@ def test_the_latency_of_a_cabinet_counts_as_that_of_a_cluster(tmp_path):
     }
     told = "latencies of hosts and cabinets but the longest, of: 1 (two-1Gf) left out"
     assert told in platform.notes
-    alone = read(tmp_path, zone("z", cabinet.format(1, 100)))
+    alone = read(tmp_path, zone("z", cabinet.format(1, 100, 1)))
     assert "latencies" not in "".join(alone.notes)
 
 
@@ -185,6 +183,24 @@ def test_routes_of_what_the_file_does_not_define(tmp_path, route, told):
         read(tmp_path, zone("site", route + A + B + link("wan")))
     assert f"{tmp_path / 'site.xml'}: " in str(caught.value)
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("inside", "told"),
+    [
+        (A.replace("0-3", "0-63,70,5-9"), "cluster A: found host 'a5' twice; accepted: each name"),
+        (A + C.replace('"c"', '"a"'), "cluster C: found host 'a0' twice, also of cluster A"),
+        (A + '<cabinet id="A" prefix="a" suffix="" radical="3"/>', "cabinet A: found host 'a3' tw"),
+        (A + '<host id="a3"/>', "host a3: found its name twice, also of a cluster or cabinet"),
+        (A + '<host id="h"/><router id="h"/>', "router h: found its name twice; accepted: each"),
+        (A + zone("A", C), "zone A: found its name twice"),
+        (A + link("x") + '<backbone id="x"/>', "backbone x: "),
+    ],
+)
+def test_names_that_are_there_twice(tmp_path, inside, told):
+    with pytest.raises(PlatformError) as caught:
+        read(tmp_path, zone("site", inside))
+    assert f"site.xml: {told}" in str(caught.value)
 
 
 def test_routes_may_name_what_simgrid_makes_of_clusters(tmp_path):
@@ -273,7 +289,7 @@ FILE = '<!DOCTYPE p [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
         ),
         ("<link/>", HEAD, ": link: bandwidth: found ''"),
         ("<zone>" * 5000 + "</zone>" * 5000, HEAD, "zones too deep"),
-        (A + A.replace('"A"', '"B"').replace("2Gf", "9999999Gf"), HEAD, "rate is"),
+        (A + C.replace("2Gf", "9999999Gf"), HEAD, "rate is"),
     ],
 )
 def test_bad_files(tmp_path, inside, head, found):
