@@ -24,18 +24,11 @@ import networkx as nx
 from grid.errors import PlatformError
 from grid.foreign import plain, quoted
 from grid.platform.multicluster import Cluster, Platform
-from grid.platform.simgrid_names import ROUTES, ZONES, Names, numbered
+from grid.platform.simgrid_elements import ATTRIBUTES, ROUTES, SHOWN, ZONES, unknown_attributes
+from grid.platform.simgrid_names import Names, numbered
 from grid.platform.simgrid_units import MBIT, SECONDS, SPEED, measured, said
 from grid.platform.topology import CENTRE, Link, network
 from grid.xml_files import read_xml
-
-UNDERSTOOD = frozenset(
-    (
-        *("platform", "cluster", "cabinet", "host", "link", "link_ctn", "route", "router"),
-        *("backbone", *ZONES, *ROUTES),
-    )
-)
-"""Elements that mean something here; of ``prop``, only the role of the master does."""
 
 WITHIN = ("bw", "limiter_link", "loopback_bw", "loopback_lat", "topology", "topo_parameters")
 """What is said of the network within a cluster."""
@@ -105,8 +98,11 @@ class _Reader:
     def platform(self) -> Platform:
         """Return the platform of the whole file."""
         names = Names(self.root)
+        for name in unknown_attributes(self.root):
+            self._leave_out("attributes that SimGrid does not have", name)
         for element in self.root.iter():
-            if element.tag not in UNDERSTOOD and element.get("id") != "role":
+            # Of ``prop``, only the role of the master means something.
+            if element.tag not in ATTRIBUTES and element.get("id") != "role":
                 self._leave_out("elements of no meaning here", element.tag)
             for name in WITHIN if element.tag in ("cluster", "cabinet") else ():
                 if element.get(name):
@@ -321,9 +317,9 @@ def _latency(element: Element, name: str = "lat") -> float:
 
 def _some(names: list[str]) -> str:
     """Return how many names there are, and some of them, fit for a line."""
-    found = [name for name, _ in Counter(names).most_common(4)]
-    shown = ", ".join(plain(name, 30) for name in found[:3])
-    return f"{len(names)} ({shown}{', ...' if len(found) > 3 else ''})"
+    found = [name for name, _ in Counter(names).most_common(SHOWN + 1)]
+    shown = ", ".join(map(plain, found[:SHOWN]))
+    return f"{len(names)} ({shown}{', ...' if len(found) > SHOWN else ''})"
 
 
 def _is_master(element: Element) -> bool:

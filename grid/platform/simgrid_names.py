@@ -10,9 +10,8 @@ from xml.etree.ElementTree import Element
 from grid.errors import PlatformError
 from grid.foreign import plain, quoted
 from grid.names import meant
+from grid.platform.simgrid_elements import ROUTES, ZONES
 from grid.platform.simgrid_units import called, said
-
-ZONES, ROUTES = ("zone", "AS"), ("zoneRoute", "ASroute")
 
 MOST_HOSTS = 10_000_000
 

@@ -163,6 +163,16 @@ def test_what_has_no_meaning_is_named(tmp_path):
     assert links(platform)["A", "switch"] == (math.inf, 0.006)
 
 
+def test_attributes_that_no_version_of_simgrid_has_are_named(tmp_path):
+    old = '<host id="h" power="1Gf" availability="1" state="ON"/><AS id="i" routing="Full"/>'
+    platform = read(tmp_path, zone("z", A.replace("lat=", 'cores="4" rack="1" lat=') + old))
+    assert platform.sizes.tolist() == [4, 1]
+    told = "attributes that SimGrid does not have: 2 (cores of cluster: did you mean core?, rack of"
+    assert [note for note in platform.notes if "attributes" in note] == [
+        f"{told} cluster) left out"
+    ]
+
+
 @pytest.mark.parametrize(
     ("route", "told"),
     [
@@ -345,6 +355,7 @@ REAL = {
 def test_real_platforms(traces, name):
     clusters, processors, switches = REAL[name]
     platform = read_platform(traces / name)
+    assert "attributes" not in "".join(platform.notes)
     assert clusters in (list(platform.names), len(platform.names))
     assert platform.sizes.sum() == processors
     assert len(platform.to_dict()["switches"]) == switches
