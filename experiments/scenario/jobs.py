@@ -200,7 +200,7 @@ def _from_log(
         if not isinstance(source, (str, Path)):
             log = site_paths(source)[platform.names[largest["origin"]]]
         _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
-    cut = Table(jobs, cleaning, table.machine, unread_size=table.unread_size)
+    cut = Table(jobs, cleaning, table.machine, size_note=table.size_note)
     return _completed(cut, parameters, platform, seed)
 
 
@@ -222,7 +222,7 @@ def _completed(
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
     completed = Table(
-        jobs, table.cleaning, table.processors, drawn=drawn, unread_size=table.unread_size
+        jobs, table.cleaning, table.processors, drawn=drawn, size_note=table.size_note
     )
     return completed, last + longest
 

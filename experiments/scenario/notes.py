@@ -384,9 +384,8 @@ def notes(
     if parameters.prediction == "requested" and (jobs := stated.unrequested):
         why = "expected to take the mean of all jobs that had ended by then"
         lines.append(f"prediction: {counted(jobs, 'job')} without a requested time: {why}")
-    if parameters.nodes == "log" and stated.unread_size:
-        why = f"those of the largest usable job, for the head says {stated.unread_size}"
-        lines.append(f"{parameters.called('nodes')}: {why}")
+    if parameters.nodes == "log" and stated.size_note:
+        lines.append(f"{parameters.called('nodes')}: {stated.size_note}")
     largest = scenario.largest_job
     if scenario.workload is None and parameters.max_size > largest:
         split = largest > scenario.platform.sizes.max()

@@ -66,8 +66,8 @@ class Log:
         Other lines of the head.
     notes : tuple of str
         In words, what its head says that cannot be used.
-    unread_size : str
-        The one of these on the processors of the machine.
+    size_note : str
+        In words, how many processors the machine is taken to have, where its head leaves that open.
     numbered : tuple of str
         Columns of the records that stand for names, in the order in which these first come.
     unused : tuple of str
@@ -90,7 +90,7 @@ class Log:
     header: Mapping[str, str] = field(default_factory=dict)
     remarks: int = 0
     notes: tuple[str, ...] = ()
-    unread_size: str = ""
+    size_note: str = ""
     numbered: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
 
@@ -150,5 +150,5 @@ class Log:
             self.sites,
             self.communication,
             applied,
-            unread_size=self.unread_size,
+            size_note=self.size_note,
         )

@@ -45,7 +45,7 @@ class _Head(NamedTuple):
     header: dict[str, str]
     remarks: int
     notes: tuple[str, ...]
-    unread_size: str
+    size_note: str
 
 
 def read_swf(path: str | os.PathLike[str]) -> Table:
@@ -137,23 +137,26 @@ def _plain(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def _header(comments: list[str]) -> tuple[dict[str, str], int]:
+def _header(comments: list[str]) -> tuple[dict[str, str], dict[str, str], int]:
     """Return those of `KEYS` before the first record, and how many lines say anything else.
 
-    The first of each key counts.
+    The first of each key counts; in between is what a later one says that differs.
     """
     found: dict[str, str] = {}
+    again: dict[str, str] = {}
     remarks = 0
     for line in comments:
         match = HEADER.match(line)
         if match and match[1] in KEYS:
-            found.setdefault(match[1], match[2].partition("#")[0].strip())
+            text = match[2].partition("#")[0].strip()
+            if found.setdefault(match[1], text) != text:
+                again.setdefault(match[1], text)
         elif line.strip(";# \t") and not (match and match[1] in MADE):
             remarks += 1
-    return found, remarks
+    return found, again, remarks
 
 
-def _understood(said: dict[str, str], remarks: int) -> _Head:
+def _understood(said: dict[str, str], again: dict[str, str], remarks: int) -> _Head:
     """Return what `KEYS` tell; the clock at time 0 is in the time zone, if one is named."""
     processors = _whole(said, "MaxProcs", 1)
     seconds = _whole(said, "UnixStartTime", EARLIEST, LATEST)
@@ -174,8 +177,16 @@ def _understood(said: dict[str, str], remarks: int) -> _Head:
     notes = {
         key: f"{key} {quoted(said[key])}; accepted: {KEYS[key]}" for key in said if not usable[key]
     }
-    unread_size = notes.get("MaxProcs", "")
-    return _Head(processors, start, used, remarks, tuple(notes.values()), unread_size)
+    twice = {
+        key: f"{key} {quoted(text)} after {quoted(said[key])}; accepted: the first"
+        for key, text in again.items()
+    }
+    size_note = ""
+    if "MaxProcs" in notes:
+        size_note = f"those of the largest usable job, for the head says {notes['MaxProcs']}"
+    elif "MaxProcs" in twice:
+        size_note = f"the head says {twice['MaxProcs']}"
+    return _Head(processors, start, used, remarks, (*notes.values(), *twice.values()), size_note)
 
 
 def _zone(said: dict[str, str]) -> ZoneInfo | None:

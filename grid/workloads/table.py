@@ -26,15 +26,15 @@ class Stated(NamedTuple):
         No job communicates.
     unrequested : int
         Jobs without a requested time, where others have one.
-    unread_size : str
-        In words, what the log says of the processors of its machine that cannot be used.
+    size_note : str
+        In words, how many processors the machine is taken to have, where its log leaves that open.
     """
 
     components: int = 0
     ordered: int = 0
     silent: bool = False
     unrequested: int = 0
-    unread_size: str = ""
+    size_note: str = ""
 
 
 NOTHING = Stated()
@@ -63,8 +63,8 @@ class Table:
         What the counts of `cleaning` are made of, where they are of a whole log.
     drawn : int
         Jobs whose deadlines were drawn, since they came without one.
-    unread_size : str
-        In words, what the source says of `processors` that cannot be used.
+    size_note : str
+        In words, what `processors` is, where the source leaves that open.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class Table:
     communication: tuple[str, ...] = ()
     applied: Applied | None = None
     drawn: int = 0
-    unread_size: str = ""
+    size_note: str = ""
 
     def __post_init__(self) -> None:
         jobs = self.jobs
@@ -150,7 +150,7 @@ class Table:
         silent = bool((self.jobs["computation_fraction"] == 1).all())
         without = int((self.jobs["requested_time"] == np.inf).sum()) % len(self.jobs)
         ordered = int((asking["request"] == ORDERED).sum())
-        return Stated(len(asking), ordered, silent, without, self.unread_size)
+        return Stated(len(asking), ordered, silent, without, self.size_note)
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""

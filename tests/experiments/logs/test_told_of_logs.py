@@ -47,6 +47,9 @@ def test_what_of_a_head_cannot_be_read_is_not_told_as_used(tmp_path):
     remark = "not used of the head: MaxProcs 'many'; accepted: a whole number from 1\n"
     assert remark in call("inspect", path).stdout
     assert f"metasched: {remark}" in call("convert", path, tmp_path / "new.swf").stderr
+    path.write_text("; MaxProcs: 8\n; MaxProcs: 8\n; MaxProcs: 16\n" + record(1, 0, 60, 4))
+    remark = "not used of the head: MaxProcs '16' after '8'; accepted: the first\n"
+    assert remark in call("inspect", path).stdout
     offset = "; TimeZone: 3600\n"
     path.write_text(head.replace("843480031", "yesterday") + offset + record(1, 0, 60, 4))
     found = told("inspect", path)

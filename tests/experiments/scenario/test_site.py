@@ -57,6 +57,16 @@ def test_a_size_of_the_machine_that_cannot_be_read_is_told(size, of_run, written
     assert "MaxProcs" not in call(*of_run, "--workload", log, "--set", "processors=64").stderr
 
 
+@pytest.mark.parametrize("of_run", [("run", "site", "--no-live"), ("validate", "site")])
+def test_a_second_size_of_the_machine_is_told_if_it_differs(of_run, written):
+    log = written("; MaxProcs: 8\n; MaxProcs: 16\n" + LOG.format(10, 9), "log.swf")
+    note = "nodes: the head says MaxProcs '16' after '8'; accepted: the first\n"
+    assert note in call(*of_run, "--workload", log).stderr
+    assert "MaxProcs" not in call(*of_run, "--workload", log, "--set", "processors=64").stderr
+    log = written("; MaxProcs: 8\n" + LOG.format(10, 9), "log.swf")
+    assert "MaxProcs" not in call(*of_run, "--workload", log).stderr
+
+
 @pytest.mark.parametrize("unsaid", [-1, 0])
 def test_what_a_log_does_not_say(unsaid, written):
     log = written(LOG.format(unsaid, unsaid).replace("; MaxProcs: 8\n", ""), "log.swf")

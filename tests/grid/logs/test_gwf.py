@@ -56,6 +56,7 @@ def test_the_head_is_read_as_that_of_swf(tmp_path):
         "UnixStartTime": "893466664",
         "TimeZoneString": "Asia/Tokyo",
     }
+    assert found.notes == ("MaxProcs '9' after '128'; accepted: the first",)
     assert found.remarks == 2  # the names of the columns, and the computer
     found = log(tmp_path, "# MaxProcs: many", record(1, 36, 10))
     assert (found.processors, found.start) == (None, None)
