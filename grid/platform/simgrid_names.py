@@ -85,6 +85,8 @@ class Names:
     def _is_numbered(self, name: str) -> bool:
         """Return whether it is a host of a cluster or cabinet."""
         for (prefix, suffix), ranges in self._numbered.items():
+            if not name.startswith(prefix):
+                continue
             text = name.removeprefix(prefix).removesuffix(suffix)
             number = int(text) if re.fullmatch(r"\d{1,9}", text, re.ASCII) else -1
             if name == f"{prefix}{number}{suffix}" and any(number in each for each, _ in ranges):
