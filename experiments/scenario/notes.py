@@ -344,10 +344,7 @@ def _unread_components(scenario: Scenario, jobs: int, ordered: int) -> Iterator[
 
 
 def notes(
-    scenario: Scenario,
-    all_left_at: float = math.inf,
-    due: bool = True,
-    stated: Stated = NOTHING,
+    scenario: Scenario, all_left_at: float = math.inf, due: bool = True, stated: Stated = NOTHING
 ) -> list[str]:
     """Return what the user of a scenario may want to know before trusting its results, a line each.
 
