@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -117,7 +116,7 @@ class _Desk:
 def refuse_to_nest() -> None:
     """End this process if it is a worker that imports the script it was started for."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        sys.exit(1)  # which its parent tells
+        os._exit(1)  # which its parent tells; an exception would be told as the script's
 
 
 @contextmanager

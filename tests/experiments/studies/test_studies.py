@@ -281,3 +281,10 @@ def test_a_script_that_workers_would_run_again_is_told_so(tmp_path):
     assert done.returncode == 1
     assert done.stderr.count("Traceback") == 1
     assert done.stderr.rstrip().endswith('below `if __name__ == "__main__":` in a script')
+    words = "run", "quickstart", "--set", "jobs=40", "--replications", "2"
+    script.write_text(f"from experiments.cli.app import main\nmain({[*words]})\n")
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
