@@ -96,6 +96,19 @@ def module_of(kind: str, name: str, module: str) -> ModuleType:
         raise
 
 
+def own_files() -> dict[str, str]:
+    """Return the files of users' modules that are loaded, by name, with what those import."""
+    found, folders = {}, [*map(Path, _folders), Path.cwd()]
+    for name, module in [*sys.modules.items()]:
+        file = getattr(module, "__file__", None)
+        if file and name != "__main__" and name.partition(".")[0] not in OURS:
+            path = Path(file)
+            own = any(path.is_relative_to(each) for each in folders)
+            if own and not path.is_relative_to(sys.prefix):
+                found[name] = file
+    return found
+
+
 def instead_of(module: str) -> str:
     """Return words on a user's file that is not what a name means; none if there is no such."""
     top = module.partition(".")[0]

@@ -139,9 +139,9 @@ def _links(ran: Ran) -> Iterator[Sentence]:
     if metrics.get("coallocated"):
         words = f"{percent(metrics['coallocated'])} of the jobs were split across clusters"
         if (penalty := metrics["mean_penalty"]) is not None:
-            words += (
-                f", and took {penalty:.3f} times as long as if links had no limits and no latency"
-            )
+            data = " once their data were there" if metrics.get("mean_staging") else ""
+            words += f", and took {penalty:.3f} times as long{data} as if links had no limits and "
+            words += "no latency"
         yield Sentence(f"{words}.")
     most = max((link["saturated"] for link in links), default=0.0)
     if most > 0:
@@ -228,7 +228,8 @@ def limits(runs: list[Ran]) -> list[Sentence]:
         "in use.",
         f"These are single runs: how much of a number is chance, they do not tell. {_more(runs)}",
         "Bounded slowdowns in the curves are over the time that a job ran, and over at least 10 s; "
-        "in the tables, over the time it would have run if links had no limits and no latency.",
+        "in the tables, over the time it would have run with its data there, and if links had no "
+        "limits and no latency.",
     ]
     if any(ran.summary["parameters"].get("warmup") for ran in runs):
         lines.append(

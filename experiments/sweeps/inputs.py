@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections.abc import Mapping
 
+from agents.importing import own_files
 from experiments.scenario.jobs import READ, Source, paths_of, read_source
 from experiments.scenario.parameters import Parameters
 from experiments.sweeps.run_store import code_digest
@@ -32,6 +33,22 @@ def digest(path: str) -> str:
         raise GridError(
             f"{path}: cannot be read ({error.strerror}); accepted: a readable file"
         ) from None
+
+
+def digest_of_files(source: Source | None) -> str:
+    """Return what tells runs from those of other logs, or of other code of the user's: a digest.
+
+    That is of the logs, and of the user's modules that are loaded.
+
+    Raises
+    ------
+    GridError
+        If a file cannot be read.
+    """
+    logs = [] if source is None else paths_of(source)
+    files = {path: path for path in logs} | own_files()
+    told = sorted((name, digest(file)) for name, file in files.items())
+    return hashlib.sha256(repr(told).encode()).hexdigest() if told else ""
 
 
 def check_digests(digests: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ import pandas as pd
 from agents.model import GridModel
 from experiments.run.files import REPLICATIONS
 from experiments.run.observed import Observed
-from experiments.run.own_metrics import FAILED, tell_failures
+from experiments.run.own_metrics import FAILED, own_metric, tell_failures
 from experiments.run.results import Result
 from experiments.run.totals import deadlines_from, why_unfinished
 from experiments.scenario.parameters import Parameters
@@ -28,6 +28,7 @@ from experiments.show.display import Shown
 from experiments.show.labels import MEASURED, WAITS_OF_RESTARTED, drawn_words, is_optional, label
 from experiments.show.numbers import counted
 from experiments.studies.outputs import new_files, write_csv
+from experiments.sweeps.inputs import digest_of_files
 from experiments.sweeps.run_store import Kept, code_digest
 from experiments.sweeps.statistics import Interval, is_random, mean_interval
 from experiments.sweeps.sweep import (
@@ -259,7 +260,10 @@ def replicate(
     model = scenario.model(seed)  # what it refuses, it refuses before any process is started
     check_importable(scenario, "replications")
     seeds = np.random.SeedSequence(seed).generate_state(replications).tolist()
-    runs = [Run(scenario, each, (), _probe(scenario)) for each in seeds]
+    for name in scenario.own_metrics:
+        own_metric(name)  # whose code is loaded then
+    files = digest_of_files(scenario.workload)
+    runs = [Run(scenario, each, (), _probe(scenario), files=files) for each in seeds]
     with ExitStack() as stack:
         lasting = folder is not None
         if folder is None:

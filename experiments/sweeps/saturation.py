@@ -27,6 +27,7 @@ from experiments.show.numbers import percent
 from experiments.sweeps.bracket import WIDTH, Bracket
 from experiments.sweeps.executors import local_workers
 from experiments.sweeps.forecast import Forecast
+from experiments.sweeps.inputs import digest_of_files
 from experiments.sweeps.no_steady_state import is_far_lost
 from experiments.sweeps.run_store import Kept
 from experiments.sweeps.statistics import ratio_interval
@@ -255,6 +256,7 @@ def find_saturations(
     watch.prepare("compiling what is not compiled yet")
     with saying_when_compiling(always=False):
         try_out(first)
+    files = digest_of_files(None)  # there are no logs
     with local_workers(workers, partial(try_out, first), kept is not None) as crew:
         expected = replications * sum(each.bracket.loads_left for each in found)
         forecast = Forecast([ONE] * expected, workers, known=False, open_ended=True)
@@ -262,7 +264,7 @@ def find_saturations(
         begun = count()
         while loads := [(each, load) for each in found if (load := each.next_load())]:
             runs = [
-                [Run(each.at(load), seed, (), first, f"load {load:.5g}") for seed in seeds]
+                [Run(each.at(load), seed, (), first, f"load {load:.5g}", files) for seed in seeds]
                 for each, load in loads
             ]
             futures = {}

@@ -75,6 +75,8 @@ class Run:
         A short run of that kind.
     of : str
         What tells it, in words, from others of its seed.
+    files : str
+        What tells it from those of other contents of files (`digest_of_files`).
     """
 
     scenario: Runnable
@@ -82,14 +84,16 @@ class Run:
     kind: tuple[Any, ...]
     probe: Runnable
     of: str = ""
+    files: str = ""
 
     def __str__(self) -> str:
         return f"run of --seed {self.seed}" + (f" ({self.of})" if self.of else "")
 
     @cached_property
     def key(self) -> str:
-        """What tells the run from all others: its scenario, every parameter, and its seed."""
-        told = json.dumps([self.scenario.to_dict(), self.seed], sort_keys=True)
+        """What tells the run from all others: its scenario, every parameter, seed and files."""
+        parts = [self.scenario.to_dict(), self.seed, *filter(None, [self.files])]
+        told = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:32]
 
 

@@ -176,6 +176,8 @@ def test_a_penalty_is_over_the_time_without_limits_of_links(ran):
     """A job that asks a link for more than its capacity has one though it is alone."""
     told = words(changed(ran, coallocated=0.5, mean_penalty=1.5))
     assert "and took 1.500 times as long as if links had no limits and no latency." in told
+    told = words(changed(ran, coallocated=0.5, mean_penalty=1.5, mean_staging=80.0))
+    assert "and took 1.500 times as long once their data were there as if links had" in told
 
 
 def test_a_tie_is_told_as_one(whole):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -272,3 +274,33 @@ def test_what_waits_are_after_failures_is_told():
     told = "waits: up to the last start of a job, what it ran in vain before included"
     assert told not in call(*words).stdout
     assert told in call(*words, "--set", "mean_up_time=2000").stdout
+
+
+@pytest.mark.thorough
+def test_other_contents_of_files_are_other_runs(tmp_path):
+    """Of a log, or of what a policy of one's own imports."""
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,6,10\n0,6,10\n0,3,30\n")
+    (tmp_path / "kept.py").write_text(
+        "from metasched import LocalScheduler\nfrom aside import sign\n\n\n"
+        "class Mine(LocalScheduler):\n"
+        "    def priority(self, job):\n        return sign * job.size\n"
+    )
+    (tmp_path / "aside.py").write_text("sign = 1\n")
+    words = "from experiments.cli.app import main\nif __name__ == '__main__':\n    main()\n"
+    (tmp_path / "command.py").write_text(words)
+    run = [sys.executable, "command.py", "run", "site", "--workload", "jobs.csv", "--local"]
+    run += ["kept:Mine", "--set", "processors=8", "--set", "prediction_error=0.5"]
+    run += ["--replications", "2", "--out", "out", "--json"]
+
+    def mean_wait():
+        done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)["metrics"]["mean_wait"]["mean"]
+
+    first = mean_wait()
+    assert mean_wait() == first
+    (tmp_path / "aside.py").write_text("sign = -1\n")
+    second = mean_wait()
+    assert second != first
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,6,90\n0,6,90\n0,3,30\n")
+    assert mean_wait() > second
