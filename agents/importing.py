@@ -104,7 +104,9 @@ def own_files() -> dict[str, str]:
         if file and name != "__main__" and name.partition(".")[0] not in OURS:
             path = Path(file)
             own = any(path.is_relative_to(each) for each in folders)
-            if own and not path.is_relative_to(sys.prefix):
+            # Python itself and its packages may lie below a user's folder, too.
+            python = any(path.is_relative_to(each) for each in (sys.prefix, sys.base_prefix))
+            if own and not python and "site-packages" not in path.parts:
                 found[name] = file
     return found
 
