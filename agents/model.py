@@ -148,12 +148,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             platform,
             latency,
             tracked,
-            self._place,
-            self._rank,
-            advertising,
-            failures,
-            seed,
-            visit=self._visit,
+            rank=self._rank,
+            advertising=advertising,
+            failures=failures,
+            seed=seed,
         )
         self.world.set_distance(self.settings(DistanceCosts))
         self.loss_stream = stream(seed, "loss between schedulers")
@@ -373,12 +371,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             return call(*given)
         except (Exception, SystemExit) as error:
             raise_as_of(scheduler, self.now, error)
-
-    def _place(self, slot: int) -> int:
-        return self.scheduler.answer(slot)
-
-    def _visit(self) -> float:
-        return self.scheduler.chosen()
 
     def _rank(self, slot: int) -> float:
         return self._local(slot).rank(slot)

@@ -150,6 +150,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
     def __init__(self, model: Grid) -> None:
         super().__init__(model)
         self.name = self.called()
+        self._world = model.world
         self.clusters = [KnownCluster(model.world, i) for i in range(model.world.clusters)]
         self.stream: Stream = stream(model.seed, "global scheduler")
 
@@ -249,13 +250,10 @@ class GlobalScheduler(Scheduler, GlobalRules):
 
     def answer(self, slot: int) -> int:
         """Have `place` decide and put its answer as the kernel understands it."""
-        world = self.model.world
-        answer = self.place(Job(world, slot))
-        if type(answer) is KnownCluster and answer.is_of(world):
+        answer = self.place(Job(self._world, slot))
+        if type(answer) is KnownCluster and answer.is_of(self._world):
             return answer.index
-        if answer is None:
-            return WAIT
-        return start_of(world, slot, answer)
+        return WAIT if answer is None else start_of(self._world, slot, answer)
 
 
 class LocalScheduler(Scheduler):

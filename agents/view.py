@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from grid.kernel.policies.fields import CLUSTERS, INSTEAD, JOBS, LINKS, Field, meaning
@@ -37,10 +37,10 @@ class Job:
     size: int
 
     def __init__(self, world: World, slot: int) -> None:
-        jobs = world.jobs.columns
-        _keep_columns(self, jobs)
+        columns = world.jobs.columns
+        _keep_columns(self, columns)
         _keep_slot(self, slot)
-        _keep_size(self, jobs["size"].item(slot))
+        _keep_size(self, columns["size"].item(slot))
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: a job is what it is, and none of its fields can be set, as in compiled code."""
@@ -88,12 +88,8 @@ def _copy_of(columns: Mapping[str, Any], slot: int, size: int) -> Job:
     return job
 
 
-def _known(fields: tuple[Field, ...], name: str) -> Any:
-    def read(self: KnownLink | KnownCluster) -> Any:
-        return self._world.known[name].item(self.index)
-
-    read.__doc__ = meaning(fields, name)
-    return property(read)
+def _told(fields: tuple[Field, ...], name: str, read: Callable[[Any], Any]) -> Any:
+    return property(read, doc=meaning(fields, name))
 
 
 class KnownLink:
@@ -109,11 +105,12 @@ class KnownLink:
         The next link on the way to the central switch; None for the last.
     """
 
-    __slots__ = ("_world", "capacity", "index", "parent")
+    __slots__ = ("_demand", "_world", "capacity", "index", "parent")
 
     def __init__(self, world: World, index: int) -> None:
         above = world.known["parent"].item(index)
         self._world = world
+        self._demand = world.known["demand"].data
         self.index = index
         self.capacity: float = world.known["capacity"].item(index)
         self.parent = None if above == NONE else KnownLink(world, above)
@@ -121,7 +118,10 @@ class KnownLink:
     def __repr__(self) -> str:
         return f"KnownLink({self.index}, capacity={self.capacity})"
 
-    demand = _known(LINKS, "demand")
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KnownLink, (self._world, self.index)
+
+    demand = _told(LINKS, "demand", lambda link: link._demand[link.index])
 
 
 def _way(link: KnownLink | None) -> Iterator[KnownLink]:
@@ -149,7 +149,11 @@ class KnownCluster:
         Those on its way to the central switch, its own first.
     """
 
-    __slots__ = ("_world", "index", "links", "name", "rate", "size")
+    # Those with an underscore are columns over clusters, which Python reads fastest as memoryviews.
+    __slots__ = (
+        "_free", "_load", "_unfinished", "_up", "_waiting", "_work", "_world",
+        "index", "links", "name", "rate", "size",
+    )  # fmt: skip
 
     def __init__(self, world: World, index: int) -> None:
         cluster = world.platform.clusters[index]
@@ -159,6 +163,11 @@ class KnownCluster:
         self.size = cluster.size
         self.rate: float = world.known["rate"].item(index)
         self.links = tuple(_way(KnownLink(world, index)))
+        for field in ("free", "up", "waiting", "unfinished", "work", "load"):
+            setattr(self, f"_{field}", world.known[field].data)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KnownCluster, (self._world, self.index)
 
     def __repr__(self) -> str:
         return f"KnownCluster({self.name!r}, size={self.size}, rate={self.rate})"
@@ -167,12 +176,12 @@ class KnownCluster:
         """Tell whether the cluster is one of a world."""
         return self._world is world
 
-    free = _known(CLUSTERS, "free")
-    up = _known(CLUSTERS, "up")
-    waiting = _known(CLUSTERS, "waiting")
-    unfinished = _known(CLUSTERS, "unfinished")
-    work = _known(CLUSTERS, "work")
-    load = _known(CLUSTERS, "load")
+    free = _told(CLUSTERS, "free", lambda cluster: cluster._free[cluster.index])
+    up = _told(CLUSTERS, "up", lambda cluster: cluster._up[cluster.index])
+    waiting = _told(CLUSTERS, "waiting", lambda cluster: cluster._waiting[cluster.index])
+    unfinished = _told(CLUSTERS, "unfinished", lambda cluster: cluster._unfinished[cluster.index])
+    work = _told(CLUSTERS, "work", lambda cluster: cluster._work[cluster.index])
+    load = _told(CLUSTERS, "load", lambda cluster: cluster._load[cluster.index])
 
     @property
     def age(self) -> float:

@@ -82,6 +82,7 @@ def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
     """Have the world ask the global scheduler."""
     world = model.world
     _check_jumps(scheduler)
+    world.policies.place, world.policies.visit = scheduler.answer, scheduler.chosen
     world.policies.set_global(
         scheduler,
         _addresses(model, scheduler),

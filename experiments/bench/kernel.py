@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+import timeit
 from typing import Any
 
 import numba
@@ -33,6 +34,13 @@ class PlainLeastLoad(GlobalScheduler):
         """Choose the least loaded cluster; of equals, the first."""
         fitting = [cluster for cluster in self.clusters if cluster.size >= job.size]
         return min(fitting, key=lambda cluster: cluster.load)
+
+
+class _Bare:
+    """What a call costs in Python by itself."""
+
+    def decide(self, job: object) -> None:
+        """Do nothing."""
 
 
 class CompiledLeastLoad(GlobalScheduler):
@@ -104,6 +112,7 @@ def bench_kernel(jobs: int = 1_000_000, ended: Ended = unwatched) -> list[Measur
             digests.add(digest)
             ended()
     plain, compiled, built_in = seconds.values()
+    call = min(timeit.repeat("plain.decide(None)", globals={"plain": _Bare()}, repeat=ROUNDS)) / 1e6
     same = len(digests) == 1
     runs = f"{jobs:,} jobs, fastest of {ROUNDS}"
     return [
@@ -120,6 +129,12 @@ def bench_kernel(jobs: int = 1_000_000, ended: Ended = unwatched) -> list[Measur
             f"{runs}; expected: at least 2,500,000",
         ),
         Measurement("built-in policy dll", jobs / built_in, "jobs/CPU s", runs),
+        Measurement(
+            "a decision in Python",
+            (plain - compiled) / jobs / call,
+            "calls",
+            f"of a method that does nothing, {call * 1e9:.0f} ns each",
+        ),
         Measurement("compiled over plain", plain / compiled, "x", "same policy"),
         Measurement("built-in over plain", plain / built_in, "x", "same policy"),
         Measurement(
