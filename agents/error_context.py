@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -33,7 +34,7 @@ def made(make: Callable[..., Any], *given: object) -> Any:
     """Return an agent that `make` makes; say in any exception whose making it was."""
     called = str(getattr(make, "__name__", make))
     if isinstance(make, type):
-        _check_takes(make, given)
+        _check_takes(make, len(given))
     try:
         agent = make(*given)
     except (Exception, SystemExit) as error:
@@ -44,7 +45,8 @@ def made(make: Callable[..., Any], *given: object) -> Any:
     return agent
 
 
-def _check_takes(kind: Any, given: Sequence[object]) -> None:
+@functools.lru_cache
+def _check_takes(kind: Any, given: int) -> None:
     """Raise `GridError` unless the class is made of as much as those that it extends."""
     found, *extended = (inspect.signature(each.__init__) for each in kind.__mro__)
     if not _takes(found, given):
@@ -55,9 +57,9 @@ def _check_takes(kind: Any, given: Sequence[object]) -> None:
         )
 
 
-def _takes(signature: inspect.Signature, given: Sequence[object]) -> bool:
+def _takes(signature: inspect.Signature, given: int) -> bool:
     try:
-        signature.bind(None, *given)
+        signature.bind(*[None] * (1 + given))
     except TypeError:
         return False
     return True

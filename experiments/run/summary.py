@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -139,6 +140,7 @@ def _known(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
+@functools.cache
 def version() -> str | None:
     """Return the version of the installed package; None if it runs without being installed."""
     try:

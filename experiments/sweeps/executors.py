@@ -26,6 +26,8 @@ from grid.errors import GridError
 
 DEATHS = 3
 """Workers that are killed one after the other, nothing being done in between, are no accident."""
+LOOK = 0.002
+"""Time between two looks at a run in a worker, s, so short that they may be far longer later."""
 PATIENCE = 8
 """Time in which a Dask scheduler has to answer, s."""
 GUARDED = 'what starts workers stands below `if __name__ == "__main__":` in a script'
@@ -51,11 +53,17 @@ class Workers(NamedTuple):
 
 
 def steps(model: GridModel) -> Iterator[None]:
-    """Yield the steps of a model in a worker, to its end or until nobody waits for it any more."""
+    """Yield the steps of a model in a worker, to its end or until nobody waits for it any more.
+
+    Nobody looks at the model, so that steps get longer until they take `LOOK`.
+    """
     while model.running:
         if _stopping is not None and _stopping.is_set():
             raise InterruptedError("the sweep has ended")
+        began = time.monotonic()
         model.step()
+        if time.monotonic() - began < LOOK:
+            model.interval *= 2
         if _desk is not None:
             _desk.tell(model.world.log.count)
         yield

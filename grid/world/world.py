@@ -236,8 +236,8 @@ class World:
             policies.visit,
             policies.predict,
         )
-        asking: Any = [cell.data for cell in self._asking]  # quicker than arrays
-        job, answer, answered, fed = asking
+        answer: Any = self._asking[1]  # an array, which takes whatever can be a number
+        job, _, answered, fed = (cell.data for cell in self._asking)  # quicker
         k_place, k_rank, tables = k.PLACE, k.RANK, None
         while True:
             # Tables are replaced here, and in decisions in Python too.
@@ -263,7 +263,7 @@ class World:
             elif reason == k.FULL:
                 storage.grow()
             elif reason == k.BROKEN:
-                raise PlacementError(broken_answer(storage, job[0], answer[0]))
+                raise PlacementError(broken_answer(storage, job[0], answer.item()))
             elif self.watcher is None:
                 return reason
             else:

@@ -132,6 +132,7 @@ def _refuse_to_set(context: Any, builder: Any, signature: Any, values: Any, fiel
     raise PlacementError(f"compiled decision that sets the field {field!r} of a record; {_REFUSED}")
 
 
+@functools.cache
 def place_address(function: Any, capacity: int) -> int:
     """Compile a `place` for kernels of one capacity and return its address.
 
@@ -145,6 +146,7 @@ def place_address(function: Any, capacity: int) -> int:
     return _address(function, signature, types.Integer, "`place`", "an integer")
 
 
+@functools.cache
 def largest_address(function: Any, capacity: int) -> int:
     """Compile a `largest` for kernels of one capacity and return its address.
 
@@ -157,6 +159,7 @@ def largest_address(function: Any, capacity: int) -> int:
     return _address(function, signature, types.Integer, "`largest`", "an integer")
 
 
+@functools.cache
 def visit_address(function: Any, capacity: int) -> int:
     """Compile a `visit` for kernels of one capacity and return its address.
 
@@ -169,6 +172,7 @@ def visit_address(function: Any, capacity: int) -> int:
     return _address(function, signature, types.Integer, "`visit`", "an integer")
 
 
+@functools.cache
 def priority_address(function: Any) -> int:
     """Compile a `priority` and return its address.
 

@@ -11,8 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.scenario.scenario import Scenario
+from experiments.sweeps import executors
 from experiments.sweeps.executors import local_workers
 from experiments.sweeps.starting import ways_to_start
+from grid.platform.multicluster import Platform
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no worker is forked")
 
@@ -75,3 +78,18 @@ def test_a_long_name_of_the_temporary_folder_is_no_obstacle(tmp_path):
         text=True,
     )
     assert (done.stdout, done.stderr) == ("7\n", "")
+
+
+@pytest.mark.parametrize("global_scheduler", ["dll", "muscle"])
+def test_steps_that_nobody_looks_at_get_longer_and_change_nothing(monkeypatch, global_scheduler):
+    monkeypatch.setattr(executors, "LOOK", float("inf"))
+    platform, parameters = Platform.star([8, 4]), {"mode": "open", "jobs": 60, "max_size": 4}
+    scenario = Scenario("tiny", platform, parameters, global_scheduler, "fcfs")
+    ours, looks = scenario.model(3), 0
+    for _ in executors.steps(ours):
+        looks += 1
+    theirs = scenario.model(3)
+    theirs.run()
+    assert 0 < looks < theirs.steps / 4
+    assert (ours.now, ours.messages) == (theirs.now, theirs.messages)
+    assert (ours.world.log.records().rows == theirs.world.log.records().rows).all()
