@@ -27,16 +27,16 @@ from grid.kernel.state import (
 from grid.kernel.tables import Tables
 
 REFUSED_START, IMPOSSIBLE = -1, -2
-"""What may be wrong with a start: clusters are not as free as told, or it can never be had."""
+"""What may be wrong with a start: clusters are not as free as was told, or were not told to be."""
 
 
 @inlined
-def taken_for(state: State, size: int, excused: bool) -> int:
+def taken_for(state: State, size: int, by_told: bool) -> int:
     """Return how many processors `known.take` names, if they are the job's and can be had.
 
-    Clusters refuse a start for which they are not as free as brokers had told; who knows all at
-    once has no excuse for asking for what is not free, unless excused. Where there is no cluster,
-    its size is 0.
+    Clusters refuse a start for which they are not as free as brokers had told. Who decides by what
+    those have told (and not, in rounds, by what it has booked) has no excuse for asking for more.
+    Where there is no cluster, its size is 0.
     """
     taken, refused = 0, False
     for cluster in range(len(state.free)):
@@ -44,10 +44,9 @@ def taken_for(state: State, size: int, excused: bool) -> int:
         if count != 0:
             if count < 0 or count > state.size[cluster]:
                 return IMPOSSIBLE
-            if count > state.free[cluster]:
-                if state.at_once[cluster] == 1 and not excused:
-                    return IMPOSSIBLE
-                refused = True
+            if by_told and count > state.known.free[cluster]:
+                return IMPOSSIBLE
+            refused |= count > state.free[cluster]
             taken += count
     if taken != size:
         return IMPOSSIBLE
@@ -110,7 +109,7 @@ def _visit(state: State, memory: Any) -> int:
 @inlined
 def _start(state: State, tables: Tables, job: int) -> tuple[int, bool]:
     """Start a job as `known.take` says, as `_carry_out`."""
-    taken = taken_for(state, tables.slots[job].size, False)
+    taken = taken_for(state, tables.slots[job].size, True)
     if taken == IMPOSSIBLE:
         return broken(state, job, START), False
     if taken == REFUSED_START:

@@ -49,10 +49,11 @@ def broken_answer(storage: Storage, slot: int, answer: float) -> str:
             for c, count in enumerate(state.known["take"])
             if count
         }
-        free = dict(zip(names, state.free.tolist(), strict=True))
+        free = dict(zip(names, state.known["free"].tolist(), strict=False))
+        told = "free" if state.at_once.all() else "that brokers tell are free"
         return (
             f"placement of {job}: {taken}; accepted: {jobs['size'][slot]} processors in "
-            f"all, of those free: {free}"
+            f"all, of those {told}: {free}"
         )
     found = f"cluster {answer:g}"
     if 0 <= answer < state.clusters and answer == int(answer):

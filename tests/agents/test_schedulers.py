@@ -12,6 +12,7 @@ import pytest
 from agents.messages import Message, name_jobs
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from grid.errors import PlacementError
+from grid.kernel.state import START
 from grid.platform.multicluster import Platform
 
 from .small_grids import FAR, PLATFORM, RATES, SIZES, done, model_of, ran, table, workload
@@ -276,3 +277,34 @@ def test_a_rank_is_no_boolean():
 
     with pytest.raises(PlacementError, match=r"WIDE C1 at 3 s: priority of job 1: True; accepted"):
         ran("dll", Wide, table((3, 2, 5.0)))
+
+
+@numba.njit
+def all_of_the_first(known, job, memory):
+    known.take[0] = job.size
+    return START
+
+
+class GreedyCompiled(GlobalScheduler):
+    place = all_of_the_first
+
+
+class Greedy(GlobalScheduler):
+    def place(self, job):
+        return {"C1": job.size}
+
+
+@pytest.mark.parametrize("scheduler", [Greedy, GreedyCompiled])
+@pytest.mark.parametrize("latency", [0.0, 0.5])
+def test_nobody_asks_for_more_processors_than_it_was_told_of(scheduler, latency):
+    """The second job may ask for what is no longer free until that has been told."""
+    jobs = table((0, 5, 10.0), (0.25, 5, 10.0))
+    model = model_of(scheduler, "fcfs", jobs, latency=latency)
+    with pytest.raises(PlacementError) as error:
+        model.run()
+    told = "free" if latency == 0.0 else "that brokers tell are free"
+    assert str(error.value).endswith(
+        f"at {max(latency, 0.25):g} s: placement of job 2 (size 5): {{'C1': 5}}; accepted: 5 "
+        f"processors in all, of those {told}: {{'C1': 3, 'C2': 6, 'C3': 4}}"
+    )
+    assert model.world.state.refused == (latency > 0)
