@@ -41,6 +41,8 @@ ACROSS = 100
 """Characters of a legend's labels in a row, for which there is room above the axes."""
 NEAR = 0.05
 """Share of a bar of colours in which there is room for one mark."""
+SLOWDOWN = "bounded slowdown, over the time that a job ran (data staging and slow links included)"
+"""What the metric of that name is not: that is over the time without limits of links."""
 TICKS = (1.0, 10.0, 60.0, 600.0, 3600.0, 36_000.0, 86_400.0, 864_000.0, 8_640_000.0)
 """Waits that are marked on axes, s."""
 
@@ -258,14 +260,18 @@ def _waits(axes: list[Axes], runs: Sequence[Ran]) -> None:
     if not told:
         raise GridError("waits: no job was completed; accepted: runs with jobs that were")
     to = " up to a job's last start" if any(ran.restarted for ran in told) else ""
-    for of, values, label in (
-        (axes[0], attrgetter("waits"), f"wait{to} (1 s also stands for less)"),
-        (axes[1], attrgetter("slowdowns"), "bounded slowdown"),
+    for of, values, label, none in (
+        (axes[0], attrgetter("waits"), f"wait{to} (1 s also stands for less)", "no job waited"),
+        (axes[1], attrgetter("slowdowns"), SLOWDOWN, "no job has a bounded slowdown above 1"),
     ):
         for ran, name, color in _named(told):
             of.ecdf(np.maximum(values(ran), 1.0), label=name, color=color, linewidth=1.1)
         of.set(xscale="log", xlabel=label, ylabel="share of jobs", ylim=(0, 1.01))
         of.set_xlim(left=1)
+        if (most := max(values(ran).max() for ran in told)) <= 1.0:  # curves along the axis
+            words = f"{none} for longer than 1 s" if of is axes[0] and most > 0 else none
+            of.text(0.5, 0.5, words, transform=of.transAxes, ha="center", va="center")
+    axes[0].set_xlim(right=max(axes[0].get_xlim()[1], TICKS[1]))  # two ticks make a scale
     _in_durations(axes[0].xaxis, TICKS)
     _finish(axes, len(runs) > 1)
 

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shutil
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -85,8 +86,24 @@ def test_a_run_without_a_completed_job_has_a_page():
         draw([ran], "waits")
     served = plain(table(1, sizes=(1,)))
     served.run()
-    of_both = draw([ran, Ran.of(result_of(served, "one", 0.1))], "waits")
+    one = Ran.of(result_of(served, "one", 0.1))
+    of_both = draw([ran, one], "waits")
     assert [len(each.lines) for each in of_both.axes] == [1, 1]
+
+
+def test_waits_and_slowdowns_are_told_where_there_are_none(folder):
+    model = plain(table(1, sizes=(1,)))
+    model.run()
+
+    def told(ran):
+        return [text.get_text() for each in draw([ran], "waits").axes for text in each.texts]
+
+    one = Ran.of(result_of(model, "one", 0.1))
+    assert told(one) == ["no job waited", "no job has a bounded slowdown above 1"]
+    one.jobs["start"] += 0.5
+    assert told(replace(one))[0] == "no job waited for longer than 1 s"
+    label = draw([Ran.read(folder)], "waits").axes[1].get_xlabel()
+    assert label.startswith("bounded slowdown, over the time that a job ran (data staging")
 
 
 @pytest.mark.parametrize(
