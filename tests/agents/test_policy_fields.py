@@ -258,3 +258,24 @@ def test_a_job_says_what_it_has_in_place_of_the_truth(name, instead):
         model_of("dll", Compiled)
     with pytest.raises(AttributeError, match=f"^job.{name}: .*; accepted: {instead}\n"):
         ran("dll", Plain)
+
+
+@pytest.mark.parametrize(("latency", "free"), [(0.0, 7), (0.5, 8)])
+def test_what_changes_while_the_jobs_of_one_instant_are_placed(latency, free):
+    seen = []
+
+    class Watching(GlobalScheduler):
+        def place(self, job):
+            first = self.clusters[0]
+            seen.append((first.free, first.waiting, first.unfinished, first.work))
+            return {"C1": 1} if job.number == 3 else first
+
+    jobs = table((0, 5, 10.0), (0, 5, 10.0), (0, 1, 10.0), (0, 5, 3.0), (1, 5, 1.0))
+    ran(Watching, "fcfs", jobs, latency=latency)
+    assert seen == [
+        (8, 0, 0, 0.0),
+        (8, 0, 1, 50.0),
+        (8, 0, 2, 100.0),
+        (free, 0, 3, 110.0),
+        (2, 2, 4, 125.0),
+    ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import statistics
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -193,3 +195,10 @@ def test_messages_that_were_lost_are_counted(tmp_path):
         lost[loss] = json.loads((tmp_path / "summary.json").read_text())["metrics"]["messages_lost"]
     assert lost[0.0] == 0
     assert lost[0.3] > 20
+
+
+def test_the_columns_of_jobs_are_those_of_the_page(tmp_path):
+    assert call("run", "quickstart", *QUICK, "--out", tmp_path).exit_code == 0
+    page = (Path(__file__).parents[3] / "docs" / "results.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"Columns of `jobs.csv`.*\n\n((?:\|.*\n)+)", page)
+    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == [*rows(tmp_path / "jobs.csv")[0]]
