@@ -16,6 +16,7 @@ from experiments.show.display import Shown
 from grid.kernel.state import LANDING, LOCAL, TRANSIT, VACANT
 from grid.metrics.of_rounds import Rounds, run_performance
 from grid.workloads.table import stated_by
+from grid.world.validation import IMPOSSIBLE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,6 +85,7 @@ class Result(RunTotals, Shown):
             thrown_back=int(((slots["status"] != VACANT) & (slots["restarts"] > 0)).sum()),
             away=_away(model),
             too_large=_too_large(model),
+            idle=_idle(model, observed),
             cluster_losses=[
                 {"restarts": cluster.restarts, "lost_work": cluster.lost_work}
                 for cluster in model.clusters
@@ -142,6 +144,17 @@ def _too_large(model: GridModel) -> int:
     most = up.sum() if model.scheduler.may_split() else up.max()
     larger = slots["size"] > np.where(sent, up[np.where(sent, slots["cluster"], 0)], most)
     return int((larger & (status != VACANT)).sum())
+
+
+def _idle(model: GridModel, observed: Observed) -> str:
+    """Return what `place` of the global scheduler returned if it had each job wait each time."""
+    scheduler, state, sent = model.scheduler, model.world.state, model.world.messages
+    decided = state.started or state.refused or sent["transfer"] or sent["order"]
+    asked = not scheduler.collects and not scheduler.queues and state.waiting[-1] > 0
+    if not asked or decided or observed.rejections[IMPOSSIBLE]:
+        return ""
+    answer = "WAIT" if scheduler.compiled("place") else "None"
+    return f"{type(scheduler).__name__}.place returned {answer}"
 
 
 def _planned(model: GridModel, counted_from: float) -> Rounds:

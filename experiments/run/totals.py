@@ -42,11 +42,13 @@ def why_unfinished(
     away: Mapping[str, float],
     too_large: int = 0,
     varies: bool = False,
+    idle: str = "",
 ) -> str:
     """Return in words why so many jobs are unfinished, of which failures threw some back.
 
     What is away at the end is told as it is (`away_words`), and how many are too large for what is
-    up then: the others may wait behind those, or for something else.
+    up then: the others may wait behind those, or for something else. What an idle policy answered
+    is told, too.
 
     >>> why_unfinished(3, 0, True, {})
     'no scheduler started them; advertisements may have been lost, and advertise = change repeats \
@@ -55,6 +57,8 @@ none'
     '1 that no scheduler started, 2 thrown back by failures'
     >>> why_unfinished(3, 0, False, {"A": 8})
     'no scheduler started them; 8 processors of A are away'
+    >>> why_unfinished(3, 0, False, {}, idle="Mine.place returned None")
+    'no scheduler started them; Mine.place returned None each time'
     >>> why_unfinished(3, 0, False, {"A": 8}, 2)
     'no scheduler started them; 8 processors of A are away, and 2 of the jobs are too large for \
 what is up'
@@ -68,7 +72,8 @@ what is up'
     if not thrown_back:
         lost = "; advertisements may have been lost"
         lost += f"{' too' if told else ''}, and advertise = change repeats none"
-        return f"no scheduler started them{too}{lost if never_heard else ''}"
+        none = f"; {idle} each time" if idle else ""
+        return f"no scheduler started them{none}{too}{lost if never_heard else ''}"
     back, never = f"{thrown_back:,} thrown back by failures{too}", unfinished - thrown_back
     return f"{never:,} that no scheduler started, {back}" if never else back
 
@@ -133,6 +138,8 @@ class RunTotals:
         Processors of clusters that are drained, failed or not yet there at its end, where some are.
     too_large : int
         Unfinished jobs that need more processors than are up at its end where they could start.
+    idle : str
+        What `place` of the global scheduler returned if it had each job wait each time, else "".
     cluster_losses : list of dict
         Of each cluster its ``restarts``, to which a co-allocated job adds one on each of its
         clusters, and its ``lost_work``: what such jobs had been held for, processor-seconds.
@@ -172,6 +179,7 @@ class RunTotals:
     thrown_back: int
     away: dict[str, int]
     too_large: int
+    idle: str
     cluster_losses: list[dict[str, Any]]
     extras: Mapping[str, Any] = field(default_factory=dict)
     own_metrics: Mapping[str, float | None] = field(default_factory=dict)
@@ -239,7 +247,12 @@ class RunTotals:
     def why_unfinished(self) -> str:
         """Why jobs of a run that was not interrupted are unfinished, in words."""
         return why_unfinished(
-            self.unfinished, self.thrown_back, self.never_heard, self.away, self.too_large
+            self.unfinished,
+            self.thrown_back,
+            self.never_heard,
+            self.away,
+            self.too_large,
+            idle=self.idle,
         )
 
     @property

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from agents.model import GridModel
+from agents.schedulers import REJECT
 from experiments.run import run
 from experiments.run.totals import WHOLE
 from experiments.scenario.checked import checked
@@ -176,14 +177,28 @@ def test_jobs_that_no_one_starts_are_not_lost_in_silence():
     assert result.summary()["unfinished"] == 2
     assert result.summary()["why_unfinished"] == result.why_unfinished
     assert "interrupted" not in result.summary()
-    assert "2 jobs not finished: no scheduler started them" in printed(result)
-    assert result.why_unfinished == "no scheduler started them"
+    why = "no scheduler started them; Never.place returned None each time"
+    assert f"2 jobs not finished: {why}" in " ".join(printed(result).split())
+    assert result.why_unfinished == why
     for given, hint in (
         ({"loss": 0.1}, "change repeats none"),
         ({"loss": 0.1, "advertise": "both"}, ""),
     ):
         lossy = replace(result, scenario=result.scenario.changed(**given))
-        assert lossy.why_unfinished.endswith(hint or "no scheduler started them")
+        assert lossy.why_unfinished.endswith(hint or why)
+
+
+@pytest.mark.parametrize("answer", ["cluster", {"C1": 4}, REJECT])
+def test_a_policy_that_answered_once_is_not_said_to_have_returned_none(answer):
+    class Once(Never):
+        def place(self, job):
+            first = self.clusters[0] if answer == "cluster" else answer
+            return first if job.number == 1 else None
+
+    jobs = small_grids.table((0, 4, 5.0), (1, 4, 5.0))
+    model = small_grids.model_of(Once, "fcfs", jobs, Platform.star([4]))
+    model.run()
+    assert result_of(model, "once", 0.1).why_unfinished == "no scheduler started them"
 
 
 @pytest.mark.parametrize(
@@ -237,7 +252,8 @@ def test_unfinished_jobs_are_told_with_what_is_away_at_the_end():
     model.run()
     result = result_of(model, "away", 0.1)
     assert result.away == {"C1": 20, "C2": 2}
-    why = "no scheduler started them; 20 processors of C1 and 2 of C2 are away"
+    why = "no scheduler started them; Never.place returned None each time; 20 processors of C1 "
+    why += "and 2 of C2 are away"
     assert result.why_unfinished == why
     lossy = replace(result, scenario=result.scenario.changed(loss=0.1))
     assert lossy.why_unfinished.startswith(f"{why}; advertisements may have been lost too, and")
