@@ -111,6 +111,8 @@ class JobEvents:
             last = (0, _ENDS) if steps == len(STEPS) else (LAST, _AFTER)  # if it took no time
             yield from self._steps(row, steps, len(STEPS), parts, row["cluster"] == NONE)
             end: Event = {"event": FINISHED, **job.facts(), "placement": self._named(parts)}
+            if len(parts) > 1:
+                end["dedicated"] = float(row["execution_time"] - row["staging"])
             yield *last, number, end
 
     def _under_way(self) -> Iterator[Told]:

@@ -69,6 +69,7 @@ class Teller:
         self.start: float | None = None
         self.finish: float | None = None
         self._known = 0.0
+        self._ready = 0.0  # when it had started and its data were there
         self._world = ""  # the global scheduler
         self._lost = 0  # messages about it that were lost, and have not been told of
         self._failed = False  # a failure threw it back
@@ -183,7 +184,7 @@ class Teller:
             case job_events.STARTED:
                 self._started(event, time)
             case job_events.FINISHED:
-                self._finished(time)
+                self._finished(event, time)
             case job_events.RESTARTED:
                 self._setbacks.append(len(self._lines))
                 self._tell(time, "one or more of its processors fail", "what it has done is lost")
@@ -349,7 +350,7 @@ class Teller:
         self._catch_up()
         self.start, self._stands = time, "has not finished"
         parts = [*event["placement"].items()]
-        staging = event.get("staging", 0.0)
+        self._ready = time + (staging := event.get("staging", 0.0))
         self._lines.append(words.start(self.size, parts, self._failed, time, self.arrival, staging))
         since = self._known if self._landed is None else self._landed
         if time > since:
@@ -388,10 +389,10 @@ class Teller:
             jobs.append(identity(event))
             line.parts.extend(_together(jobs, "started"))
 
-    def _finished(self, time: float) -> None:
+    def _finished(self, event: Event, time: float) -> None:
         self.over, self.finish = True, time
         job = {"deadline": self.deadline, "start": self.start or 0.0, "finish": time}
-        self._tell(time, f"finishes{in_time(job)}")
+        self._tell(time, f"finishes{in_time(job)}", *words.slowed(event, time - self._ready))
 
 
 def _together(jobs: Sequence[Identity], did: str) -> list[str]:

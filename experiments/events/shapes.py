@@ -81,6 +81,10 @@ class _Started(_Placed):
     staging: NonNegative = 0.0
 
 
+class _Finished(_Placed):
+    dedicated: Known = None
+
+
 class _Rejected(_OfJob):
     reason: str
 
@@ -157,7 +161,7 @@ _SHAPES: dict[str, type[_Event]] = {
     SENT: _Told,
     LANDED: _Told,
     STARTED: _Started,
-    FINISHED: _Placed,
+    FINISHED: _Finished,
     REJECTED: _Rejected,
     RESTARTED: _Restarted,
     RETURNED: _OfJob,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from experiments.events.happenings import placement, processors
 from experiments.show.numbers import counted, duration, instant
 
+ROUNDING = 1e-6
+"""Difference of times (s, or a share of them) that may come from rounding."""
 LEVEL = "jobs x times x sizes over slacks x processors"
 """What the workload level of a cluster is worked out from (`agents.muscle.allocation`)."""
 
@@ -157,6 +159,18 @@ def start(
     if staging > 0:
         told.append(f"its data are there at {instant(time + staging)}")
     return Line(time, told)
+
+
+def slowed(finished: Mapping[str, Any], ran: float) -> list[str]:
+    """Return that links had a split job run for longer, s, once its data were there, if they did.
+
+    >>> slowed({"dedicated": 10.0}, 14.0), slowed({"dedicated": 10.0}, 10 + 1e-9), slowed({}, 14.0)
+    (['links made it run for 14 s instead of 10 s'], [], [])
+    """
+    dedicated = finished.get("dedicated")
+    if dedicated is None or math.isclose(ran, dedicated, rel_tol=ROUNDING, abs_tol=ROUNDING):
+        return []
+    return [f"links made it run for {duration(ran)} instead of {duration(dedicated)}"]
 
 
 def were_away(most: int, where: str = "") -> str:

@@ -22,6 +22,7 @@ from experiments.show.numbers import duration, instant
 from grid.errors import GridError
 from grid.platform.brokers import Advertising
 from grid.platform.changes import Change
+from grid.platform.distance import DistanceCosts
 from tests.agents.a4.test_discovery import tree
 from tests.agents.small_grids import PLATFORM, model_of, table
 from tests.experiments.events.test_events import Places, logged
@@ -149,6 +150,21 @@ def test_split_and_rejected_jobs():
     ]
     assert stories[1][2] == (None, "waited 4 s to be given processors")
     assert stories[2][1:] == [(2.0, "is rejected, larger than can ever run")]
+
+
+@pytest.mark.parametrize(("staged", "more"), [(0.0, ""), (3.0, ", its data are there at 3 s")])
+def test_a_split_job_that_links_slow_is_told_so(staged, more):
+    jobs = table((0, 8, 10, np.inf, 0))
+    for name, value in (("computation_fraction", 0.5), ("ppbw", 7.0)):
+        jobs.jobs[name] = value
+    platform = PLATFORM.star([4, 4], capacity=8.0)  # half of what it asks for
+    costs = DistanceCosts(staging_time=staged)
+    model = model_of(Splits, "fcfs", jobs=jobs, platform=platform, settings=[costs])
+    end = 15.0 + staged
+    assert told(model, 1, {"C1": 4, "C2": 4})[-2:] == [
+        (0.0, f"starts on C1:4+C2:4, at once{more}"),
+        (end, f"finishes after {duration(end)}, links made it run for 15 s instead of 10 s"),
+    ]
 
 
 @pytest.mark.parametrize(
