@@ -12,10 +12,12 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -96,19 +98,71 @@ def module_of(kind: str, name: str, module: str) -> ModuleType:
         raise
 
 
-def own_files() -> dict[str, str]:
-    """Return the files of users' modules that are loaded, by name, with what those import."""
-    found, folders = {}, [*map(Path, _folders), Path.cwd()]
-    for name, module in [*sys.modules.items()]:
-        file = getattr(module, "__file__", None)
-        if file and name != "__main__" and name.partition(".")[0] not in OURS:
-            path = Path(file)
-            own = any(path.is_relative_to(each) for each in folders)
-            # Python itself and its packages may lie below a user's folder, too.
-            python = any(path.is_relative_to(each) for each in (sys.prefix, sys.base_prefix))
-            if own and not python and "site-packages" not in path.parts:
-                found[name] = file
+def own_files(modules: Iterable[str]) -> dict[str, str]:
+    """Return the files of users' modules, and of all that their `import` statements name.
+
+    Installed packages are left out, but for those that the modules are of.
+
+    Parameters
+    ----------
+    modules : iterable of str
+        Their names; nothing is imported.
+
+    Returns
+    -------
+    dict of str to str
+        Paths, by what tells files from each other wherever they lie: ``package/module.py``.
+    """
+    left, seen, found = [*modules], {""}, {}
+    tops = {each.partition(".")[0] for each in left}
+    while left:
+        name = left.pop()
+        top = name.partition(".")[0]
+        if name in seen or top in (*OURS, *sys.stdlib_module_names):
+            continue
+        seen.add(name)
+        left.append(name.rpartition(".")[0])
+        spec = _spec(name)
+        if spec is None or spec.origin is None or not os.path.isfile(spec.origin):
+            continue
+        parts = Path(spec.origin).parts
+        if top in tops or {"site-packages", "dist-packages"}.isdisjoint(parts):
+            package = spec.submodule_search_locations is not None
+            found["/".join(parts[-name.count(".") - 1 - package :])] = spec.origin
+            left.extend(_imported(spec.origin, spec.parent))
     return found
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    """Return where a module is, without importing the packages that it is in; None if nowhere."""
+    if name in sys.modules:
+        return getattr(sys.modules[name], "__spec__", None)
+    above, _, last = name.rpartition(".")
+    package = _spec(above) if above else None
+    path = None if package is None else package.submodule_search_locations
+    if above and path is None:
+        return None
+    try:
+        return PathFinder.find_spec(name, path)
+    except KeyError:  # a package without a file, in one that is not loaded
+        spec = ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [os.path.join(each, last) for each in path or ()]
+        return spec
+
+
+def _imported(file: str, package: str | None) -> Iterator[str]:
+    """Yield what may be a module among the names that a file of a package imports."""
+    tree = ast.Module([], [])
+    with warnings.catch_warnings(), suppress(OSError, SyntaxError, ValueError):
+        warnings.simplefilter("ignore")  # which importing it tells
+        tree = ast.parse(Path(file).read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            with suppress(ImportError):
+                module = resolve_name("." * node.level + (node.module or ""), package)
+                yield from (module, *(f"{module}.{each.name}" for each in node.names))
 
 
 def instead_of(module: str) -> str:

@@ -45,6 +45,10 @@ class Task(NamedTuple):
     key: str
 
 
+FILES = ("inputs", "own code")
+"""Parameters of a study that are SHA-256 of files, by their names."""
+
+
 class StudyDatabase(Kept):
     """A study's tasks and results, each on the disk once it is there.
 
@@ -75,6 +79,22 @@ class StudyDatabase(Kept):
         self._path = path
         self._open(path, parameters)
         self.note(notes)
+
+    def _other(self, name: str, known: str | None, found: str) -> str:
+        if name not in FILES:
+            return super()._other(name, known, found)
+        before, now = json.loads(known or "{}"), json.loads(found)
+        new = dict.fromkeys(now.keys() - before.keys(), " (new)")
+        gone = dict.fromkeys(before.keys() - now.keys(), " (gone)")
+        told = [
+            each + (new | gone).get(each, "")
+            for each in sorted(before | now)
+            if before.get(each) != now.get(each)
+        ]
+        return (
+            f"found {', '.join(told)} changed since its runs; accepted: the same contents, or "
+            "another file of results"
+        )
 
     def note(self, notes: Mapping[str, Any]) -> None:
         """Keep what is told of the study, by name, in the place of what was told before."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -261,16 +260,6 @@ class Definition(_Part):
         """The labels of the policies whose global scheduler is MUSCLE, or made from it."""
         found = [(each.label, global_scheduler(each.global_)) for each in self.compared]
         return [label for label, policy in found if issubclass(policy, MuscleScheduler)]
-
-    @property
-    def own_modules(self) -> dict[str, str]:
-        """The files of the user's own schedulers, by their names."""
-        found = {}
-        for policy in self.compared:
-            for name, find in ((policy.global_, global_scheduler), (policy.local, local_scheduler)):
-                if ":" in name:
-                    found[name] = inspect.getfile(find(name))
-        return found
 
     @property
     def settings(self) -> list[dict[str, Any]]:

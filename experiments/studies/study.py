@@ -36,7 +36,7 @@ from experiments.studies.undefined import check_defined, check_metrics, noted, n
 from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
-from experiments.sweeps.inputs import digest, unfit
+from experiments.sweeps.inputs import own_code, unfit
 from experiments.sweeps.progress import SweepProgress
 from experiments.sweeps.replications import PROBE
 from experiments.sweeps.run_store import code_digest
@@ -379,11 +379,9 @@ class Study:
             "code digest": code_digest(),
             **{name: told[name] for name in DECIDING},
             "window": replications.window,
-            "scenario digest": hashlib.sha256(scenario.encode()).hexdigest(),
             "inputs": {Path(path).name: each for path, each in self._digests.items()},
-            "schedulers": {
-                name: digest(file) for name, file in self.definition.own_modules.items()
-            },
+            "own code": own_code(self._scenarios.values()),
+            "scenario digest": hashlib.sha256(scenario.encode()).hexdigest(),
         }
         notes = {
             "title": self.definition.title,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from agents.importing import own_files
 from experiments.scenario.jobs import READ, Source, paths_of, read_source
 from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
 from experiments.sweeps.run_store import code_digest
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
@@ -35,20 +36,35 @@ def digest(path: str) -> str:
         ) from None
 
 
-def digest_of_files(source: Source | None) -> str:
-    """Return what tells runs from those of other logs, or of other code of the user's: a digest.
+def own_code(scenarios: Iterable[Scenario]) -> dict[str, str]:
+    """Return the SHA-256 of files of the user's own code by their names, as `own_files` does.
 
-    That is of the logs, and of the user's modules that are loaded.
+    Of the code that scenarios name, and of what it imports.
 
     Raises
     ------
     GridError
         If a file cannot be read.
     """
-    logs = [] if source is None else paths_of(source)
-    files = {path: path for path in logs} | own_files()
-    told = sorted((name, digest(file)) for name, file in files.items())
-    return hashlib.sha256(repr(told).encode()).hexdigest() if told else ""
+    modules = set()
+    for each in scenarios:
+        modules |= {each.policy.__module__, each.local_policy.__module__}
+        for name in (each.global_scheduler, each.local_scheduler, *each.own_metrics):
+            if isinstance(name, str) and ":" in name:  # which may be made of what others define
+                modules.add(name.partition(":")[0])
+    return {name: digest(file) for name, file in sorted(own_files(modules).items())}
+
+
+def digest_of_files(scenario: Scenario) -> str:
+    """Return what tells runs from those of other logs, or of other code of the user's: a digest.
+
+    Raises
+    ------
+    GridError
+        If a file cannot be read.
+    """
+    told = {path: digest(path) for path in scenario.logs} | own_code([scenario])
+    return hashlib.sha256(repr(sorted(told.items())).encode()).hexdigest() if told else ""
 
 
 def check_digests(digests: Mapping[str, str]) -> None:

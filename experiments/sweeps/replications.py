@@ -19,7 +19,7 @@ import pandas as pd
 from agents.model import GridModel
 from experiments.run.files import REPLICATIONS
 from experiments.run.observed import Observed
-from experiments.run.own_metrics import FAILED, own_metric, tell_failures
+from experiments.run.own_metrics import FAILED, tell_failures
 from experiments.run.results import Result
 from experiments.run.totals import deadlines_from, why_unfinished
 from experiments.scenario.parameters import Parameters
@@ -260,9 +260,7 @@ def replicate(
     model = scenario.model(seed)  # what it refuses, it refuses before any process is started
     check_importable(scenario, "replications")
     seeds = np.random.SeedSequence(seed).generate_state(replications).tolist()
-    for name in scenario.own_metrics:
-        own_metric(name)  # whose code is loaded then
-    files = digest_of_files(scenario.workload)
+    files = digest_of_files(scenario)
     runs = [Run(scenario, each, (), _probe(scenario), files=files) for each in seeds]
     with ExitStack() as stack:
         lasting = folder is not None

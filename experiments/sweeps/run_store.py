@@ -64,10 +64,14 @@ class Kept:
                 database.executemany("INSERT INTO parameters VALUES (?, ?)", given.items())
         for name, value in given.items():
             if there and there.get(name) != value:
-                raise GridError(
-                    f"{place}: holds runs with {name} {there.get(name)}; found {name} "
-                    f"{value}; accepted: the same, or another {self.place}"
-                )
+                raise GridError(f"{place}: {self._other(name, there.get(name), value)}")
+
+    def _other(self, name: str, known: str | None, found: str) -> str:
+        """Return in words that a parameter is not what it was."""
+        return (
+            f"holds runs with {name} {known}; found {name} {found}; accepted: the same, or another "
+            f"{self.place}"
+        )
 
     def add(self, results: Mapping[str, Any], cpu_s: Mapping[str, float] | None = None) -> None:
         """Keep what runs came to, by key: values that JSON can hold, and CPU seconds they took."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -82,6 +82,11 @@ class Saturation:
     replications: int
     bracket: Bracket
     of_loads: dict[float, Rejected] = field(default_factory=dict)
+
+    @cached_property
+    def files(self) -> str:
+        """What tells its runs from those of other code (`digest_of_files`)."""
+        return digest_of_files(self.scenario)
 
     @property
     def all_rejected(self) -> bool:
@@ -256,7 +261,6 @@ def find_saturations(
     watch.prepare("compiling what is not compiled yet")
     with saying_when_compiling(always=False):
         try_out(first)
-    files = digest_of_files(None)  # there are no logs
     with local_workers(workers, partial(try_out, first), kept is not None) as crew:
         expected = replications * sum(each.bracket.loads_left for each in found)
         forecast = Forecast([ONE] * expected, workers, known=False, open_ended=True)
@@ -264,7 +268,10 @@ def find_saturations(
         begun = count()
         while loads := [(each, load) for each in found if (load := each.next_load())]:
             runs = [
-                [Run(each.at(load), seed, (), first, f"load {load:.5g}", files) for seed in seeds]
+                [
+                    Run(each.at(load), seed, (), first, f"load {load:.5g}", each.files)
+                    for seed in seeds
+                ]
                 for each, load in loads
             ]
             futures = {}

@@ -79,17 +79,35 @@ def test_a_process_reads_a_log_once_and_leaves_it_as_it_is(tmp_path, monkeypatch
     assert found[0]["mean_wait"] == found[2]["mean_wait"]
 
 
-def test_schedulers_of_a_module_beside_the_study(tmp_path):
-    (tmp_path / "beside_study.py").write_text(
-        "from agents.balancers import DynamicLeastLoadScheduler\n"
-        "class Mine(DynamicLeastLoadScheduler):\n"
-        "    'Mine.'\n"
-    )
-    changes = [('global = "dll"', 'global = ["dll", "beside_study:Mine"]')]
+def test_code_of_ones_own_beside_the_study(tmp_path):
+    """It is found, and a study does not go on when it was edited, or what it imports."""
+    sources = {
+        "beside_study.py": (
+            "from agents.balancers import DynamicLeastLoadScheduler\nimport beside_policy\n"
+            "class Mine(DynamicLeastLoadScheduler):\n"
+            "    'Mine.'\n"
+        ),
+        "beside_policy.py": "",
+        "beside_metric.py": "def one(result):\n    return 1.0\n",
+    }
+    for name, text in sources.items():
+        (tmp_path / name).write_text(text)
+    changes = [
+        ('global = "dll"', 'global = ["dll", "beside_study:Mine"]'),
+        ('metric = "mean_wait"', 'metric = "mean_wait"\nown_metrics = ["beside_metric:one"]'),
+    ]
     study = Study.load(write_log_study(tmp_path, changes))
     outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
     assert outcome.ranking["rank"].tolist() == [1, 1, 3, 3]
-    assert set(outcome.provenance["schedulers"]) == {"beside_study:Mine"}
+    assert set(outcome.provenance["own code"]) == {*sources}
+    for name in ("beside_policy.py", "beside_metric.py"):
+        (tmp_path / name).write_text(f"{sources[name]}# another\n")
+    says = r"out\.db: found beside_metric\.py, beside_policy\.py changed since its runs; accepted: "
+    with pytest.raises(GridError, match=says):
+        study.run(tmp_path / "out.db", 1, resume=True, watch=Silent())
+    for name, text in sources.items():
+        (tmp_path / name).write_text(text)
+    study.run(tmp_path / "out.db", 1, resume=True, watch=Silent())
 
 
 def test_replications_of_a_log_are_its_stretches(tmp_path):
