@@ -7,13 +7,13 @@ import math
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from experiments.run.files import unwritable
+from experiments.run.files import made, unwritable
 from experiments.sweeps.run_store import TABLES, Kept
 from grid.accepted import accepted
 from grid.errors import GridError
@@ -112,24 +112,41 @@ class StudyDatabase(Kept):
 def alone(path: Path) -> Iterator[None]:
     """Have no other process write to the file of a study meanwhile; it and its folder are made.
 
+    They are removed again if a study that began with it fails before any run of it has ended.
+
     Raises
     ------
     GridError
         If one does, or if the file cannot be written to.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        opened = path.open("ab")
-    except OSError as error:
-        raise unwritable(path, "results", "file", error) from None
-    with opened as file:
+    new = not os.path.exists(path)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(made(path.parent))
+            file = path.open("ab")
+        except OSError as error:
+            raise unwritable(path, "results", "file", error) from None
+        stack.callback(file.close)
         try:
             _lock(file)
         except BlockingIOError:
             raise GridError(
                 f"{path}: another metasched is at work on it; accepted: one at a time"
             ) from None
-        yield
+        try:
+            yield
+        except BaseException:
+            file.close()  # before it is removed, which some systems demand
+            if new and not _holds_runs(path):
+                path.unlink(missing_ok=True)
+            raise
+
+
+def _holds_runs(path: Path) -> bool:
+    """Return whether any run is in the file of a study, however little of it is written."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as file:
+        return file.execute("SELECT key FROM runs").fetchone() is not None
+    return False
 
 
 def _lock(file: IO[bytes]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.studies.database import StudyDatabase, alone
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import PACKAGED, Study
 from grid.errors import GridError
@@ -252,8 +253,6 @@ def test_the_packaged_study_from_the_command(tmp_path):
 
 
 def test_two_at_once_are_refused(file, whole):
-    from experiments.studies.database import alone
-
     before = content(whole)
     with alone(whole), pytest.raises(GridError, match="another metasched is at work on it"):
         Study.load(file).run(whole, 1, resume=True, watch=Silent())
@@ -274,13 +273,14 @@ def test_a_script_that_workers_would_run_again_is_told_so(tmp_path):
         'local = ["fcfs"]\n[set]\njobs = 40\n'
     )
     script = tmp_path / "unguarded.py"
-    script.write_text('from metasched import Study\nStudy.load("small.toml").run("found.db")\n')
+    script.write_text('from metasched import Study\nStudy.load("small.toml").run("new/found.db")\n')
     done = subprocess.run(
         [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 1
     assert done.stderr.count("Traceback") == 1
     assert done.stderr.rstrip().endswith('below `if __name__ == "__main__":` in a script')
+    assert not (tmp_path / "new").exists()
     words = "run", "quickstart", "--set", "jobs=40", "--replications", "2"
     script.write_text(f"from experiments.cli.app import main\nmain({[*words]})\n")
     done = subprocess.run(
@@ -288,3 +288,23 @@ def test_a_script_that_workers_would_run_again_is_told_so(tmp_path):
     )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_a_study_that_fails_before_a_run_has_ended_leaves_no_file(tmp_path, monkeypatch):
+    """But for one that was there before."""
+    old, new = tmp_path / "old.db", tmp_path / "new" / "out.db"
+    old.write_bytes(b"")
+    study = Study.load(write_log_study(tmp_path))
+    monkeypatch.delattr(StudyDatabase, "plan")
+    for path in (old, new):
+        with pytest.raises(AttributeError, match="plan"):
+            study.run(path, 1, resume=True, watch=Silent())
+    assert (old.exists(), new.parent.exists()) == (True, False)
+
+
+def test_a_study_that_fails_later_keeps_its_runs(tmp_path, monkeypatch):
+    study = Study.load(write_log_study(tmp_path))
+    monkeypatch.delattr(Study, "_next_targets")
+    with pytest.raises(AttributeError, match="_next_targets"):
+        study.run(tmp_path / "out.db", 1, watch=Silent())
+    assert kept(tmp_path / "out.db") == 4
