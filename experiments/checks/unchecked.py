@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 GIVEN = ("seed", "workload", "parameters", "platform", "rejections")
@@ -11,6 +12,15 @@ COUNTED = ("jobs/submitted", "jobs/completed", "jobs/rejected", "rejected_jobs",
 """What is counted in ``jobs.csv``."""
 BOUNDED = ("simulated_s", "restarts", "lost_work")
 """Numbers that are held against what they must be at least, or at most."""
+
+KINDS = (
+    ("messages", r"/messages|refused_starts$"),
+    ("plans and predictions", r"planned$|prediction|/rounds$|/cp_basis$"),
+    ("links", r"^links/|^demand$|^saturated$"),
+    ("other metrics", r"^metrics/|^clusters/|^waiting$"),
+    ("run", ""),
+)
+"""What is not checked is of the first of these whose pattern is found in its path."""
 
 
 def unchecked(summary: dict[str, Any], numbers: Collection[str]) -> tuple[str, ...]:
@@ -38,6 +48,21 @@ def unchecked(summary: dict[str, Any], numbers: Collection[str]) -> tuple[str, .
         and path.rpartition("/")[2] not in BOUNDED
     }
     return tuple(found)
+
+
+def grouped(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return the last names of paths that are not checked, by what they are of.
+
+    Examples
+    --------
+    >>> grouped(["scenario", "metrics/mcp_planned", "clusters/*/cp_planned"])
+    {'plans and predictions': ['mcp_planned', 'cp_planned'], 'run': ['scenario']}
+    """
+    found: dict[str, dict[str, None]] = {kind: {} for kind, _ in KINDS}
+    for path in paths:
+        kind = next(kind for kind, pattern in KINDS if re.search(pattern, path))
+        found[kind][path.rpartition("/")[2]] = None
+    return {kind: [*names] for kind, names in found.items() if names}
 
 
 def _leaves(value: Any, path: str) -> Iterator[str]:

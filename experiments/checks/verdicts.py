@@ -12,7 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from experiments.checks.unchecked import grouped
 from grid.foreign import plain
+
+NAMED = 3
+"""So many of each kind of what is not checked are named to people."""
 
 
 class Verdict(NamedTuple):
@@ -64,13 +68,11 @@ def print_verdicts(
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("check", "verdict", "of what, or why not"):
         table.add_column(heading, no_wrap=heading == "verdict", overflow="fold")
-    for check, holds, detail, hint, unchecked in verdicts:
+    for check, holds, detail, hint, _ in verdicts:
         verdict = Text("holds" if holds else "FAILS", style="" if holds else "bold red")
         lines = detail.split("\n")
         if hint:
             lines.append(f"-> {hint}")
-        if unchecked:
-            lines.append(f"not checked: {', '.join(unchecked)}")
         text = "\n".join(plain(line, most=len(line)) for line in lines)
         table.add_row(check, verdict, Text(text))
     console = Console(file=file)
@@ -78,4 +80,12 @@ def print_verdicts(
     total = f"{len(verdicts)} checks hold"
     if failed:
         total = f"{len(failed)} of {len(verdicts)} checks FAIL"
-    console.print(f"{of}: {total}", markup=False, emoji=False, highlight=False)
+    lines = [f"{of}: {total}"]
+    left = grouped(path for verdict in verdicts for path in verdict.unchecked)
+    if left:
+        lines.append("Not checked, since the jobs do not show it (--json has all names):")
+    for kind, names in left.items():
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        lines.append(f"- {kind}: {', '.join(plain(each) for each in names[:NAMED])}{more}")
+    for line in lines:
+        console.print(line, markup=False, emoji=False, highlight=False)
