@@ -13,7 +13,7 @@ from experiments.events.happenings import Happening
 from experiments.events.words import Story
 from experiments.live.columns import ASCII, UNICODE, bar, fit, rule
 from experiments.live.panels import clusters_panel, links_panel, messages_panel, story_panel
-from experiments.show.numbers import duration, instant
+from experiments.show.numbers import duration, instant, percent_done
 from grid.platform.topology import uplinks
 from grid.workloads.synthetic import BatchWorkload
 
@@ -121,7 +121,7 @@ class Picture:
     def _jobs(self, progress: Progress, brief: bool = False) -> list[str]:
         """Return how far the run is, in words, and when it may be through."""
         done, rate = jobs_done(self.model), progress.rate
-        share = f"({100 * done // self._total} %)"
+        share = f"({percent_done(done / self._total)})"
         if brief:
             items = [f"{done:,}/{self._total:,} jobs {share}"]
         else:

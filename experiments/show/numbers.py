@@ -134,6 +134,15 @@ def percent(share: float | None) -> str:
     return "< 0.1 %" if text == "0.0 %" and share > 0 else text
 
 
+def percent_done(share: float) -> str:
+    """Return which share is done, rounded to whole percent: 100 % only of all.
+
+    >>> percent_done(2 / 3), percent_done(0.999), percent_done(1)
+    ('67 %', '99 %', '100 %')
+    """
+    return f"{100 if share >= 1 else min(99, round(100 * share))} %"
+
+
 def signed_percent(share: float) -> str:
     """Return a change in percent, without the sign %: 0.0 only if there is none.
 

@@ -22,7 +22,7 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
-from experiments.show.numbers import countdown, counted
+from experiments.show.numbers import countdown, counted, percent_done
 from experiments.sweeps.forecast import Forecast, Told
 from grid.foreign import plain
 
@@ -204,7 +204,7 @@ class SweepProgress:
         done = f"{self._done:,} of {least}{counted(runs, self._unit)}"
         if runs == 1 and told:
             share = sum(each.share for each in told)
-            done = f"{int(100 * share)}%"
+            done = percent_done(share)
             if share == 1.0:
                 done, left = "all jobs are through, messages are under way", None
         if left is not None and not (least and round(left) == 0):  # that would tell nothing

@@ -141,11 +141,11 @@ def test_the_bar_of_progress_stays_beside_large_numbers():
     model.world.state.completed, model.world.state.rejected = 30_123, 3_701
     bar = picture._bar(Progress((), None, 12_345.6, None), 80).plain
     assert re.fullmatch(
-        r"▇+·+   33,824/39,356 jobs \(85 %\)  ETA 0 s  12,346 jobs/s  3,701 rejected", bar
+        r"▇+·+   33,824/39,356 jobs \(86 %\)  ETA 0 s  12,346 jobs/s  3,701 rejected", bar
     )
     wide = picture._bar(Progress((), None, 12_345.6, None), 120).plain
     assert wide.startswith("▇" * 20)
-    assert "33,824 of 39,356 jobs done (85 %)" in wide
+    assert "33,824 of 39,356 jobs done (86 %)" in wide
 
 
 # Content ------------------------------------------------------------------------------------------
