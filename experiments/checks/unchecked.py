@@ -13,13 +13,13 @@ COUNTED = ("jobs/submitted", "jobs/completed", "jobs/rejected", "rejected_jobs",
 BOUNDED = ("simulated_s", "restarts", "lost_work")
 """Numbers that are held against what they must be at least, or at most."""
 
-KINDS = (
-    ("messages", r"/messages|refused_starts$"),
-    ("plans and predictions", r"planned$|prediction|/rounds$|/cp_basis$"),
-    ("links", r"^links/|^demand$|^saturated$"),
-    ("other metrics", r"^metrics/|^clusters/|^waiting$"),
-    ("run", ""),
-)
+KINDS = {
+    "messages": re.compile(r"/messages|refused_starts$"),
+    "plans and predictions": re.compile(r"planned$|prediction|/rounds$|/cp_basis$"),
+    "links": re.compile(r"^links/|^demand$|^saturated$"),
+    "other metrics": re.compile(r"^metrics/|^clusters/|^waiting$"),
+    "run": re.compile(""),
+}
 """What is not checked is of the first of these whose pattern is found in its path."""
 
 
@@ -58,9 +58,9 @@ def grouped(paths: Iterable[str]) -> dict[str, list[str]]:
     >>> grouped(["scenario", "metrics/mcp_planned", "clusters/*/cp_planned"])
     {'plans and predictions': ['mcp_planned', 'cp_planned'], 'run': ['scenario']}
     """
-    found: dict[str, dict[str, None]] = {kind: {} for kind, _ in KINDS}
+    found: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
     for path in paths:
-        kind = next(kind for kind, pattern in KINDS if re.search(pattern, path))
+        kind = next(kind for kind, pattern in KINDS.items() if pattern.search(path))
         found[kind][path.rpartition("/")[2]] = None
     return {kind: [*names] for kind, names in found.items() if names}
 

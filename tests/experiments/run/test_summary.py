@@ -14,6 +14,7 @@ import pytest
 from agents.model import GridModel
 from agents.schedulers import REJECT
 from experiments.run import run
+from experiments.run.summary import version
 from experiments.run.totals import WHOLE
 from experiments.scenario.checked import checked
 from experiments.scenario.scenario import Scenario
@@ -86,6 +87,15 @@ def test_whole_run_is_one_round_where_rounds_overlap(result):
     }
 
 
+@pytest.fixture
+def installed_anew():
+    """Have the version looked up in the test, and by those after it."""
+    version.cache_clear()
+    yield
+    version.cache_clear()
+
+
+@pytest.mark.usefixtures("installed_anew")
 def test_summary_says_what_ran(result, monkeypatch):
     monkeypatch.setattr(metadata, "version", {"metasched": "1.2.3"}.__getitem__)
     summary = result.summary()
@@ -134,6 +144,7 @@ def test_a_scheduler_of_a_script_is_called_by_its_class(tmp_path):
     assert Scenario.load(str(tmp_path / "mine.py")).to_dict()["global"] == "Mine"
 
 
+@pytest.mark.usefixtures("installed_anew")
 def test_version_is_not_known_where_nothing_is_installed(result, monkeypatch):
     def missing(name):
         raise metadata.PackageNotFoundError(name)

@@ -21,7 +21,7 @@ from tests.experiments.scenario_files import SITE, run_of
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.thorough if name == "hierarchy" else ())
+        pytest.param(name, marks=pytest.mark.thorough if name in {"hierarchy", "worldwide"} else ())
         for name in packaged_names()
     ],
 )
