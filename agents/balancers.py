@@ -30,8 +30,8 @@ def _least_loaded(known: Any, size: int) -> int:
 class HomeScheduler(GlobalScheduler):
     """HOME: to the cluster that the job was submitted through, whose local scheduler decides.
 
-    One that was submitted through none goes where DLL would send it; one larger than its cluster is
-    rejected.
+    One that was submitted through none goes where DLL would send it, and a run tells how many are;
+    one larger than its cluster is rejected.
     """
 
     only_chooses, reads_components = True, False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import Field
 
 from agents.schedulers import LocalScheduler
-from agents.selection import MOST_JUMPS, as_number
+from agents.selection import FpfsSettings
 from grid.jobs import LONGEST, UNKNOWN
 from grid.kernel.compile import compiled
 from grid.settings import Checked, setting
@@ -23,21 +23,6 @@ if TYPE_CHECKING:
 
 WEEK = 604_800.0
 """s."""
-
-
-@dataclass(frozen=True)
-class FpfsSettings(Checked):
-    """Of FPFS."""
-
-    group = "order of jobs"
-
-    local_max_jumps: int | str = setting(
-        "any",
-        "How often others of its cluster may overtake a job that waits there, under fpfs.",
-        least=0,
-        most=MOST_JUMPS,
-        choices=("any",),
-    )
 
 
 @dataclass(frozen=True)
@@ -79,11 +64,6 @@ class FpfsScheduler(FcfsScheduler):
     """
 
     service: ClassVar[str] = "fpfs"
-    settings_type = FpfsSettings
-
-    def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
-        super().__init__(model, cluster)
-        self.max_jumps = as_number(self.settings.local_max_jumps)
 
 
 class FairShareScheduler(FcfsScheduler):

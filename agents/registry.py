@@ -177,10 +177,10 @@ def summary(target: type[Scheduler]) -> str:
 
 def kinds_of(*schedulers: type[Scheduler]) -> tuple[Any, ...]:
     """Return what schedulers can be set to, each kind once; may raise `GridError`."""
-    able = [each for each in schedulers if each.settings_type is not None]
-    for each in able:
-        check_kind(f"{called(each)}.settings_type", each.settings_type)
-    return tuple(dict.fromkeys(each.settings_type for each in able))
+    for each in schedulers:
+        if each.settings_type is not None:
+            check_kind(f"{called(each)}.settings_type", each.settings_type)
+    return tuple(dict.fromkeys(kind for each in schedulers for kind in each.settings_kinds()))
 
 
 @cache

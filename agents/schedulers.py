@@ -35,7 +35,7 @@ from agents.decoded_decisions import Answer, queue_of, rank_of, start_of
 from agents.messages import Message
 from agents.muscle.reports import Reports
 from agents.protocols import Cluster, Grid
-from agents.selection import JobSelection
+from agents.selection import FpfsSettings, JobSelection, as_number
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import GridError, PlacementError
 from grid.kernel.state import LOCAL, REJECT, WAIT
@@ -75,6 +75,11 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
     def settings(self) -> Any:
         """What it is set to, an object of `settings_type`; None without one."""
         return None if self.settings_type is None else self.model.settings(self.settings_type)
+
+    @classmethod
+    def settings_kinds(cls) -> tuple[Any, ...]:
+        """Return what it can be set to."""
+        return () if cls.settings_type is None else (cls.settings_type,)
 
     @classmethod
     def called(cls) -> str:
@@ -277,9 +282,6 @@ class LocalScheduler(Scheduler):
     "easy", those too that do not delay the head; "conservative", by reservations
     (`agents.disciplines`)."""
 
-    max_jumps: float = math.inf
-    """How often a waiting job may be overtaken, if `service` is "fpfs"."""
-
     half_life: float = 0.0
     """Jobs of users who have used less go first, whatever `priority` says; of what they have used,
     half counts after this time, s (`grid.kernel.queueing.fair_share`). 0: `priority` gives the
@@ -293,6 +295,19 @@ class LocalScheduler(Scheduler):
         self.cluster = cluster
         self.name = f"{self.called()} {cluster.name}"
         self.reports = Reports(cluster)
+
+    @cached_property
+    def max_jumps(self) -> float:
+        """How often a waiting job may be overtaken: as `local_max_jumps` says, or the class."""
+        if self.service != "fpfs":
+            return math.inf
+        return as_number(self.model.settings(FpfsSettings).local_max_jumps)
+
+    @classmethod
+    def settings_kinds(cls) -> tuple[Any, ...]:
+        """Return what it can be set to."""
+        limited = cls.service == "fpfs" and cls.max_jumps is LocalScheduler.max_jumps
+        return (*super().settings_kinds(), *([FpfsSettings] if limited else []))
 
     def priority(self, job: Job) -> float:
         """Return the rank of a job that landed on the cluster: the lowest is served first.

@@ -46,6 +46,21 @@ class JobSelection(Checked):
         return RESERVATIONS.get(self.selection, 0)
 
 
+@dataclass(frozen=True)
+class FpfsSettings(Checked):
+    """Of local schedulers whose `service` is "fpfs"."""
+
+    group = JobSelection.group
+
+    local_max_jumps: int | str = setting(
+        "any",
+        "How often others of its cluster may overtake a job that waits there, under fpfs.",
+        least=0,
+        most=MOST_JUMPS,
+        choices=("any",),
+    )
+
+
 def as_number(jumps: int | str) -> float:
     """Return how often jobs may be overtaken: infinity for any number."""
     return math.inf if isinstance(jumps, str) else jumps

@@ -11,6 +11,7 @@ from agents.disciplines import EasyScheduler, FcfsScheduler, FpfsSettings, SjfSc
 from agents.model import GridModel
 from agents.pace.predictor import Prediction
 from agents.registry import global_scheduler, local_scheduler
+from agents.schedulers import LocalScheduler
 from agents.titan import TitanScheduler
 from grid.errors import GridError
 from grid.logs.workload import read_log
@@ -68,6 +69,30 @@ def test_local_max_jumps():
     assert outcomes[0] != outcomes[1] != outcomes[2]
     with pytest.raises(GridError, match=r"^local_max_jumps: found 1.5; accepted: a whole number"):
         FpfsSettings(1.5)
+
+
+class FitsInPython(LocalScheduler):
+    """`fpfs` as a user writes it."""
+
+    service = "fpfs"
+
+    def priority(self, job):
+        return 0.0
+
+
+class OvertakenTwice(FitsInPython):
+    """With a limit of its own."""
+
+    max_jumps = 2
+
+
+@pytest.mark.parametrize(("local", "jumps"), [(FitsInPython, 1), (OvertakenTwice, 2)])
+def test_local_max_jumps_is_of_all_schedulers_with_its_rule(local, jumps):
+    platform = Platform.star([8])
+    options = {"settings": [FpfsSettings(1)]}
+    model = model_of("dll", local, workload(rate=0.12), platform, **options)
+    model.run()
+    assert_as_plain(model.world.log.records(), 0, 8, "fpfs", jumps)
 
 
 class EasyShortestFirst(SjfScheduler):
