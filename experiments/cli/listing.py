@@ -22,9 +22,9 @@ from agents.schedulers import GlobalScheduler, Scheduler
 from experiments.logs.listing import print_network
 from experiments.scenario.assignments import shown
 from experiments.scenario.files import packaged_names, scenario_file
-from experiments.scenario.notes import without_effect
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
+from experiments.scenario.unread import without_effect
 from experiments.show.tables import print_whole
 from grid.errors import GridError
 from grid.foreign import plain, quoted

@@ -15,7 +15,7 @@ import pandas as pd
 from experiments.run.files import JOBS
 from experiments.run.result_files import ResultFiles, Row, measured_links, read_timeline
 from experiments.run.summary import summary_of
-from experiments.scenario.notes import STAGING
+from experiments.scenario.unread import STAGING
 from experiments.show.gantt_layout import lay
 from experiments.show.labels import schedulers
 from grid.errors import GridError

@@ -17,8 +17,8 @@ from agents.muscle.scheduler import MuscleScheduler
 from agents.registry import global_scheduler, kinds_of, local_scheduler
 from experiments.cli.options import seconds
 from experiments.scenario.assignments import shown
-from experiments.scenario.notes import of_jobs
 from experiments.scenario.parameters import ALIASES, Whole, names_of_one
+from experiments.scenario.unread import of_jobs
 from grid.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import quoted

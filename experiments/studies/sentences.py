@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.scenario.assignments import shown
-from experiments.scenario.notes import OF_ARRIVALS, OF_JOBS_AND_DEADLINES
+from experiments.scenario.unread import OF_ARRIVALS, OF_JOBS_AND_DEADLINES
 from experiments.show.labels import label, scale_of_difference, told
 from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS, cell

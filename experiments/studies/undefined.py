@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
 from experiments.scenario.assignments import shown
-from experiments.scenario.notes import clock_among, idle, told
+from experiments.scenario.notes import clock_among, told
+from experiments.scenario.unread import idle
 from experiments.show.labels import OF_DEADLINES, drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grid.errors import WorkloadError
-from grid.jobs import JOB, LONGEST, ORDERED, SHORTEST_RUN, TOTAL, WIDEST, JobArray
+from grid.jobs import ANYWHERE, JOB, LONGEST, ORDERED, SHORTEST_RUN, TOTAL, WIDEST, JobArray
 from grid.logs.cleaning import Applied
 from grid.workloads.source import CHUNK, Cleaning
 
@@ -26,6 +26,8 @@ class Stated(NamedTuple):
         No job communicates.
     unrequested : int
         Jobs without a requested time, where others have one.
+    homeless : int
+        Jobs submitted through no cluster.
     size_note : str
         In words, how many processors the machine is taken to have, where its log leaves that open.
     """
@@ -34,6 +36,7 @@ class Stated(NamedTuple):
     ordered: int = 0
     silent: bool = False
     unrequested: int = 0
+    homeless: int = 0
     size_note: str = ""
 
 
@@ -150,7 +153,8 @@ class Table:
         silent = bool((self.jobs["computation_fraction"] == 1).all())
         without = int((self.jobs["requested_time"] == np.inf).sum()) % len(self.jobs)
         ordered = int((asking["request"] == ORDERED).sum())
-        return Stated(len(asking), ordered, silent, without, self.size_note)
+        homeless = int((self.jobs["origin"] == ANYWHERE).sum())
+        return Stated(len(asking), ordered, silent, without, homeless, self.size_note)
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli.app import main
-from experiments.scenario.notes import WITHOUT_EFFECT, notes
+from experiments.scenario.notes import notes
 from experiments.scenario.scenario import Scenario
+from experiments.scenario.unread import WITHOUT_EFFECT
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
 
@@ -196,3 +197,23 @@ def test_it_is_said_why_no_deadline_is_drawn(local, parameters, why):
     given = {**parameters, "max_deadline_ratio": 3}
     lines = [f"parameters without effect: max_deadline_ratio ({why})"] if why else []
     assert told(given, global_scheduler="ect", local_scheduler=local) == lines
+
+
+@pytest.mark.parametrize(
+    ("parameters", "share"),
+    [({}, "100.0 %"), ({"local_share": 0.75}, "25.0 %")],
+)
+def test_jobs_that_have_no_home_are_told(parameters, share, tmp_path):
+    line = "workload: {} submitted through no cluster: no home to stay at"
+    for policy, said in (("home", True), ("no-share", True), ("dll", False)):
+        found = told({"mode": "open", **parameters}, global_scheduler=policy)
+        assert (line.format(f"{share} of the jobs") in found) == said
+    for shared in ({"local_share": 1.0}, {"queue_shares": [30, 70]}, {"mode": "per-cluster"}):
+        of_all = told({"mode": "open", **shared}, global_scheduler="home")
+        assert not any("no home" in each for each in of_all)
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime,origin\n0,1,5,C1\n1,1,5,\n2,1,5,\n")
+    done = CliRunner().invoke(
+        main, ["run", "quickstart", "--workload", str(tmp_path / "jobs.csv"), "--global", "home",
+               "--local", "fcfs", "--set", "local_share=0"],
+    )  # fmt: skip
+    assert line.format("2 jobs") in done.stderr

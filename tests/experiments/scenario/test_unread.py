@@ -9,10 +9,12 @@ from agents.disciplines import FairShareScheduler
 from agents.queueing.fitting import WorstFitScheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.cli.app import main
-from experiments.scenario.notes import NO_ROUNDS, notes
+from experiments.scenario.notes import notes
 from experiments.scenario.scenario import Scenario
+from experiments.scenario.unread import NO_ROUNDS
 from experiments.studies.study import Study
 from grid.platform.multicluster import Platform
+from tests.agents.test_disciplines import FitsInPython, OvertakenTwice
 from tests.experiments.scenario.test_notes import told
 
 
@@ -27,6 +29,17 @@ from tests.experiments.scenario.test_notes import told
             "half_life, shares (the local scheduler is not fair-share)",
         ),
         ({"half_life": 9.0}, ("dll", FairShareScheduler), ""),
+        ({"local_max_jumps": 3}, ("dll", FitsInPython), ""),
+        (
+            {"local_max_jumps": 3},
+            ("dll", OvertakenTwice),
+            "local_max_jumps (the local scheduler sets max_jumps)",
+        ),
+        (
+            {"local_max_jumps": 3},
+            ("dll", "easy"),
+            "local_max_jumps (the local scheduler is not fpfs)",
+        ),
         ({"chunk": 50}, ("b3", "fcfs"), ""),
         ({"chunk": 50}, ("b1", "fcfs"), "chunk (the global scheduler is not b3)"),
         ({"aging": 9.0}, ("gp", "fcfs"), ""),
@@ -63,12 +76,12 @@ from tests.experiments.scenario.test_notes import told
         ({"link_mbps": 77.0, "staging_data": 5.0, "local_share": 0.5}, ("dll", "fcfs"), ""),
         ({"link_mbps": 77.0}, ("b3", "fcfs"), ""),
         (
-            {"staging_data": 5.0, "local_share": 0.5},
+            {"staging_data": 5.0, "local_share": 1.0},
             ("home", "fcfs"),
             "staging_data (the global scheduler moves no job)",
         ),
         (
-            {"staging_time": 5.0, "local_share": 0.5},
+            {"staging_time": 5.0, "local_share": 1.0},
             ("no-share", "fcfs"),
             "staging_time (the global scheduler moves no job)",
         ),
