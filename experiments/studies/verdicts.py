@@ -167,7 +167,10 @@ def _against(outcome: StudyTables, row: Any, leader: Any) -> str:
     side, often = "worse", row["worse"]
     if row["better"] > row["worse"]:
         side, often = "better", row["better"]
-    return f"{row['policy']} ({far}, {side} in {often} of {row['n']} {pieces(outcome, row['n'])})"
+    before = int(row["rank"]) - 1
+    others = "" if row["surely_worse"] or not before else f"; {before} other surely better"
+    counts = f"{side} in {often} of {row['n']} {pieces(outcome, row['n'])}"
+    return f"{row['policy']} ({far}, {counts}{others})"
 
 
 # Words ------------------------------------------------------------------------------------------

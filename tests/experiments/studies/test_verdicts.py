@@ -240,3 +240,19 @@ def test_a_parameter_without_effect_is_seldom_said_to_have_one(kind):
         before, after = waits(rng, kind, 12, 4), waits(rng, kind, 12, 4)
         called += any(surely_apart(list((after - before).T)))
     assert called / studies <= chance(studies)
+
+
+def test_a_policy_near_the_best_but_surely_worse_than_another_is_told_so():
+    rng = np.random.default_rng(4)
+    steady = 1000 + 100 * rng.normal(size=16)
+    behind = steady + 20 + rng.normal(size=16)
+    noise = rng.normal(size=16)
+    erratic = steady - 20 + 400 * (noise - noise.mean())
+    found = outcome_of({"erratic": erratic, "steady": steady, "behind": behind})
+    assert [*found.ranking["rank"]] == [1, 1, 2]
+    (line,) = verdicts(found)
+    near = line.split("cannot be told from it: ")[1].split("), ")
+    assert near[0].startswith("steady (")
+    assert "; " not in near[0]
+    assert near[1].startswith("behind (")
+    assert near[1].endswith("; 1 other surely better).")
