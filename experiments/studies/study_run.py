@@ -12,7 +12,7 @@ from typing import Any
 from agents.model import GridModel
 from experiments.scenario.jobs import paths_of
 from experiments.scenario.scenario import Scenario
-from experiments.sweeps.executors import steps
+from experiments.sweeps.executors import unseen_steps
 from experiments.sweeps.inputs import read_once
 from experiments.sweeps.replications import observe_run
 from experiments.sweeps.sweep import Observation, Runnable
@@ -61,6 +61,6 @@ def numbers_of(run: Runnable, seed: int) -> Observation:
     """Carry a run to its end in a worker; return the numbers among its metrics, and its jobs."""
     assert isinstance(run, StudyRun)
     model = run.model(seed)
-    found = observe_run(run.scenario, model, steps(model))
+    found = observe_run(run.scenario, model, unseen_steps(model))
     del found["completed"]
     return found

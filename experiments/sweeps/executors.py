@@ -53,20 +53,27 @@ class Workers(NamedTuple):
 
 
 def steps(model: GridModel) -> Iterator[None]:
-    """Yield the steps of a model in a worker, to its end or until nobody waits for it any more.
-
-    Nobody looks at the model, so that steps get longer until they take `LOOK`.
-    """
+    """Yield the steps of a model in a worker, to its end or until nobody waits for it any more."""
     while model.running:
         if _stopping is not None and _stopping.is_set():
             raise InterruptedError("the sweep has ended")
-        began = time.monotonic()
         model.step()
-        if time.monotonic() - began < LOOK:
-            model.interval *= 2
         if _desk is not None:
             _desk.tell(model.world.log.count)
         yield
+
+
+def unseen_steps(model: GridModel) -> Iterator[None]:
+    """Yield the same for who does not look at the model between them: they get longer.
+
+    They take `LOOK` at least, as it comes: nothing may depend on where they end.
+    """
+    began = time.monotonic()
+    for _ in steps(model):
+        yield
+        if time.monotonic() - began < LOOK:
+            model.interval *= 2
+        began = time.monotonic()
 
 
 def at_piece(piece: int, done: float, share: float, jobs: int) -> None:

@@ -28,6 +28,7 @@ from experiments.show.display import Shown
 from experiments.show.labels import MEASURED, WAITS_OF_RESTARTED, drawn_words, is_optional, label
 from experiments.show.numbers import counted
 from experiments.studies.outputs import new_files, write_csv
+from experiments.sweeps.executors import unseen_steps
 from experiments.sweeps.inputs import digest_of_files
 from experiments.sweeps.run_store import Kept, code_digest
 from experiments.sweeps.statistics import Interval, is_random, mean_interval
@@ -267,7 +268,7 @@ def replicate(
         if folder is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="metasched-"))
         kept = Kept(Path(folder), {"command": "run", "code digest": code_digest()}, lasting)
-        found = sweep(runs, partial(observe_run, scenario), kept, workers, watch)
+        found = sweep(runs, partial(observe_run, scenario), kept, workers, watch, unseen_steps)
     failed: dict[str, list[int]] = {}
     for run in runs:
         for name in [name for name in found[run.key] if name.startswith(FAILED)]:

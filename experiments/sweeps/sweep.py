@@ -144,7 +144,12 @@ def check_importable(scenario: Scenario, command: str) -> None:
 
 
 def sweep(
-    runs: Sequence[Run], observe: Observe, kept: Kept, workers: int, watch: Watch
+    runs: Sequence[Run],
+    observe: Observe,
+    kept: Kept,
+    workers: int,
+    watch: Watch,
+    steps_of: Callable[[GridModel], Iterator[None]] = steps,
 ) -> dict[str, Observation]:
     """Do the runs that are not kept yet, and return what each came to, by key.
 
@@ -159,6 +164,8 @@ def sweep(
     workers : int
         Processes.
     watch : Watch
+    steps_of : callable
+        `steps`, or `unseen_steps` where `observe` looks at a model at its end alone.
 
     Raises
     ------
@@ -176,7 +183,7 @@ def sweep(
         begin = partial(try_out, left[0].probe)
         number = min(workers, len({run.key for run in left}))
         with local_workers(number, begin, kept.lasting) as crew:
-            carry_out(runs, partial(observed, observe=observe), kept, crew, watch, {})
+            carry_out(runs, partial(observed, observe=observe, of=steps_of), kept, crew, watch, {})
         done = kept.all()
     return {run.key: done[run.key] for run in runs}
 
@@ -312,10 +319,15 @@ def _batches(keys: Iterable[str], costs: Mapping[str, float]) -> Iterator[list[s
 # In a worker ------------------------------------------------------------------------------------
 
 
-def observed(scenario: Runnable, seed: int, observe: Observe) -> Observation:
-    """Run a scenario, and return what is kept of it."""
+def observed(
+    scenario: Runnable,
+    seed: int,
+    observe: Observe,
+    of: Callable[[GridModel], Iterator[None]] = steps,
+) -> Observation:
+    """Run a scenario, and return what is kept of it, step after step of it."""
     model = scenario.model(seed)
-    return observe(model, steps(model))
+    return observe(model, of(model))
 
 
 def _timed(scenario: Runnable, work: Work) -> tuple[float, float]:

@@ -11,10 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.maxutil.heavy_traffic import HeavyTraffic, batch_means, observe, stepped
+from experiments.maxutil.system import System
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps import executors
 from experiments.sweeps.executors import local_workers
 from experiments.sweeps.starting import ways_to_start
+from experiments.sweeps.sweep import observed
 from grid.platform.multicluster import Platform
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no worker is forked")
@@ -86,10 +89,19 @@ def test_steps_that_nobody_looks_at_get_longer_and_change_nothing(monkeypatch, g
     platform, parameters = Platform.star([8, 4]), {"mode": "open", "jobs": 60, "max_size": 4}
     scenario = Scenario("tiny", platform, parameters, global_scheduler, "fcfs")
     ours, looks = scenario.model(3), 0
-    for _ in executors.steps(ours):
+    for _ in executors.unseen_steps(ours):
         looks += 1
     theirs = scenario.model(3)
     theirs.run()
     assert 0 < looks < theirs.steps / 4
     assert (ours.now, ours.messages) == (theirs.now, theirs.messages)
     assert (ours.world.log.records().rows == theirs.world.log.records().rows).all()
+
+
+def test_who_looks_between_steps_sees_the_same_however_quick_they_are(monkeypatch):
+    run = HeavyTraffic(System((32, 32), "U[1,4]"), 4000)
+    means = []
+    for look in (0.0, float("inf")):
+        monkeypatch.setattr(executors, "LOOK", look)
+        means.append(observed(run, 3, observe)["utilization"])
+    assert means[0] == means[1] == [batch_means(model := run.model(3), stepped(model)).mean()]
