@@ -92,7 +92,31 @@ def _told(fields: tuple[Field, ...], name: str, read: Callable[[Any], Any]) -> A
     return property(read, doc=meaning(fields, name))
 
 
-class KnownLink:
+class _Told:
+    """What reads columns of the world: as memoryviews, by which Python is quickest."""
+
+    __slots__: tuple[str, ...] = ()
+    _COLUMNS: ClassVar[tuple[str, ...]]
+    _world: World
+
+    def _read(self, columns: Mapping[str, Any]) -> None:
+        for name in self._COLUMNS:
+            setattr(self, f"_{name}", columns[name].data)
+
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return attributes, and the columns themselves, which a pickle can hold."""
+        columns = {name: self._world.known[name] for name in self._COLUMNS}
+        own = {*self.__slots__} - {f"_{name}" for name in columns}
+        return {name: getattr(self, name) for name in sorted(own)}, columns
+
+    def __setstate__(self, state: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        """Take them again; the world may not be whole yet."""
+        for name, value in state[0].items():
+            setattr(self, name, value)
+        self._read(state[1])
+
+
+class KnownLink(_Told):
     """A link, of which every scheduler knows the truth.
 
     Attributes
@@ -106,20 +130,18 @@ class KnownLink:
     """
 
     __slots__ = ("_demand", "_world", "capacity", "index", "parent")
+    _COLUMNS = ("demand",)
 
     def __init__(self, world: World, index: int) -> None:
         above = world.known["parent"].item(index)
         self._world = world
-        self._demand = world.known["demand"].data
         self.index = index
         self.capacity: float = world.known["capacity"].item(index)
         self.parent = None if above == NONE else KnownLink(world, above)
+        self._read(world.known)
 
     def __repr__(self) -> str:
         return f"KnownLink({self.index}, capacity={self.capacity})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return KnownLink, (self._world, self.index)
 
     demand = _told(LINKS, "demand", lambda link: link._demand[link.index])
 
@@ -131,7 +153,7 @@ def _way(link: KnownLink | None) -> Iterator[KnownLink]:
         link = link.parent
 
 
-class KnownCluster:
+class KnownCluster(_Told):
     """A cluster, as far as the global scheduler's broker knows it.
 
     Its fields are those of `grid.kernel.policies.fields`.
@@ -149,11 +171,11 @@ class KnownCluster:
         Those on its way to the central switch, its own first.
     """
 
-    # Those with an underscore are columns over clusters, which Python reads fastest as memoryviews.
     __slots__ = (
         "_free", "_load", "_unfinished", "_up", "_waiting", "_work", "_world",
         "index", "links", "name", "rate", "size",
     )  # fmt: skip
+    _COLUMNS = ("free", "up", "waiting", "unfinished", "work", "load")
 
     def __init__(self, world: World, index: int) -> None:
         cluster = world.platform.clusters[index]
@@ -163,11 +185,7 @@ class KnownCluster:
         self.size = cluster.size
         self.rate: float = world.known["rate"].item(index)
         self.links = tuple(_way(KnownLink(world, index)))
-        for field in ("free", "up", "waiting", "unfinished", "work", "load"):
-            setattr(self, f"_{field}", world.known[field].data)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return KnownCluster, (self._world, self.index)
+        self._read(world.known)
 
     def __repr__(self) -> str:
         return f"KnownCluster({self.name!r}, size={self.size}, rate={self.rate})"
