@@ -62,9 +62,12 @@ def verify(
     return [
         Verdict.of("all jobs are accounted for", _counts(result, len(jobs)), f"{len(rows):,} jobs"),
         Verdict.of("jobs are those of the workload", _identity(pairs, result), _source(result)),
-        Verdict.of("rounds follow each other", _rounds(pairs), "arrivals of mode batch")
-        if any(job.batch is not None for job in jobs)
-        else Verdict.of("jobs are in order of arrival", _order(rows), f"{len(rows):,} arrivals"),
+        Verdict.of("jobs are in order of arrival", _order(rows), f"{len(rows):,} arrivals"),
+        *(
+            [Verdict.of("rounds follow each other", _rounds(pairs), "arrivals of mode batch")]
+            if any(job.batch is not None for job in jobs)
+            else []
+        ),
         Verdict.of("placements fit", _placements(rows, result), f"{len(ran):,} placements"),
         Verdict.of(
             "rejected jobs did not run", _rejected(result), f"{len(rows) - len(ran):,} jobs"
@@ -147,8 +150,8 @@ def _rounds(pairs: Sequence[Pair]) -> Problems:
 
 def _order(rows: Sequence[Row]) -> Problems:
     for before, row in pairwise(rows):
-        if row.arrival < before.arrival:
-            yield f"job {row.job}: arrives before job {before.job}, which is above it"
+        if (row.arrival, row.job) < (before.arrival, before.job):
+            yield f"job {row.job}: belongs before job {before.job}, which is above it"
 
 
 def _placements(rows: Sequence[Row], result: ResultFiles) -> Problems:

@@ -254,8 +254,13 @@ def read_timeline(files: ResultFiles) -> pd.DataFrame:
     wrong = np.argwhere(~usable.to_numpy())
     if len(wrong):
         row, column = wrong[0].tolist()
+        ended = table["to"].iat[row - 1] if row else 0.0
+        accepted = {
+            "from": f"{ended}, where the interval before ends",
+            "to": f"a number from {table['from'].iat[row]}, where the interval begins",
+        }
         raise GridError(
-            f"{path}:{row + 2}: {columns[column]}: found {table.iat[row, column]}; accepted: a "
-            "number from 0, where the interval before ends, to no earlier"
+            f"{path}:{row + 2}: {columns[column]}: found {table.iat[row, column]}; accepted: "
+            + accepted.get(columns[column], "a number from 0")
         )
     return table

@@ -73,7 +73,7 @@ def test_true_results_hold(name, results):
     assert got.exit_code == 0, got.output
     checks = json.loads(got.stdout)
     assert checks["holds"]
-    assert len(checks["checks"]) == (11 if name in ("changed", "failing") else 10)
+    assert len(checks["checks"]) == (11 if name in ("batch", "changed", "failing") else 10)
     unchecked = checks["checks"][-1]["unchecked"]
     assert {"global", "metrics/mcp_planned", "metrics/messages/scheduling"} <= {*unchecked}
     assert ("metrics/rounds" in unchecked) == (name != "batch")
@@ -180,6 +180,13 @@ def twice(rows, summary, job):
     rows += [row for row in rows if row["job"] == str(job)]
 
 
+def before_its_neighbour(rows, summary, job):
+    """Exchange a job with the one above it, which arrives at the same instant."""
+    at = next(index for index, row in enumerate(rows) if row["job"] == str(job))
+    assert rows[at]["arrival"] == rows[at - 1]["arrival"]
+    rows[at - 1 : at + 1] = rows[at], rows[at - 1]
+
+
 def said(*path, change=lambda value: value + 1):
     def tamper(rows, summary, job):
         where = summary
@@ -227,6 +234,12 @@ TAMPERINGS = {
     "another arrival": ("log", moved(arrival=later(-0.5)), 9, "jobs are those of the workload"),
     "not with its round": ("batch", moved(arrival=later(-0.5)), 50, "rounds follow each other"),
     "out of order": ("open", moved(arrival=later(-1e3)), 40, "jobs are in order of arrival"),
+    "out of order at an instant": (
+        "batch",
+        before_its_neighbour,
+        2,
+        "jobs are in order of arrival",
+    ),
     "before its arrival": (
         "table",
         moved(start=later(-20), finish=later(-20)),
