@@ -10,7 +10,9 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -69,6 +71,17 @@ _FEW_JOBS = 7
 @functools.cache
 def _every_order(jobs: int) -> Integers:
     return np.array(list(itertools.permutations(range(jobs))), np.int64)
+
+
+@contextmanager
+def _python_drawing_from(stream: Stream) -> Iterator[None]:
+    """Have Python's `random`, from which DEAP's own operators draw, follow from a stream."""
+    before = random.getstate()
+    random.seed(stream.tobytes())
+    try:
+        yield
+    finally:
+        random.setstate(before)
 
 
 def _has_any(toolbox: base.Toolbox | None, operators: Sequence[str]) -> bool:
@@ -226,7 +239,8 @@ def evolve(
         bound = lower_bound(problem, settings.weights, settings.idle)
         bound += 1e-9 * bound  # summed in another order
     population: Arrays | Individuals
-    if _has_any(toolbox, OPERATORS):
+    own_operators = _has_any(toolbox, OPERATORS)
+    if own_operators:
         own = default_toolbox(judge, stream)
         vars(own).update(vars(toolbox))
         population = Individuals(rows, settings, judge, own, stream)
@@ -237,6 +251,7 @@ def evolve(
         given = population.performances()[0]
         records.logbook.record(gen=0, min=given, mean=given)
     stop = _Stop(settings, limit, moves, bound)
-    generation = _search(population, stop, records, int(exhaustive))
+    with _python_drawing_from(stream) if own_operators else nullcontext():
+        generation = _search(population, stop, records, int(exhaustive))
     logbook, hall = records.logbook, records.hall
     return Outcome(tuple(hall[0]), hall[0].resources, records.lowest, generation, logbook, hall)
