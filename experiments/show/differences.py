@@ -135,7 +135,10 @@ def _in_rounds(summary: dict[str, Any]) -> bool:
 
 
 def _made_otherwise(one: Ran, other: Ran) -> set[str]:
-    """Return what differs in how two runs made jobs of one source, and means something to any."""
+    """Return what differs in how two runs made jobs of one source, and means something to both.
+
+    A run to which it means nothing would be the same with the other's value.
+    """
     log = one.summary["workload"] is not None
     ways = []
     for ran in (one, other):
@@ -145,7 +148,7 @@ def _made_otherwise(one: Ran, other: Ran) -> set[str]:
         if log and not any(way[name] for name in ORIGINS):
             way["seed"] = None
         ways.append(way)
-    idle = _idle(one) & _idle(other) | ({"mode"} if log else set())
+    idle = _idle(one) | _idle(other) | ({"mode"} if log else set())
     return {name for name in ways[0] if ways[0][name] != ways[1][name]} - idle
 
 

@@ -137,3 +137,14 @@ def test_runs_of_one_policy_have_their_parameters_beside_it(one):
     other = again(one, latency=2.0)
     other.summary["local"] = "fcfs"
     assert [each.policy for each in told_apart([one, other])] == ["dll over easy", "dll over fcfs"]
+
+
+def test_what_means_nothing_to_one_run_makes_no_other_jobs_of_them(one):
+    """Not even where it means something to the other, which splits jobs."""
+    split = ["jobs=40", "mode=open", "bsbw=400", "computation_fraction=0.8"]
+    options = {"global_scheduler": "a1", "local_scheduler": "fcfs"}
+    other = ran(*split, name="b", **options)
+    third = ran("jobs=40", "mode=open", name="c", **options)  # in which no job communicates
+    assert SAME in words(one, other)
+    assert SAME in words(one, third)
+    assert DIFFERENT in words(other, third)
