@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
 
@@ -35,7 +36,7 @@ where that is less. Latencies of messages alone make waits differ by some millis
 
 def compared(runs: list[Ran]) -> list[Sentence]:
     """Return what a comparison came to."""
-    same = all(same_jobs(runs[0], ran) for ran in runs[1:])
+    same = all(same_jobs(one, other) for one, other in combinations(runs, 2))
     short = [ran.name for ran in runs if _stops_short(ran)]
     lines = [Sentence("The runs had different jobs: what differs may be due to that alone.", True)]
     if same:

@@ -148,3 +148,4 @@ def test_what_means_nothing_to_one_run_makes_no_other_jobs_of_them(one):
     assert SAME in words(one, other)
     assert SAME in words(one, third)
     assert DIFFERENT in words(other, third)
+    assert DIFFERENT in words(one, other, third)
