@@ -42,7 +42,8 @@ CASES = (
 RUNS = 2 * ROUNDS * len(CASES)
 
 
-def _seconds(of: Case, jobs: Table) -> float:
+def seconds(of: Case, jobs: Table) -> float:
+    """Return the CPU seconds that the system of a case takes for some jobs."""
     model = GridModel(
         Platform.star([PROCESSORS // of.clusters] * of.clusters),
         jobs,
@@ -73,12 +74,12 @@ def bench_long_queues(share: float = 1.0, ended: Ended = unwatched) -> list[Meas
     measurements = []
     for of in CASES:
         jobs = max(5, round(of.jobs * share))
-        _seconds(of, jobs_of_users(10))  # compiles
+        seconds(of, jobs_of_users(10))  # compiles
         tables = jobs_of_users(jobs, LOAD), jobs_of_users(2 * jobs, LOAD)
         taken: tuple[list[float], list[float]] = [], []
         for _ in range(ROUNDS):
             for table, each in zip(tables, taken, strict=True):
-                each.append(_seconds(of, table))
+                each.append(seconds(of, table))
                 ended()
         once, twice = map(min, taken)
         system = "one cluster" if of.clusters == 1 else f"{of.clusters} clusters"
