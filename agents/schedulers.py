@@ -59,7 +59,6 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
     name: str
     label: ClassVar[str] = ""
     """What messages call it; without one, the name of its class."""
-
     paper: ClassVar[str] = ""
     """Key of the paper that describes it."""
     uses_deadlines: ClassVar[bool | None] = None
@@ -299,9 +298,8 @@ class LocalScheduler(Scheduler):
     @cached_property
     def max_jumps(self) -> float:
         """How often a waiting job may be overtaken: as `local_max_jumps` says, or the class."""
-        if self.service != "fpfs":
-            return math.inf
-        return as_number(self.model.settings(FpfsSettings).local_max_jumps)
+        limit = self.model.settings(FpfsSettings).local_max_jumps
+        return as_number(limit) if self.service == "fpfs" else math.inf
 
     @classmethod
     def settings_kinds(cls) -> tuple[Any, ...]:

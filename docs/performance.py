@@ -39,7 +39,7 @@ def _row(measured: Measurement) -> str:
 
 def _draw() -> None:
     """Draw how the time of a run grows with its jobs, for each way to serve a queue."""
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = Figure(figsize=(8.5, 4.5), layout="constrained")
     axes = figure.subplots()
     for case, marker in zip(CASES, "os^vD<>Px", strict=True):
         counts, taken = [case.jobs // 8], [seconds(case, jobs_of_users(case.jobs // 8, LOAD))]
@@ -50,7 +50,7 @@ def _draw() -> None:
         axes.loglog(counts, taken, marker=marker, label=case.name)
     axes.set_xlabel(f"jobs, at load {LOAD:g}")
     axes.set_ylabel("CPU seconds")
-    axes.legend(frameon=False, fontsize="small")
+    figure.legend(loc="outside right center", frameon=False, fontsize="small")
     figure.savefig(DOCS / "performance.svg")
 
 
