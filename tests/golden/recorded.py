@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +63,11 @@ def policies(folder: Path) -> Iterator[tuple[str, str]]:
         yield str(each), digest((folder / "jobs.csv").read_bytes())
 
 
-def papers(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the tables of each paper's figures and claims, and their digests."""
-    for paper, words in PAPERS.items():
+def papers(folder: Path, names: Iterable[str] = PAPERS) -> Iterator[tuple[str, str]]:
+    """Yield the tables of figures and claims of papers, and their digests."""
+    for paper in names:
         out = folder / paper
-        found = _told("reproduce", paper, *words, "--workers", "1", "--out", str(out))
+        found = _told("reproduce", paper, *PAPERS[paper], "--workers", "1", "--out", str(out))
         yield f"{paper}: claims", digest(rounded(json.dumps(found["claims"], sort_keys=True)))
         for table in sorted(out.glob("*.csv")):
             yield f"{paper}: {table.name}", digest(rounded(table.read_text(encoding="utf-8")))
