@@ -13,6 +13,7 @@ from experiments.scenario.unread import OF_ARRIVALS, OF_JOBS_AND_DEADLINES
 from experiments.show.labels import label, scale_of_difference, told
 from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS, cell
+from experiments.studies.tables import EFFECT
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
 from experiments.sweeps.replications import why_left
@@ -93,11 +94,15 @@ def _effects(outcome: StudyTables) -> Iterator[str]:
             continue
         one, other = values[0], values[-1]
         effects = outcome.effects[outcome.effects["parameter"] == parameter]
-        ends = effects[(effects["from"] == cell(one)) & (effects["to"] == cell(other))]
         alike: dict[str, list[str]] = {}
-        for policy, rows in ends.groupby("policy", sort=False):
+        for policy, of_policy in effects.groupby("policy", sort=False):
+            cases = _distinct(outcome, parameter, of_policy)
+            every = pd.concat(cases)
+            rows = every[(every["from"] == cell(one)) & (every["to"] == cell(other))]
+            if rows.empty:
+                continue
             what = _change(outcome, rows) + _shared(outcome, str(policy), rows["n"]) + _grown(rows)
-            what += _in_between(outcome, parameter, effects[effects["policy"] == policy])
+            what += _in_between(outcome, parameter, cases)
             alike.setdefault(what, []).append(str(policy))
         for what, policies in alike.items():
             if len(policies) > 1:  # that many of each, not of all together
@@ -108,13 +113,23 @@ def _effects(outcome: StudyTables) -> Iterator[str]:
             )
 
 
-def _in_between(outcome: StudyTables, parameter: str, rows: pd.DataFrame) -> str:
-    """Return what the first and the last value of a parameter hide: rows are of all two values."""
-    names = {cell(value): shown(value) for value in outcome.study.vary[parameter]}
+def _distinct(outcome: StudyTables, parameter: str, rows: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the rows of each case of a policy, those of one log with the same numbers once.
+
+    What changes no number of the policy makes no further case of what was found.
+    """
     others = [name for name in outcome.where if name != parameter]
+    numbers = ["workload", "from", "to", *EFFECT]
     cases = [case for _, case in rows.groupby(others, sort=False, dropna=False)]
+    return [*{case[numbers].to_csv(index=False): case for case in cases}.values()]
+
+
+def _in_between(outcome: StudyTables, parameter: str, cases: list[pd.DataFrame]) -> str:
+    """Return what the first and the last value of a parameter hide: cases are of all two values."""
+    names = {cell(value): shown(value) for value in outcome.study.vary[parameter]}
     turns = [found for case in cases if (found := _turns(names, case))]
     if not turns:
+        rows = pd.concat(cases)
         first, *_, last = names
         ends = (rows["from"] == first) & (rows["to"] == last)
         differ = rows[["lower", "higher"]].any(axis=1)

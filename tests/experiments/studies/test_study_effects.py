@@ -30,9 +30,10 @@ def test_an_effect_of_fewer_replications_says_so(tmp_path):
 def test_a_sure_change_is_never_told_as_none(tmp_path):
     def result(policy, workload, setting, replication):
         less = 0.08 if setting["link_mbps"] == 1000 else 0.0
-        return {"mean_turnaround": 1000.0 - less * (2 if policy.startswith("dll") else 1)}
+        less *= 2 if policy.startswith("dll") else 1
+        return {"mean_turnaround": 1000.0 - less + 1e-6 * setting["latency"]}
 
-    text = STUDY.replace("[100, 1000]", "[100, 1000]\nlatency = [0, 5]")
+    text = STUDY.replace("[100, 1000]", TWO)
     told = " ".join(read(tmp_path, result, text=text).sentences())
     assert "ect over fcfs changes by -0.008 % in 2 of 2 cases." in told
     assert "dll over fcfs changes by -0.016 % in 2 of 2 cases." in told
@@ -42,12 +43,16 @@ def test_a_sure_change_is_never_told_as_none(tmp_path):
     ("latencies", "says"),
     [
         ("", "dll over fcfs changes by +2.50 ± 0 min (higher in 5 of 5 replications)."),
-        ("\nlatency = [0, 5]", "dll over fcfs changes by +2.50 min in 2 of 2 cases each."),
+        (
+            "\nlatency = [0, 5]",
+            "dll over fcfs changes by +2.50 min to +3 min in 2 of 2 cases each.",
+        ),
     ],
 )
 def test_a_change_from_nothing_is_told_in_the_metrics_own_unit(tmp_path, latencies, says):
     def result(policy, workload, setting, replication):
-        return {"mean_turnaround": 150.0 if setting["link_mbps"] == 1000 else 0.0}
+        slow = 150.0 + 6 * setting.get("latency", 0)
+        return {"mean_turnaround": slow if setting["link_mbps"] == 1000 else 0.0}
 
     text = STUDY.replace("[100, 1000]", f"[100, 1000]{latencies}")
     told = " ".join(read(tmp_path, result, text=text).sentences())
@@ -75,9 +80,10 @@ def test_what_a_parameter_does_alike_is_told_once(tmp_path):
 
 def test_cases_of_several_policies_are_counted_each(tmp_path):
     def by_chance(policy, workload, setting, replication):
-        return {"mean_turnaround": 100.0 + (setting["link_mbps"] == 100) * (-1) ** replication}
+        either = (setting["link_mbps"] == 100) * (-1) ** replication
+        return {"mean_turnaround": 100.0 + setting["latency"] + either}
 
-    text = STUDY.replace("[100, 1000]", "[100, 1000]\nlatency = [0, 5]")
+    text = STUDY.replace("[100, 1000]", TWO)
     told = " ".join(read(tmp_path, by_chance, text=text).sentences())
     assert "dll over fcfs does not change as far as can be told in any of 2 cases each." in told
 
@@ -144,7 +150,7 @@ def test_what_the_first_and_the_last_value_hide_is_told(tmp_path, means, says):
 def test_what_ends_hide_is_told_of_the_cases_that_have_it(tmp_path):
     def result(policy, workload, setting, replication):
         peak = setting["link_mbps"] == 2 and (setting["latency"] or policy.startswith("dll"))
-        return {"mean_turnaround": 200.0 if peak else 50.0}
+        return {"mean_turnaround": 200.0 + setting["latency"] if peak else 50.0}
 
     told = read(tmp_path, result, text=STUDY.replace("[100, 1000]", "[1, 2, 3]\nlatency = [0, 5]"))
     both = "rises from 1 to 2 and falls from 2 to 3"
@@ -169,6 +175,26 @@ def test_settings_that_differ_in_what_a_policy_does_not_read_are_one_case(tmp_pa
     assert "of ect over fcfs changes by -50 ± 0 % (lower in 5 of 5 replications)." in told
     assert "in 2 of 2 cases" in told
     assert "From latency 0 to 5, mean turnaround of ect over fcfs stays the same." in told
+
+
+def test_cases_of_the_same_numbers_are_counted_once(tmp_path):
+    """A parameter that a policy reads, but that changes nothing, makes no case more of it."""
+
+    def result(policy, workload, setting, replication):
+        slow = 50.0 if setting["link_mbps"] == 100 else 0.0
+        far = setting["latency"] if policy.startswith("dll") else setting["latency"] == 9
+        return {"mean_turnaround": 50.0 + slow + far}
+
+    outcome = read(tmp_path, result, text=STUDY.replace("[100, 1000]", TWO.replace("5]", "5, 9]")))
+    assert (outcome.effects["parameter"] == "link_mbps").sum() == 6
+    told = " ".join(outcome.sentences())
+    assert "ect over fcfs changes by -50.0 to -49.5 % in 2 of 2 cases." in told
+    assert "dll over fcfs changes by -50.0 to -45.9 % in 3 of 3 cases." in told
+    (tmp_path / "one").mkdir()
+    outcome = read(tmp_path / "one", result, text=STUDY.replace("[100, 1000]", TWO))
+    told = " ".join(outcome.sentences())
+    assert "ect over fcfs changes by -50 ± 0 % (lower in 5 of 5 replications)." in told
+    assert "dll over fcfs changes by -50.0 to -47.6 % in 2 of 2 cases." in told
 
 
 def test_policies_that_do_not_read_a_parameter_are_not_judged_with_others(tmp_path):
