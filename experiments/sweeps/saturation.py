@@ -111,11 +111,17 @@ class Saturation:
     @property
     def found(self) -> str:
         """What was found, for people: a line."""
-        low, high = self.bracket.low, self.high
-        if not self.rejects:
-            return f"maximal utilization: between {low:.4f} and {high:.4f}"
-        where = f"between {low:.4f} and {high:.4f}" if high else f"above {low:.4f}"
-        return f"maximal load offered, with what was rejected of it: {where}"
+        low, high, tried = self.bracket.low, self.bracket.high, self.bracket.growth
+        what = "load offered, with what was rejected of it" if self.rejects else "utilization"
+        if low in tried and high in tried:
+            where = f"between {low:.5g} and {high:.5g}"
+        elif low in tried:
+            where = f"above {low:.5g}; up to {max(tried):.5g}, no load was found not to be borne"
+        elif high in tried:
+            where = f"below {high:.5g}; down to {min(tried):.5g}, no load was found to be borne"
+        else:
+            where = f"not found; of loads from {min(tried):.5g} to {max(tried):.5g} no runs told"
+        return f"maximal {what}: {where}"
 
     @property
     def remarks(self) -> list[str]:
@@ -169,7 +175,8 @@ class Saturation:
         Returns
         -------
         dict
-            ``scenario``, ``seed``, ``replications``; ``low`` and ``high``, between which it lies;
+            ``scenario``, ``seed``, ``replications``; ``low`` and ``high``, between which it lies
+            (0 and 1, which are not tried, if no load told otherwise);
             ``loads`` that were tried, from the lowest, each with its ``growth``, the half-width
             ``ci95`` of its 95 % confidence interval, and the ``verdict`` of its own runs: borne,
             not borne, open; `Scenario.to_dict`. If jobs were rejected, ``low`` and ``high`` (null

@@ -84,6 +84,23 @@ def test_a_bracket_that_stays_wider_than_asked_for_says_so():
     assert Saturation(Scenario.load("queues"), 0, 2, bracket).remarks == []
 
 
+@pytest.mark.parametrize(
+    ("growths", "says"),
+    [
+        ({0.5: 1, 0.75: 4}, "between 0.5 and 0.75"),
+        ({0.5: 1, 0.75: 1, 0.875: 0}, "above 0.75; up to 0.875, no load was found not to be borne"),
+        ({0.5: 4, 0.25: 4, 0.125: 0}, "below 0.25; down to 0.125, no load was found to be borne"),
+        ({0.5: 0, 0.75: 0}, "not found; of loads from 0.5 to 0.75 no runs told"),
+    ],
+)
+def test_only_loads_that_were_tried_are_told(growths, says):
+    bracket = Bracket(0.2)
+    for load, growth in growths.items():
+        bracket.learn(load, Interval(growth or JUST_BORNE, 0.1))
+    found = Saturation(Scenario.load("queues"), 0, 2, bracket).found
+    assert found == f"maximal utilization: {says}"
+
+
 def test_planned_changes_of_a_platform_are_told_to_count_in_part():
     later = {"cluster": "a", "what": "fail", "at": 1e9}
     platform = Platform.from_dict({"clusters": [{"name": "a", "size": 4}], "changes": [later]})
@@ -125,7 +142,7 @@ def test_a_load_of_which_part_is_rejected_is_no_utilization(tmp_path):
     assert "rejected: up to " in shown.stdout
     told = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
     assert told["high"] is None
-    line = f"maximal load offered, with what was rejected of it: above {told['low']:.4f}\n"
+    line = f"maximal load offered, with what was rejected of it: above {told['low']:.5g}; up to "
     assert line in shown.stdout
     for each in told["rejected"]:
         assert (each["jobs"], each["work"]) == pytest.approx((0.2, 0.35), abs=0.04)
@@ -156,8 +173,8 @@ def test_the_command_tells_what_it_finds():
     assert told["loads"] == sorted(told["loads"], key=lambda each: each["load"])
     assert {"load", "growth", "ci95", "verdict"} == set(told["loads"][0])
     shown = CliRunner().invoke(main, words)
-    low, high = (f"{told[name]:.4f}" for name in ("low", "high"))
-    assert f"maximal utilization: between {low} and {high}" in shown.stdout
+    assert told["high"] == 1  # which is not tried
+    assert f"maximal utilization: above {told['low']:.5g}; up to 0.875, no load" in shown.stdout
 
 
 @pytest.mark.parametrize(
