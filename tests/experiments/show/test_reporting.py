@@ -40,6 +40,14 @@ def folder(tmp_path, result):
     return tmp_path / "run"
 
 
+def test_plot_of_a_study_names_what_draws_it(tmp_path):
+    study = made_up(tmp_path / "study.db", lambda *point: {"mean_turnaround": 1.0})
+    got = call("plot", study, "--out", tmp_path / "study.png")
+    assert got.exit_code == 2
+    assert "study.db: found a file; accepted: a folder that `metasched run --out`" in got.stderr
+    assert got.stderr.endswith("; `metasched report` draws the file of a study\n")
+
+
 def test_a_folder_and_its_run_are_shown_alike(folder, result):
     read, kept = Ran.read(folder), Ran.of(result)
     assert read.jobs.equals(kept.jobs)
