@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from itertools import islice
 
 from agents.messages import name_jobs
 from experiments.events.grid_state import Surroundings
 from experiments.events.identity import Identity
 
-_SPARED = {"easy": "the first in line", "conservative": "one with a reservation"}
+_BACKFILLING = {"easy": "the first in line", "conservative": "one with a reservation"}
 """Rules of backfilling, and whom a job that starts must not delay, by what is expected."""
+_LOCAL = (
+    {name: f"that is expected to delay {spared}" for name, spared in _BACKFILLING.items()}
+    | dict.fromkeys(("fcfs", "sjf", "ljf", "fair-share"), "before the first in line")
+    | {"fpfs": "before one that was overtaken local_max_jumps times"}
+)
+"""Which jobs do not start though enough processors are free, by rule of a local scheduler."""
+_GLOBAL = {name: _LOCAL[name] for name in (*_BACKFILLING, "fcfs")}
+"""The same of the global queue, where the first in line is known."""
 
 
 class Backfilling:
@@ -28,8 +37,7 @@ class Backfilling:
     ) -> None:
         self._job = job
         self._around = around
-        self._local = local if local in _SPARED else ""
-        self._selection = selection if selection in _SPARED else ""
+        self._local, self._selection = local, selection
         self._told = ""
 
     def settle(self, size: int, where: str, landed: float | None) -> None:
@@ -46,18 +54,15 @@ class Backfilling:
         if self._told:
             return
         if landed is not None:
-            if self._local and around.free[where] >= size:
-                waiting = around.waiting[where].items()
-                if any(at <= landed for job, at in waiting if job != self._job):
-                    self._told = f"enough were free meanwhile, but {self._rule(self._local)}"
-        elif self._selection and self._job in around.asking and len(around.asking) > 1:
+            others = len(around.waiting[where]) > 1
+            if others and self._local in _LOCAL and around.free[where] >= size:
+                why = f"{self._local} starts no job {_LOCAL[self._local]}"
+                self._told = f"enough were free meanwhile, but {why}"
+        elif self._selection in _GLOBAL and self._job in islice(around.asking, 1, None):
             enough = (name for name, free in around.free.items() if free >= size)
             if seen := next(filter(around.is_seen, enough), None):
-                rule = self._rule(self._selection, "selection=")
-                self._told = f"{seen} had enough free meanwhile, but {rule}"
-
-    def _rule(self, name: str, of: str = "") -> str:
-        return f"{of}{name} starts no job that is expected to delay {_SPARED[name]}"
+                why = f"selection={self._selection} starts no job {_GLOBAL[self._selection]}"
+                self._told = f"{seen} had enough free meanwhile, but {why}"
 
     def take(self) -> list[str]:
         """Return why it waited while enough processors were free, if they were, and forget that."""
@@ -71,7 +76,11 @@ class Backfilling:
         a split job runs, because links move its end: nothing is told there.
         """
         around = self._around
-        if not self._local or around.touched(where, time) or around.has_parts(where):
+        if (
+            self._local not in _BACKFILLING
+            or around.touched(where, time)
+            or around.has_parts(where)
+        ):
             return
         if over := [job for job in around.holders(where) if job not in started]:
             who = f"{'one or more of ' if len(over) > 1 else ''}{name_jobs(tuple(over))}"

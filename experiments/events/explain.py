@@ -105,7 +105,9 @@ def _selection(result: ResultFiles) -> str:
         return ""
     policy = global_scheduler(name)
     own_way = policy.collects or policy.queues or policy.only_chooses or policy.stays_home
-    return "" if own_way else policy.selection or result.summary["parameters"].get("selection", "")
+    rule: str = policy.selection or result.summary["parameters"].get("selection", "")
+    # Whether components fit is not known from how many processors are free.
+    return "" if own_way or (policy.reads_components and rule != "fcfs") else rule
 
 
 def _heading(teller: Teller, deadlines: str | None) -> str:

@@ -197,6 +197,7 @@ class Teller:
                     self._setbacks.append(len(self._lines))
                 self._tell(time, f"goes back, for {where} has become too small for it")
                 self._is_back, self._landed = True, None
+                self._backfilling.take()  # that was there
 
     # Its way ------------------------------------------------------------------------------------
 
@@ -261,22 +262,21 @@ class Teller:
     def _arrived(self, event: Event, time: float) -> None:
         self._where = where = event["receiver"]
         if self._sent is None:
-            self._tell(time, f"waits at {where} again")
+            self._tell(time, f"is back in the queue of {where}")
         self._landed, self._passed, self._stands = time, [], f"waits at {where}"
         seed, self._schedule = self._schedule, None
         self._gathering = None if seed is None else Gathering(seed, self._around.coming[where])
         others = {job: at for job, at in self._around.waiting[where].items() if job != self.job}
         before = sorted(job for job, at in others.items() if at < time)
         self._came = [job for job, at in others.items() if at == time]
-        fits = self._around.free[where] >= self.size
         room = self._around.room(where)
         self._found_away = self._most_away = self._around.away[where]
         self._found = [f"it needs {processors(self.size)} and found {room}"]
-        if not fits and (holders := self._around.holders(where)):
+        if holders := self._around.holders(where):
             self._found.append(f"{name_jobs(tuple(holders))} running there")
         if before:
             self._found.append(f"{name_jobs(tuple(before))} waiting there already")
-        elif fits:
+        elif self._around.free[where] >= self.size:
             self._found.append("no job waiting there")
 
     def _catch_up(self) -> None:

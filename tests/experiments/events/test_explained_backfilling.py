@@ -40,16 +40,37 @@ def test_a_job_that_a_reservation_holds_back_is_told_so(tmp_path, local, spared)
     )
 
 
-def test_where_no_rule_reserves_nothing_of_the_kind_is_told(tmp_path):
-    words = "site", "--global", "dll", "--local", "fcfs", "--set", "nodes=4"
-    assert "enough were" not in " ".join(told(tmp_path, LATE, 4, 1, *words))
+@pytest.mark.parametrize(
+    ("local", "whom"),
+    [
+        ("fcfs", "before the first in line"),
+        ("sjf", "before the first in line"),
+        ("fpfs", "before one that was overtaken local_max_jumps times"),
+        ("ljf", ""),
+    ],
+)
+def test_a_job_that_the_order_of_its_queue_holds_back_is_told_so(tmp_path, local, whom):
+    words = "site", "--global", "dll", "--local", local, "--set", "nodes=4"
+    words += ("--set", "local_max_jumps=0") if local == "fpfs" else ()
+    story = " ".join(told(tmp_path, LATE, 4, 1, *words))
+    assert (f"enough were free meanwhile, but {local} starts no job {whom}," in story) == bool(whom)
+    assert ("enough were" in story) == bool(whom)
 
 
-@pytest.mark.parametrize(("selection", "says"), [("easy", True), ("fpfs", False)])
-def test_a_job_that_the_global_queue_holds_back_is_told_so(tmp_path, selection, says):
+@pytest.mark.parametrize(
+    ("selection", "job", "whom"),
+    [
+        ("easy", 4, "that is expected to delay the first in line"),
+        ("fcfs", 4, "before the first in line"),
+        ("fpfs", 4, ""),
+        ("easy", 2, ""),
+    ],
+)
+def test_a_job_that_the_global_queue_holds_back_is_told_so(tmp_path, selection, job, whom):
     clusters = "".join(f'[[clusters]]\nname = "{name}"\nsize = 4\n' for name in "AB")
     text = f'global = "first-fit"\nlocal = "fcfs"\n{clusters}[parameters]\nmode = "open"\n'
     (tmp_path / "two.toml").write_text(f'{text}selection = "{selection}"\n')
-    story = " ".join(told(tmp_path, SPLIT, 4, 2, tmp_path / "two.toml"))
-    why = "B had enough free meanwhile, but selection=easy starts no job that is expected to delay"
-    assert (why in story) == says
+    story = " ".join(told(tmp_path, SPLIT, job, 2, tmp_path / "two.toml"))
+    why = f"B had enough free meanwhile, but selection={selection} starts no job {whom}"
+    assert (why in story) == bool(whom)
+    assert ("had enough" in story) == bool(whom)
