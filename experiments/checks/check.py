@@ -139,15 +139,16 @@ class _Examination:
         stepped: dict[Grid, str] = {}
         for step in STEPS:
             stepped |= self._other(same, f"with steps of {step:g} s", step=step)
+        rest = "; the others differ when run again" if again else ""
         verdicts = (
             _verdict("made", self._errors(unmade=True), [*first]),
             _verdict("refused", self._errors(refused=True), made),
             _verdict("raised", self._errors(refused=False), made),
             _verdict("left", self._left(whole), whole),
-            _verdict("again", again.values(), whole),
-            _verdict("reseeded", [*reseeded.values(), *self._constant(same[:1])], same),
-            self._rehashed(same[:2]),
-            _verdict("stepped", stepped.values(), same),
+            _verdict("again", again.values(), whole, ", all random numbers seeded alike"),
+            _verdict("reseeded", [*reseeded.values(), *self._constant(same[:1])], same, rest),
+            self._rehashed(same[:2], rest),
+            _verdict("stepped", stepped.values(), same, rest),
             _verdict("unsaved", self._unsaved(whole), whole),
         )
         return [verdict for verdict in verdicts if verdict is not None]
@@ -198,7 +199,7 @@ class _Examination:
             findings += [f"{grid.name}: {words}, whatever the seed" for words in alike.values()]
         return findings
 
-    def _rehashed(self, grids: list[Grid]) -> Verdict | None:
+    def _rehashed(self, grids: list[Grid], rest: str) -> Verdict | None:
         if not grids:
             return None
         self._tell("trying other hashes of texts, in a process of its own")
@@ -212,8 +213,8 @@ class _Examination:
         for grid, there in zip(grids, elsewhere, strict=True):
             if there.digest != hash_seed.digest(self._first[grid]):
                 what = there.error or "another result"
-                findings.append(f"{grid.name}: {what} when texts have other hashes")
-        return _verdict("rehashed", findings, grids)
+                findings.append(f"{grid.name}: {what} in a process of other hashes of texts")
+        return _verdict("rehashed", findings, grids, rest)
 
     def _unsaved(self, grids: list[Grid]) -> list[str]:
         findings = {}
@@ -224,8 +225,13 @@ class _Examination:
         return [*findings.values()]
 
 
-def _verdict(check: str, findings: Iterable[str], grids: Sequence[Grid]) -> Verdict | None:
-    """Return the verdict of a check in some grids; none if it could be done in no grid."""
+def _verdict(
+    check: str, findings: Iterable[str], grids: Sequence[Grid], also: str = ""
+) -> Verdict | None:
+    """Return the verdict of a check in some grids; none if it could be done in no grid.
+
+    Where it holds, `also` is said of them.
+    """
     title, hint = CHECKS[check]
     if told := "\n".join(findings):
         if NoAnswerError.__name__ in told:
@@ -234,7 +240,7 @@ def _verdict(check: str, findings: Iterable[str], grids: Sequence[Grid]) -> Verd
             hint = ""  # the message says itself what would help
         return Verdict(title, False, told, hint)
     count = "1 grid" if len(grids) == 1 else f"{len(grids)} grids"
-    return Verdict(title, True, f"in {count}") if grids else None
+    return Verdict(title, True, f"in {count}{also}") if grids else None
 
 
 CHECKS = {
@@ -260,7 +266,7 @@ CHECKS = {
         "that runs; REJECT is for jobs that can never start",
     ),
     "again": (
-        "same seed, same result",
+        "run again, same result",
         "set up all state in __init__, not in the class or its module; take no time of day, and "
         "no random numbers that the run does not seed",
     ),
@@ -270,9 +276,9 @@ CHECKS = {
         "or from a generator of your own that model.seed seeds",
     ),
     "rehashed": (
-        "no hash of a text decides",
-        "each process has other ones: take no hash() of a text, and sort sets of texts before you "
-        "go through them",
+        "another process, same result",
+        "each has other hashes: take no hash() of a text, and sort sets of texts before you go "
+        "through them; take nothing else of the process either, and no time of day",
     ),
     "stepped": (
         "no step changes the result",

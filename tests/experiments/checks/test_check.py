@@ -18,9 +18,9 @@ from experiments.cli.app import main
 from tests.experiments.checked_schedulers import AGENTS, CRASHING
 
 MADE, REFUSED, RAISED = "it can be made", "its decisions are possible", "it raises no exception"
-LEFT, AGAIN = "every job gets its turn", "same seed, same result"
+LEFT, AGAIN = "every job gets its turn", "run again, same result"
 RESEEDED, STEPPED = "no randomness but its own", "no step changes the result"
-REHASHED = "no hash of a text decides"
+REHASHED = "another process, same result"
 UNSAVED = "its state can be saved"
 
 BAD = {
@@ -43,7 +43,7 @@ BAD = {
     "FiveBits": (RESEEDED, "numpy.random.PCG64(5) in agents_to_check.py:"),
     "FiveState": (RESEEDED, "numpy.random.RandomState(seed=5) in agents_to_check.py:"),
     "FiveShared": (RESEEDED, "random.seed("),
-    "Hashes": (REHASHED, "another result when texts have other hashes"),
+    "Hashes": (REHASHED, "another result in a process of other hashes"),
     "Shared": (AGAIN, "another result"),
     "ByStep": (STEPPED, "with steps of 1e+06 s"),
     "Locked": (UNSAVED, "self.lock: TypeError"),
@@ -128,6 +128,10 @@ def test_what_is_wrong_is_said(name, check, detail):
     assert failed == [check]
     assert detail in checks[check]["detail"]
     assert checks[check]["hint"]
+    for title in {AGAIN, RESEEDED, REHASHED, STEPPED} & checks.keys() - {check}:
+        ending = "grids, all random numbers seeded alike" if title == AGAIN else ("grids", "1 grid")
+        ending = "; the others differ when run again" if check == AGAIN else ending
+        assert checks[title]["detail"].endswith(ending)
 
 
 STRAY = ("agents", "experiments", "grid", "metasched", "json", "queue", "random", "tempfile")
