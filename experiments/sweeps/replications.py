@@ -50,6 +50,8 @@ WHY = ("thrown_back", "never_heard", "too_large")
 """Of a run that left jobs, what `why_unfinished` goes by; no metrics either."""
 AWAY = "away/"
 """Begins what it goes by, too: of clusters by name, how many processors are away, if any are."""
+IDLE = "idle/"
+"""Begins what an idle policy answered, likewise."""
 PROBE = 20
 """The time that runs take is measured by one of so many times fewer jobs."""
 SEEDS = 10
@@ -302,12 +304,13 @@ def why_left(runs: pd.DataFrame) -> str:
     of = {name: name.removeprefix(AWAY) for name in map(str, runs) if name.startswith(AWAY)}
     away = runs.loc[runs["unfinished"] > 0, [*of]].fillna(0).rename(columns=of)
     varies = bool((away.nunique() > 1).any())
-    return why_unfinished(unfinished, back, bool(never), away.max().to_dict(), large, varies)
+    idle = ", ".join(name.removeprefix(IDLE) for name in runs if str(name).startswith(IDLE))
+    return why_unfinished(unfinished, back, bool(never), away.max().to_dict(), large, varies, idle)
 
 
 def is_reason(name: str) -> bool:
     """Return whether a number of a run is a reason for jobs that it left, and no metric."""
-    return name in WHY or name.startswith(AWAY)
+    return name in WHY or name.startswith((AWAY, IDLE))
 
 
 def _row(seed: int, found: Observation) -> dict[str, float]:
@@ -354,8 +357,8 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
 
     Also how many jobs it ``completed``, ``rejected`` and left ``unfinished``, and whether it is
     ``stable``: 1, 0, or NaN if nothing tells; a number for each metric of the user's own that
-    failed; `WHY` and `AWAY`, if jobs are left; and, where changes of the platform are planned,
-    `LEFT`, when the last job ended, s, NaN if jobs are left.
+    failed; `WHY`, `AWAY` and `IDLE`, if jobs are left; and, where changes of the platform are
+    planned, `LEFT`, when the last job ended, s, NaN if jobs are left.
     """
     observed = Observed(model)
     if scenario.own_metrics:
@@ -383,6 +386,7 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     changes = {LEFT: [left]} if scenario.platform.changes else {}
     why = {name: getattr(result, name) for name in WHY}
     why |= {f"{AWAY}{name}": count for name, count in result.away.items()}
+    why |= {f"{IDLE}{result.idle}": 1} if result.idle else {}
     reasons = {name: [float(each)] for name, each in why.items()} if result.unfinished else {}
     return {**counted, **numbers, "stable": [told], **failed, **changes, **reasons}
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
+from agents.schedulers import GlobalScheduler
 from experiments.cli.app import main
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
@@ -154,6 +155,18 @@ def test_jobs_that_runs_left_are_told_with_what_is_away():
     assert found.unfinished
     assert f"; {away}, and all of the jobs are too large for what is up" in found.why_unfinished
     assert not [name for name in found.runs if "away" in name or "large" in name]
+
+
+class Waits(GlobalScheduler):
+    def place(self, job):
+        return None
+
+
+def test_a_policy_that_had_each_job_wait_is_told():
+    found = replicate(Scenario("mine", PLATFORM, {"jobs": 5}, Waits, "fcfs"), 1, 2, 1, Silent())
+    why = "no scheduler started them; Waits.place returned None each time"
+    assert found.why_unfinished == why
+    assert not [name for name in found.runs if "returned" in name]
 
 
 def test_what_cannot_be_replicated_is_refused_in_one_line(tmp_path):
