@@ -109,6 +109,17 @@ def _unread_components(scenario: Scenario, jobs: int, ordered: int) -> Iterator[
         yield f"workload: {asking} components by cluster without effect: {NO_ORDER}"
 
 
+def without_request(jobs: int, of: str = "") -> str:
+    """Return in a line of how many jobs, perhaps of a log, prediction by requests knows none.
+
+    >>> without_request(1, of=" of mine.swf")
+    'prediction: 1 job of mine.swf without a requested time: expected to take the mean of all jobs \
+that had ended by then'
+    """
+    why = "expected to take the mean of all jobs that had ended by then"
+    return f"prediction: {counted(jobs, 'job')}{of} without a requested time: {why}"
+
+
 def notes(
     scenario: Scenario, all_left_at: float = math.inf, due: bool = True, stated: Stated = NOTHING
 ) -> list[str]:
@@ -150,8 +161,7 @@ def notes(
         if share or stated.homeless:
             lines.append(f"workload: {some} submitted through no cluster: no home to stay at")
     if parameters.prediction == "requested" and (jobs := stated.unrequested):
-        why = "expected to take the mean of all jobs that had ended by then"
-        lines.append(f"prediction: {counted(jobs, 'job')} without a requested time: {why}")
+        lines.append(without_request(jobs))
     if parameters.nodes == "log" and stated.size_note:
         lines.append(f"{parameters.called('nodes')}: {stated.size_note}")
     largest = scenario.largest_job

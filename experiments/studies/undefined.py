@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
 from experiments.scenario.assignments import shown
-from experiments.scenario.notes import clock_among, told
+from experiments.scenario.notes import clock_among, told, without_request
 from experiments.scenario.unread import idle
 from experiments.show.labels import OF_DEADLINES, drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
@@ -222,6 +222,9 @@ def of_windows(
         for each in workloads
         for why, often in each.left_out.items()
     ]
+    if any(each.to_dict()["parameters"]["prediction"] == "requested" for each in scenarios):
+        unknown = [each for each in workloads if each.unrequested]
+        left_out += [without_request(each.unrequested, f" of {each.name}") for each in unknown]
     changes = changes_in_windows(study, scenarios)
     return _of_platforms(scenarios) + changes + left_out + idle_sites(study, workloads)
 

@@ -52,6 +52,8 @@ class StudyWorkload:
         Whether some job of logs has one.
     silent : bool
         Whether no job of logs communicates.
+    unrequested : int
+        Jobs of replications without a requested time, where others of the log have one.
     idle : dict of str to int
         Of several sites those through which no job comes in some of the stretches that there can
         be replications of, and in how many.
@@ -66,6 +68,7 @@ class StudyWorkload:
     stretches: tuple[tuple[float, float], ...] = ()
     deadlines: bool = False
     silent: bool = False
+    unrequested: int = 0
     idle: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
 
@@ -223,7 +226,13 @@ def _read(
     arrivals = _since_the_first(table)
     deadlines = bool(np.isfinite(table.jobs["deadline"]).any())
     workload = StudyWorkload(
-        name, source, digests, arrivals, deadlines=deadlines, silent=table.stated.silent
+        name,
+        source,
+        digests,
+        arrivals,
+        deadlines=deadlines,
+        silent=table.stated.silent,
+        unrequested=table.stated.unrequested,
     )
     if how.window is None:
         return workload
@@ -249,7 +258,14 @@ def _read(
     run = stretches[: workload.most(how)]
     before = there[0] < run[-1][0]
     left_out = {why: int((of & before).sum()) for why, of in without.items() if (of & before).any()}
-    return replace(workload, left_out=left_out, idle=_idle(table, source, run, base.platform))
+    unknown = ~tell(table.jobs, "requested") & (table.stated.unrequested > 0)  # else for no job
+    unrequested = sum(int(unknown[i:j].sum()) for i, j in np.searchsorted(arrivals, run))
+    return replace(
+        workload,
+        left_out=left_out,
+        idle=_idle(table, source, run, base.platform),
+        unrequested=unrequested,
+    )
 
 
 def _since_the_first(table: Table) -> Floats:

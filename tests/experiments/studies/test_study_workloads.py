@@ -213,6 +213,26 @@ def test_windows_that_runs_cannot_have_are_left_out_and_told(tmp_path):
     assert {f"{line[0].upper()}{line[1:]}." for line in told} <= {*outcome.sentences()}
 
 
+@pytest.mark.parametrize(("window", "jobs"), [("", 3), ('\nwindow = "1h"', 2)])
+@pytest.mark.parametrize("prediction", ["requested", "exact"])
+def test_jobs_without_a_requested_time_are_told_once(tmp_path, window, jobs, prediction):
+    changes = [
+        ("least = 4", f"least = 2{window}"),
+        ("[set]", f"[set]\nprediction = '{prediction}'"),
+    ]
+    path = _in_hours(tmp_path, [(4, True), (4, True), (1, True)], changes)
+    lines = (tmp_path / "mine.csv").read_text().splitlines()
+    for without in (2, 6, 9):  # the last of them in what is no whole window
+        lines[without] = lines[without].removesuffix("9")
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    why = "expected to take the mean of all jobs that had ended by then"
+    told = f"prediction: {jobs} jobs of mine without a requested time: {why}"
+    study = Study.load(path)
+    assert study.notes == ([told] if prediction == "requested" else [])
+    sentences = [*study.run(tmp_path / "out.db", 1, watch=Silent()).sentences()]
+    assert sentences.count(f"P{told[1:]}.") == (prediction == "requested")
+
+
 def test_only_windows_before_the_last_one_that_is_run_are_told(tmp_path):
     changes = [("least = 4", 'least = 2\nwindow = "1h"'), ("[set]", "[set]\nwarmup = 1")]
     study = Study.load(
