@@ -8,11 +8,11 @@ from typing import NamedTuple, TextIO
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from experiments.checks.unchecked import grouped
+from experiments.show.tables import unfolded
 from grid.foreign import plain
 
 NAMED = 3
@@ -75,7 +75,7 @@ def print_verdicts(
             lines.append(f"-> {hint}")
         text = "\n".join(plain(line, most=len(line)) for line in lines)
         table.add_row(check, verdict, Text(text))
-    console = Console(file=file)
+    console = unfolded(file)
     console.print(table)
     total = f"{len(verdicts)} checks hold"
     if failed:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import click
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -26,6 +25,7 @@ from experiments.events.words import Story
 from experiments.run.result_files import ResultFiles
 from experiments.show.labels import has_a_say
 from experiments.show.numbers import instant
+from experiments.show.tables import unfolded
 from grid.errors import GridError
 from grid.foreign import plain
 from grid.world.layout import known_at_once, latencies
@@ -145,6 +145,6 @@ def _print(story: Story) -> None:
         told = ", ".join(parts)
         told = plain(told, most=len(told))  # names are as the log has them
         table.add_row("" if time is None else instant(time), Text(told))
-    console = Console()
+    console = unfolded()
     console.print(story.heading, style="bold", markup=False, emoji=False, highlight=False)
     console.print(table)
