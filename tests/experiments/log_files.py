@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 
-from click.testing import CliRunner
-
-from experiments.cli.app import main
+from tests.experiments.commands import call
 
 SACCT = """JobIDRaw|User|AllocCPUS|Submit|Elapsed|State
 7|anna|4|2024-03-01T08:00:00|01:00:00|COMPLETED
 7.batch||4|2024-03-01T08:00:00|01:00:00|COMPLETED
 8|bob|0|2024-03-01T09:00:00|00:00:00|CANCELLED
 """
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def told(*words):

@@ -6,15 +6,10 @@ import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
 
-from experiments.cli.app import main
+from tests.experiments.commands import call
 
 DIGITS = 4301 * "9"
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from agents.registry import GLOBAL, LOCAL
-from experiments.cli.app import main
+from tests.experiments.commands import call
 
 QUICK = ["--set", "jobs=40"]
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def summary(*words):

@@ -7,13 +7,8 @@ import signal
 import time
 
 import pytest
-from click.testing import CliRunner
 
-from experiments.cli.app import main
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
+from tests.experiments.commands import call
 
 
 def test_run_writes_events_beside_its_result(tmp_path):

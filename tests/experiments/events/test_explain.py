@@ -8,9 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from experiments.cli.app import main
 from experiments.events.explain import explain
 from experiments.events.grid_state import Surroundings
 from experiments.events.happenings import processors
@@ -23,12 +21,9 @@ from grid.platform.brokers import Advertising
 from grid.platform.distance import DistanceCosts
 from tests.agents.a4.test_discovery import tree
 from tests.agents.small_grids import PLATFORM, model_of, table
+from tests.experiments.commands import call
 from tests.experiments.events.test_events import Places, logged
 from tests.experiments.watched import Splits
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def told(model, job, sizes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from experiments.events.explain import explain
-from tests.experiments.log_files import call
+from tests.experiments.commands import call
 
 LATE = "job,arrival,size,runtime\n1,0,1,10\n2,0,1,14\n3,1,3,4\n4,2,1,30\n"
 """Where predictions are half as long: at 7 s job 2 should have ended, and job 4 may start."""

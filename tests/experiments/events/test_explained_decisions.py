@@ -18,7 +18,8 @@ from grid.platform.brokers import Advertising
 from grid.platform.changes import Change
 from tests.agents.a4.test_discovery import tree
 from tests.agents.small_grids import FAR, PLATFORM, model_of, table
-from tests.experiments.events.test_explain import call, told
+from tests.experiments.commands import call
+from tests.experiments.events.test_explain import told
 
 ADVERTISING = {
     "change": Advertising(),

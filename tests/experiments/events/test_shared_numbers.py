@@ -9,7 +9,7 @@ import pytest
 
 from experiments.events.explain import explain
 from grid.errors import GridError
-from tests.experiments.events.test_explain import call
+from tests.experiments.commands import call
 
 
 def test_jobs_of_one_number_have_a_story_each(tmp_path):

@@ -14,7 +14,8 @@ import pytest
 from experiments.logs.character import Character, Distribution
 from experiments.logs.pictures import draw_character
 from grid.logs.formats import read
-from tests.experiments.log_files import call, record, refusal, told
+from tests.experiments.commands import call
+from tests.experiments.log_files import record, refusal, told
 
 DAY = 86_400
 HEAD = "; MaxProcs: 10\n; UnixStartTime: 843480031\n; TimeZoneString: Europe/Stockholm\n"

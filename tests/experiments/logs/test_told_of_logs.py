@@ -8,7 +8,8 @@ import re
 import pytest
 
 from grid.logs.formats import read
-from tests.experiments.log_files import SACCT, call, record, told
+from tests.experiments.commands import call
+from tests.experiments.log_files import SACCT, record, told
 
 
 def test_what_a_file_says_of_its_machine_and_time_is_kept_or_named(tmp_path):

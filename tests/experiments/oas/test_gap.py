@@ -6,18 +6,13 @@ import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
 
-from experiments.cli.app import main
+from tests.experiments.commands import call
 
 # What SWIG makes has no module on Python 3.12 and later.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:builtin type .* has no __module__:DeprecationWarning"
 )
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def run(folder, *words):

@@ -10,11 +10,10 @@ import zlib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from experiments.cli.app import main
 from experiments.run import checkpoints
 from experiments.run.checkpoints import read
+from tests.experiments.commands import call
 
 HERE = Path(__file__).parents[1]
 RUN = ["run", "quickstart", "--global", "stopping:Stopping", "--no-live", "--json"]
@@ -25,10 +24,6 @@ OFTEN = ["--every", "1e-6s"]
 @pytest.fixture(autouse=True)
 def importable(monkeypatch):
     monkeypatch.syspath_prepend(str(HERE))
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def to(folder):

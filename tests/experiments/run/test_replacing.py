@@ -10,11 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from experiments.cli.app import main
 from experiments.run import replacing
 from tests.experiments import killed
+from tests.experiments.commands import call
 from tests.experiments.conftest import ROOT
 
 OLD = {"a": "old", "b": "old", "c": "old", "mine": "old", "link": "old"}
@@ -125,10 +124,6 @@ main()
 """
 DIE = "lambda: os.kill(os.getpid(), signal.SIGKILL)"
 LIVE = "lambda: None"
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def run(out, seed, *words):

@@ -10,15 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from experiments.cli.app import main
+from tests.experiments.commands import call
 
 QUICK = ["--set", "jobs=40"]
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def rows(path):

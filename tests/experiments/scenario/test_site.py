@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from experiments.cli.app import main
 from experiments.scenario.scenario import Scenario
+from tests.experiments.commands import call
 from tests.experiments.scenario_files import run_of
 
 LOG = """; MaxProcs: 8
@@ -16,10 +15,6 @@ LOG = """; MaxProcs: 8
 2 101 0 5 8 -1 -1 8 {0} -1 1 -1 -1 -1 -1 -1 -1 -1
 3 101 0 9 1 -1 -1 1 {1} -1 1 -1 -1 -1 -1 -1 -1 -1
 """
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def summary(*words):

@@ -12,9 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from experiments.cli.app import main
 from experiments.show import run_plots
 from experiments.show.packed import embedded, pack
 from experiments.show.page import cluster_table, page_of
@@ -23,13 +21,9 @@ from experiments.show.run_data import Ran
 from experiments.show.run_plots import KINDS, draw, means_over
 from experiments.show.words import found
 from grid.errors import GridError
+from tests.experiments.commands import call
 from tests.experiments.made_up_studies import made_up
 from tests.experiments.small_results import plain, result_of, table, write
-
-
-def call(*words):
-    return CliRunner().invoke(main, [str(word) for word in words])
-
 
 # Reading ----------------------------------------------------------------------------------------
 
