@@ -114,7 +114,17 @@ def _amounts(unit: str, replications: str) -> tuple[Option, ...]:
     )
 
 
-_add("muscle", "Figs. 4 to 7", _figures("4-7, such as 4-6 or 4,7"), *_amounts("20,000", "1"))
+_add(
+    "muscle",
+    "Figs. 4 to 7",
+    _figures("4-7, such as 4-6 or 4,7"),
+    _table(
+        "2",
+        what="section 4's composition table, and the packing of its jobs (Fig. 3), whatever "
+        "--scale and --replications",
+    ),
+    *_amounts("20,000", "1"),
+)
 _add(
     "beosim",
     "Figs. 9 to 27",

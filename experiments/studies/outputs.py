@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.run.files import unwritable
+from experiments.run.files import made, unwritable
 from experiments.run.replacing import replace_all, scratch
 
 
@@ -17,13 +17,15 @@ from experiments.run.replacing import replace_all, scratch
 def new_files(folder: Path) -> Iterator[Path]:
     """Give a folder for new files, which go to `folder` together, over those of their names.
 
+    It is made if it is not there.
+
     Raises
     ------
     GridError
         If they cannot be written.
     """
     try:
-        with scratch(folder) as new:
+        with made(folder), scratch(folder) as new:
             yield new
             replace_all(new, folder)
     except OSError as error:

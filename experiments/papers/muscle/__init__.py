@@ -16,6 +16,7 @@ from experiments.papers import engine, judging
 from experiments.papers.claims_report import plain_evidence
 from experiments.papers.engine import Picture
 from experiments.papers.judging import Measured, Verdict
+from experiments.papers.muscle import case_study
 from experiments.papers.muscle.claims import READINGS, Judged, judged
 from experiments.papers.muscle.pictures import draw_figure, pictures
 from experiments.papers.muscle.points import FIGURES, JOBS, PAPER, TITANS, observe, points
@@ -255,3 +256,7 @@ def _cell(verdict: Verdict) -> str:
 def _percent(measured: Measured) -> str:
     mean, half, _ = measured.value
     return f"{100 * mean:.1f} %" if half is None else f"{100 * mean:.1f} ± {100 * half:.1f} %"
+
+
+TABLES = {"2": case_study.listing}
+"""What can be asked for instead of figures."""
