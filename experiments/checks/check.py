@@ -272,8 +272,8 @@ CHECKS = {
     ),
     "reseeded": (
         "no randomness but its own",
-        "draw from self.stream, in compiled code known.stream, by grid.streams.uniform or below; "
-        "or from a generator of your own that model.seed seeds",
+        "draw from a generator of your own that model.seed seeds; a global scheduler: or from "
+        "self.stream, in compiled code known.stream, by grid.streams.uniform or below",
     ),
     "rehashed": (
         "another process, same result",

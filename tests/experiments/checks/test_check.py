@@ -120,6 +120,11 @@ def test_the_hint_of_a_broker_that_forgets_an_answer_speaks_of_brokers():
     assert "a broker: what the methods of A4Broker return" in found["hint"]
 
 
+def test_the_hint_of_unseeded_numbers_is_one_that_local_schedulers_can_follow():
+    hint = checked("agents_to_check:FivePython", 1)[RESEEDED]["hint"]
+    assert hint.startswith("draw from a generator of your own that model.seed seeds; a global ")
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "check", "detail"), [(n, *bad) for n, bad in BAD.items()])
 def test_what_is_wrong_is_said(name, check, detail):
