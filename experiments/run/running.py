@@ -43,6 +43,14 @@ LONG_ENOUGH_TO_TELL = 60.0
 """Wall seconds after which the rest is told, however little is done."""
 
 
+PATIENCE = 1.0
+"""Wall seconds after Ctrl-C in which a step under way may end before that is told."""
+
+WAITING = (
+    "metasched: waiting for the step under way to end, after which the results so far are kept; "
+    "Ctrl-C once more ends the run without any"
+)
+
 STEEPEST = 2.0
 """Highest power of what is done that the time is expected to grow as: that under which a queue
 grows evenly, and all who wait are looked at for each job that comes."""
@@ -84,12 +92,15 @@ class Display:
 def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
     """Have the first Ctrl-C end the step under way; the second one is for real."""
     wanted = False
+    late = threading.Timer(PATIENCE, print, [WAITING], {"file": sys.stderr})
+    late.daemon = True
 
     def note(number: int, frame: FrameType | None) -> None:
         nonlocal wanted
         if wanted:
             raise KeyboardInterrupt
         wanted = True
+        late.start()
         model.stop()
 
     background = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -100,6 +111,7 @@ def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
     try:
         yield lambda: wanted
     finally:
+        late.cancel()
         signal.signal(signal.SIGINT, before)
 
 

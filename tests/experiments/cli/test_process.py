@@ -21,6 +21,7 @@ from numba.core import config
 from experiments.cli import compiling
 from experiments.cli.app import main
 from experiments.cli.users_errors import told
+from experiments.run.running import WAITING
 from grid.kernel import compile as module
 from grid.kernel.compile import compiled
 from tests.experiments.cli.users_modules import LOUD, RAISING, SCENARIO, UNPICKLABLE
@@ -333,3 +334,31 @@ def test_interrupt_ends_in_order_and_keeps_what_was_computed(start, tmp_path):
     assert kept["interrupted"] is True
     assert 0 < kept["jobs"]["completed"] < 200000
     assert len(pd.read_csv(tmp_path / "out" / "jobs.csv")) >= kept["jobs"]["completed"]
+
+
+LOOPS = """
+from pathlib import Path
+
+from agents.schedulers import GlobalScheduler
+
+
+class Loops(GlobalScheduler):
+    def place(self, job):
+        Path("reached").touch()
+        while True:
+            pass
+"""
+
+
+def test_who_waits_for_a_step_to_end_is_told_what_ends_it(start, tmp_path):
+    (tmp_path / "loops.py").write_text(LOOPS)
+    process = start("run", "quickstart", "--global", "loops:Loops", "--out", "kept", cwd=tmp_path)
+    while not (tmp_path / "reached").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert any(WAITING in line for line in process.stderr)  # it would wait for ever without it
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert not (tmp_path / "kept").exists()
