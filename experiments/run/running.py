@@ -92,7 +92,7 @@ class Display:
 def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
     """Have the first Ctrl-C end the step under way; the second one is for real."""
     wanted = False
-    late = threading.Timer(PATIENCE, print, [WAITING], {"file": sys.stderr})
+    late = threading.Timer(PATIENCE, lambda: print(WAITING, file=sys.stderr))
     late.daemon = True
 
     def note(number: int, frame: FrameType | None) -> None:
