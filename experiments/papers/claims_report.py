@@ -164,7 +164,10 @@ def print_claims(
     if any(map(math.isinf, numbers)):
         console.print(WITHOUT_END)
     console.print(
-        f"numbers, tables and pictures: {page}", markup=False, highlight=False, soft_wrap=True
+        f"rules of judging, numbers, tables and pictures: {page}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
     )
 
 

@@ -123,7 +123,7 @@ class Paper(engine.PaperOfRuns):
         console.print(table)
         console.print(
             "last columns: whose TITAN, and how it starts under DLL and WRAND",
-            f"numbers, tables and pictures: {folder}/{self.file}",
+            f"rules of judging, numbers, tables and pictures: {folder}/{self.file}",
             sep="\n",
             markup=False,
             emoji=False,
