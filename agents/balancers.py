@@ -136,15 +136,15 @@ class EarliestCompletionScheduler(GlobalScheduler):
 
     def place(self, job: Job) -> Answer:
         """Choose the cluster of earliest completion; of equals, the one of lowest index."""
-        now, size, runtime, pace = self.model.now, job.size, job.predicted_runtime, self.model.pace
+        now, size, pace = self.model.now, job.size, self.model.pace
         best, earliest = None, np.inf
         for cluster in self.clusters:
             if size <= cluster.up:
-                time = pace.predict_one(runtime, cluster.index)
+                time = pace.predict_one(job.slot, cluster.index)
                 end = _book(self._free_at[cluster.index], size, now, time, False)
                 if end < earliest:
                     best, earliest = cluster, end
         if best is not None:
-            time = pace.predict_one(runtime, best.index)
+            time = pace.predict_one(job.slot, best.index)
             _book(self._free_at[best.index], size, now, time, True)
         return best

@@ -20,7 +20,7 @@ from agents.pace.predictor import PacePredictor
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.wiring import brokers_of, connect_global, connect_local, receivers
-from grid.errors import GridError
+from grid.errors import GridError, WorkloadError
 from grid.foreign import quoted
 from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
 from grid.metrics.performance import Criteria, weights_per_cluster
@@ -32,8 +32,10 @@ from grid.platform.topology import number
 from grid.settings import by_kind, chosen
 from grid.streams import stream
 from grid.workloads.backlog import BacklogWorkload
+from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.source import Chunks, Workload
 from grid.workloads.synthetic import BatchWorkload
+from grid.workloads.table import Table
 from grid.world.world import World
 
 S = TypeVar("S")
@@ -170,6 +172,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             self.workload = replace(workload)  # whose draws begin anew
             self._next_batch()
         else:
+            if isinstance(workload, Table) and workload.times is not None:
+                self._take_times(workload.times)
             if isinstance(workload, BacklogWorkload):
                 self.world.arrivals.keep_waiting(workload.waiting)
             self.world.arrivals.feed(Chunks(workload))
@@ -178,6 +182,16 @@ class GridModel(mesa.Model):  # type: ignore[misc]
                 name: name for name in ("now", "completed", "busy", "waiting", "queued", "messages")
             }
         )
+
+    def _take_times(self, times: ExecutionTimes) -> None:
+        """Have jobs run for the times that they bring with them."""
+        names = self.world.platform.names
+        if times.clusters != tuple(names):
+            raise WorkloadError(
+                f"execution times: found clusters {', '.join(times.clusters)}; accepted: those of "
+                f"the platform, {', '.join(names)}"
+            )
+        self.world.arrivals.take_times(times.seconds)
 
     def settings(self, kind: type[S]) -> S:
         """Return the settings of a kind that the model was given, or that kind's defaults."""

@@ -31,7 +31,7 @@ class Broker(Protocol):
 class Predictor(Protocol):
     """What others need of PACE (`agents.pace`)."""
 
-    def predict(self, runtimes: Floats) -> Floats:
+    def predict(self, slots: npt.ArrayLike) -> Floats:
         """Return the execution times of jobs on every cluster, s."""
 
 

@@ -165,17 +165,15 @@ class KnownCluster(_Told):
     name : str
     size : int
         Processors.
-    rate : float
-        Speed relative to rate 1, as predicted: it makes execution times of run times.
     links : tuple of KnownLink
         Those on its way to the central switch, its own first.
     """
 
     __slots__ = (
-        "_free", "_load", "_unfinished", "_up", "_waiting", "_work", "_world",
-        "index", "links", "name", "rate", "size",
+        "_free", "_load", "_rate", "_unfinished", "_up", "_waiting", "_work", "_world",
+        "index", "links", "name", "size",
     )  # fmt: skip
-    _COLUMNS = ("free", "up", "waiting", "unfinished", "work", "load")
+    _COLUMNS = ("rate", "free", "up", "waiting", "unfinished", "work", "load")
 
     def __init__(self, world: World, index: int) -> None:
         cluster = world.platform.clusters[index]
@@ -183,7 +181,6 @@ class KnownCluster(_Told):
         self.index = index
         self.name = cluster.name
         self.size = cluster.size
-        self.rate: float = world.known["rate"].item(index)
         self.links = tuple(_way(KnownLink(world, index)))
         self._read(world.known)
 
@@ -194,6 +191,7 @@ class KnownCluster(_Told):
         """Tell whether the cluster is one of a world."""
         return self._world is world
 
+    rate = _told(CLUSTERS, "rate", lambda cluster: cluster._rate[cluster.index])
     free = _told(CLUSTERS, "free", lambda cluster: cluster._free[cluster.index])
     up = _told(CLUSTERS, "up", lambda cluster: cluster._up[cluster.index])
     waiting = _told(CLUSTERS, "waiting", lambda cluster: cluster._waiting[cluster.index])

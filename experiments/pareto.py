@@ -61,7 +61,13 @@ class Front:
         GridError
             If the file cannot be read, or a job needs more processors than there are.
         """
-        jobs = read(Path(path)).cleaned().jobs
+        table = read(Path(path)).cleaned()
+        if table.times is not None:
+            raise WorkloadError(
+                f"{path}: found execution times on {len(table.times.clusters)} clusters; accepted: "
+                "run times on the one cluster"
+            )
+        jobs = table.jobs
         wide = jobs[jobs["size"] > processors]
         if len(wide):
             raise WorkloadError(

@@ -31,6 +31,9 @@ ANYWHERE = -1
 UNKNOWN = -1
 """User or application of a job of which the input does not name it."""
 
+BY_RATES = -1
+"""In place of a row: execution times of a job are its run time over the rates of the clusters."""
+
 JOB = np.dtype(
     [
         ("number", np.int64),  # as in the input
@@ -47,6 +50,7 @@ JOB = np.dtype(
         ("ppbw", np.float64),  # Mbit/s, bandwidth that each processor needs
         ("user", np.int64),  # number of who submitted it, or UNKNOWN
         ("application", np.int64),  # number of what it runs, or UNKNOWN
+        ("times_row", np.int64),  # its row in a table of execution times, or BY_RATES
     ],
     align=True,
 )
@@ -70,5 +74,6 @@ def job_table(count: int) -> JobArray:
     jobs["requested_time"] = np.inf
     jobs["origin"] = ANYWHERE
     jobs["user"] = jobs["application"] = UNKNOWN
+    jobs["times_row"] = BY_RATES
     jobs["computation_fraction"] = 1.0
     return jobs

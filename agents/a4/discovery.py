@@ -130,7 +130,7 @@ class Found(NamedTuple):
         }
 
 
-def offers(broker: A4Broker, size: int, runtime: float, deadline: float) -> Offers | None:
+def offers(broker: A4Broker, size: int, times: Sequence[float], deadline: float) -> Offers | None:
     """Return which clusters a broker offers for a job; None if it passes the question up.
 
     It does so if it knows of no cluster where the job is expected to meet its deadline and there
@@ -143,8 +143,8 @@ def offers(broker: A4Broker, size: int, runtime: float, deadline: float) -> Offe
     broker : A4Broker
     size : int
         Processors.
-    runtime : float
-        On a cluster of rate 1, s.
+    times : sequence of float
+        Its execution time on each cluster, s.
     deadline : float
         s; infinity: any cluster will do.
 
@@ -164,7 +164,7 @@ def offers(broker: A4Broker, size: int, runtime: float, deadline: float) -> Offe
                 work = max(left, sent.item(cluster))
             idle = waiting == 0 and work <= left * (1.0 + ROUNDING)
             wait = 0.0 if size <= free and idle else max(0.0, at + work / up - now)
-            finish = now + wait + model.pace.predict_one(runtime, cluster)
+            finish = now + wait + times[cluster]
             found.append(Offer(cluster, finish, at))
     if len(found) > 1:
         found.sort(key=lambda offer: (offer.finish, offer.cluster))
@@ -238,8 +238,8 @@ class DiscoveryScheduler(GlobalScheduler):
 
     def _asked(self, job: Job, way: tuple[A4Broker, ...]) -> Found | None:
         """Have the last broker of a way answer or pass the question up; None: that takes time."""
-        size, runtime, deadline = job.size, job.predicted_runtime, job.deadline
-        while (answer := offers(way[-1], size, runtime, deadline)) is None:
+        times = self.model.pace.predict([job.slot])[0].tolist()
+        while (answer := offers(way[-1], job.size, times, job.deadline)) is None:
             asked, above = way[-1], way[-1].parent
             assert above is not None
             way = (*way, above)

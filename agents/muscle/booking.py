@@ -24,7 +24,7 @@ def problem_of(cluster: Cluster, slots: Sequence[int], since: float) -> Problem:
     jobs = model.world.jobs
     return Problem(
         jobs["size"][slots],
-        model.pace.predict(jobs["predicted_runtime"][slots])[:, cluster.index],
+        model.pace.predict(slots)[:, cluster.index],
         jobs["deadline"][slots] - since,
         cluster.released_at() - since,
     )

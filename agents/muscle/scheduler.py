@@ -289,7 +289,7 @@ class MuscleScheduler(GlobalScheduler):
         """Allocate jobs to the clusters and send them there, with a seed schedule each."""
         now, jobs = self.model.now, self.model.world.jobs
         sizes = jobs["size"][slots]
-        times = self.model.pace.predict(jobs["predicted_runtime"][slots])
+        times = self.model.pace.predict(slots)
         # A slack counts from the arrival, so that it does not shrink while its job waits.
         leeway = jobs["deadline"][slots] - jobs["arrival"][slots]
         result = allocate(

@@ -19,6 +19,7 @@ from agents.view import Job
 from grid.errors import GridError
 from grid.kernel.state import REJECT
 from grid.kernel.statistics import TOLERANCE
+from grid.workloads.table import Table
 
 if TYPE_CHECKING:
     from agents.model import GridModel
@@ -59,6 +60,12 @@ class OasScheduler(OrderedScheduler):
             raise GridError(
                 f"oas: found {world.links - world.clusters} switches beside the central one; "
                 "accepted: clusters in a star"
+            )
+        workload = model.workload
+        if isinstance(workload, Table) and workload.times is not None:
+            raise GridError(
+                "oas: found jobs with execution times for each cluster; accepted: run times over "
+                "the rates of clusters, for its model has one power for each"
             )
         self._capacity = world.known["capacity"][: world.clusters] * (1.0 + TOLERANCE)
         self._fastest = max(cluster.rate for cluster in self.clusters)

@@ -14,7 +14,7 @@ from agents.pace.history import History
 from agents.protocols import Grid
 from grid.distributions import log_normal
 from grid.errors import GridError
-from grid.jobs import UNKNOWN, JobArray
+from grid.jobs import BY_RATES, UNKNOWN, JobArray
 from grid.streams import stream
 from grid.workloads.synthetic import JobMix
 from grid.workloads.table import Table
@@ -53,7 +53,8 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
 
     The run time on a cluster of rate 1 is predicted once, when the job is submitted; all who
     schedule it see that number, and the world runs it for its true time. The model's `Prediction`
-    says what from.
+    says what from. Of a job that comes with an execution time for each cluster, all of them are
+    taken to be as far off as its run time.
 
     Parameters
     ----------
@@ -79,7 +80,9 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
         world = model.world
         self.prediction = prediction
         self._sigma, factors = _sigma_and_factors(said.error, world.clusters)
+        self._world = world
         self._rates = world.platform.rates / factors
+        self._off = world.platform.rates / self._rates
         self._draws = stream(model.seed, "prediction error")
         self._history: History | None = None
         if prediction != "exact":
@@ -96,24 +99,37 @@ class PacePredictor(mesa.Agent):  # type: ignore[misc]
         runtime = float(job["runtime"]) if self._history is None else self._history.runtime(job)
         return runtime * log_normal(self._sigma, self._draws) if self._sigma else runtime
 
-    def predict_one(self, runtime: float, cluster: int) -> float:
+    def predict_one(self, slot: int, cluster: int) -> float:
         """Return the execution time of one job on one cluster, s."""
-        return float(runtime / self._rates.item(cluster))
+        jobs = self._world.jobs
+        runtime = jobs["predicted_runtime"].item(slot)
+        row = jobs["times_row"].item(slot)
+        if row == BY_RATES:
+            return float(runtime / self._rates.item(cluster))
+        time = jobs.times.item(row, cluster)
+        return float(time * (runtime / jobs["runtime"].item(slot)) * self._off.item(cluster))
 
-    def predict(self, runtimes: Floats) -> Floats:
+    def predict(self, slots: npt.ArrayLike) -> Floats:
         """Return the execution times of jobs on every cluster.
 
         Parameters
         ----------
-        runtimes : array, shape (jobs,)
-            Predicted times on a cluster of rate 1, s.
+        slots : array_like of int, shape (jobs,)
+            Where the world keeps the jobs.
 
         Returns
         -------
         array, shape (jobs, clusters)
             Seconds.
         """
-        return runtimes[:, None] / self._rates[None, :]
+        jobs, slots = self._world.jobs, np.asarray(slots, np.int64)
+        runtimes, rows = jobs["predicted_runtime"][slots], jobs["times_row"][slots]
+        times: Floats = runtimes[:, None] / self._rates[None, :]
+        told = rows != BY_RATES
+        if told.any():
+            off = runtimes[told] / jobs["runtime"][slots[told]]
+            times[told] = jobs.times[rows[told]] * off[:, None] * self._off[None, :]
+        return times
 
 
 def _sigma_and_factors(error: float | Sequence[float], clusters: int) -> tuple[float, Floats]:

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 from experiments.run.result_files import ResultFiles, Row
 from experiments.scenario.jobs import build_workload
 from grid.errors import GridError
-from grid.jobs import ANYWHERE
+from grid.jobs import ANYWHERE, BY_RATES
+from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.synthetic import BatchWorkload
+from grid.workloads.table import Table
 
 RELATIVE = 1e-9
 """Difference that rounding makes, of the numbers that are subtracted or summed."""
@@ -29,6 +31,13 @@ class Given(NamedTuple):
     origin: str | None  # cluster that it was submitted through
     communication: float  # share of its execution time
     batch: int | None  # round, from 0, that it belongs to in mode `batch`
+    times: Mapping[str, float] | None = None  # s, on each cluster, where it brings them
+
+    def dedicated(self, row: Row, rates: Mapping[str, float]) -> float:
+        """Return how long it runs where a row says, links not shared: as its slowest part, s."""
+        if self.times is not None:
+            return max(self.times.get(name, math.nan) for name in row.placement)
+        return self.runtime / min(rates.get(name, math.nan) for name in row.placement)
 
 
 class Pair(NamedTuple):
@@ -66,7 +75,8 @@ def jobs_given(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> li
         raise GridError(f"{error}; --workload says where the workload is now") from None
     names = result.platform.names
     if not isinstance(workload, BatchWorkload):
-        return [_given(job, names, None) for chunk in workload.chunks() for job in chunk]
+        times = workload.times if isinstance(workload, Table) else None
+        return [_given(job, names, None, times) for chunk in workload.chunks() for job in chunk]
     jobs: list[Given] = []
     batch = 0
     while len(drawn := workload.next_batch(0.0)):
@@ -75,7 +85,12 @@ def jobs_given(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> li
     return jobs
 
 
-def _given(job: Any, names: Sequence[str], batch: int | None) -> Given:
+def _given(
+    job: Any, names: Sequence[str], batch: int | None, times: ExecutionTimes | None = None
+) -> Given:
+    own = None
+    if times is not None and job["times_row"] != BY_RATES:
+        own = dict(zip(times.clusters, times.seconds[job["times_row"]].tolist(), strict=True))
     return Given(
         int(job["number"]),
         float(job["arrival"]),
@@ -85,6 +100,7 @@ def _given(job: Any, names: Sequence[str], batch: int | None) -> Given:
         None if job["origin"] == ANYWHERE else names[job["origin"]],
         1.0 - float(job["computation_fraction"]),
         batch,
+        own,
     )
 
 
@@ -117,30 +133,34 @@ def _pairs(
         return
     left = [*jobs]
     for row in rows:
-        like = min(left, key=partial(_distance, row, _ran(row, rates)), default=None)
+        like = min(left, key=partial(_distance, row, rates), default=None)
         twins = [job for job in jobs if like is not None and job[1:3] == like[1:3]]
-        yield Pair(row, like, len(rows) >= len(jobs) or len({*twins}) <= 1)
+        yield Pair(row, like, len(rows) >= len(jobs) or all(job == like for job in twins))
         if like is not None:
             left.remove(like)
 
 
 def _may_be(row: Row, job: Given, rates: Mapping[str, float]) -> bool:
     """Return whether a row may be of a job: it is as large, and ran for no less than it needs."""
-    needs = 0.0 if row.finish is None else job.runtime - RELATIVE * max(row.finish, job.runtime)
     arrives = job.batch is not None or job.arrival == row.arrival
-    return arrives and job.size == row.size and _ran(row, rates) >= needs
+    return arrives and job.size == row.size and _longer(row, job, rates) >= -_rounding(row)
 
 
-def _distance(row: Row, ran: float, job: Given) -> tuple[bool, bool, float]:
-    """Return how much a row that ran for some time (s) differs from a job."""
-    return job.arrival != row.arrival, job.size != row.size, abs(job.runtime - ran)
+def _rounding(row: Row) -> float:
+    return 0.0 if row.finish is None else RELATIVE * max(row.finish, 1.0)
 
 
-def _ran(row: Row, rates: Mapping[str, float]) -> float:
-    """Return how long a job would have run on a cluster of rate 1, s; 0 if it never ran."""
-    if row.start is None or row.finish is None:
+def _distance(row: Row, rates: Mapping[str, float], job: Given) -> tuple[bool, bool, float]:
+    """Return how much a row differs from a job."""
+    return job.arrival != row.arrival, job.size != row.size, abs(_longer(row, job, rates))
+
+
+def _longer(row: Row, job: Given, rates: Mapping[str, float]) -> float:
+    """Return for how much longer a row ran than the job needs there, s; 0 if it never ran."""
+    if row.start is None or row.finish is None or not row.placement:
         return 0.0
-    return (row.finish - row.start) * min(rates.get(name, 1.0) for name in row.placement)
+    needs = job.dedicated(row, rates)
+    return 0.0 if math.isnan(needs) else row.finish - row.start - needs
 
 
 def counted_from(pairs: Sequence[Pair], jobs: Sequence[Given], warmup: int) -> float:

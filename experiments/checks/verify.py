@@ -187,11 +187,6 @@ _SHARING = ("first-fit", "a1", "b1", "b2", "b3", "b4", "adaptive", "oas")
 """Policies whose split jobs share links; of a user's own nobody knows."""
 
 
-def _dedicated(row: Row, job: Given, rates: dict[str, float]) -> float:
-    """Return how long a job runs where its links are not shared: as its slowest part, s."""
-    return job.runtime / min(rates.get(name, math.nan) for name in row.placement)
-
-
 def _durations(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
     rates = {each.name: each.rate for each in result.platform.clusters}
     distances = Distances(result.platform, result.parameters.of(DistanceCosts))
@@ -199,7 +194,7 @@ def _durations(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
     for row, job, sure in pairs:
         if job is None or row.start is None or row.finish is None or not row.placement or not sure:
             continue  # told by other checks, or by nothing
-        found, right = row.finish - row.start, _dedicated(row, job, rates)
+        found, right = row.finish - row.start, job.dedicated(row, rates)
         if slowed:
             right *= 1 + job.communication * distances.lag(row.placement)
         right += distances.staging(job.origin, row.placement)
@@ -245,7 +240,7 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
             row.start,
             row.finish,
             row.placement,
-            _dedicated(row, job, rates),
+            job.dedicated(row, rates),
             distances.staging(job.origin, row.placement),
             job.deadline + (0.0 if job.batch is None else row.arrival),
             job.origin,

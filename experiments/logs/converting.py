@@ -94,6 +94,8 @@ def said(jobs: JobArray) -> dict[str, int]:
     neutral = job_table(1)[0]
     found = {}
     for name in JOB.names or ():
+        if name == "times_row":
+            continue  # it is said of all of them: `Table.times`
         other = np.asarray(jobs[name] != neutral[name])
         if count := int((other.any(axis=1) if other.ndim > 1 else other).sum()):
             found["job" if name == "number" else name] = count
@@ -130,6 +132,8 @@ def lost(log: Log, table: Table, format: str) -> Iterator[str]:
         yield f"date of the first job, {table.start:%Y-%m-%d %H:%M:%S %Z}, {no_place}"
     elif table.start is not None and table.start.tzinfo is SITES_CLOCK:
         yield "UnixStartTime: the site's clock taken as UTC, for its time zone is not known"
+    if table.times is not None and "times" not in FORMATS[format].tells:
+        yield f"execution times on each cluster {no_place}"
     for note in log.notes:
         yield f"not used of the head: {note}"
     if table.applied is not None and format != "swf":

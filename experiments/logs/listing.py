@@ -44,6 +44,9 @@ def print_character(character: Character, console: Console) -> None:
         _say(console, f"users: {character.users:,}{named}")
     if character.deadlines:
         _say(console, f"deadlines: {character.deadlines:,} of {counted(table.count, 'job')}")
+    if table.times is not None:
+        named = plain(", ".join(table.times.clusters), 200)
+        _say(console, f"execution times on each cluster: {named}")
     _print_partitions(partitions_of(log), console)
     print_cleaning(table.cleaning, console)
     if character.missing:

@@ -101,6 +101,11 @@ def rounds_of(
     result = ResultFiles.read(folder)
     _check_rounds(result)
     given = jobs_given(result, workload)
+    if any(job.times is not None for job in given):
+        raise GridError(
+            f"{folder}: found jobs with execution times for each cluster; accepted: run times over "
+            "the rates of clusters, for the optimum counts on one power for each"
+        )
     pairs = matched(result, given)
     for row, job, _ in pairs:
         if job is None:

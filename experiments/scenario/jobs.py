@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,7 @@ def _from_log(
         if not isinstance(source, (str, Path)):
             log = site_paths(source)[platform.names[largest["origin"]]]
         _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
-    cut = Table(jobs, cleaning, table.machine, size_note=table.size_note)
+    cut = Table(jobs, cleaning, table.machine, size_note=table.size_note, times=table.times)
     return _completed(cut, parameters, platform, seed)
 
 
@@ -218,12 +219,10 @@ def _completed(
     if parameters.assign_deadlines:
         drawn = int((jobs["deadline"] == math.inf).sum())
         slowest = float(platform.rates.min())
-        jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed)
+        jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed, table.times)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    completed = Table(
-        jobs, table.cleaning, table.processors, drawn=drawn, size_note=table.size_note
-    )
+    completed = replace(table, jobs=jobs, drawn=drawn)
     return completed, last + longest
 
 

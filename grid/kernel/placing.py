@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grid.kernel.compile import inlined
+from grid.kernel.execution_times import tell_rates
 from grid.kernel.lifecycle.arrival import send
 from grid.kernel.lifecycle.departure import reject
 from grid.kernel.lifecycle.execution import start_as_taken
@@ -148,11 +149,12 @@ def _place(state: State, tables: Tables) -> int:
         answer = int(state.answer)
         if answer != state.answer:
             return broken(state, job, state.answer)
-    elif state.place_at != 0:
-        answer = call_place(state.place_at, state.known, slots[job], tables.memory)
     else:
-        state.job = job
-        return PLACE
+        tell_rates(state, slots[job])
+        if state.place_at == 0:
+            state.job = job
+            return PLACE
+        answer = call_place(state.place_at, state.known, slots[job], tables.memory)
     following, size, queue = slots[job].next, slots[job].size, slots[job].queue
     reason, waits = _carry_out(state, tables, job, answer)
     if reason != GO_ON:

@@ -92,6 +92,7 @@ class State(Record):
     exhausted = Number(int)  # 1: no chunk will follow
     # where the run time to expect of each arrival comes from: TRUTH, ASKED or REQUESTED
     predicting = Number(int)
+    times_at = Number(int)  # address of the table of execution times, 0: no job has a row there
     # tables
     vacant = Number(int)  # first vacant slot
     vacant_turn = Number(int)  # first vacant turn of plans
@@ -187,6 +188,8 @@ class State(Record):
     # clusters
     size = Column(np.int64, CLUSTER)  # processors
     rate = Column(np.float64, CLUSTER)  # speed relative to rate 1
+    # as predicted; `known.rate` is that for the job which a decision is about
+    predicted_rate = Column(np.float64, CLUSTER)
     up = Column(np.int64, CLUSTER)  # processors not failed
     remaining = Column(np.int64, CLUSTER)  # of these, do not go when their jobs end
     free = Column(np.int64, CLUSTER)  # processors

@@ -15,7 +15,7 @@ from grid.logs.batsim import batsim_log, write_batsim
 from grid.logs.fields import FIELDS, PARTITION
 from grid.logs.files import bare_name, opened, refuse_foreign
 from grid.logs.gwf import gwf_log
-from grid.logs.job_columns import COLUMNS
+from grid.logs.job_columns import COLUMNS, ON_CLUSTER
 from grid.logs.job_csv import csv_log, write_csv
 from grid.logs.log import SAID, Log
 from grid.logs.parquet import parquet_log, write_parquet
@@ -49,7 +49,8 @@ class Format:
     holds : tuple of str
         Columns of jobs (`COLUMNS`) that it has a place for.
     tells : tuple of str
-        What it has a place for of ``processors`` and ``start`` of `grid.workloads.table.Table`.
+        What it has a place for of ``processors``, ``start`` and ``times`` of
+        `grid.workloads.table.Table`.
     """
 
     title: str
@@ -98,8 +99,9 @@ FORMATS = {
         "table of jobs, CSV",
         ".csv",
         lambda path, clusters, *_: csv_log(path, clusters),
-        _text(lambda stream, table: write_csv(stream, table.jobs, table.sites)),
+        _text(lambda stream, table: write_csv(stream, table.jobs, table.sites, table.times)),
         COLUMNS,
+        ("times",),
     ),
     "parquet": Format(
         "table of jobs, Parquet",
@@ -107,6 +109,7 @@ FORMATS = {
         lambda path, clusters, *_: parquet_log(path, clusters),
         write_parquet,
         COLUMNS,
+        ("times",),
     ),
 }
 """By their names."""
@@ -217,7 +220,8 @@ def _by_lines(lines: list[str]) -> str | None:
         return "batsim"
     if {"JobID", "JobIDRaw"} & set(first.split("|")):
         return "sacct"
-    if "," in first and {cell.strip() for cell in first.split(",")} <= set(COLUMNS):
+    names = [cell.strip() for cell in first.split(",")]
+    if "," in first and all(name in COLUMNS or name.startswith(ON_CLUSTER) for name in names):
         return "csv"
     if first.startswith(";"):
         return "swf"

@@ -5,7 +5,8 @@ where wanted. Times are in seconds, bandwidth in Mbit/s, deadlines absolute; ori
 clusters; components are written ``8+3+2``, are unordered unless `request` says otherwise, and make
 a column `size`, their sum, needless. Ordered ones are those of the first cluster, of the second and
 so on, 0 where the job has none, such as ``0+20``. Users and applications are whole numbers; an
-empty cell says nothing of the job.
+empty cell says nothing of the job. Columns such as ``runtime@C1``, one for each cluster, say how
+long jobs run there; then a column `runtime` is needless, and the shortest of them stands for it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from grid.jobs import (
     MAX_COMPONENTS,
     ORDERED,
     REQUEST_KINDS,
+    SHORTEST_RUN,
     TOTAL,
     UNKNOWN,
     UNORDERED,
@@ -34,6 +36,7 @@ from grid.jobs import (
 from grid.logs.files import WHOLE_NUMBER, number, seconds, whole
 from grid.names import meant
 from grid.workloads.communication import COMMUNICATION
+from grid.workloads.execution_times import ExecutionTimes
 
 COLUMNS = (
     "job",
@@ -51,6 +54,9 @@ COLUMNS = (
     "application",
 )
 REQUIRED = ("arrival", "size", "runtime")
+
+ON_CLUSTER = "runtime@"
+"""How the names of columns of execution times begin, before that of the cluster."""
 
 
 def parsed(
@@ -77,6 +83,8 @@ def parsed(
     rows = len(next(iter(columns.values())))
     jobs = job_table(rows)
     for name, cells in columns.items():
+        if name.startswith(ON_CLUSTER):
+            continue
         parse, accepted = _cell(name, clusters)
         filled = [row for row, cell in enumerate(cells) if cell]
         wanted = "components" if "size" not in columns else "size"
@@ -102,6 +110,75 @@ def parsed(
     return jobs
 
 
+def execution_times(
+    columns: Mapping[str, Sequence[str]],
+    where: str,
+    place: Callable[[int], str],
+    clusters: Sequence[str] | None,
+) -> ExecutionTimes | None:
+    """Return the execution times on each cluster that columns of text tell, if they do.
+
+    Parameters
+    ----------
+    columns, place
+        As for `parsed`.
+    where : str
+        Where the names of the columns are: what begins a message on these.
+    clusters : sequence of str or None
+        Names of the clusters, of which each is to have a column; None: those that have one.
+
+    Raises
+    ------
+    WorkloadError
+        If a cluster is unknown or has no column, or a cell cannot be used.
+    """
+    named = [name.removeprefix(ON_CLUSTER) for name in columns if name.startswith(ON_CLUSTER)]
+    if not named:
+        return None
+    names = tuple(named if clusters is None else clusters)
+    for name in named:
+        if name not in names:
+            known = meant(name, names)
+            raise WorkloadError(f"{where}: column {quoted(ON_CLUSTER + name)}: no cluster; {known}")
+    for name in names:
+        if name not in named:
+            raise WorkloadError(
+                f"{where}: no column {quoted(ON_CLUSTER + name)}; accepted: one for each cluster"
+            )
+    accepted = f"seconds, from {SHORTEST_RUN:g} to {LONGEST:g}"
+    seconds = np.empty((len(columns[ON_CLUSTER + names[0]]), len(names)))
+    for index, name in enumerate(names):
+        for row, cell in enumerate(columns[ON_CLUSTER + name]):
+            try:
+                seconds[row, index] = _within(number(cell), SHORTEST_RUN, LONGEST)
+            except ValueError:
+                found = f"is {quoted(cell)}" if cell else "is empty"
+                raise WorkloadError(
+                    f"{place(row)}: {plain(ON_CLUSTER + name, 100)} {found}; accepted: {accepted}"
+                ) from None
+    return ExecutionTimes(names, seconds)
+
+
+def jobs_and_times(
+    columns: Mapping[str, Sequence[str]],
+    where: str,
+    place: Callable[[int], str],
+    clusters: Sequence[str] | None,
+) -> tuple[JobArray, ExecutionTimes | None, tuple[str, ...]]:
+    """Return the jobs that columns speak of, their times on clusters, and names for origins.
+
+    Parameters and errors are those of `parsed` and `execution_times`.
+    """
+    sites = origins(columns) if clusters is None else tuple(clusters)
+    jobs = parsed(columns, place, sites)
+    times = execution_times(columns, where, place, clusters)
+    if times is not None:
+        jobs["times_row"] = np.arange(len(jobs))
+        if "runtime" not in columns:
+            jobs["runtime"] = times.shortest
+    return jobs, times, sites
+
+
 def origins(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the names that a column `origin` has, as they first come."""
     return tuple(dict.fromkeys(name for name in columns.get("origin", ()) if name))
@@ -112,8 +189,10 @@ def communication(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     return tuple(name for name in COMMUNICATION if name in columns)
 
 
-def cells(jobs: JobArray, clusters: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the columns that `parsed` makes the same jobs of, ``""`` where nothing is said.
+def cells(
+    jobs: JobArray, clusters: Sequence[str], times: ExecutionTimes | None = None
+) -> dict[str, list[Any]]:
+    """Return the columns that make the same jobs when read, ``""`` where nothing is said.
 
     Optional columns in which no job says anything are left out.
     """
@@ -139,11 +218,16 @@ def cells(jobs: JobArray, clusters: Sequence[str]) -> dict[str, list[Any]]:
     for name in REQUIRED:
         found[name] = jobs[name].tolist()
     always = (*REQUIRED, "job")
-    return {
+    told = {
         name: found[name]
         for name in COLUMNS
         if name in always or any(cell != "" for cell in found[name])
     }
+    if times is not None:
+        seconds = times.seconds[jobs["times_row"]]
+        for index, name in enumerate(times.clusters):
+            told[ON_CLUSTER + name] = seconds[:, index].tolist()
+    return told
 
 
 def _written(components: Sequence[int], kind: int) -> list[str]:
@@ -167,16 +251,18 @@ def check_header(where: str, header: list[str]) -> None:
             f"{where}: no header: found {quoted(','.join(header))}; accepted: a header with "
             f"{', '.join(REQUIRED)}"
         )
+    timed = any(name.startswith(ON_CLUSTER) for name in header)
     for name in header:
-        if name not in COLUMNS:
-            known = meant(name, COLUMNS, f"accepted: {', '.join(COLUMNS)}")
+        if name not in COLUMNS and not name.startswith(ON_CLUSTER):
+            known = meant(name, COLUMNS, f"accepted: {', '.join(COLUMNS)}, runtime@CLUSTER")
             raise WorkloadError(f"{where}: unknown column {quoted(name)}; {known}")
         if header.count(name) > 1:
             raise WorkloadError(
                 f"{where}: column {name} found {header.count(name)} times; accepted: once"
             )
     for name in REQUIRED:
-        if name not in header and not (name == "size" and "components" in header):
+        needless = {"size": "components" in header, "runtime": timed}
+        if name not in header and not needless.get(name, False):
             raise WorkloadError(
                 f"{where}: no column {name} among {plain(', '.join(header), 200)}; accepted: a "
                 f"header with {', '.join(REQUIRED)}"

@@ -14,8 +14,9 @@ from typing import TextIO
 from grid.errors import WorkloadError
 from grid.jobs import JobArray
 from grid.logs.files import opened_lines
-from grid.logs.job_columns import cells, check_header, communication, origins, parsed
+from grid.logs.job_columns import cells, check_header, communication, jobs_and_times
 from grid.logs.log import Log
+from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.table import Table
 
 MOST_LINES = 1000
@@ -46,10 +47,11 @@ def read_csv(path: str | os.PathLike[str], clusters: Sequence[str]) -> Table:
 
 def csv_log(path: Path, clusters: Sequence[str] | None) -> Log:
     """Read jobs as `read_csv` does, and leave them as they are; None: any clusters."""
-    (header, *rows), (_, *lines) = _rows(path)
+    (header, *rows), (head, *lines) = _rows(path)
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-    sites = origins(columns) if clusters is None else tuple(clusters)
-    jobs = parsed(columns, lambda row: f"{path}:{lines[row]}", sites)
+    jobs, times, sites = jobs_and_times(
+        columns, f"{path}:{head}", lambda row: f"{path}:{lines[row]}", clusters
+    )
     return Log(
         path,
         "csv",
@@ -57,10 +59,13 @@ def csv_log(path: Path, clusters: Sequence[str] | None) -> Log:
         sites=sites,
         from_first=False,
         communication=communication(columns),
+        times=times,
     )
 
 
-def write_csv(stream: TextIO, jobs: JobArray, clusters: Sequence[str]) -> None:
+def write_csv(
+    stream: TextIO, jobs: JobArray, clusters: Sequence[str], times: ExecutionTimes | None = None
+) -> None:
     """Write jobs so that `read_csv` gives them back exactly.
 
     Optional columns in which no job says anything are left out.
@@ -76,7 +81,7 @@ def write_csv(stream: TextIO, jobs: JobArray, clusters: Sequence[str]) -> None:
     1,0.0,4,60.0,
     2,0.0,4,0.1,C2
     """
-    columns = cells(jobs, clusters)
+    columns = cells(jobs, clusters, times)
     writer = csv.writer(stream, lineterminator="\n")  # writes floats so that they read back
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from grid.errors import WorkloadError
 from grid.jobs import JOB, JobArray
 from grid.logs.cleaning import CUT_OFF, NO_ROW, Applied, Rows, clean, needed
+from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.table import Table
 
 SAID = ("number", "arrival", "size", "runtime", "requested_time", "user", "application")
@@ -72,6 +73,8 @@ class Log:
         Columns of the records that stand for names, in the order in which these first come.
     unused : tuple of str
         What its records say that has no meaning here, in words.
+    times : ExecutionTimes or None
+        How long its records ran on each cluster, where they have a ``times_row``.
     """
 
     path: Path
@@ -93,6 +96,7 @@ class Log:
     size_note: str = ""
     numbered: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    times: ExecutionTimes | None = None
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -151,4 +155,5 @@ class Log:
             self.communication,
             applied,
             size_note=self.size_note,
+            times=self.times and self.times.cut(jobs, self.records["runtime"]),
         )

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from grid.errors import WorkloadError
 from grid.foreign import one_line
 from grid.logs.files import opened
-from grid.logs.job_columns import cells, check_header, communication, origins, parsed
+from grid.logs.job_columns import cells, check_header, communication, jobs_and_times
 from grid.logs.log import Log
 from grid.workloads.table import Table
 
@@ -77,8 +77,9 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
     check_header(str(path), [name for name, _ in named])
     if not table.num_rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
-    sites = origins(columns) if clusters is None else tuple(clusters)
-    jobs = parsed(columns, lambda row: f"{path}: row {row + 1}", sites)
+    jobs, times, sites = jobs_and_times(
+        columns, str(path), lambda row: f"{path}: row {row + 1}", clusters
+    )
     return Log(
         path,
         "parquet",
@@ -86,6 +87,7 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
         sites=sites,
         from_first=False,
         communication=communication(columns),
+        times=times,
     )
 
 
@@ -95,7 +97,7 @@ def write_parquet(stream: BinaryIO, table: Table) -> None:
     from pyarrow import parquet
 
     arrays = {}
-    for name, values in cells(table.jobs, table.sites).items():
+    for name, values in cells(table.jobs, table.sites, table.times).items():
         kind = pyarrow.int64() if name in WHOLE else pyarrow.float64()
         known = [None if value == "" else value for value in values]
         arrays[name] = pyarrow.array(known, pyarrow.string() if name in TEXT else kind)

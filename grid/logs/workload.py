@@ -15,6 +15,7 @@ from grid.logs.formats import read
 from grid.logs.partitions import assign_partitions
 from grid.logs.sites import begun_later, count_elsewhere, merge_sites, raised
 from grid.workloads.communication import assign_communication
+from grid.workloads.execution_times import stacked
 from grid.workloads.table import Table
 
 
@@ -103,7 +104,10 @@ def read_site_logs(
         logs[list(clusters).index(name)] = read_log(
             path, clusters, speed, kills, computation_fraction, bisection_bandwidth, site=name
         )
-    of_sites = {index: log.jobs for index, log in logs.items()}
+    parts, times = stacked(
+        [log.jobs for log in logs.values()], [log.times for log in logs.values()]
+    )
+    of_sites = dict(zip(logs, parts, strict=True))
     jobs = merge_sites(of_sites)
     users = {
         site: USER_RAISED.format(site=clusters[site], above=above)
@@ -119,4 +123,4 @@ def read_site_logs(
     later = [float(log.jobs["arrival"][0] - jobs["arrival"][0]) for log in logs.values()]
     names = {site: clusters[site] for site in logs}
     applied = replace(merged(of_all, later, names), raised=users, together=together)
-    return Table(jobs, applied.cleaning(jobs), applied=applied)
+    return Table(jobs, applied.cleaning(jobs), applied=applied, times=times)

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import require
-from grid.jobs import JobArray
+from grid.jobs import BY_RATES, JobArray
 from grid.kernel.compile import compiled
 from grid.streams import Stream, stream, uniform
+from grid.workloads.execution_times import ExecutionTimes
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,11 @@ class ServiceClass:
 
 
 def assign_deadlines(
-    jobs: JobArray, slowest_rate: float, classes: Sequence[ServiceClass], seed: int
+    jobs: JobArray,
+    slowest_rate: float,
+    classes: Sequence[ServiceClass],
+    seed: int,
+    times: ExecutionTimes | None = None,
 ) -> JobArray:
     """Return the jobs with a deadline for each that had none.
 
@@ -66,6 +71,8 @@ def assign_deadlines(
         At least one.
     seed : int
         Seed of the run; the streams are ``"classes"`` and ``"deadlines"``.
+    times : ExecutionTimes, optional
+        Of jobs that have some of their own: the longest is that on the slowest cluster.
 
     Raises
     ------
@@ -75,7 +82,12 @@ def assign_deadlines(
     require(0 < slowest_rate < math.inf, "slowest rate", slowest_rate, "a number above 0")
     table = class_table(classes)
     jobs = jobs.copy()
+    runtimes = jobs["runtime"].copy()
+    if times is not None:
+        told = jobs["times_row"] != BY_RATES
+        jobs["runtime"][told] = times.longest[jobs["times_row"][told]] * slowest_rate
     fill_deadlines(jobs, slowest_rate, table, stream(seed, "classes"), stream(seed, "deadlines"))
+    jobs["runtime"] = runtimes
     return jobs
 
 

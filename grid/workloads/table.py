@@ -12,6 +12,7 @@ import numpy as np
 from grid.errors import WorkloadError
 from grid.jobs import ANYWHERE, JOB, LONGEST, ORDERED, SHORTEST_RUN, TOTAL, WIDEST, JobArray
 from grid.logs.cleaning import Applied
+from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.source import CHUNK, Cleaning
 
 
@@ -68,6 +69,8 @@ class Table:
         Jobs whose deadlines were drawn, since they came without one.
     size_note : str
         In words, what `processors` is, where the source leaves that open.
+    times : ExecutionTimes or None
+        How long jobs with a ``times_row`` run on each cluster.
 
     Raises
     ------
@@ -92,6 +95,7 @@ class Table:
     applied: Applied | None = None
     drawn: int = 0
     size_note: str = ""
+    times: ExecutionTimes | None = None
 
     def __post_init__(self) -> None:
         jobs = self.jobs

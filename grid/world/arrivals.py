@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from grid.jobs import JobArray
 from grid.world.storage import Storage
-from grid.world.validation import check_jobs
+from grid.world.validation import check_jobs, check_times
 
 
 class Arrivals:
@@ -23,6 +24,24 @@ class Arrivals:
         """Let jobs come chunk by chunk, in order of arrival, after all earlier ones."""
         self._sources.append(source)
         self._storage.state.exhausted = 0
+
+    def take_times(self, times: npt.NDArray[np.float64]) -> None:
+        """Take the execution times of jobs that have some of their own on each cluster.
+
+        To be called before any comes.
+
+        Parameters
+        ----------
+        times : array, shape (rows, clusters)
+            Seconds, above 0. The job's field ``times_row`` is its row.
+
+        Raises
+        ------
+        WorkloadError
+            If there is not one for each cluster, or one is none.
+        """
+        check_times(times, self._storage.state.clusters)
+        self._storage.take_times(times)
 
     def keep_waiting(self, jobs: int) -> None:
         """Let jobs come when fewer than so many wait globally, whatever their arrivals.
@@ -38,7 +57,7 @@ class Arrivals:
             chunk = next(self._sources[0], None)
             if chunk is not None:
                 chunk = np.ascontiguousarray(chunk)
-                check_jobs(chunk, state.clusters)
+                check_jobs(chunk, state.clusters, len(self._storage.times))
                 self._storage.replace(chunk=chunk)
                 state.fed, state.chunk_length = 0, len(chunk)
                 return

@@ -32,6 +32,11 @@ class Jobs:
         return self.columns[name]
 
     @property
+    def times(self) -> npt.NDArray[np.float64]:
+        """Execution times, s, shape (rows, clusters), of jobs with a ``times_row``."""
+        return self._storage.times
+
+    @property
     def slots(self) -> npt.NDArray[np.void]:
         """A row for each slot (dtype `grid.kernel.dtypes.SLOT`), until there are more."""
         return self._storage.tables.slots

@@ -64,7 +64,7 @@ def known_columns(state: State) -> dict[str, npt.NDArray[Any]]:
 def _set_clusters(state: State, platform: Platform) -> None:
     sizes = platform.sizes
     state.size = state.up = state.remaining = state.free = sizes
-    state.rate = platform.rates
+    state.rate = state.predicted_rate = platform.rates
     state.first_processor = np.cumsum(sizes) - sizes
     state.largest = int(sizes.max())
     state.known["clusters"] = state.clusters

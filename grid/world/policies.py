@@ -217,7 +217,7 @@ class Policies:
         requested : bool
             They expect the requested time, which every job has then.
         """
-        self._storage.known["rate"][:] = rates
+        self._storage.known["rate"][:] = self._storage.state.predicted_rate = rates
         asked = k.TRUTH if predict is None else k.ASKED
         self._storage.state.predicting = k.REQUESTED if requested else asked
         self.predict = predict

@@ -53,6 +53,8 @@ class Storage:
     usage : structured array or None
         What users have used (`grid.kernel.queueing.fair_share.USAGE`), where the order of jobs
         depends on it.
+    times : array, shape (rows, clusters)
+        Execution times of jobs that have a row there (`grid.kernel.execution_times`), s.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Storage:
         self.capacity = state.array["free"].shape[1]
         self.columns: dict[str, npt.NDArray[Any]] = {}
         self.usage: npt.NDArray[np.void] | None = None
+        self.times: npt.NDArray[np.float64] = np.zeros((0, state.clusters))
         self.tables = Tables(
             box=state.array,
             slots=np.zeros(0, dtypes.SLOT),
@@ -90,6 +93,12 @@ class Storage:
         self.__dict__.update(attributes)
         if self.usage is not None:
             self.state.usage_at = self.usage.ctypes.data
+        self.take_times(self.times)
+
+    def take_times(self, times: npt.NDArray[np.float64]) -> None:
+        """Keep a table of execution times where the kernel finds it."""
+        self.times = np.ascontiguousarray(times, np.float64)
+        self.state.times_at = self.times.ctypes.data if len(times) else 0
 
     @property
     def kind(self) -> Kind:

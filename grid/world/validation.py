@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from grid.errors import PlacementError, PlatformError, WorkloadError
 from grid.foreign import quoted
-from grid.jobs import ANYWHERE, JOB, JobArray
+from grid.jobs import ANYWHERE, BY_RATES, JOB, LONGEST, SHORTEST_RUN, JobArray
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
 from grid.kernel.state import State
@@ -63,7 +63,7 @@ def broken_answer(storage: Storage, slot: int, answer: float) -> str:
 
 
 @compiled()
-def _are_accepted(jobs: JobArray, clusters: int) -> bool:
+def _are_accepted(jobs: JobArray, clusters: int, rows: int) -> bool:
     """Tell whether `check_jobs` has nothing to say of these rows, at a glance."""
     before = -np.inf
     for row in range(len(jobs)):
@@ -75,17 +75,43 @@ def _are_accepted(jobs: JobArray, clusters: int) -> bool:
             and 0 <= job.runtime < np.inf
             and job.deadline > -np.inf
             and ANYWHERE <= job.origin < clusters
+            and BY_RATES <= job.times_row < rows
+            and (job.times_row == BY_RATES or job.runtime > 0)
         ):
             return False
         before = job.arrival
     return True
 
 
-def check_jobs(jobs: JobArray, clusters: int) -> None:
-    """Raise `WorkloadError` unless the kernel can take these rows in."""
+def check_times(times: npt.NDArray[np.float64], clusters: int) -> None:
+    """Raise `WorkloadError` unless these are execution times on each of so many clusters."""
+    if np.ndim(times) != 2 or np.shape(times)[1] != clusters:
+        raise WorkloadError(
+            f"execution times: found an array of shape {np.shape(times)}; accepted: one of shape "
+            f"(rows, {clusters}), a column for each cluster"
+        )
+    bad = np.argwhere(~((times >= SHORTEST_RUN) & (times <= LONGEST)))
+    if len(bad):
+        row, cluster = bad[0].tolist()
+        raise WorkloadError(
+            f"execution times: row {row}, cluster {cluster}: found {times[row, cluster]}; "
+            f"accepted: seconds from {SHORTEST_RUN:g} to {LONGEST:g}"
+        )
+
+
+def check_jobs(jobs: JobArray, clusters: int, rows: int) -> None:
+    """Raise `WorkloadError` unless the kernel can take these jobs in.
+
+    Parameters
+    ----------
+    jobs : JobArray
+    clusters : int
+    rows : int
+        Of the table of execution times.
+    """
     if jobs.dtype != JOB:
         raise WorkloadError(f"workload: dtype {jobs.dtype}; accepted: grid.jobs.JOB")
-    if _are_accepted(jobs, clusters):
+    if _are_accepted(jobs, clusters, rows):
         return
     for name, valid, accepted in (
         ("size", jobs["size"] >= 1, "1 or more"),
@@ -96,6 +122,16 @@ def check_jobs(jobs: JobArray, clusters: int) -> None:
             "origin",
             (jobs["origin"] >= ANYWHERE) & (jobs["origin"] < clusters),
             f"{ANYWHERE}, or a cluster below {clusters}",
+        ),
+        (
+            "times_row",
+            (jobs["times_row"] >= BY_RATES) & (jobs["times_row"] < rows),
+            f"{BY_RATES}, or a row of execution times below {rows}",
+        ),
+        (
+            "runtime",
+            (jobs["times_row"] == BY_RATES) | (jobs["runtime"] > 0),
+            "seconds, above 0 with execution times on each cluster",
         ),
     ):
         if not valid.all():

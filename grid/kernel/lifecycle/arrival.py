@@ -11,6 +11,7 @@ from grid.kernel.advertisements import learn_returned, news_of, repeated
 from grid.kernel.compile import inlined, part
 from grid.kernel.distance import stage
 from grid.kernel.events import schedule
+from grid.kernel.execution_times import execution_time, predicted_time
 from grid.kernel.lifecycle.departure import reject
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import ask_for_plan, touch
@@ -79,6 +80,7 @@ def submit(state: State, tables: Tables, row: Any) -> None:
     slot.ppbw = row.ppbw
     slot.user = row.user
     slot.application = row.application
+    slot.times_row = row.times_row
     slot.serial = NONE
     slot.given_back_by = NONE
     slot.cluster = NONE
@@ -153,8 +155,8 @@ def send(state: State, slots: Any, events: Any, job: int, cluster: int) -> None:
     slot.news_at = news_of(state, cluster, slot.size)
     slot.placed = 0
     slot.landed = 0
-    slot.execution_time = slot.runtime / state.rate[cluster]
-    slot.predicted_time = slot.predicted_runtime / state.known.rate[cluster]
+    slot.execution_time = execution_time(state, slot, cluster)
+    slot.predicted_time = predicted_time(state, slot, cluster)
     if state.stages == 1:
         slot.staging = 0.0
         stage(state, slot, cluster)

@@ -11,6 +11,7 @@ from grid.kernel.bandwidth import find_overdue, overdue_at, set_demand, slide
 from grid.kernel.compile import inlined, part
 from grid.kernel.distance import lag, stage
 from grid.kernel.events import schedule
+from grid.kernel.execution_times import execution_time, predicted_time
 from grid.kernel.lifecycle.departure import record, vacate
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import have_served, hold, release
@@ -112,15 +113,14 @@ def reckon(state: State, slot: Any) -> tuple[int, int, float]:
     Returns its parts, the last cluster with one, and how long it runs, s, but for staging and for
     what links make of it.
     """
-    parts, last, rate, known_rate = 0, 0, np.inf, np.inf
+    parts, last, longest, expected = 0, 0, 0.0, 0.0
     for cluster in range(state.clusters):
         if state.known.take[cluster] > 0:
             parts += 1
             last = cluster
-            rate = min(rate, state.rate[cluster])
-            known_rate = min(known_rate, state.known.rate[cluster])
-    slot.execution_time = slot.runtime / rate
-    slot.predicted_time = slot.predicted_runtime / known_rate
+            longest = max(longest, execution_time(state, slot, cluster))
+            expected = max(expected, predicted_time(state, slot, cluster))
+    slot.execution_time, slot.predicted_time = longest, expected
     time = slot.execution_time * (state.penalty if state.penalty > 0.0 else 1.0)
     if state.stages == 1:
         slot.staging = 0.0

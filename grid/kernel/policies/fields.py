@@ -105,7 +105,8 @@ CLUSTERS = (
     Field("size", _INT, "processors", BOTH, TRUE, "all of its processors, up or not", CLUSTER),
     Field(
         "rate", _REAL, "1", BOTH, PREDICTED,
-        "speed relative to rate 1: `predicted_runtime / rate` is the execution time there", CLUSTER,
+        "speed relative to rate 1, for the job that is decided about: its "
+        "`predicted_runtime / rate` is the execution time there", CLUSTER,
     ),
     Field("free", _INT, "processors", BOTH, KNOWN, "free processors", CLUSTER),
     Field(

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined, part
+from grid.kernel.execution_times import tell_rates
 from grid.kernel.lifecycle.arrival import send
 from grid.kernel.lifecycle.departure import reject
 from grid.kernel.lifecycle.execution import start_as_taken
@@ -292,6 +293,7 @@ def _ask(state: State, tables: Tables, own: bool) -> int:
             state.moment += 1
             return GO_ON
         imagine(state, moment)
+        tell_rates(state, slot)
         if state.place_at == 0:
             state.job = job
             return PLACE

@@ -52,10 +52,11 @@ def test_the_first_broker_that_knows_enough_answers():
     assert [cluster.busy for cluster in model.clusters] == [8, 6, 0]
     own = model.clusters[0].broker
 
-    def asked(*question):
+    def asked(size, runtime, deadline):
         """Return who answers, and the offers."""
         for broker in (own, *own.above):
-            if (answer := offers(broker, *question)) is not None:
+            times = runtime / model.world.platform.rates
+            if (answer := offers(broker, size, times, deadline)) is not None:
                 return broker.name, answer
 
     name, easy = asked(2, 10.0, math.inf)
