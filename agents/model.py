@@ -156,6 +156,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             seed=seed,
         )
         self.world.set_distance(self.settings(DistanceCosts))
+        if isinstance(workload, Table) and workload.times is not None:
+            self._take_times(workload.times)
         self.loss_stream = stream(seed, "loss between schedulers")
         self.pace = PacePredictor(self)
         self.clusters: list[ClusterAgent] = []
@@ -172,8 +174,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             self.workload = replace(workload)  # whose draws begin anew
             self._next_batch()
         else:
-            if isinstance(workload, Table) and workload.times is not None:
-                self._take_times(workload.times)
             if isinstance(workload, BacklogWorkload):
                 self.world.arrivals.keep_waiting(workload.waiting)
             self.world.arrivals.feed(Chunks(workload))

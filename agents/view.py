@@ -163,24 +163,21 @@ class KnownCluster(_Told):
     index : int
         Its place in every array over clusters.
     name : str
-    size : int
-        Processors.
     links : tuple of KnownLink
         Those on its way to the central switch, its own first.
     """
 
     __slots__ = (
-        "_free", "_load", "_rate", "_unfinished", "_up", "_waiting", "_work", "_world",
-        "index", "links", "name", "size",
+        "_free", "_load", "_rate", "_size", "_unfinished", "_up", "_waiting", "_work", "_world",
+        "index", "links", "name",
     )  # fmt: skip
-    _COLUMNS = ("rate", "free", "up", "waiting", "unfinished", "work", "load")
+    _COLUMNS = ("size", "rate", "free", "up", "waiting", "unfinished", "work", "load")
 
     def __init__(self, world: World, index: int) -> None:
         cluster = world.platform.clusters[index]
         self._world = world
         self.index = index
         self.name = cluster.name
-        self.size = cluster.size
         self.links = tuple(_way(KnownLink(world, index)))
         self._read(world.known)
 
@@ -191,6 +188,7 @@ class KnownCluster(_Told):
         """Tell whether the cluster is one of a world."""
         return self._world is world
 
+    size = _told(CLUSTERS, "size", lambda cluster: cluster._size[cluster.index])
     rate = _told(CLUSTERS, "rate", lambda cluster: cluster._rate[cluster.index])
     free = _told(CLUSTERS, "free", lambda cluster: cluster._free[cluster.index])
     up = _told(CLUSTERS, "up", lambda cluster: cluster._up[cluster.index])

@@ -157,7 +157,7 @@ def offers(broker: A4Broker, size: int, times: Sequence[float], deadline: float)
     now, found = model.now, []
     sent, at_once = model.world.known["work"], model.world.state.at_once
     for cluster, free, up, waiting, left, at in beliefs_of(broker):
-        if size <= up:
+        if size <= up and times[cluster] < math.inf:
             work = left
             if broker.parent is None or at_once[cluster]:
                 # Who sends all jobs knows of those that the news does not tell of yet.

@@ -177,7 +177,8 @@ def allocate(
     sizes : array of shape (jobs,)
         Processors each job needs, at least 1.
     execution_times : array of shape (jobs, clusters)
-        Seconds each job runs on each cluster.
+        Seconds each job runs on each cluster; infinity where it cannot. Jobs that can run on the
+        same clusters are allocated together, those with the fewest clusters first.
     deadlines : array of shape (jobs,)
         Seconds after arrival; a job's slack is its deadline less its execution time.
     cluster_sizes : array of shape (clusters,)
@@ -195,21 +196,70 @@ def allocate(
         If no cluster can hold a job.
     """
     sizes = np.ascontiguousarray(sizes, np.int64)
+    times = np.ascontiguousarray(execution_times, np.float64)
+    deadlines = np.ascontiguousarray(deadlines, np.float64)
     cluster_sizes = np.ascontiguousarray(cluster_sizes, np.int64)
-    largest = cluster_sizes.max()
+    able = np.isfinite(times)
+    largest = np.where(able, cluster_sizes, 0).max(axis=1, initial=0)
     if (sizes > largest).any():
         job = int(np.argmax(sizes > largest))
         raise PlacementError(
-            f"job {job}: found size {sizes[job]}, accepted is at most {largest}, "
+            f"job {job}: found size {sizes[job]}, accepted is at most {largest[job]}, "
             "the size of the largest cluster"
         )
-    allocation: Allocation = _allocate(
-        sizes,
-        np.ascontiguousarray(execution_times, np.float64),
-        np.ascontiguousarray(deadlines, np.float64),
-        cluster_sizes,
-        np.concatenate(release, dtype=np.float64),
-        np.array(backlog, np.float64),
-        stream,
-    )
-    return allocation
+    free, attributes = np.concatenate(release, dtype=np.float64), np.array(backlog, np.float64)
+    if able.all():
+        of_all: Allocation = _allocate(
+            sizes, times, deadlines, cluster_sizes, free, attributes, stream
+        )
+        return of_all
+    parts = []
+    for jobs, clusters in _by_clusters(able):
+        there = np.repeat(np.isin(np.arange(len(cluster_sizes)), clusters), cluster_sizes)
+        part_free, part_attributes = free[there], attributes[clusters]
+        found = _allocate(
+            sizes[jobs],
+            times[np.ix_(jobs, clusters)],
+            deadlines[jobs],
+            cluster_sizes[clusters],
+            part_free,
+            part_attributes,
+            stream,
+        )
+        free[there], attributes[clusters] = part_free, part_attributes
+        parts.append((jobs, clusters, found))
+    return _together(len(sizes), parts)
+
+
+def _by_clusters(able: npt.NDArray[np.bool_]) -> list[tuple[Ints, Ints]]:
+    """Return jobs that can run on the same clusters, and these, the fewest first.
+
+    Of as few, those of the first job.
+
+    Examples
+    --------
+    >>> able = np.array([[True, True], [False, True], [True, True]])
+    >>> [(jobs.tolist(), clusters.tolist()) for jobs, clusters in _by_clusters(able)]
+    [([1], [1]), ([0, 2], [0, 1])]
+    """
+    groups: dict[bytes, list[int]] = {}
+    for job, row in enumerate(able):
+        groups.setdefault(row.tobytes(), []).append(job)
+    found = [(np.array(jobs), np.flatnonzero(able[jobs[0]])) for jobs in groups.values()]
+    return sorted(found, key=lambda group: len(group[1]))
+
+
+def _together(jobs: int, parts: Sequence[tuple[Ints, Ints, Allocation]]) -> Allocation:
+    """Return the allocations of some of the jobs, to some of the clusters, as one of all."""
+    columns = {
+        name: np.empty(jobs, getattr(parts[0][2], name).dtype) for name in Allocation._fields
+    }
+    order, spaces = [], 0
+    for own, clusters, found in parts:
+        for name in columns:
+            columns[name][own] = getattr(found, name)
+        columns["cluster"][own] = clusters[found.cluster]
+        columns["space"][own] += spaces
+        spaces += int(found.space.max()) + 1
+        order.append(own[found.order])
+    return Allocation(**{**columns, "order": np.concatenate(order)})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import compress, groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +62,7 @@ def seed_schedules(
     sizes : sequence of int, shape (jobs,)
         Processors each job needs.
     execution_times : array of shape (jobs, clusters)
-        Seconds each job runs on each cluster.
+        Seconds each job runs on each cluster; infinity where it cannot.
     deadlines : array of shape (jobs,)
         Seconds after dispatch; infinite for a job without one.
     cluster_sizes : sequence of int, shape (clusters,)
@@ -99,10 +99,11 @@ def seed_schedules(
     jobs, clusters = len(sizes), len(processors)
     times = _numbers("execution_times", execution_times, (jobs, clusters))
     due = _numbers("deadlines", deadlines, (jobs,))
-    if not (usable := np.isfinite(times) & (times > 0)).all():
+    if not (usable := times > 0).all():
         job, c = np.argwhere(~usable)[0]
         raise WorkloadError(
-            f"execution_times[{job}, {c}]: found {times[job, c]}, accepted is finite and above 0"
+            f"execution_times[{job}, {c}]: found {times[job, c]}, accepted is above 0, and "
+            "infinity where the job cannot run"
         )
     if not (usable := due > -np.inf).all():
         job = np.argmin(usable)
@@ -233,24 +234,32 @@ class MuscleScheduler(GlobalScheduler):
         sizes = world.jobs["size"][jobs]
         up = [len(booked.release) for booked in self.booked]
         # A job larger than what any TITAN has told to be up waits for repairs, but for a wide one.
-        wide = sizes > world.platform.sizes.max()
-        able = wide | (sizes <= max(up))
+        largest, largest_up = world.platform.sizes.max(), max(up)
+        if world.state.partial:
+            can_run = world.jobs.can_run(jobs)
+            largest = np.where(can_run, world.platform.sizes, 0).max(axis=1)
+            largest_up = np.where(can_run, up, 0).max(axis=1)
+        wide = sizes > largest
+        able = wide | (sizes <= largest_up)
         jobs, sizes, wide = jobs[able], sizes[able], wide[able]
         world.policies.await_room(False)
         first = 0
         for at in [*np.flatnonzero(wide).tolist(), len(jobs)]:
-            if first < at and not self._dispatch_if_due(jobs[first:at], sizes[first:at].min(), up):
+            if first < at and not self._dispatch_if_due(jobs[first:at], np.array(up)):
                 return
             if at < len(jobs) and not self._start_wide(jobs[at]):
                 world.policies.await_room(True)
                 return
             first = at + 1
 
-    def _dispatch_if_due(
-        self, jobs: npt.NDArray[np.int64], smallest: int, up: Sequence[int]
-    ) -> bool:
+    def _dispatch_if_due(self, jobs: npt.NDArray[np.int64], up: npt.NDArray[np.int64]) -> bool:
         """Start a round with these jobs, if a cluster that can hold one is about to run dry."""
-        left = min(left for left, n in zip(self.left, up, strict=True) if n >= smallest)
+        world = self.model.world
+        sizes = world.jobs["size"][jobs]
+        can_hold = up >= sizes.min()
+        if world.state.partial:
+            can_hold = ((up >= sizes[:, None]) & world.jobs.can_run(jobs)).any(axis=0)
+        left = min(left for left, can in zip(self.left, can_hold.tolist(), strict=True) if can)
         due = left <= self.model.round_threshold
         if due:
             self.dispatch(jobs)
@@ -264,15 +273,16 @@ class MuscleScheduler(GlobalScheduler):
         """
         now, jobs, lslt = self.model.now, self.model.world.jobs, self.settings.lslt / 100.0
         size = jobs["size"].item(slot)
+        able = jobs.can_run(np.array([slot]))[0].tolist()
         take = largest_first(
             size,
             [
-                room(booked, now) if within(cluster.links, lslt) else 0
-                for cluster, booked in zip(self.clusters, self.booked, strict=True)
+                room(booked, now) if can and within(cluster.links, lslt) else 0
+                for cluster, booked, can in zip(self.clusters, self.booked, able, strict=True)
             ],
         )
         if take is None or not self.model.world.start(slot, take):
-            later = enough_at(size, self.booked)
+            later = enough_at(size, compress(self.booked, able))
             self._bookings += 1
             self.model.remind(self.name, later if later > now else np.inf, self._bookings)
             return False

@@ -59,7 +59,7 @@ class Backfilling:
                 why = f"{self._local} starts no job {_LOCAL[self._local]}"
                 self._told = f"enough were free meanwhile, but {why}"
         elif self._selection in _GLOBAL and self._job in islice(around.asking, 1, None):
-            enough = (name for name, free in around.free.items() if free >= size)
+            enough = around.with_room(self._job, size)
             if seen := next(filter(around.is_seen, enough), None):
                 why = f"selection={self._selection} starts no job {_GLOBAL[self._selection]}"
                 self._told = f"{seen} had enough free meanwhile, but {why}"

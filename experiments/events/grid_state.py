@@ -86,6 +86,7 @@ class Surroundings:
         self._made: dict[str, _Room] = {}
         self._touched: dict[str, float] = {}  # when jobs or processors last came or went, s
         self._sizes = sizes
+        self._only_on: dict[Identity, list[str]] = {}  # of jobs that cannot run everywhere
         self._at_once, self._in_no_time = at_once, in_no_time
         self._lost: dict[str, float] = {}  # state, as of when (s), that nobody has told of since
         self._placed = False  # whether the global scheduler itself started the last job
@@ -153,11 +154,14 @@ class Surroundings:
             self.asking[identity(event)] = self._needs[identity(event)]
         elif kind == job_events.SUBMITTED:
             self._needs[identity(event)] = event["size"]
+            if "clusters" in event:
+                self._only_on[identity(event)] = event["clusters"]
         elif kind in (job_events.SENT, job_events.STARTED):
             self.asking.pop(identity(event), None)
         elif kind in (job_events.FINISHED, job_events.REJECTED):
             self.asking.pop(identity(event), None)
             self._needs.pop(identity(event), None)
+            self._only_on.pop(identity(event), None)
         elif kind == "SeedSchedule":
             for job in identities(event):
                 self.asking.pop(job, None)
@@ -240,6 +244,11 @@ class Surroundings:
         """Tell whether the global scheduler knows the present state of a cluster."""
         return cluster in self._at_once
 
+    def with_room(self, job: Identity, size: float) -> list[str]:
+        """Return the clusters on which a job can run that have as many processors free."""
+        only = self._only_on.get(job, self.free)
+        return [name for name, free in self.free.items() if free >= size and name in only]
+
     def now_away(self) -> Iterator[str]:
         """Tell how many processors are away now."""
         if away := away_words(self.away):
@@ -252,7 +261,7 @@ class Surroundings:
         """
         size = self.asking.get(job, math.inf)
         up = sum(self._sizes.values()) - sum(self.away.values())
-        if enough := [name for name, free in self.free.items() if free >= size]:
+        if enough := self.with_room(job, size):
             yield f"{enough[0]} has {processors(self.free[enough[0]])} free"
         elif size > up:
             yield "it is too large for what is up"

@@ -87,7 +87,7 @@ class Happenings:
         self._left = left
         for row in records:
             if np.isnan(row["start"]):
-                why = why_rejected(world.state, row)
+                why = why_rejected(world.storage, row)
                 words = f"job {row['number']} is rejected: {processors(row['size'])}, {why}"
                 yield Happening(float(row["arrival"]), _ENDS, words)
                 continue

@@ -101,7 +101,7 @@ class JobEvents:
             told = self._way.pop(job, (0, 0))
             steps = yield from self._setbacks(row, job, *told)
             if np.isnan(row["start"]):
-                why = why_rejected(world.state, row)
+                why = why_rejected(world.storage, row)
                 known = STEPS.index(KNOWN)
                 yield from self._steps(row, steps, known + (why != TOO_LARGE), {}, True)
                 rejected: Event = {"event": REJECTED, **job.facts(), "reason": why}
@@ -233,6 +233,8 @@ class JobEvents:
                 "size": int(row["size"]),
                 "deadline": deadline if deadline < math.inf else None,
             }
+            if only := self._model.world.jobs.only_on(row):
+                event["clusters"] = only
         elif STEPS[step] == KNOWN:
             first = "users" if origin == ANYWHERE else self._names[origin]
             sender = self._teller.pop(job, first)

@@ -211,6 +211,7 @@ class Teller:
             self._tell(time, f"submitted through {to}")
         else:
             self._lines.append(words.submission(self._only or to, None, time, time))
+        self._lines[-1].parts.extend(words.can_run_on(event.get("clusters", ())))
 
     def _heard_of(self, event: Event, time: float) -> None:
         self._known, self._away = time, dict(self._around.away)

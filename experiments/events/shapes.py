@@ -66,6 +66,7 @@ class _Told(_OfJob):
 class _Submitted(_Told):
     size: Several
     deadline: Known
+    clusters: list[str] | None = None
 
 
 class _Transfer(_Told):

@@ -90,9 +90,12 @@ def _submission(model: GridModel, names: Sequence[str], job: np.void) -> Line:
     arrival, origin, world = float(job["arrival"]), int(job["origin"]), model.scheduler.name
     if origin == ANYWHERE:
         world = names[0] if _silent(model) else world
-        return words.submission(world, None, arrival, arrival)
-    told = arrival + float(model.world.state.latency[origin])
-    return words.submission(world, names[origin], arrival, told)
+        line = words.submission(world, None, arrival, arrival)
+    else:
+        told = arrival + float(model.world.state.latency[origin])
+        line = words.submission(world, names[origin], arrival, told)
+    line.parts.extend(words.can_run_on(model.world.jobs.only_on(job)))
+    return line
 
 
 def _way_to_its_cluster(
@@ -158,7 +161,7 @@ def _start(names: Sequence[str], known: Known, job: np.void) -> Line:
 
 def _end(model: GridModel, names: Sequence[str], known: Known, job: np.void) -> Iterator[Line]:
     if np.isnan(job["start"]):
-        why = why_rejected(model.world.state, job)
+        why = why_rejected(model.world.storage, job)
         yield words.rejection(float(job["arrival"]) if why == TOO_LARGE else None, why)
         return
     yield _start(names, known, job)

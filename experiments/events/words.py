@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from experiments.events.happenings import placement, processors
-from experiments.show.numbers import counted, duration, instant
+from experiments.show.numbers import counted, duration, instant, listed
 
 ROUNDING = 1e-6
 """Difference of times (s, or a share of them) that may come from rounding."""
@@ -76,6 +76,15 @@ def needs(size: int, deadline: float, deadlines: str | None) -> str:
         return f"{processors(size)}, no deadline"
     some = {"drawn": "drawn deadline", "mixed": "deadline (drawn if it brought none)"}
     return f"{processors(size)}, {some.get(deadlines or '', 'deadline')} at {instant(deadline)}"
+
+
+def can_run_on(clusters: Sequence[str]) -> list[str]:
+    """Tell on which clusters alone a job can run; of none, that it can on all, nothing.
+
+    >>> can_run_on([]), can_run_on(["C1", "C3"])
+    ([], ['it can run on C1 and C3 only'])
+    """
+    return [f"it can run on {listed(clusters)} only"] if clusters else []
 
 
 def submission(world: str, through: str | None, arrival: float, told: float) -> Line:

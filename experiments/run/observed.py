@@ -47,7 +47,7 @@ class Observed:
         """Add jobs, in order of leaving."""
         self.tally.add(records, self._counted_from)
         gone = records.rows[np.isnan(records["start"])]
-        self.rejections.update(why_rejected(self._model.world.state, row) for row in gone)
+        self.rejections.update(why_rejected(self._model.world.storage, row) for row in gone)
         if self._listed is None and not self._in_rounds:
             return
         self._left.append(records)

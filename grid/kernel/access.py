@@ -61,7 +61,7 @@ def start_split(
 ) -> int:
     """Start a job of the global queue as `known.take` says; return what `taken_for` does."""
     state, tables = box[0], between_runs(box, slots, events, processors, turns, sliding)
-    taken = taken_for(state, slots[job].size, False)
+    taken = taken_for(state, slots[job], False)
     if taken > 0:
         start_as_taken(state, tables, job)
         clear_take(state)

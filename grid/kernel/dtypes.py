@@ -168,6 +168,7 @@ FINISHED = np.dtype(
         ("origin", np.int64),
         ("user", np.int64),
         ("application", np.int64),
+        ("times_row", np.int64),
         ("restarts", np.int64),
         ("cluster", np.int64),  # NONE: co-allocated, or rejected
         ("split", np.int64),  # its row among the co-allocated jobs that left, or NONE

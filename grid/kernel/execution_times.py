@@ -1,13 +1,15 @@
 """How long a job runs on each cluster: e_ij of `muscle`, section 2.
 
 That is its run time over the rate of the cluster, unless the job has a row in a table of execution
-times of its own. The table is found by its address, for only runs with such jobs have one.
+times of its own: there, infinity is for clusters on which it cannot run. The table is found by its
+address, for only runs with such jobs have one.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import float64, types
 from numba.extending import intrinsic
 
@@ -50,12 +52,55 @@ def predicted_time(state: State, slot: Any, cluster: int) -> float:
 
 
 @inlined
-def tell_rates(state: State, slot: Any) -> None:
-    """Have whoever decides about a job know the rate of each cluster for that job."""
+def can_run(state: State, slot: Any, cluster: int) -> bool:
+    """Tell whether a job can run on a cluster, if its processors are enough."""
+    if state.partial == 0 or slot.times_row == BY_RATES:
+        return True
+    return execution_time(state, slot, cluster) < np.inf
+
+
+@inlined
+def room_for(state: State, slot: Any) -> int:
+    """Return the processors of the clusters, or the largest of them, on which a job can run."""
+    most = total = 0
+    for cluster in range(state.clusters):
+        if can_run(state, slot, cluster):
+            most = max(most, state.size[cluster])
+            total += state.size[cluster]
+    return int(total if state.spans == 1 else most)
+
+
+@inlined
+def show_clusters(state: State, slot: Any) -> None:
+    """Have whoever decides about a job know the clusters as they are for it.
+
+    Those on which it cannot run have no processors, until `show_as_they_are`.
+    """
     if state.times_at == 0:
         return
+    known = state.known
     for cluster in range(state.clusters):
         rate = state.predicted_rate[cluster]
-        if slot.times_row != BY_RATES:
+        if not can_run(state, slot, cluster):
+            state.hiding = 1
+            state.hidden_free[cluster], state.hidden_up[cluster] = (
+                known.free[cluster],
+                known.up[cluster],
+            )
+            known.size[cluster] = known.free[cluster] = known.up[cluster] = 0
+        elif slot.times_row != BY_RATES:
             rate = slot.predicted_runtime / predicted_time(state, slot, cluster)
-        state.known.rate[cluster] = rate
+        known.rate[cluster] = rate
+
+
+@inlined
+def show_as_they_are(state: State) -> None:
+    """End what `show_clusters` began, but for the rates."""
+    if state.hiding == 0:
+        return
+    state.hiding = 0
+    for cluster in range(state.clusters):
+        if state.known.size[cluster] == 0:
+            state.known.size[cluster] = state.size[cluster]
+            state.known.free[cluster] = state.hidden_free[cluster]
+            state.known.up[cluster] = state.hidden_up[cluster]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grid.kernel.compile import inlined
-from grid.kernel.execution_times import tell_rates
+from grid.kernel.execution_times import can_run, show_as_they_are, show_clusters
 from grid.kernel.lifecycle.arrival import send
 from grid.kernel.lifecycle.departure import reject
 from grid.kernel.lifecycle.execution import start_as_taken
@@ -32,7 +32,7 @@ REFUSED_START, IMPOSSIBLE = -1, -2
 
 
 @inlined
-def taken_for(state: State, size: int, by_told: bool) -> int:
+def taken_for(state: State, slot: Any, by_told: bool) -> int:
     """Return how many processors `known.take` names, if they are the job's and can be had.
 
     Clusters refuse a start for which they are not as free as brokers had told. Who decides by what
@@ -43,13 +43,13 @@ def taken_for(state: State, size: int, by_told: bool) -> int:
     for cluster in range(len(state.free)):
         count = state.known.take[cluster]
         if count != 0:
-            if count < 0 or count > state.size[cluster]:
+            if count < 0 or count > state.size[cluster] or not can_run(state, slot, cluster):
                 return IMPOSSIBLE
             if by_told and count > state.known.free[cluster]:
                 return IMPOSSIBLE
             refused |= count > state.free[cluster]
             taken += count
-    if taken != size:
+    if taken != slot.size:
         return IMPOSSIBLE
     return REFUSED_START if refused else taken
 
@@ -110,7 +110,7 @@ def _visit(state: State, memory: Any) -> int:
 @inlined
 def _start(state: State, tables: Tables, job: int) -> tuple[int, bool]:
     """Start a job as `known.take` says, as `_carry_out`."""
-    taken = taken_for(state, tables.slots[job].size, True)
+    taken = taken_for(state, tables.slots[job], True)
     if taken == IMPOSSIBLE:
         return broken(state, job, START), False
     if taken == REFUSED_START:
@@ -124,11 +124,16 @@ def _start(state: State, tables: Tables, job: int) -> tuple[int, bool]:
 
 
 @inlined
+def _can_hold(state: State, slot: Any, cluster: int) -> bool:
+    return bool(slot.size <= state.size[cluster] and can_run(state, slot, cluster))
+
+
+@inlined
 def _carry_out(state: State, tables: Tables, job: int, answer: int) -> tuple[int, bool]:
     """Do with a job as answered; return why that cannot be, or GO_ON, and whether it waits."""
     if answer == START:
         return _start(state, tables, job)
-    if 0 <= answer < state.clusters and tables.slots[job].size <= state.size[answer]:
+    if 0 <= answer < state.clusters and _can_hold(state, tables.slots[job], answer):
         send(state, tables.slots, tables.events, job, answer)
     elif answer == REJECT:
         if state.finished == len(tables.finished):
@@ -146,15 +151,17 @@ def _place(state: State, tables: Tables) -> int:
     slots, job = tables.slots, state.cursor
     if state.answered == 1:
         state.answered = 0
+        show_as_they_are(state)
         answer = int(state.answer)
         if answer != state.answer:
             return broken(state, job, state.answer)
     else:
-        tell_rates(state, slots[job])
+        show_clusters(state, slots[job])
         if state.place_at == 0:
             state.job = job
             return PLACE
         answer = call_place(state.place_at, state.known, slots[job], tables.memory)
+        show_as_they_are(state)
     following, size, queue = slots[job].next, slots[job].size, slots[job].queue
     reason, waits = _carry_out(state, tables, job, answer)
     if reason != GO_ON:

@@ -93,6 +93,7 @@ class State(Record):
     # where the run time to expect of each arrival comes from: TRUTH, ASKED or REQUESTED
     predicting = Number(int)
     times_at = Number(int)  # address of the table of execution times, 0: no job has a row there
+    partial = Number(int)  # 1: some of these jobs cannot run on every cluster
     # tables
     vacant = Number(int)  # first vacant slot
     vacant_turn = Number(int)  # first vacant turn of plans
@@ -151,6 +152,7 @@ class State(Record):
     job = Number(int)  # slot that a decision is about
     answer = Number(float)
     largest = Number(int)  # processors of the largest job that can ever run
+    spans = Number(int)  # 1: a job may run on several clusters
     # what splitting a job makes of its execution time; 0: the links that it shares decide
     penalty = Number(float)
     known: Field[Any] = Field(_known)  # what it decides by
@@ -190,6 +192,10 @@ class State(Record):
     rate = Column(np.float64, CLUSTER)  # speed relative to rate 1
     # as predicted; `known.rate` is that for the job which a decision is about
     predicted_rate = Column(np.float64, CLUSTER)
+    # while whoever decides about a job that cannot run there does not see it: what was known of it
+    hiding = Number(int)  # 1: some are not seen
+    hidden_free = Column(np.int64, CLUSTER)  # processors
+    hidden_up = Column(np.int64, CLUSTER)  # processors
     up = Column(np.int64, CLUSTER)  # processors not failed
     remaining = Column(np.int64, CLUSTER)  # of these, do not go when their jobs end
     free = Column(np.int64, CLUSTER)  # processors

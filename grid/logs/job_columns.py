@@ -145,17 +145,25 @@ def execution_times(
             raise WorkloadError(
                 f"{where}: no column {quoted(ON_CLUSTER + name)}; accepted: one for each cluster"
             )
-    accepted = f"seconds, from {SHORTEST_RUN:g} to {LONGEST:g}"
+    accepted = f"seconds, from {SHORTEST_RUN:g} to {LONGEST:g}, or nothing where it cannot run"
     seconds = np.empty((len(columns[ON_CLUSTER + names[0]]), len(names)))
     for index, name in enumerate(names):
         for row, cell in enumerate(columns[ON_CLUSTER + name]):
             try:
-                seconds[row, index] = _within(number(cell), SHORTEST_RUN, LONGEST)
+                seconds[row, index] = (
+                    _within(number(cell), SHORTEST_RUN, LONGEST) if cell else np.inf
+                )
             except ValueError:
-                found = f"is {quoted(cell)}" if cell else "is empty"
                 raise WorkloadError(
-                    f"{place(row)}: {plain(ON_CLUSTER + name, 100)} {found}; accepted: {accepted}"
+                    f"{place(row)}: {plain(ON_CLUSTER + name, 100)} is {quoted(cell)}; accepted: "
+                    f"{accepted}"
                 ) from None
+    nowhere = np.flatnonzero(np.isinf(seconds).all(axis=1))
+    if len(nowhere):
+        raise WorkloadError(
+            f"{place(int(nowhere[0]))}: found no execution time on any cluster; accepted: one at "
+            "least, where the job can run"
+        )
     return ExecutionTimes(names, seconds)
 
 
@@ -226,7 +234,9 @@ def cells(
     if times is not None:
         seconds = times.seconds[jobs["times_row"]]
         for index, name in enumerate(times.clusters):
-            told[ON_CLUSTER + name] = seconds[:, index].tolist()
+            told[ON_CLUSTER + name] = [
+                "" if math.isinf(time) else time for time in seconds[:, index].tolist()
+            ]
     return told
 
 

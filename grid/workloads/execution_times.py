@@ -22,7 +22,7 @@ class ExecutionTimes:
     clusters : tuple of str
         Names of the clusters.
     seconds : array, shape (rows, clusters)
-        Row ``times_row`` is that of a job.
+        Row ``times_row`` is that of a job; infinity where it cannot run.
     """
 
     clusters: tuple[str, ...]
@@ -36,8 +36,8 @@ class ExecutionTimes:
 
     @property
     def longest(self) -> Floats:
-        """The longest of each row, s."""
-        longest: Floats = self.seconds.max(axis=1)
+        """The longest of each row where the job can run, s."""
+        longest: Floats = np.where(np.isinf(self.seconds), 0.0, self.seconds).max(axis=1)
         return longest
 
     def cut(self, jobs: JobArray, runtimes: Floats) -> ExecutionTimes:

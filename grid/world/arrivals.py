@@ -28,17 +28,18 @@ class Arrivals:
     def take_times(self, times: npt.NDArray[np.float64]) -> None:
         """Take the execution times of jobs that have some of their own on each cluster.
 
-        To be called before any comes.
+        To be called before any comes, and before anybody is said to decide about them.
 
         Parameters
         ----------
         times : array, shape (rows, clusters)
-            Seconds, above 0. The job's field ``times_row`` is its row.
+            Seconds, above 0, infinity where a job cannot run. The job's field ``times_row`` is its
+            row.
 
         Raises
         ------
         WorkloadError
-            If there is not one for each cluster, or one is none.
+            If there is not one for each cluster, one is none, or a job can run nowhere.
         """
         check_times(times, self._storage.state.clusters)
         self._storage.take_times(times)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from grid.jobs import BY_RATES
 from grid.kernel import access
 from grid.kernel.state import COALLOCATED, GLOBAL, RUNNING
 from grid.world.storage import Storage
@@ -33,8 +34,29 @@ class Jobs:
 
     @property
     def times(self) -> npt.NDArray[np.float64]:
-        """Execution times, s, shape (rows, clusters), of jobs with a ``times_row``."""
+        """Execution times, s, of jobs with a ``times_row``; infinity where they cannot run."""
         return self._storage.times
+
+    def can_run(self, slots: Indices) -> npt.NDArray[np.bool_]:
+        """Return whether each job can run on each cluster: shape (jobs, clusters)."""
+        rows = self["times_row"][slots]
+        able = np.ones((len(slots), self._storage.state.clusters), np.bool_)
+        able[rows != BY_RATES] = np.isfinite(self.times[rows[rows != BY_RATES]])
+        return able
+
+    def only_on(self, job: np.void) -> list[str]:
+        """Return the names of the clusters on which a job can run, if it cannot on all.
+
+        Parameters
+        ----------
+        job : void
+            Its row among those that live, or of those that left.
+        """
+        row = int(job["times_row"])
+        if row == BY_RATES or np.isfinite(self.times[row]).all():
+            return []
+        names = self._storage.platform.names
+        return [name for name, time in zip(names, self.times[row], strict=True) if time < np.inf]
 
     @property
     def slots(self) -> npt.NDArray[np.void]:

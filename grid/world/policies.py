@@ -117,9 +117,12 @@ class Policies:
         self.set_addresses(compiled or Addresses())
         state.penalty = rules.penalty
         state.largest = int(state.size.sum() if rules.spans else state.size.max())
+        state.spans = int(rules.spans)
+        # What is refused to a job that cannot run everywhere says nothing of larger ones.
+        larger_wait = rules.larger_wait and state.partial == 0
         # Only who knows all at once can rely on what it found before, and is never refused a start.
-        relies = rules.larger_wait and free and reservations == 0 and bool(state.at_once.all())
-        state.larger_wait = int(rules.larger_wait)
+        relies = larger_wait and free and reservations == 0 and bool(state.at_once.all())
+        state.larger_wait = int(larger_wait)
         state.by_size = int(relies and state.largest < k.LINES)
         state.visits, state.queues = int(rules.queues != ""), k.QUEUES[rules.queues]
         if memory is not None:

@@ -99,6 +99,7 @@ class Storage:
         """Keep a table of execution times where the kernel finds it."""
         self.times = np.ascontiguousarray(times, np.float64)
         self.state.times_at = self.times.ctypes.data if len(times) else 0
+        self.state.partial = int(np.isinf(self.times).any())
 
     @property
     def kind(self) -> Kind:

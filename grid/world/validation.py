@@ -13,7 +13,6 @@ from grid.foreign import quoted
 from grid.jobs import ANYWHERE, BY_RATES, JOB, LONGEST, SHORTEST_RUN, JobArray
 from grid.kernel import state as k
 from grid.kernel.compile import compiled
-from grid.kernel.state import State
 from grid.world.storage import Storage
 
 Indices = npt.NDArray[np.int64]
@@ -22,13 +21,30 @@ TOO_LARGE, IMPOSSIBLE = "larger than can ever run", "impossible for the global s
 """Why jobs are rejected."""
 
 
-def why_rejected(state: State, job: np.void) -> str:
+def why_rejected(storage: Storage, job: np.void) -> str:
     """Return why a job was rejected, a row of those that left."""
-    return TOO_LARGE if job["size"] > state.largest else IMPOSSIBLE
+    state, rooms = storage.state, storage.platform.sizes
+    if job["times_row"] != BY_RATES:
+        rooms = rooms[np.isfinite(storage.times[job["times_row"]])]
+    room = min(state.largest, rooms.sum() if state.spans else rooms.max())
+    return TOO_LARGE if job["size"] > room else IMPOSSIBLE
 
 
 def _named(storage: Storage, slot: int) -> str:
     return f"job {storage.columns['number'][slot]} (size {storage.columns['size'][slot]})"
+
+
+def cannot_run(storage: Storage, slot: int, cluster: int) -> bool:
+    """Tell whether a job has no execution time on a cluster, of a table with such times."""
+    row = storage.columns["times_row"].item(slot)
+    return row != BY_RATES and bool(np.isinf(storage.times[row, cluster]))
+
+
+def _only_on(storage: Storage, slot: int) -> str:
+    """Say on which clusters alone a job can run, if it cannot on some."""
+    names = storage.platform.names
+    able = [name for c, name in enumerate(names) if not cannot_run(storage, slot, c)]
+    return "" if len(able) == len(names) else f"; it can run on {', '.join(able)} only"
 
 
 def broken_answer(storage: Storage, slot: int, answer: float) -> str:
@@ -53,13 +69,14 @@ def broken_answer(storage: Storage, slot: int, answer: float) -> str:
         told = "free" if state.at_once.all() else "that brokers tell are free"
         return (
             f"placement of {job}: {taken}; accepted: {jobs['size'][slot]} processors in "
-            f"all, of those {told}: {free}"
+            f"all, of those {told}: {free}{_only_on(storage, slot)}"
         )
     found = f"cluster {answer:g}"
     if 0 <= answer < state.clusters and answer == int(answer):
         found = f"{names[int(answer)]}, which has {state.size[int(answer)]} processors"
     sizes = ", ".join(f"{c.name} ({c.size})" for c in storage.platform.clusters)
-    return f"placement of {job}: {found}; accepted: a cluster that can hold it, of {sizes}"
+    only = _only_on(storage, slot)
+    return f"placement of {job}: {found}; accepted: a cluster that can hold it, of {sizes}{only}"
 
 
 @compiled()
@@ -90,12 +107,18 @@ def check_times(times: npt.NDArray[np.float64], clusters: int) -> None:
             f"execution times: found an array of shape {np.shape(times)}; accepted: one of shape "
             f"(rows, {clusters}), a column for each cluster"
         )
-    bad = np.argwhere(~((times >= SHORTEST_RUN) & (times <= LONGEST)))
+    bad = np.argwhere(~((times >= SHORTEST_RUN) & (times <= LONGEST) | np.isposinf(times)))
     if len(bad):
         row, cluster = bad[0].tolist()
         raise WorkloadError(
             f"execution times: row {row}, cluster {cluster}: found {times[row, cluster]}; "
-            f"accepted: seconds from {SHORTEST_RUN:g} to {LONGEST:g}"
+            f"accepted: seconds from {SHORTEST_RUN:g} to {LONGEST:g}, or infinity"
+        )
+    nowhere = np.flatnonzero(np.isinf(times).all(axis=1))
+    if len(nowhere):
+        raise WorkloadError(
+            f"execution times: row {nowhere[0]}: found none; accepted: one at least, for a cluster "
+            "on which the job can run"
         )
 
 
@@ -157,7 +180,12 @@ def check_sending(storage: Storage, jobs: Indices, clusters: Indices) -> None:
         check_waits(storage, job)
         if job in jobs[:index]:
             raise PlacementError(f"slot {job}: accepted: jobs of the global queue, each once")
-        if not 0 <= cluster < storage.state.clusters or sizes[job] > storage.state.size[cluster]:
+        there = 0 <= cluster < storage.state.clusters
+        if (
+            not there
+            or sizes[job] > storage.state.size[cluster]
+            or cannot_run(storage, job, cluster)
+        ):
             raise PlacementError(broken_answer(storage, job, cluster))
 
 

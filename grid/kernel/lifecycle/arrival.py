@@ -11,7 +11,7 @@ from grid.kernel.advertisements import learn_returned, news_of, repeated
 from grid.kernel.compile import inlined, part
 from grid.kernel.distance import stage
 from grid.kernel.events import schedule
-from grid.kernel.execution_times import execution_time, predicted_time
+from grid.kernel.execution_times import execution_time, predicted_time, room_for
 from grid.kernel.lifecycle.departure import reject
 from grid.kernel.policies.policy_view import change_work
 from grid.kernel.processors import ask_for_plan, touch
@@ -93,7 +93,7 @@ def submit(state: State, tables: Tables, row: Any) -> None:
     slot.turns_due = 0
     if slot.origin != ANYWHERE:
         state.received[slot.origin] += 1
-    if slot.size > state.largest:
+    if slot.size > state.largest or (state.partial == 1 and slot.size > room_for(state, slot)):
         reject(state, tables, job)
         return
     if slot.origin != ANYWHERE and state.visits == 1 and queue_of(state, slot) == slot.origin:

@@ -33,6 +33,7 @@ def record(state: State, tables: Tables, job: int, split: int, start: float, fin
     row.origin = slot.origin
     row.user = slot.user
     row.application = slot.application
+    row.times_row = slot.times_row
     row.restarts = slot.restarts
     row.cluster = slot.cluster
     row.split = split

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined, part
-from grid.kernel.execution_times import tell_rates
+from grid.kernel.execution_times import can_run, show_as_they_are, show_clusters
 from grid.kernel.lifecycle.arrival import send
 from grid.kernel.lifecycle.departure import reject
 from grid.kernel.lifecycle.execution import start_as_taken
@@ -131,15 +131,17 @@ def _drop(state: State, reservations: Any) -> None:
 
 
 @inlined
-def _is_there(state: State, size: int) -> bool:
+def _is_there(state: State, slot: Any) -> bool:
     """Tell whether `known.take` names as many processors as a job needs, all of them free."""
     taken = 0
     for cluster in range(len(state.free)):
         count = state.known.take[cluster]
         if count < 0 or count > state.known.free[cluster]:
             return False
+        if count > 0 and not can_run(state, slot, cluster):
+            return False
         taken += count
-    return bool(taken == size)
+    return bool(taken == slot.size)
 
 
 @inlined
@@ -283,6 +285,7 @@ def _ask(state: State, tables: Tables, own: bool) -> int:
     slot = tables.slots[job]
     if state.answered == 1:
         state.answered = 0
+        show_as_they_are(state)
         answer = int(state.answer)
         if answer != state.answer:
             come_back(state)
@@ -293,16 +296,18 @@ def _ask(state: State, tables: Tables, own: bool) -> int:
             state.moment += 1
             return GO_ON
         imagine(state, moment)
-        tell_rates(state, slot)
+        show_clusters(state, slot)
         if state.place_at == 0:
             state.job = job
             return PLACE
         answer = WAIT
         if not _must_wait(state, slot, tables.memory):
             answer = _asked(state, slot, tables.memory, tables.foresight.memory)
-    is_there = answer != START or _is_there(state, slot.size)
+        show_as_they_are(state)
+    is_there = answer != START or _is_there(state, slot)
     come_back(state)
-    if not is_there or not REJECT <= answer < state.clusters:
+    can_be_sent = answer < 0 or (answer < state.clusters and can_run(state, slot, answer))
+    if not is_there or answer < REJECT or not can_be_sent:
         return broken(state, job, answer)
     if answer == START:
         _try_start(state, tables, own)

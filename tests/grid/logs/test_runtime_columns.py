@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 
 import pytest
 
@@ -13,6 +14,7 @@ from grid.logs.workload import read_log, read_site_logs
 ROWS = """arrival,size,runtime@B,requested_time,runtime@A
 5,1,30,25,20
 0,2,6,,12
+9,2,,,1e-6
 """
 
 
@@ -25,9 +27,10 @@ def path(tmp_path):
 def test_times_are_those_of_the_clusters_in_their_order(path):
     table = read_log(path, ("A", "B"))
     assert table.times.clusters == ("A", "B")
-    assert table.jobs["size"].tolist() == [2, 1]
-    assert table.times.seconds[table.jobs["times_row"]].tolist() == [[12, 6], [20, 30]]
-    assert table.jobs["runtime"].tolist() == [6, 20]  # the shortest
+    assert table.jobs["size"].tolist() == [2, 1, 2]
+    own = table.times.seconds[table.jobs["times_row"]].tolist()
+    assert own == [[12, 6], [20, 30], [1e-6, math.inf]]
+    assert table.jobs["runtime"].tolist() == [6, 20, 1e-6]  # the shortest
 
 
 def test_a_run_time_of_their_own_stays(tmp_path):
@@ -66,8 +69,8 @@ def test_the_content_tells_that_it_is_a_table(path):
 def test_sites_with_times_and_without_are_one_workload(path, tmp_path):
     (tmp_path / "plain.csv").write_text("arrival,size,runtime\n1,1,9\n")
     table = read_site_logs({"A": tmp_path / "plain.csv", "B": path}, ("A", "B"))
-    assert table.jobs["times_row"].tolist() == [1, -1, 0]
-    assert table.times.seconds.tolist() == [[20, 30], [12, 6]]
+    assert table.jobs["times_row"].tolist() == [1, -1, 0, 2]
+    assert table.times.seconds.tolist() == [[20, 30], [12, 6], [1e-6, math.inf]]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +84,7 @@ def test_sites_with_times_and_without_are_one_workload(path, tmp_path):
         ("arrival,size,runtime@A,runtime@B\n0,1,1,x", ":2: runtime@B is 'x'; accepted: seconds"),
         ("arrival,size,runtime@A,runtime@B\n0,1,-1,2", ":2: runtime@A is '-1'; accepted: seconds"),
         ("arrival,runtime@A,runtime@B\n0,1,2", ":1: no column size"),
+        ("arrival,size,runtime@A,runtime@B\n0,1,,", ":2: found no execution time on any cluster"),
     ],
 )
 def test_what_is_wrong_is_said(rows, message, tmp_path):
