@@ -1,1 +1,14 @@
 """PACE: execution times predicted before jobs run (`muscle`, section 2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grid.lazy import exported
+
+if TYPE_CHECKING:
+    from agents.pace.evaluation import predict
+
+__all__ = ["predict"]
+
+__getattr__ = exported(__name__, {"predict": "agents.pace.evaluation"})

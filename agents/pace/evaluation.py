@@ -1,0 +1,91 @@
+"""PACE's evaluation engine: execution times from models of applications and of hardware."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+from agents.pace.application import Application, Subtask, application_of
+from agents.pace.hardware import Hardware, hardware_of
+from agents.pace.templates import TEMPLATES, Step
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.jobs import LONGEST, SHORTEST_RUN
+
+
+def predict(
+    application: str | Application,
+    hardware: str | Hardware,
+    processors: int,
+    problem_size: float,
+) -> float:
+    """Return the execution time of an application.
+
+    Evaluations are kept: the same question is answered from memory.
+
+    Parameters
+    ----------
+    application : str or Application
+        Name of a packaged model, or the path of a ``.toml`` file, or the model.
+    hardware : str or Hardware
+        Likewise, of the cluster.
+    processors : int
+        From 1.
+    problem_size : float
+        n, above 0.
+
+    Returns
+    -------
+    float
+        s
+
+    Raises
+    ------
+    GridError
+        If a model or a number cannot be used.
+
+    Examples
+    --------
+    >>> [round(predict("cpi", "workstations", processors, 1e6), 4) for processors in (1, 4)]
+    [0.06, 0.0152]
+    """
+    if isinstance(processors, bool) or processors != int(processors) or processors < 1:
+        raise GridError(f"processors: found {quoted(processors)}; accepted: a whole number from 1")
+    if not 0 < problem_size < math.inf:
+        raise GridError(f"problem_size: found {quoted(problem_size)}; accepted: a number above 0")
+    return evaluate(
+        application_of(application), hardware_of(hardware), int(processors), float(problem_size)
+    )
+
+
+@functools.lru_cache(maxsize=1 << 20)
+def evaluate(
+    application: Application, hardware: Hardware, processors: int, problem_size: float
+) -> float:
+    """Return the execution time of an application, s: the sum over its subtasks, times iterations.
+
+    Raises
+    ------
+    GridError
+        If the hardware does not know an operation, or that is no time of a job.
+    """
+    one = math.fsum(
+        time_of(subtask, hardware, processors, problem_size) for subtask in application.subtasks
+    )
+    time = one * application.iterations(problem_size, processors)
+    if not SHORTEST_RUN <= time <= LONGEST:
+        raise GridError(
+            f"application {quoted(application.name)} on {hardware.name}: {time:g} s on "
+            f"{processors} processors at n = {problem_size:g}; accepted: from {SHORTEST_RUN:g} to "
+            f"{LONGEST:g} s"
+        )
+    return time
+
+
+def time_of(subtask: Subtask, hardware: Hardware, processors: int, problem_size: float) -> float:
+    """Return the time of a subtask, s."""
+    n, p = problem_size, processors
+    computation = math.fsum(count(n, p) * hardware.cost(kind) for kind, count in subtask.operations)
+    message = hardware.message(subtask.message(n, p)) if p > 1 else 0.0
+    stages = max(1.0, subtask.stages(n, p))
+    return TEMPLATES[subtask.template](Step(computation, message, p, stages))
