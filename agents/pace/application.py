@@ -92,7 +92,7 @@ def _subtask(where: str, number: int, table: Mapping[str, Any]) -> Subtask:
     where = f"{where}: subtask {quoted(table.get('name', number))}"
     checked_keys(where, table, {"template", "operations"}, {"name", "message", "stages"})
     template, operations = table["template"], table["operations"]
-    if template not in TEMPLATES:
+    if not isinstance(template, str) or template not in TEMPLATES:
         raise GridError(
             f"{where}: template: found {quoted(template)}; {meant(str(template), TEMPLATES)}"
         )

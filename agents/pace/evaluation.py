@@ -7,10 +7,12 @@ import math
 
 from agents.pace.application import Application, Subtask, application_of
 from agents.pace.hardware import Hardware, hardware_of
+from agents.pace.reading import packaged
 from agents.pace.templates import TEMPLATES, Step
 from grid.errors import GridError
-from grid.foreign import quoted
+from grid.foreign import plain, quoted
 from grid.jobs import LONGEST, SHORTEST_RUN
+from grid.platform.multicluster import Platform
 
 
 def predict(
@@ -56,6 +58,39 @@ def predict(
     return evaluate(
         application_of(application), hardware_of(hardware), int(processors), float(problem_size)
     )
+
+
+class Evaluator:
+    """The execution times of applications on the clusters of a platform; models are read once.
+
+    Parameters
+    ----------
+    platform : Platform
+    """
+
+    def __init__(self, platform: Platform) -> None:
+        self._clusters = platform.clusters
+        self._hardware: list[Hardware] = []
+        self._applications: dict[str, Application] = {}
+
+    def __call__(self, application: str, processors: int, problem_size: float) -> list[float]:
+        """Return the execution time on each cluster, s.
+
+        Raises
+        ------
+        GridError
+            If a cluster names no hardware, or as `predict`.
+        """
+        if bare := [cluster.name for cluster in self._clusters if not cluster.hardware]:
+            raise GridError(
+                f"application {quoted(application)}: cluster {plain(bare[0])} names no hardware; "
+                f"accepted: `hardware` of each, {', '.join(packaged('hardware'))} or a .toml"
+            )
+        self._hardware = self._hardware or [hardware_of(each.hardware) for each in self._clusters]
+        if application not in self._applications:
+            self._applications[application] = application_of(application)
+        model = self._applications[application]
+        return [predict(model, each, processors, problem_size) for each in self._hardware]
 
 
 @functools.lru_cache(maxsize=1 << 20)

@@ -35,12 +35,10 @@ def named(kind: str, name: str) -> dict[str, Any]:
     """
     known = packaged(kind)
     if not name.endswith(".toml") and name not in known:
-        raise GridError(
-            f"PACE: {kind}: {quoted(name)}: unknown; {meant(name, known)}, or the path of a .toml"
-        )
+        accepted = f"accepted: {', '.join(known)}, or the path of a .toml"
+        raise GridError(f"PACE: {kind}: {quoted(name)}: unknown; {meant(name, known, accepted)}")
     path = Path(name) if name.endswith(".toml") else MODELS / kind / f"{name}.toml"
-    accepted = f"a model of {kind} in TOML"
-    return toml_of(text_of(path, accepted), str(path))
+    return toml_of(text_of(path, f"a model of {kind} in TOML"), str(path))
 
 
 def checked_keys(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agents.pace.evaluation import Evaluator
 from experiments.scenario.parameters import Parameters
 from grid.distributions import (
     BoundedPareto,
@@ -70,9 +71,10 @@ def read_source(source: Source, platform: Platform, parameters: Parameters) -> T
 def _read(source: Source, platform: Platform, parameters: Parameters) -> Table:
     one = isinstance(source, (str, Path))
     how = (getattr(parameters, name) for name in (READ if one else ALL_READ))
+    times_on = Evaluator(platform)
     if isinstance(source, (str, Path)):
-        return read_log(source, platform.names, platform.speed, *how)
-    return read_site_logs(site_paths(source), platform.names, platform.speed, *how)
+        return read_log(source, platform.names, platform.speed, times_on, *how)
+    return read_site_logs(site_paths(source), platform.names, platform.speed, times_on, *how)
 
 
 def paths_of(source: Source) -> list[str]:

@@ -15,12 +15,13 @@ from grid.logs.batsim import batsim_log, write_batsim
 from grid.logs.fields import FIELDS, PARTITION
 from grid.logs.files import bare_name, opened, refuse_foreign
 from grid.logs.gwf import gwf_log
-from grid.logs.job_columns import COLUMNS, ON_CLUSTER
+from grid.logs.job_columns import COLUMNS
 from grid.logs.job_csv import csv_log, write_csv
 from grid.logs.log import SAID, Log
 from grid.logs.parquet import parquet_log, write_parquet
 from grid.logs.sacct import sacct_log
 from grid.logs.swf import swf_log, write_swf
+from grid.logs.time_columns import tells_times
 from grid.names import meant
 from grid.workloads.table import Table
 
@@ -221,7 +222,7 @@ def _by_lines(lines: list[str]) -> str | None:
     if {"JobID", "JobIDRaw"} & set(first.split("|")):
         return "sacct"
     names = [cell.strip() for cell in first.split(",")]
-    if "," in first and all(name in COLUMNS or name.startswith(ON_CLUSTER) for name in names):
+    if "," in first and all(name in COLUMNS or tells_times(name) for name in names):
         return "csv"
     if first.startswith(";"):
         return "swf"

@@ -6,14 +6,15 @@ clusters; components are written ``8+3+2``, are unordered unless `request` says 
 a column `size`, their sum, needless. Ordered ones are those of the first cluster, of the second and
 so on, 0 where the job has none, such as ``0+20``. Users and applications are whole numbers; an
 empty cell says nothing of the job. Columns such as ``runtime@C1``, one for each cluster, say how
-long jobs run there; then a column `runtime` is needless, and the shortest of them stands for it.
+long jobs run there; then a column `runtime` is needless, and the shortest of them stands for it. A
+column `problem_size` makes that of applications one of names: see `grid.logs.time_columns`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,6 @@ from grid.jobs import (
     MAX_COMPONENTS,
     ORDERED,
     REQUEST_KINDS,
-    SHORTEST_RUN,
     TOTAL,
     UNKNOWN,
     UNORDERED,
@@ -34,6 +34,15 @@ from grid.jobs import (
     job_table,
 )
 from grid.logs.files import WHOLE_NUMBER, number, seconds, whole
+from grid.logs.time_columns import (
+    ON_CLUSTER,
+    PROBLEM_SIZE,
+    Work,
+    execution_times,
+    is_of_times,
+    tells_times,
+    work_of,
+)
 from grid.names import meant
 from grid.workloads.communication import COMMUNICATION
 from grid.workloads.execution_times import ExecutionTimes
@@ -55,8 +64,25 @@ COLUMNS = (
 )
 REQUIRED = ("arrival", "size", "runtime")
 
-ON_CLUSTER = "runtime@"
-"""How the names of columns of execution times begin, before that of the cluster."""
+
+class FromColumns(NamedTuple):
+    """What columns of text say.
+
+    Attributes
+    ----------
+    jobs : JobArray
+    times : ExecutionTimes or None
+        On each cluster, where columns tell them.
+    work : Work or None
+        What jobs compute, likewise.
+    sites : tuple of str
+        Names that origins are indices of.
+    """
+
+    jobs: JobArray
+    times: ExecutionTimes | None
+    work: Work | None
+    sites: tuple[str, ...]
 
 
 def parsed(
@@ -83,8 +109,6 @@ def parsed(
     rows = len(next(iter(columns.values())))
     jobs = job_table(rows)
     for name, cells in columns.items():
-        if name.startswith(ON_CLUSTER):
-            continue
         parse, accepted = _cell(name, clusters)
         filled = [row for row, cell in enumerate(cells) if cell]
         wanted = "components" if "size" not in columns else "size"
@@ -110,81 +134,30 @@ def parsed(
     return jobs
 
 
-def execution_times(
-    columns: Mapping[str, Sequence[str]],
-    where: str,
-    place: Callable[[int], str],
-    clusters: Sequence[str] | None,
-) -> ExecutionTimes | None:
-    """Return the execution times on each cluster that columns of text tell, if they do.
-
-    Parameters
-    ----------
-    columns, place
-        As for `parsed`.
-    where : str
-        Where the names of the columns are: what begins a message on these.
-    clusters : sequence of str or None
-        Names of the clusters, of which each is to have a column; None: those that have one.
-
-    Raises
-    ------
-    WorkloadError
-        If a cluster is unknown or has no column, or a cell cannot be used.
-    """
-    named = [name.removeprefix(ON_CLUSTER) for name in columns if name.startswith(ON_CLUSTER)]
-    if not named:
-        return None
-    names = tuple(named if clusters is None else clusters)
-    for name in named:
-        if name not in names:
-            known = meant(name, names)
-            raise WorkloadError(f"{where}: column {quoted(ON_CLUSTER + name)}: no cluster; {known}")
-    for name in names:
-        if name not in named:
-            raise WorkloadError(
-                f"{where}: no column {quoted(ON_CLUSTER + name)}; accepted: one for each cluster"
-            )
-    accepted = f"seconds, from {SHORTEST_RUN:g} to {LONGEST:g}, or nothing where it cannot run"
-    seconds = np.empty((len(columns[ON_CLUSTER + names[0]]), len(names)))
-    for index, name in enumerate(names):
-        for row, cell in enumerate(columns[ON_CLUSTER + name]):
-            try:
-                seconds[row, index] = (
-                    _within(number(cell), SHORTEST_RUN, LONGEST) if cell else np.inf
-                )
-            except ValueError:
-                raise WorkloadError(
-                    f"{place(row)}: {plain(ON_CLUSTER + name, 100)} is {quoted(cell)}; accepted: "
-                    f"{accepted}"
-                ) from None
-    nowhere = np.flatnonzero(np.isinf(seconds).all(axis=1))
-    if len(nowhere):
-        raise WorkloadError(
-            f"{place(int(nowhere[0]))}: found no execution time on any cluster; accepted: one at "
-            "least, where the job can run"
-        )
-    return ExecutionTimes(names, seconds)
-
-
 def jobs_and_times(
     columns: Mapping[str, Sequence[str]],
     where: str,
     place: Callable[[int], str],
     clusters: Sequence[str] | None,
-) -> tuple[JobArray, ExecutionTimes | None, tuple[str, ...]]:
-    """Return the jobs that columns speak of, their times on clusters, and names for origins.
+) -> FromColumns:
+    """Return what columns of text say of jobs.
 
-    Parameters and errors are those of `parsed` and `execution_times`.
+    Parameters and errors are those of `parsed` and `grid.logs.time_columns`.
     """
     sites = origins(columns) if clusters is None else tuple(clusters)
-    jobs = parsed(columns, place, sites)
+    plain_columns = {
+        name: cells for name, cells in columns.items() if not is_of_times(name, columns)
+    }
+    jobs = parsed(plain_columns, place, sites)
     times = execution_times(columns, where, place, clusters)
+    work = work_of(columns, where, place)
     if times is not None:
         jobs["times_row"] = np.arange(len(jobs))
         if "runtime" not in columns:
             jobs["runtime"] = times.shortest
-    return jobs, times, sites
+    if work is not None:
+        jobs["application"] = work.application
+    return FromColumns(jobs, times, work, sites)
 
 
 def origins(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -261,17 +234,18 @@ def check_header(where: str, header: list[str]) -> None:
             f"{where}: no header: found {quoted(','.join(header))}; accepted: a header with "
             f"{', '.join(REQUIRED)}"
         )
-    timed = any(name.startswith(ON_CLUSTER) for name in header)
     for name in header:
-        if name not in COLUMNS and not name.startswith(ON_CLUSTER):
-            known = meant(name, COLUMNS, f"accepted: {', '.join(COLUMNS)}, runtime@CLUSTER")
+        if name not in (*COLUMNS, PROBLEM_SIZE) and not name.startswith(ON_CLUSTER):
+            known = meant(
+                name, COLUMNS, f"accepted: {', '.join((*COLUMNS, PROBLEM_SIZE))}, runtime@CLUSTER"
+            )
             raise WorkloadError(f"{where}: unknown column {quoted(name)}; {known}")
         if header.count(name) > 1:
             raise WorkloadError(
                 f"{where}: column {name} found {header.count(name)} times; accepted: once"
             )
     for name in REQUIRED:
-        needless = {"size": "components" in header, "runtime": timed}
+        needless = {"size": "components" in header, "runtime": any(map(tells_times, header))}
         if name not in header and not needless.get(name, False):
             raise WorkloadError(
                 f"{where}: no column {name} among {plain(', '.join(header), 200)}; accepted: a "

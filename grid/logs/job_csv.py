@@ -49,17 +49,17 @@ def csv_log(path: Path, clusters: Sequence[str] | None) -> Log:
     """Read jobs as `read_csv` does, and leave them as they are; None: any clusters."""
     (header, *rows), (head, *lines) = _rows(path)
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-    jobs, times, sites = jobs_and_times(
-        columns, f"{path}:{head}", lambda row: f"{path}:{lines[row]}", clusters
-    )
+    found = jobs_and_times(columns, f"{path}:{head}", lambda row: f"{path}:{lines[row]}", clusters)
     return Log(
         path,
         "csv",
-        jobs,
-        sites=sites,
+        found.jobs,
+        sites=found.sites,
         from_first=False,
         communication=communication(columns),
-        times=times,
+        times=found.times,
+        work=found.work,
+        numbered=("application",) if found.work is not None else (),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from grid.errors import WorkloadError
 from grid.jobs import JOB, JobArray
 from grid.logs.cleaning import CUT_OFF, NO_ROW, Applied, Rows, clean, needed
+from grid.logs.time_columns import Evaluate, Work
 from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.table import Table
 
@@ -75,6 +76,8 @@ class Log:
         What its records say that has no meaning here, in words.
     times : ExecutionTimes or None
         How long its records ran on each cluster, where they have a ``times_row``.
+    work : Work or None
+        What its records compute, until `evaluated` says how long that takes.
     """
 
     path: Path
@@ -97,6 +100,7 @@ class Log:
     numbered: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     times: ExecutionTimes | None = None
+    work: Work | None = None
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -114,6 +118,19 @@ class Log:
         )
         return usable
 
+    def evaluated(self, clusters: Sequence[str], evaluate: Evaluate) -> Log:
+        """Return a log of how long what its records compute takes on each cluster.
+
+        Raises
+        ------
+        WorkloadError
+            If a model, or what it is asked for, cannot be used.
+        """
+        if self.work is None:
+            return self
+        records, times = self.work.evaluated(self.records, clusters, evaluate)
+        return replace(self, records=records, times=times, work=None)
+
     def cleaned(self, kills: bool = False) -> Table:
         """Return the usable records as jobs.
 
@@ -127,6 +144,11 @@ class Log:
         WorkloadError
             If there is none.
         """
+        if self.work is not None:
+            raise WorkloadError(
+                f"{self.path}: found problem sizes, which take as long as the hardware of clusters "
+                "says; accepted: in runs, on platforms whose clusters name it"
+            )
         jobs, rules = clean(self.records, self.requested_size, kills)
         read = len(self.records) + self.cut_off
         if not len(jobs):

@@ -77,17 +77,17 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
     check_header(str(path), [name for name, _ in named])
     if not table.num_rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
-    jobs, times, sites = jobs_and_times(
-        columns, str(path), lambda row: f"{path}: row {row + 1}", clusters
-    )
+    found = jobs_and_times(columns, str(path), lambda row: f"{path}: row {row + 1}", clusters)
     return Log(
         path,
         "parquet",
-        jobs,
-        sites=sites,
+        found.jobs,
+        sites=found.sites,
         from_first=False,
         communication=communication(columns),
-        times=times,
+        times=found.times,
+        work=found.work,
+        numbered=("application",) if found.work is not None else (),
     )
 
 

@@ -14,6 +14,7 @@ from grid.logs.fields import PARTITION
 from grid.logs.formats import read
 from grid.logs.partitions import assign_partitions
 from grid.logs.sites import begun_later, count_elsewhere, merge_sites, raised
+from grid.logs.time_columns import Evaluate
 from grid.workloads.communication import assign_communication
 from grid.workloads.execution_times import stacked
 from grid.workloads.table import Table
@@ -23,6 +24,7 @@ def read_log(
     path: str | os.PathLike[str],
     clusters: Sequence[str],
     speed: float | None = None,
+    evaluate: Evaluate | None = None,
     kills: bool = False,
     computation_fraction: float = 1.0,
     bisection_bandwidth: float = 0.0,
@@ -40,6 +42,9 @@ def read_log(
         Names of the clusters of the platform.
     speed : float, optional
         Speed of a processor of rate 1, flop/s, for workloads that say what jobs compute.
+    evaluate : callable, optional
+        Takes the application, the processors and the problem size of a job that names them, and
+        returns how long it runs on each cluster, s.
     kills : bool
         Jobs are killed at the requested time.
     computation_fraction, bisection_bandwidth
@@ -60,6 +65,8 @@ def read_log(
     log = read(Path(path), None, clusters, speed, partition_field)
     if partitions:
         log = assign_partitions(log, partitions, clusters)
+    if evaluate is not None:
+        log = log.evaluated(clusters, evaluate)
     if site is not None:
         log = count_elsewhere(log, site, clusters)
     table = log.cleaned(kills)
@@ -75,6 +82,7 @@ def read_site_logs(
     paths: Mapping[str, str | os.PathLike[str]],
     clusters: Sequence[str],
     speed: float | None = None,
+    evaluate: Evaluate | None = None,
     kills: bool = False,
     computation_fraction: float = 1.0,
     bisection_bandwidth: float = 0.0,
@@ -87,7 +95,7 @@ def read_site_logs(
         The file of each cluster by its name.
     clusters : sequence of str
         Names of the clusters of the platform, in order.
-    speed, kills, computation_fraction, bisection_bandwidth
+    speed, evaluate, kills, computation_fraction, bisection_bandwidth
         As for `read_log`.
 
     Raises
@@ -102,7 +110,14 @@ def read_site_logs(
                 f"log of site {quoted(name)}: unknown cluster; accepted: {', '.join(clusters)}"
             )
         logs[list(clusters).index(name)] = read_log(
-            path, clusters, speed, kills, computation_fraction, bisection_bandwidth, site=name
+            path,
+            clusters,
+            speed,
+            evaluate,
+            kills,
+            computation_fraction,
+            bisection_bandwidth,
+            site=name,
         )
     parts, times = stacked(
         [log.jobs for log in logs.values()], [log.times for log in logs.values()]

@@ -56,6 +56,8 @@ class Cluster:
         time at rate 1 divided by it.
     broker : str
         Name of the broker above the cluster's own; empty: the global scheduler's.
+    hardware : str
+        Name, or file, of PACE's model of it, for jobs that name an application; empty: none.
 
     Raises
     ------
@@ -67,6 +69,7 @@ class Cluster:
     size: int
     rate: float = 1.0
     broker: str = ""
+    hardware: str = ""
 
     def __post_init__(self) -> None:
         check_name("cluster", self.name)
@@ -81,6 +84,8 @@ class Cluster:
                 f"cluster {self.name}: rate is {quoted(self.rate)}; "
                 f"accepted: a positive number from {SLOWEST:g} to {FASTEST:g}"
             )
+        if not isinstance(self.hardware, str):
+            raise PlatformError(f"cluster {self.name}: hardware is no text; accepted: a name")
         # Plain numbers, whatever the caller had, so that a cluster can be written as JSON.
         object.__setattr__(self, "size", int(self.size))
         object.__setattr__(self, "rate", number(self.rate))
@@ -303,7 +308,7 @@ def _parts(
     """Return the clusters, the graph, the brokers and the changes that plain tables describe."""
     _refuse_unknown("platform", mapping, PLATFORM_KEYS)
     uplink_keys = set() if "links" in mapping else _UPLINK_KEYS
-    optional = {"rate", "broker"} | uplink_keys
+    optional = {"rate", "broker", "hardware"} | uplink_keys
     nodes = {
         "clusters": list(_tables(mapping, "clusters", {"name", "size"}, optional)),
         "switches": list(_tables(mapping, "switches", {"name"}, uplink_keys)),
@@ -326,7 +331,8 @@ def _parts(
             for table in nodes["clusters"] + nodes["switches"]
         ]
     clusters = tuple(
-        Cluster(**_chosen(table, {"name", "size", "rate", "broker"})) for table in nodes["clusters"]
+        Cluster(**_chosen(table, {"name", "size", "rate", "broker", "hardware"}))
+        for table in nodes["clusters"]
     )
     switches = [table["name"] for table in nodes["switches"]]
     brokers = tuple(Broker(**table) for table in _tables(mapping, "brokers", {"name"}, {"parent"}))

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from agents.pace import predict
 from tests.experiments.commands import call
 
 PLATFORM = """
@@ -89,3 +90,50 @@ def test_inspect_names_their_clusters_and_convert_says_what_is_lost(grid):
     rows = (grid / "again.csv").read_text().splitlines()
     assert rows[0] == "job,arrival,size,runtime,runtime@C1,runtime@C2"
     assert rows[2] == "2,1.0,4,12.0,12.0,"
+
+
+HARDWARE = PLATFORM.replace("size = 16", 'size = 16\nhardware = "{}"').format(
+    "workstations", "shared-memory"
+)
+MODELS = """job,arrival,size,application,problem_size
+1,0,4,jacobi,4000
+2,1,8,fft,1e8
+"""
+
+
+def test_a_run_of_applications_takes_what_pace_predicts(grid):
+    (grid / "platform.toml").write_text(HARDWARE)
+    (grid / "jobs.csv").write_text(MODELS)
+    ran = run("--global", "ect", "--out", "out")
+    assert ran.exit_code == 0, ran.output
+    assert call("verify", "out").exit_code == 0
+    rows = (grid / "out" / "jobs.csv").read_text().splitlines()[1:]
+    for row, (application, n) in zip(rows, (("jacobi", 4000), ("fft", 1e8)), strict=True):
+        _, _, size, start, finish, placement = row.split(",")
+        assert placement.startswith("C2:")
+        wanted = predict(application, "shared-memory", int(size), n)
+        assert float(finish) - float(start) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("platform.toml", 'hardware = "shared-memory"', "", "cluster C2 names no hardware"),
+        (
+            "platform.toml",
+            "shared-memory",
+            "sharedmemory",
+            "'sharedmemory': unknown; did you mean shared-",
+        ),
+        ("jobs.csv", "jacobi", "jacoby", "jobs.csv:2: PACE: applications: 'jacoby': unknown"),
+        ("jobs.csv", "4000", "1e20", "accepted: from 1e-06 to 1e+12 s"),
+    ],
+)
+def test_what_pace_cannot_use_is_said_in_a_line(grid, name, old, new, message):
+    (grid / "platform.toml").write_text(HARDWARE)
+    (grid / "jobs.csv").write_text(MODELS)
+    (grid / name).write_text((grid / name).read_text().replace(old, new))
+    ran = run()
+    assert ran.exit_code == 2
+    assert ran.stderr.count("\n") == 1
+    assert message in ran.stderr

@@ -146,7 +146,7 @@ def test_bad_cells_are_named(tmp_path, column, cell):
     [
         ("arrival,size,runtime,color\n1,1,1,1", "1: unknown column 'color'"),
         ("number,arrival\n1,1", "1: unknown column 'number'; accepted: job, arrival, size, "),
-        ("jobs,arrival\n1,1", "1: unknown column 'jobs'; did you mean job? accepted: job, arriv"),
+        ("jobs,arrival\n1,1", "1: unknown column 'jobs'; did you mean job? accepted: job, ar"),
         ("\narrival,size,runtime,size\n1,1,1,1", "2: column size found 2 times"),
         ("job|arrival\n1|1,2", "1: unknown column 'job|arrival'"),
         ("arrival,size\n1,1", "1: no column runtime among arrival, size"),

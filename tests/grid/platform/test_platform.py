@@ -215,7 +215,7 @@ def test_toml_refused(toml, old, new, message):
         (
             '"A", size = 4',
             '"A", size = 4, color = 1',
-            "'color'; accepted: broker, name, rate, size",
+            "'color'; accepted: broker, hardware, name, rate, size",
         ),
         (
             '{name = "S"}',
