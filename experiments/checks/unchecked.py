@@ -17,7 +17,7 @@ KINDS = {
     "messages": re.compile(r"/messages|refused_starts$"),
     "plans and predictions": re.compile(r"planned$|prediction|/rounds$|/cp_basis$"),
     "links": re.compile(r"^links/|^demand$|^saturated$"),
-    "other metrics": re.compile(r"^metrics/|^clusters/|^waiting$"),
+    "other metrics": re.compile(r"^metrics/|^clusters/|^classes/|^waiting$"),
     "run": re.compile(""),
 }
 """What is not checked is of the first of these whose pattern is found in its path."""

@@ -5,18 +5,33 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.model import GridModel
+from experiments.scenario.jobs import deadline_classes
+from experiments.scenario.parameters import Parameters
+from experiments.scenario.scenario import Scenario
 from grid.kernel.dtypes import FINISHED
 from grid.kernel.state import VACANT
 from grid.metrics.job_totals import Tally
 from grid.metrics.of_rounds import Rounds, round_performance
+from grid.metrics.of_run import class_metrics
+from grid.workloads.deadlines import ClassDraws
 from grid.workloads.synthetic import BatchWorkload
 from grid.world.finished import Records, in_order, last
 from grid.world.validation import why_rejected
+
+
+def drawn_classes(scenario: Scenario, model: GridModel) -> ClassDraws | None:
+    """Return the service classes of a model's jobs, if all deadlines were drawn from some."""
+    parameters = scenario.parameters
+    assert isinstance(parameters, Parameters)
+    if not parameters.service_classes or model.workload.drawn_deadlines != 1:
+        return None
+    return ClassDraws(deadline_classes(parameters), model.seed)
 
 
 class Observed:
@@ -27,6 +42,8 @@ class Observed:
     model : GridModel
     listed : callable, optional
         Takes the jobs that left in order of arrival, number and submission, some at a time.
+    classes : ClassDraws, optional
+        Service classes of the jobs.
 
     Attributes
     ----------
@@ -35,8 +52,15 @@ class Observed:
         Jobs that can never start, by why.
     """
 
-    def __init__(self, model: GridModel, listed: Callable[[Records], None] | None = None) -> None:
+    def __init__(
+        self,
+        model: GridModel,
+        listed: Callable[[Records], None] | None = None,
+        classes: ClassDraws | None = None,
+    ) -> None:
         self.tally = Tally(model.world.platform)
+        self._classes = classes
+        self._by_class = Tally(model.world.platform, 0 if classes is None else len(classes.names))
         self.rejections: Counter[str] = Counter()
         self._model = model
         self._listed = listed
@@ -46,6 +70,9 @@ class Observed:
     def add(self, records: Records) -> None:
         """Add jobs, in order of leaving."""
         self.tally.add(records, self._counted_from)
+        if self._classes is not None:
+            of_jobs = self._classes.of(records["submission"])
+            self._by_class.add(records, self._counted_from, of_jobs)
         gone = records.rows[np.isnan(records["start"])]
         self.rejections.update(why_rejected(self._model.world.storage, row) for row in gone)
         if self._listed is None and not self._in_rounds:
@@ -53,6 +80,11 @@ class Observed:
         self._left.append(records)
         # Whoever arrived by then has left, and nobody arrives then any more.
         self._list_until(min(self._arrivals_there().min(initial=np.inf), self._model.now))
+
+    @property
+    def classes(self) -> list[dict[str, Any]]:
+        """Numbers of each service class (`grid.metrics.of_run.class_metrics`); none without any."""
+        return class_metrics(self._by_class, () if self._classes is None else self._classes.names)
 
     def finish(self) -> None:
         """Note that no more jobs will leave."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments.run.observed import Observed
+from experiments.run.observed import Observed, drawn_classes
 from experiments.run.own_metrics import measured
 from experiments.run.summary import summary_of
 from experiments.run.totals import RunTotals
@@ -55,7 +55,7 @@ class Result(RunTotals, Shown):
         """
         world, slots = model.world, model.world.jobs
         if observed is None:
-            observed = Observed(model)
+            observed = Observed(model, classes=drawn_classes(scenario, model))
             observed.add(world.log.records())
             observed.finish()
         result = cls(
@@ -66,6 +66,7 @@ class Result(RunTotals, Shown):
             interrupted=model.running,
             submitted=world.state.submitted,
             tally=observed.tally,
+            classes=observed.classes,
             statistics=world.statistics,
             records=world.log.records() if world.log.keeping else None,
             rounds=observed.rounds,

@@ -20,7 +20,7 @@ from experiments.events.log import event_log, resumed_log
 from experiments.run.checkpoints import Saving, SeedSchedules, UnderWay
 from experiments.run.failure_warnings import hardly_ending
 from experiments.run.files import check_files
-from experiments.run.observed import Observed
+from experiments.run.observed import Observed, drawn_classes
 from experiments.run.own_metrics import tell_failures
 from experiments.run.results import Result
 from experiments.run.writing import new_result, resumed_result
@@ -190,7 +190,11 @@ def run(
     model.world.compile()  # compiled while Ctrl-C still ends everything at once
     keep = saving is not None
     with nullcontext() if out is None else new_result(out, scenario.platform, keep) as new:
-        observed = Observed(model, None if new is None else new.add)
+        observed = Observed(
+            model,
+            None if new is None else new.add,
+            drawn_classes(scenario, model),
+        )
         under_way = UnderWay(
             scenario=scenario,
             seed=seed,

@@ -113,6 +113,21 @@ class ClusterNumbers(Served):
     messages: dict[str, Count] = {}
 
 
+class ClassNumbers(Shape):
+    """Numbers of a service class."""
+
+    name: str
+    jobs: Count
+    mean_wait: Known
+    max_wait: Known
+    mean_turnaround: Known
+    mean_bounded_slowdown: Known
+    over_deadline: Known
+    deadlines_met: Known
+    mean_prediction_error: Known
+    prediction_accuracy: Known
+
+
 class LinkNumbers(Shape):
     """Numbers of a link, none where the global scheduler takes no account of links."""
 
@@ -155,6 +170,7 @@ class SummaryShape(Shape):
     links: list[LinkNumbers]
     wall_s: NonNegative
     simulated_s: NonNegative
+    classes: list[ClassNumbers] = []
     users: UserNumbers | None = None
     cleaning: CleaningCounts | None = None
     unfinished: Count = 0

@@ -42,6 +42,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         its mean demand over capacity, and the share of time in which it is saturated, None if the
         global scheduler takes no account of links), ``wall_s``, ``simulated_s``,
         ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
+        ``classes`` if deadlines were drawn from service classes (`RunTotals.classes`);
         ``users`` if jobs name them (their ``count``, and of the ``largest``, those who used most,
         a row each: `grid.metrics.fairness.Users.table`);
         `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of a log
@@ -95,6 +96,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         **result.scenario.to_dict(),
         "version": version(),
     }
+    if result.classes:
+        summary["classes"] = result.classes
     users = result.tally.users.table()
     if users:
         summary["users"] = {"count": len(users), "largest": users[:LARGEST]}

@@ -108,6 +108,9 @@ class RunTotals:
         Jobs that arrived.
     tally : Tally
         Sums over the jobs that left.
+    classes : list of dict
+        Numbers of each service class (`grid.metrics.of_run.class_metrics`), if all deadlines were
+        drawn from some; else none.
     statistics : Statistics
         Of the queue over time.
     records : Records or None
@@ -164,6 +167,7 @@ class RunTotals:
     interrupted: bool
     submitted: int
     tally: Tally
+    classes: list[dict[str, Any]] = field(default_factory=list)
     statistics: Statistics
     records: Records | None
     rounds: Rounds | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -46,6 +46,15 @@ CLUSTER_COLUMNS = {
     "cp": "CP",
 }
 """Numbers of a cluster that people are shown, by short names."""
+CLASS_COLUMNS = {
+    "jobs": "jobs",
+    "deadlines_met": "met",
+    "over_deadline": "late",
+    "mean_wait": "wait",
+    "mean_turnaround": "turnaround",
+    "mean_bounded_slowdown": "slowdown",
+}
+"""Numbers of a service class that people are shown, by short names."""
 
 _LITERALLY: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 
@@ -71,7 +80,11 @@ def print_result(result: Result, console: Console) -> None:
         table.add_row(words, value)
     console.print(table)
     console.print()
-    print_whole(_clusters_table(summary["clusters"]), console)
+    shown = summary["clusters"][:CLUSTERS_SHOWN]
+    print_whole(_table_of("cluster", shown, CLUSTER_COLUMNS), console)
+    if result.classes:
+        console.print()
+        print_whole(_table_of("class", result.classes, CLASS_COLUMNS), console)
     for line in (*_explained(result, summary["clusters"]), *_remarks(result, summary)):
         console.print(line, **_LITERALLY)
 
@@ -184,7 +197,7 @@ def _coallocation(
 
 def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what columns of the table of clusters mean, those that it has."""
-    columns = _columns(clusters)
+    columns = _columns(clusters, CLUSTER_COLUMNS)
     notes = {
         "idle_time_mean": "own idle: in its own makespan",
         "over_deadline": "late: total over-deadline",
@@ -245,21 +258,20 @@ def _shares_of_nobody(result: Result) -> str:
     return ", ".join(str(user) for user in shares if user not in there)
 
 
-def _columns(clusters: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the columns of which a cluster has a number; idle-times are told along with CP."""
-    named = CLUSTER_COLUMNS.items()
-    found = {name: words for name, words in named if any(_meant([name], row) for row in clusters)}
+def _columns(rows: list[dict[str, Any]], columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns of which a row has a number; idle-times are told along with CP."""
+    named = columns.items()
+    found = {name: words for name, words in named if any(_meant([name], row) for row in rows)}
     if "cp" not in found:
         found.pop("idle_time_mean", None)
     return found
 
 
-def _clusters_table(clusters: list[dict[str, Any]]) -> Table:
+def _table_of(what: str, shown: list[dict[str, Any]], columns: Mapping[str, str]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("cluster", overflow="fold")  # numbers keep their room, names take the rest
-    shown = clusters[:CLUSTERS_SHOWN]
+    table.add_column(what, overflow="fold")  # numbers keep their room, names take the rest
     scales = {}
-    for name, words in _columns(shown).items():
+    for name, words in _columns(shown, columns).items():
         scales[name] = scale_of(name, [row[name] for row in shown])
         heading = f"{words} {scales[name].unit}".rstrip()
         table.add_column(heading, justify="right", no_wrap=True)

@@ -10,6 +10,7 @@ is None.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from grid.metrics.job_totals import Tally
@@ -137,6 +138,34 @@ def cluster_metrics(tally: Tally) -> list[dict[str, Any]]:
             **_usage(sums, cluster.size, _period(tally)),
         }
         for cluster, sums in zip(tally.platform.clusters, tally.clusters[0], strict=True)
+    ]
+
+
+def class_metrics(tally: Tally, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the numbers of a whole run for each service class.
+
+    Parameters
+    ----------
+    tally : Tally
+        Of all jobs that left, those of each class in a group.
+    names : sequence of str
+        Of the classes.
+
+    Returns
+    -------
+    list of dict
+        name, jobs, mean_wait, max_wait, mean_turnaround, mean_bounded_slowdown, over_deadline,
+        deadlines_met, mean_prediction_error, prediction_accuracy: as in `job_metrics`, of the jobs
+        of the class.
+    """
+    return [
+        {
+            "name": name,
+            "jobs": int(sums["jobs"]),
+            **_service(sums),
+            "deadlines_met": _ratio(sums["met"], sums["due"] + sums["due_rejected"]),
+        }
+        for name, sums in zip(names, tally.grid, strict=True)
     ]
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from grid.errors import require
 from grid.jobs import BY_RATES, JobArray
-from grid.kernel.compile import compiled
+from grid.kernel.compile import compiled, inlined
 from grid.streams import Stream, stream, uniform
 from grid.workloads.execution_times import ExecutionTimes
+from grid.workloads.source import CHUNK
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,59 @@ def class_table(classes: Sequence[ServiceClass]) -> npt.NDArray[np.float64]:
     return np.column_stack([shares, ratios])
 
 
+class ClassDraws:
+    """The service classes of jobs whose deadlines were drawn: drawn again, as they were.
+
+    Parameters
+    ----------
+    classes : sequence of ServiceClass
+    seed : int
+        As for `assign_deadlines`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the classes.
+
+    Examples
+    --------
+    >>> classes = ServiceClass("gold", 0.3, 0, 1), ServiceClass("silver", 0.7, 2, 5)
+    >>> ClassDraws(classes, 0).of(np.array([1, 2, 3, 1000])).shape
+    (4,)
+    """
+
+    def __init__(self, classes: Sequence[ServiceClass], seed: int) -> None:
+        self.names = tuple(one.name for one in classes)
+        self._shares = class_table(classes)[:, 0].copy()
+        self._draws = stream(seed, "classes")
+        self._drawn = np.zeros(0, np.int64)
+
+    def of(self, submissions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the class, by its index, of the first job that was submitted (1), the second..."""
+        last, there = int(submissions.max(initial=0)), len(self._drawn)
+        if last > there:
+            more = np.empty(max(last - there, there, CHUNK), np.int64)
+            _draw_classes(more, self._shares, self._draws)
+            self._drawn = np.concatenate([self._drawn, more])
+        return self._drawn[submissions - 1]
+
+
+@compiled()
+def _draw_classes(drawn: npt.NDArray[np.int64], shares: Any, draws: Stream) -> None:
+    """Draw the class of one job after the other."""
+    for job in range(len(drawn)):
+        drawn[job] = _class_at(uniform(draws), shares)
+
+
+@inlined
+def _class_at(level: float, shares: Any) -> int:
+    """Return the class into whose part of the shares a level falls."""
+    drawn = 0
+    while level >= shares[drawn]:
+        drawn += 1
+    return drawn
+
+
 @compiled()
 def fill_deadlines(
     jobs: JobArray,
@@ -114,10 +169,7 @@ def fill_deadlines(
     """Draw a deadline for each job in turn and keep it where there is none (compiled)."""
     for row in range(len(jobs)):
         job = jobs[row]
-        u = uniform(class_draws)
-        drawn = 0
-        while u >= classes[drawn, 0]:
-            drawn += 1
+        drawn = _class_at(uniform(class_draws), classes[:, 0])
         least, most = classes[drawn, 1], classes[drawn, 2]
         ratio = least + (most - least) * uniform(ratio_draws)
         if job.deadline == np.inf:
