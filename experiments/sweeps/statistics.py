@@ -50,6 +50,17 @@ class Interval(NamedTuple):
         """Return the interval of the estimate plus a number."""
         return self._replace(mean=self.mean + by)
 
+    def minus(self, other: Interval) -> Interval:
+        """Return the interval of the difference to another estimate, from other observations.
+
+        >>> Interval(5.0, 3.0).minus(Interval(1.0, 4.0))
+        Interval(mean=4.0, half_width=5.0, freedom=inf)
+        """
+        half = None
+        if self.half_width is not None and other.half_width is not None:
+            half = math.hypot(self.half_width, other.half_width)
+        return Interval(self.mean - other.mean, half, min(self.freedom, other.freedom))
+
     def widened(self, among: int) -> Interval:
         """Return it so wide that so many of its kind hold all their means with 95 % (Bonferroni).
 

@@ -17,7 +17,7 @@ from experiments.papers.claims_report import plain_evidence
 from experiments.papers.engine import Picture
 from experiments.papers.judging import Measured, Verdict
 from experiments.papers.muscle import case_study
-from experiments.papers.muscle.claims import READINGS, Judged, judged
+from experiments.papers.muscle.claims import LITTLE, READINGS, Judged, judged
 from experiments.papers.muscle.pictures import draw_figure, pictures
 from experiments.papers.muscle.points import FIGURES, JOBS, PAPER, TITANS, observe, points
 from experiments.papers.muscle.savings import Outcome
@@ -197,10 +197,13 @@ class Paper(engine.PaperOfRuns):
             "- Numbers are what MUSCLE saves, in percent of the other's MCP or PB (below 0: MUSCLE "
             "is worse), unless they say otherwise. Of many, the lowest and the highest are shown; "
             "of a series, the first, the highest and the last.\n"
-            "- *Slightly* and *much* are tested by the sign alone; *mostly* is more than half.\n"
+            f"- *Slightly* and *little* are up to {100 * LITTLE:g} %, *much* (the paper: "
+            "significantly) is more; *mostly* is more than half.\n"
+            f"- Advantages are *similar* if they differ by up to {100 * LITTLE:g} percentage "
+            "points. Those are differences of independent runs; all others are of the same jobs.\n"
             "- *Few* late jobs are tested by what MCP mostly is, and by more of them being late at "
             "the highest level than at the lowest.\n"
-            "- *Little* advantage is less than in the deadline range where it is largest.\n"
+            "- *Little* advantage is also less than in the deadline range where it is largest.\n"
             "- What *grows, and then diminishes* *holds* if an interval inside is above the first "
             "and the last, and *fails* if the first or the last is above all others.\n"
             "- There is *no clear trend* if the first and the last interval overlap.\n"

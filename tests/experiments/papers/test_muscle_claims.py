@@ -64,7 +64,7 @@ def as_printed(point, policy):
 
 
 def as_printed_pb(point, policy):
-    return -0.1 if policy == DLL and point.queue < 60 and point.max_ratio >= 5 else 0.4
+    return -0.05 if policy == DLL and point.queue < 60 and point.max_ratio >= 5 else 0.4
 
 
 def test_a_world_as_the_paper_says_holds_everywhere():
@@ -125,3 +125,57 @@ def test_claims_on_rounds_that_are_cut_short_stay_open():
     paper.show("out", console)
     assert "Too few jobs for a round: in Fig. 6 at N=160, runs have" in console.export_text()
     assert "**Too few jobs for a round**: in Fig. 6 at N=160, runs have" in paper.page()
+
+
+def words_of(claim, **worlds):
+    """Return the verdicts on a claim in worlds of other savings."""
+    return {
+        name: next(word for text, word in words(world(*savings)).items() if claim in text)
+        for name, savings in worlds.items()
+    }
+
+
+def test_slightly_and_much_are_sizes():
+    def at_low(saving):
+        return lambda point, policy: saving if point.queue < 60 else 0.05
+
+    found = words_of(
+        "PB of MUSCLE is slightly worse",
+        slightly=(as_printed, at_low(-0.05)),
+        much=(as_printed, at_low(-0.41)),
+        better=(as_printed, at_low(0.05)),
+        close=(as_printed, at_low(-0.1)),
+    )
+    assert found == {"slightly": "holds", "much": "fails", "better": "fails", "close": "open"}
+    found = words_of(
+        "PB of MUSCLE is much better than that of DLL from N=60",
+        much=(as_printed, lambda point, policy: 0.3),
+        slightly=(as_printed, lambda point, policy: 0.05),
+        worse=(as_printed, lambda point, policy: -0.3),
+    )
+    assert found == {"much": "holds", "slightly": "fails", "worse": "fails"}
+
+
+def test_little_advantage_is_little():
+    def loose(saving):
+        return lambda point, policy: (
+            saving if point.figure == 5 and point.max_ratio == 10 else as_printed(point, policy)
+        )
+
+    found = words_of(
+        "loose deadlines leave MUSCLE little",
+        little=(loose(0.02),),
+        less=(loose(0.2),),
+        harm=(loose(-0.2),),
+    )
+    assert found == {"little": "holds", "less": "fails", "harm": "fails"}
+
+
+def test_similar_patterns_are_as_large():
+    def normal(factor):
+        return lambda point, policy: (
+            as_printed(point, policy) * (factor if point.sizes == "normal" else 1)
+        )
+
+    found = words_of("under normal sizes", same=(normal(1.0),), half=(normal(0.5),))
+    assert found == {"same": "holds", "half": "fails"}
