@@ -16,9 +16,14 @@ import pytest
 from click.testing import CliRunner
 
 import metasched
+from agents.pace.application import application_of
+from agents.pace.evaluation import Evaluator
+from agents.pace.hardware import hardware_of
 from experiments.cli.app import main
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
+from grid.logs.workload import read_log
+from grid.platform.multicluster import Platform
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -83,6 +88,17 @@ def test_block_runs(language, code, folder):
     elif language == "toml" and "[policies]" in code:
         (folder / "study.toml").write_text(code.replace('"4w"', '"30s"'))
         Study.load(folder / "study.toml")
+    elif language == "toml" and "operations" in code:
+        (folder / "model.toml").write_text(code)
+        read = application_of if "[[subtasks]]" in code else hardware_of
+        assert read("model.toml").name == "model.toml"
+    elif language == "text":
+        (folder / "jobs.csv").write_text(code)
+        clusters = re.findall(r"runtime@(\w+)", code) or ["W"]
+        tables = [{"name": name, "size": 8, "hardware": "cluster"} for name in clusters]
+        evaluate = Evaluator(Platform.from_dict({"clusters": tables}))
+        table = read_log("jobs.csv", clusters, evaluate=evaluate)
+        assert table.times is not None
     elif language == "toml":
         (folder / "scenario.toml").write_text(code)
         assert CliRunner().invoke(main, ["validate", "scenario.toml"]).exit_code == 0

@@ -258,7 +258,7 @@ class Platform:
         --------
         >>> platform = Platform.from_dict({"clusters": [{"name": "A", "size": 8, "latency": 0.1}]})
         >>> platform.clusters
-        (Cluster(name='A', size=8, rate=1.0, broker=''),)
+        (Cluster(name='A', size=8, rate=1.0, broker='', hardware=''),)
         """
         if not isinstance(mapping, Mapping):
             raise PlatformError(f"{where}: found {quoted(mapping)}; accepted: tables by name")
