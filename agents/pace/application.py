@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.pace.formula import Formula
-from agents.pace.reading import checked_keys, named
+from agents.pace.packaged import checked_keys, named
 from agents.pace.templates import TEMPLATES
 from grid.errors import GridError
 from grid.foreign import quoted

@@ -7,7 +7,7 @@ import math
 
 from agents.pace.application import Application, Subtask, application_of
 from agents.pace.hardware import Hardware, hardware_of
-from agents.pace.reading import packaged
+from agents.pace.packaged import packaged
 from agents.pace.templates import TEMPLATES, Step
 from grid.errors import GridError
 from grid.foreign import plain, quoted

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agents.pace.reading import checked_keys, named
+from agents.pace.packaged import checked_keys, named
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant

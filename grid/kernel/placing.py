@@ -55,6 +55,25 @@ def taken_for(state: State, slot: Any, by_told: bool) -> int:
 
 
 @inlined
+def is_there(state: State, slot: Any) -> bool:
+    """Tell whether `known.take` names as many processors as a job needs, all of them free."""
+    taken = 0
+    for cluster in range(len(state.free)):
+        count = state.known.take[cluster]
+        can = count == 0 or can_run(state, slot, cluster)
+        if not can or not 0 <= count <= state.known.free[cluster]:
+            return False
+        taken += count
+    return bool(taken == slot.size)
+
+
+@inlined
+def may_go(state: State, slot: Any, answer: int) -> bool:
+    """Tell whether a job can run where it is to be sent, if it is."""
+    return answer < 0 or can_run(state, slot, answer)
+
+
+@inlined
 def clear_take(state: State) -> None:
     """Forget what the last start took."""
     for cluster in range(state.clusters):

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from grid.kernel.compile import inlined, part
-from grid.kernel.execution_times import can_run, show_as_they_are, show_clusters
+from grid.kernel.execution_times import show_as_they_are, show_clusters
 from grid.kernel.lifecycle.arrival import send
 from grid.kernel.lifecycle.departure import reject
 from grid.kernel.lifecycle.execution import start_as_taken
-from grid.kernel.placing import broken, clear_take, keep_answer
+from grid.kernel.placing import broken, clear_take, is_there, keep_answer, may_go
 from grid.kernel.policies.decisions import call_largest, call_place
 from grid.kernel.queueing.availability_profile import (
     come_back,
@@ -131,26 +131,12 @@ def _drop(state: State, reservations: Any) -> None:
 
 
 @inlined
-def _is_there(state: State, slot: Any) -> bool:
-    """Tell whether `known.take` names as many processors as a job needs, all of them free."""
-    taken = 0
-    for cluster in range(len(state.free)):
-        count = state.known.take[cluster]
-        if count < 0 or count > state.known.free[cluster]:
-            return False
-        if count > 0 and not can_run(state, slot, cluster):
-            return False
-        taken += count
-    return bool(taken == slot.size)
-
-
-@inlined
 def _must_wait(state: State, slot: Any, memory: Any) -> bool:
     """Tell whether the policy would start no job as large at the moment imagined."""
     if state.largest_at == 0:
         return False
     largest = call_largest(state.largest_at, state.known, memory)
-    if state.moment == 0:
+    if state.moment == 0 and state.partial == 0:
         state.too_large = min(state.too_large, largest + 1)
     return bool(slot.size > largest)
 
@@ -304,10 +290,9 @@ def _ask(state: State, tables: Tables, own: bool) -> int:
         if not _must_wait(state, slot, tables.memory):
             answer = _asked(state, slot, tables.memory, tables.foresight.memory)
         show_as_they_are(state)
-    is_there = answer != START or _is_there(state, slot)
+    there = answer != START or is_there(state, slot)
     come_back(state)
-    can_be_sent = answer < 0 or (answer < state.clusters and can_run(state, slot, answer))
-    if not is_there or answer < REJECT or not can_be_sent:
+    if not (there and REJECT <= answer < state.clusters and may_go(state, slot, answer)):
         return broken(state, job, answer)
     if answer == START:
         _try_start(state, tables, own)

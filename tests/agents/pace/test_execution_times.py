@@ -11,6 +11,7 @@ from agents.muscle import seed_schedules
 from agents.muscle.allocation import allocate
 from agents.registry import GLOBAL, LOCAL
 from agents.schedulers import GlobalScheduler
+from agents.selection import JobSelection
 from grid.errors import GridError, WorkloadError
 from grid.platform.multicluster import Platform
 from grid.streams import stream
@@ -259,3 +260,13 @@ def test_a_row_that_is_not_there_is_refused():
 def test_the_optimum_has_no_times_of_jobs():
     with pytest.raises(GridError, match="oas: found jobs with execution times"):
         model_of("oas", "fcfs", timed(table((0.0, 1, 1.0)).jobs, [[1.0, 1.0, 1.0]]), ALIKE)
+
+
+def test_what_a_job_is_not_offered_says_nothing_of_others():
+    # Job 2 can run on C2 alone, which job 1 fills; job 3 needs as much, and starts on C1 at once.
+    jobs = table((0.0, 6, 90.0), (1.0, 4, 10.0), (2.0, 4, 10.0)).jobs
+    seconds = [[np.inf, 90.0, np.inf], [np.inf, 10.0, np.inf], [10.0, 10.0, 10.0]]
+    for selection in ("easy", "conservative", "fpfs"):
+        settings = [JobSelection(selection)]
+        model = ran("first-fit", "fcfs", timed(jobs, seconds), settings=settings)
+        assert done(model)["start"].tolist() == [0.0, 90.0, 2.0], selection

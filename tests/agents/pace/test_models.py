@@ -14,7 +14,7 @@ from agents.pace.application import Application
 from agents.pace.evaluation import evaluate
 from agents.pace.formula import Formula
 from agents.pace.hardware import Hardware
-from agents.pace.reading import packaged
+from agents.pace.packaged import packaged
 from agents.pace.templates import TEMPLATES, Step
 from grid.errors import GridError
 
