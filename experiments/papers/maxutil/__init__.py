@@ -184,7 +184,9 @@ class Paper(engine.PaperOfPoints):
             "largest of those that decide is shown.\n"
             + judging.TRENDS
             + judging.FAILS_SURELY
-            + "- A claim about FPFS is *open* if the verdict depends on K.\n"
+            + "- A claim about FPFS is *open* if the verdict depends on K. Whatever we find, so is "
+            "what no number decides (*very much*), and what is said of other logs than ours: the "
+            "paper's are of the CTC and of DAS1.\n"
         )
 
     def tables(self) -> Iterator[str]:

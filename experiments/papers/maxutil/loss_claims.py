@@ -118,7 +118,7 @@ CLAIMS = (
         low=0.06,
         high=0.14,
     ),
-    _figure_6("First Fit and Worst Fit do not differ very much (to 0.03)", verdicts.placement),
+    _figure_6("First Fit and Worst Fit do not differ very much", verdicts.placement),
     _figure_8(
         "Jobs that would fit on one cluster lose less when they are co-allocated",
         verdicts.coallocation,
@@ -151,5 +151,5 @@ CLAIMS = (
 
 def claim_of_logs(logs: Sequence[Log]) -> Claim:
     """Return what the paper claims of its two logs."""
-    text = "The losses for the two logs are similar (to 0.05)"
+    text = "The losses for the two logs are similar"
     return claim(("logs",), text, verdicts.logs_alike(logs), where="Fig. 7")

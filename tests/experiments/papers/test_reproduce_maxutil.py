@@ -278,9 +278,9 @@ def test_verdicts_about_policies_depend_on_the_queue():
 
 def test_placement_and_dependence_are_judged():
     placed = Given(lambda point: 0.2 if point.system.placement == "ff" else 0.19)
-    assert verdicts.placement(placed).word == "holds"
-    apart = Given(lambda point: 0.3 if point.system.placement == "ff" else 0.19)
-    assert verdicts.placement(apart).word == "fails"
+    told = verdicts.placement(placed)
+    assert told.word == "open"  # the paper does not say what is much
+    assert {round(each.value.mean, 9) for each in told.evidence} == {0.01}
     split = Given(lambda point: 0.3 if point.system.dependent else 0.19)
     assert verdicts.dependent(split, TABLE_5[:4], poorer=True).word == "holds"
     assert verdicts.dependent(split, TABLE_5[4:], poorer=False).word == "fails"
