@@ -105,7 +105,7 @@ class Paper(engine.PaperOfPoints):
             "- A comparison *holds* if the interval of every difference (s) is on the right side, "
             "*fails* if one is on the wrong side, and is otherwise *open*. Of many, the lowest and "
             "the highest are shown. *Much* and *soon* are tested by the sign "
-            "alone; what is a *stable* response the paper does not say, so the claim names ours.\n"
+            "alone; what is *stable* no number says, so that is *open* whatever we find.\n"
             + judging.TRENDS
             + judging.FAILS_SURELY
             + "- *Fixed* uses, seed by seed, the mean penalty that First-Fit's jobs had, and the "
