@@ -8,11 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from experiments.run.result_files import ResultFiles, Row
-from experiments.scenario.jobs import build_workload
+from experiments.scenario.jobs import build_workload, deadline_classes
 from grid.errors import GridError
 from grid.jobs import ANYWHERE, BY_RATES
+from grid.workloads.deadlines import ClassDraws
 from grid.workloads.execution_times import ExecutionTimes
+from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload
 from grid.workloads.table import Table
 
@@ -32,6 +36,7 @@ class Given(NamedTuple):
     communication: float  # share of its execution time
     batch: int | None  # round, from 0, that it belongs to in mode `batch`
     times: Mapping[str, float] | None = None  # s, on each cluster, where it brings them
+    service_class: str | None = None  # from which its deadline was drawn
 
     def dedicated(self, row: Row, rates: Mapping[str, float]) -> float:
         """Return how long it runs where a row says, links not shared: as its slowest part, s."""
@@ -74,15 +79,33 @@ def jobs_given(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> li
             raise
         raise GridError(f"{error}; --workload says where the workload is now") from None
     names = result.platform.names
+    given = [*_all_given(workload, names)]
+    if not result.summary.get("classes"):
+        return given
+    classes = ClassDraws(deadline_classes(result.parameters), result.summary["seed"])
+    of_jobs = classes.of(np.arange(1, len(given) + 1)).tolist()
+    return [
+        job._replace(service_class=classes.names[which])
+        for job, which in zip(given, of_jobs, strict=True)
+    ]
+
+
+def class_names(result: ResultFiles) -> list[str]:
+    """Return the names of the service classes of which a result tells."""
+    told = bool(result.summary.get("classes"))
+    return [each.name for each in deadline_classes(result.parameters)] if told else []
+
+
+def _all_given(workload: Workload | BatchWorkload, names: Sequence[str]) -> Iterator[Given]:
+    """Yield the jobs of a workload, in the order in which they are submitted."""
     if not isinstance(workload, BatchWorkload):
         times = workload.times if isinstance(workload, Table) else None
-        return [_given(job, names, None, times) for chunk in workload.chunks() for job in chunk]
-    jobs: list[Given] = []
+        yield from (_given(job, names, None, times) for chunk in workload.chunks() for job in chunk)
+        return
     batch = 0
     while len(drawn := workload.next_batch(0.0)):
-        jobs += [_given(job, names, batch) for job in drawn]
+        yield from (_given(job, names, batch) for job in drawn)
         batch += 1
-    return jobs
 
 
 def _given(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from experiments.scenario.parameters import Parameters
@@ -28,6 +28,7 @@ class Done(NamedTuple):
     deadline: float
     origin: str | None
     batch: int | None
+    service_class: str | None = None
 
     @property
     def late(self) -> float:
@@ -50,7 +51,7 @@ def metrics_of(
     parameters: Parameters,
     whole: set[int],
     counted_from: float,
-    due_rejected: int,
+    due_rejected: Mapping[str | None, int],
 ) -> Numbers:
     """Return the numbers of a summary that follow from the jobs that left.
 
@@ -65,8 +66,8 @@ def metrics_of(
         In mode `batch` the rounds that are complete.
     counted_from : float
         Jobs that arrived before belong to the warm-up, s; minus infinity: there is none.
-    due_rejected : int
-        Jobs after the warm-up that had a deadline and were rejected.
+    due_rejected : mapping of str or None to int
+        Jobs after the warm-up that had a deadline and were rejected, by service class.
     """
     numbers: Numbers = {}
     done = [job for job in ran if job.arrival >= counted_from]
@@ -78,8 +79,7 @@ def metrics_of(
     _put(numbers, "metrics/", _service(done) | _usage(done, None, processors))
     numbers["metrics/utilization"] = _utilization(ran, None, processors, period), 0.0
     due = [job for job in done if job.deadline < math.inf]
-    met = [float(job.late == 0) for job in due] + [0.0] * due_rejected
-    numbers["metrics/deadlines_met"] = _mean(met), 0.0
+    numbers["metrics/deadlines_met"] = _met(due, sum(due_rejected.values())), 0.0
     split = [job for job in done if len(job.placement) > 1]
     timed = [job for job in split if job.dedicated > 0]
     penalties = [max(1.0, (job.finish - job.start - job.staging) / job.dedicated) for job in timed]
@@ -106,6 +106,28 @@ def metrics_of(
         numbers[place + "rate"] = cluster.rate, 0.0
     _put_performance(numbers, done, platform, parameters, whole)
     return numbers
+
+
+def classes_of(
+    ran: Sequence[Done],
+    names: Sequence[str],
+    counted_from: float,
+    due_rejected: Mapping[str | None, int],
+) -> Numbers:
+    """Return the numbers of the service classes of a summary; parameters as of `metrics_of`."""
+    numbers: Numbers = {}
+    for index, name in enumerate(names):
+        of = [job for job in ran if job.service_class == name and job.arrival >= counted_from]
+        met = _met(of, due_rejected.get(name, 0))
+        _put(numbers, f"classes/{index}/", _service(of) | {"deadlines_met": (met, 0.0)})
+        numbers[f"classes/{index}/name"] = name, 0.0
+        numbers[f"classes/{index}/jobs"] = len(of), 0.0
+    return numbers
+
+
+def _met(due: Sequence[Done], rejected: int) -> float | None:
+    """Return the share of jobs with a deadline that met it; those that were rejected did not."""
+    return _mean([float(job.late == 0) for job in due] + [0.0] * rejected)
 
 
 def _put(numbers: Numbers, place: str, values: Numbers) -> None:

@@ -17,9 +17,17 @@ from typing import Any
 
 from experiments.checks.distance import Distances
 from experiments.checks.failures import used_while_away, wrong_losses
-from experiments.checks.input_jobs import RELATIVE, Given, Pair, counted_from, jobs_given, matched
+from experiments.checks.input_jobs import (
+    RELATIVE,
+    Given,
+    Pair,
+    class_names,
+    counted_from,
+    jobs_given,
+    matched,
+)
 from experiments.checks.intervals import intervals_verdict
-from experiments.checks.recomputed import Done, metrics_of
+from experiments.checks.recomputed import Done, classes_of, metrics_of
 from experiments.checks.unchecked import unchecked
 from experiments.checks.verdicts import Verdict
 from experiments.run.result_files import ResultFiles, Row
@@ -245,6 +253,7 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
             job.deadline + (0.0 if job.batch is None else row.arrival),
             job.origin,
             job.batch,
+            job.service_class,
         )
         for row, job, _ in pairs
         if job is not None and row.start is not None and row.finish is not None and row.placement
@@ -254,12 +263,16 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
     whole = {batch for batch in there if batch is not None and there[batch] == wanted[batch]}
     since = counted_from(pairs, jobs, result.parameters.warmup)
     summary = result.summary
-    due_rejected = sum(
-        job.deadline < math.inf and row.start is None and row.arrival >= since
+    due_rejected = Counter(
+        job.service_class
         for row, job, _ in pairs
         if job is not None
+        and job.deadline < math.inf
+        and row.start is None
+        and row.arrival >= since
     )
     numbers = metrics_of(done, result.platform, result.parameters, whole, since, due_rejected)
+    numbers |= classes_of(done, class_names(result), since, due_rejected)
     if not wanted.keys() - {None} and summary["metrics"].get("cp_basis") is None:
         numbers |= {path: (None, 0.0) for path in numbers if OF_ROUNDS.search(path)}
     if not all(pair.sure for pair in pairs):

@@ -66,7 +66,14 @@ def test_they_are_shown_and_written_and_checked(tmp_path, monkeypatch):
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert [each["name"] for each in summary["classes"]] == ["gold", "silver", "bronze"]
     assert sum(each["jobs"] for each in summary["classes"]) == summary["jobs"]["completed"]
-    assert call("verify", "out").exit_code == 0
+    found = call("verify", "out", "--json")
+    assert found.exit_code == 0
+    assert "classes/*/deadlines_met" not in found.stdout  # among those that are not checked
+    summary["classes"][1]["deadlines_met"] += 0.01
+    (tmp_path / "out" / "summary.json").write_text(json.dumps(summary))
+    found = call("verify", "out")
+    assert found.exit_code == 1
+    assert "classes/1/deadlines_met" in found.output
 
 
 def test_jobs_with_deadlines_of_their_own_are_of_no_class(tmp_path):
