@@ -16,7 +16,7 @@ from agents.error_context import made, raise_as_of
 from agents.mail import Mail
 from agents.messages import Discovery, Message, Reminder
 from agents.numbers import is_whole
-from agents.pace.predictor import PacePredictor
+from agents.pace.predicting import Pace
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.wiring import brokers_of, connect_global, connect_local, receivers
@@ -95,7 +95,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         Those between it and the clusters' own.
     messages_posted, discovery_messages : int
         Messages that schedulers sent each other, and brokers to find clusters, so far.
-    pace : PacePredictor
+    pace : Pace
     rounds : list of Round
         Those that MUSCLE has dispatched so far.
     said : deque of Message
@@ -159,7 +159,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         if isinstance(workload, Table) and workload.times is not None:
             self._take_times(workload.times)
         self.loss_stream = stream(seed, "loss between schedulers")
-        self.pace = PacePredictor(self)
+        self.pace = Pace(self)
         self.clusters: list[ClusterAgent] = []
         self.scheduler: GlobalScheduler = made(global_scheduler, self)
         self.broker, own, self.brokers = brokers_of(self, self.scheduler)

@@ -28,7 +28,7 @@ class Broker(Protocol):
         """Send a message to the scheduler of another broker."""
 
 
-class Predictor(Protocol):
+class Pace(Protocol):
     """What others need of PACE (`agents.pace`)."""
 
     def predict(self, slots: npt.ArrayLike) -> Floats:
@@ -102,7 +102,7 @@ class Grid(Protocol):
         """The global scheduler."""
 
     @property
-    def pace(self) -> Predictor:
+    def pace(self) -> Pace:
         """PACE."""
 
     def told_by(self, scheduler: Any, call: Callable[..., Any], *given: Any) -> Any:

@@ -1,12 +1,13 @@
-"""Schedulers by name: built in, of installed packages, and a user's own as ``module:Class``."""
+"""Schedulers and predictors by name: built in, of packages, or one's own as ``module:Class``."""
 
 from __future__ import annotations
 
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from agents.importing import check_no_path, classes_in, instead_of, module_of
+from agents.pace.predictor import Predictor
 from agents.schedulers import GlobalScheduler, LocalScheduler, Scheduler
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -64,8 +65,29 @@ LOCAL = {
 }
 """Built-in local schedulers."""
 
+PREDICTORS = {
+    "exact": "agents.pace.built_in:Exact",
+    "requested": "agents.pace.built_in:Requested",
+    "learned": "agents.pace.built_in:Learned",
+    "pace": "agents.pace.built_in:Models",
+}
+"""Built-in predictors of run times."""
+
+OF_SCRIPTS = "__main__", "<run_path>"
+"""Modules of scripts that were run, in which others could not find a class."""
+
 GROUP = "metasched.schedulers"
 """The entry points by which an installed package gives its schedulers names."""
+
+OWN = "accepted: " + ", ".join(PREDICTORS) + ", or module:Class"
+
+_WORDS: dict[type, str] = {
+    GlobalScheduler: "global scheduler",
+    LocalScheduler: "local scheduler",
+    Predictor: "predictor",
+}
+
+T = TypeVar("T")
 
 LISTED = "`metasched policies` lists them; or module:Class"
 
@@ -109,6 +131,19 @@ def local_scheduler(name: str) -> type[LocalScheduler]:
     return _load(name, LOCAL, LocalScheduler)
 
 
+def predictor(name: str) -> type[Predictor]:
+    """Return the class of a predictor: a key of `PREDICTORS` or ``module:Class``.
+
+    Raises
+    ------
+    GridError
+        If there is none of that name, or it is no `Predictor`.
+    """
+    if name not in PREDICTORS and ":" not in name and classes_in(name.removesuffix(".py")) is None:
+        raise GridError(f"prediction: found {quoted(name)}; {meant(name, PREDICTORS, OWN)}")
+    return _load(name, PREDICTORS, Predictor)
+
+
 def any_scheduler(name: str) -> type[Scheduler]:
     """Return the class of a scheduler of either kind, as `global_scheduler` does."""
     found = _load(name, GLOBAL | LOCAL, Scheduler)
@@ -120,12 +155,10 @@ def any_scheduler(name: str) -> type[Scheduler]:
     return found
 
 
-def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Scheduler]:
+def _load(name: str, known: dict[str, str], base: type[T]) -> type[T]:
     target = known.get(name) or (name if ":" in name else installed().get(name, name))
     module_name, separator, class_name = target.partition(":")
-    kind = {GlobalScheduler: "global scheduler", LocalScheduler: "local scheduler"}.get(
-        base, "scheduler"
-    )
+    kind = _WORDS.get(base, "scheduler")
     own = None if separator else classes_in(name.removesuffix(".py"))
     if own is not None:
         accepted = f"{name.removesuffix('.py')}:Class, {_subclass(base).removeprefix('accepted: ')}"
@@ -155,11 +188,11 @@ def _load(name: str, known: dict[str, str], base: type[Scheduler]) -> type[Sched
     return found
 
 
-def _subclass(base: type[Scheduler]) -> str:
-    return f"accepted: a subclass of agents.schedulers.{base.__name__}"
+def _subclass(base: type) -> str:
+    return f"accepted: a subclass of {base.__module__}.{base.__name__}"
 
 
-def _schedulers_of(module: ModuleType, base: type[Scheduler]) -> list[str]:
+def _schedulers_of(module: ModuleType, base: type) -> list[str]:
     """Return the names of the schedulers of a kind that a module itself defines."""
     return [
         name
@@ -170,7 +203,15 @@ def _schedulers_of(module: ModuleType, base: type[Scheduler]) -> list[str]:
     ]
 
 
-def summary(target: type[Scheduler]) -> str:
+def name_of(given: str | type) -> str:
+    """Return the name of a scheduler or predictor as a user gives it."""
+    if isinstance(given, str):
+        return given
+    of_script = given.__module__ in OF_SCRIPTS
+    return given.__qualname__ if of_script else f"{given.__module__}:{given.__qualname__}"
+
+
+def summary(target: type) -> str:
     """Return the first line of a scheduler's description."""
     return (target.__doc__ or "").strip().partition("\n")[0]
 

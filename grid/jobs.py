@@ -50,6 +50,7 @@ JOB = np.dtype(
         ("ppbw", np.float64),  # Mbit/s, bandwidth that each processor needs
         ("user", np.int64),  # number of who submitted it, or UNKNOWN
         ("application", np.int64),  # number of what it runs, or UNKNOWN
+        ("problem_size", np.float64),  # n, how much that is given; 0 if unknown
         ("times_row", np.int64),  # its row in a table of execution times, or BY_RATES
     ],
     align=True,

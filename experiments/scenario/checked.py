@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pydantic
 
-from agents.registry import built_in_kinds, kinds_of
+from agents.registry import built_in_kinds, kinds_of, predictor
 from agents.schedulers import Scheduler
 from agents.selection import JobSelection
 from experiments.scenario.jobs import deadline_classes
@@ -101,6 +101,11 @@ def checked(
         parameters = kind.by_any_name(values)
     except pydantic.ValidationError as failure:
         raise ScenarioError(f"{where}: {_told(failure.errors(), given, kind)}") from None
+    if isinstance(parameters.prediction, str):
+        try:
+            predictor(parameters.prediction)
+        except GridError as error:
+            raise ScenarioError(f"{where}: {error}") from None
     for low, high in RANGES:
         least, most = getattr(parameters, low), getattr(parameters, high)
         if most < least:

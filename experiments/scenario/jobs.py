@@ -203,7 +203,14 @@ def _from_log(
         if not isinstance(source, (str, Path)):
             log = site_paths(source)[platform.names[largest["origin"]]]
         _check_fits(largest["size"].item(), f"{log}: size of job {largest['number']}", platform)
-    cut = Table(jobs, cleaning, table.machine, size_note=table.size_note, times=table.times)
+    cut = Table(
+        jobs,
+        cleaning,
+        table.machine,
+        size_note=table.size_note,
+        times=table.times,
+        applications=table.applications,
+    )
     return _completed(cut, parameters, platform, seed)
 
 

@@ -14,16 +14,19 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     PrivateAttr,
 )
 from pydantic_core import PydanticCustomError
 
-from agents.pace.predictor import LARGEST_SIGMA
+from agents.pace.predictor import LARGEST_SIGMA, Predictor
+from agents.registry import OWN, PREDICTORS, name_of
 from grid.distributions import LARGEST_SIZE
 from grid.errors import GridError
 from grid.jobs import LONGEST, WIDEST
 from grid.kernel.state import CAPACITIES
 from grid.logs.fields import PARTITION
+from grid.names import meant
 from grid.platform.brokers import SHORTEST, Advertising
 from grid.platform.topology import NARROWEST
 from grid.settings import Setting, called, declared, listed, whole
@@ -49,6 +52,17 @@ def _listed(value: Any) -> Any:
         with suppress(ValueError):
             return [float(value)]
     return listed(value)
+
+
+def _predictor(given: Any) -> Any:
+    """Return what names a predictor, or is one."""
+    own = isinstance(given, type) and issubclass(given, Predictor)
+    if own or (isinstance(given, str) and (given in PREDICTORS or ":" in given)):
+        return given
+    raise PydanticCustomError("predictor", "{told}", {"told": meant(given, PREDICTORS, OWN)})
+
+
+Predicting = Annotated[Any, AfterValidator(_predictor), PlainSerializer(name_of)]
 
 
 def _sum_to_100(percents: tuple[float, ...]) -> tuple[float, ...]:
@@ -229,9 +243,10 @@ class Parameters(BaseModel):
     """MUSCLE may start a round when some cluster has at most this makespan left, s; auto: 0 in mode
     batch; in mode open jobs are allocated as they come."""
 
-    prediction: Literal["exact", "requested", "learned"] = "exact"
-    """PACE: what run times are predicted from: themselves; the times that users requested; or the
-    last jobs of the same user and application that ended, where a log names them."""
+    prediction: Predicting = "exact"
+    """PACE: what predicts run times: exact, they themselves; requested, the times that users
+    requested; learned, the last jobs of the same user and application that ended; pace, models of
+    applications and hardware, where jobs name problem sizes; or module:Class."""
     prediction_error: Sigma | Annotated[tuple[Factor, ...], BeforeValidator(listed)] = 0.0
     """PACE: standard deviation of the logarithm of a log-normal factor on run times; or a list of
     factors, such as 2,1,1,1, one for the execution times on each cluster."""

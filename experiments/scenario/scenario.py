@@ -14,8 +14,10 @@ from typing import Any
 from agents.deadlines import reads_deadlines
 from agents.importing import importable_from
 from agents.model import GridModel
-from agents.pace.predictor import Prediction, is_told
-from agents.registry import global_scheduler, local_scheduler
+from agents.pace.built_in import Exact
+from agents.pace.predicting import is_told
+from agents.pace.predictor import Prediction, Predictor
+from agents.registry import global_scheduler, local_scheduler, name_of, predictor
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.run.own_metrics import check_names
 from experiments.scenario.assignments import read_settings
@@ -235,6 +237,12 @@ class Scenario(Shown):
         return local_scheduler(given) if isinstance(given, str) else given
 
     @property
+    def predictor(self) -> type[Predictor]:
+        """The class of the predictor of run times."""
+        given = self.parameters.prediction  # type: ignore[union-attr]
+        return predictor(given) if isinstance(given, str) else given
+
+    @property
     def draws_deadlines(self) -> bool:
         """Whether jobs that bring no deadline are given one."""
         assert isinstance(self.parameters, Parameters)
@@ -270,8 +278,8 @@ class Scenario(Shown):
         if logs is not None:
             logs = str(logs) if isinstance(logs, (str, Path)) else [*logs]
         return {
-            "global": _name(self.global_scheduler),
-            "local": _name(self.local_scheduler),
+            "global": name_of(self.global_scheduler),
+            "local": name_of(self.local_scheduler),
             "workload": logs,
             "parameters": self.parameters.model_dump(mode="json"),
             "platform": platform,
@@ -345,7 +353,7 @@ class Scenario(Shown):
                     f"{nodes} processors; accepted: at most {MAX_SIZE}"
                 )
             platform = sized(platform, parameters.model_copy(update={"nodes": nodes}))
-        if "prediction" in self.packaged and not is_told(workload, prediction):
+        if "prediction" in self.packaged and not is_told(workload, self.predictor):
             prediction = "exact"
         with naming(where, parameters):
             model = GridModel(
@@ -375,7 +383,9 @@ class Scenario(Shown):
         assert isinstance(self.parameters, Parameters)
         drawn = self.parameters.assign_deadlines
         drawn = bool(model.workload.drawn_deadlines) if drawn == "auto" else drawn
-        found = {"prediction": model.pace.prediction, "assign_deadlines": drawn}
+        found: dict[str, Any] = {"assign_deadlines": drawn}
+        if isinstance(model.pace.predictor, Exact):
+            found["prediction"] = "exact"
         if self.workload is not None and self.parameters.mode == "batch":
             found["mode"] = "open"  # jobs of a log come when it says
         parameters = self.parameters.model_copy(update=found)
@@ -383,15 +393,6 @@ class Scenario(Shown):
         if platform is self.platform and parameters == self.parameters:
             return self
         return dataclasses.replace(self, platform=platform, parameters=parameters)
-
-
-def _name(given: Any) -> str:
-    """Return a scheduler's name as a user gives it."""
-    if isinstance(given, str):
-        return given
-    # A script that was run is no module in which others could find its classes.
-    of_script = given.__module__ in ("__main__", "<run_path>")
-    return given.__qualname__ if of_script else f"{given.__module__}:{given.__qualname__}"
 
 
 def _step(parameters: Parameters, duration: Duration) -> float:

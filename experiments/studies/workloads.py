@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agents.pace.predictor import NEEDED, tell
+from agents.pace.built_in import Requested
+from agents.pace.predictor import Predictor
 from experiments.cli.options import chosen_workload
 from experiments.scenario.jobs import READ, Source, paths_of
 from experiments.scenario.parameters import ALIASES, Parameters
@@ -258,7 +259,7 @@ def _read(
     run = stretches[: workload.most(how)]
     before = there[0] < run[-1][0]
     left_out = {why: int((of & before).sum()) for why, of in without.items() if (of & before).any()}
-    unknown = ~tell(table.jobs, "requested") & (table.stated.unrequested > 0)  # else for no job
+    unknown = ~Requested.tells(table.jobs) & (table.stated.unrequested > 0)  # else for no job
     unrequested = sum(int(unknown[i:j].sum()) for i, j in np.searchsorted(arrivals, run))
     return replace(
         workload,
@@ -293,7 +294,8 @@ def _fit(
     bool array, dict of str to bool array
         By the reason, in words, the stretches that are left out for it.
     """
-    warmup, predictions = 0, set()
+    warmup = 0
+    predictors: dict[type[Predictor], None] = {}
     readings: dict[tuple[str, ...], tuple[Platform, Parameters]] = {}
     for each in scenarios:
         given = each.parameters
@@ -302,17 +304,17 @@ def _fit(
         readings.setdefault(how, (each.platform, given))
         warmup = max(warmup, given.warmup)
         if "prediction" not in each.packaged:  # that of the product is exact where jobs tell none
-            predictions.add(given.prediction)
+            predictors[each.predictor] = None
     fit = np.ones(stretches.shape[1], np.bool_)
     without: dict[str, Bools] = {}
     for reading in readings.values():
         table = read(*reading)
         first, last = np.searchsorted(_since_the_first(table), stretches)
         bad = {f"with no more jobs than warmup, {warmup}": last - first <= warmup}
-        for source, words in NEEDED.items():
-            told = np.concatenate(([0], tell(table.jobs, source).cumsum()))
-            if source in predictions and told[-1]:  # what no job tells at all is refused
-                bad[f"whose jobs do not {words}"] = told[first] == told[last]
+        for kind in predictors:
+            told = np.concatenate(([0], kind.tells(table.jobs).cumsum()))
+            if kind.needs and told[-1]:  # what no job tells at all is refused
+                bad[f"whose jobs do not {kind.needs}"] = told[first] == told[last]
         for why, of in bad.items():
             without[why] = without.get(why, np.zeros_like(fit)) | (of & fit)
             fit &= ~of

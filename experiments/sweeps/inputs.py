@@ -48,8 +48,9 @@ def own_code(scenarios: Iterable[Scenario]) -> dict[str, str]:
     """
     modules = set()
     for each in scenarios:
-        modules |= {each.policy.__module__, each.local_policy.__module__}
-        for name in (each.global_scheduler, each.local_scheduler, *each.own_metrics):
+        modules |= {kind.__module__ for kind in (each.policy, each.local_policy, each.predictor)}
+        predicts = each.parameters.prediction  # type: ignore[union-attr]
+        for name in (each.global_scheduler, each.local_scheduler, predicts, *each.own_metrics):
             if isinstance(name, str) and ":" in name:  # which may be made of what others define
                 modules.add(name.partition(":")[0])
     return {name: digest(file) for name, file in sorted(own_files(modules).items())}

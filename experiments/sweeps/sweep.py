@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agents.model import GridModel
+from agents.registry import OF_SCRIPTS
 from experiments.cli.compiling import saying_when_compiling
 from experiments.cli.users_errors import in_words
 from experiments.sweeps.executors import Workers, at_piece, local_workers, steps
@@ -134,11 +135,13 @@ def cores() -> int:
 
 
 def check_importable(scenario: Scenario, command: str) -> None:
-    """Raise `GridError`, naming a command, for schedulers that workers would not find."""
-    for given in (scenario.global_scheduler, scenario.local_scheduler):
-        if not isinstance(given, str) and given.__module__ in ("__main__", "<run_path>"):
+    """Raise `GridError`, naming a command, for code of the user's that workers would not find."""
+    predicts = scenario.parameters.prediction  # type: ignore[union-attr]
+    for given in (scenario.global_scheduler, scenario.local_scheduler, predicts):
+        if not isinstance(given, str) and given.__module__ in OF_SCRIPTS:
+            what = "predictor" if given is predicts else "scheduler"
             raise GridError(
-                f"{command}: found scheduler {given.__qualname__} of a script; accepted: one by "
+                f"{command}: found {what} {given.__qualname__} of a script; accepted: one by "
                 "its name, or module:Class"
             )
 

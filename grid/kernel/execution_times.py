@@ -1,8 +1,9 @@
 """How long a job runs on each cluster: e_ij of `muscle`, section 2.
 
 That is its run time over the rate of the cluster, unless the job has a row in a table of execution
-times of its own: there, infinity is for clusters on which it cannot run. The table is found by its
-address, for only runs with such jobs have one.
+times of its own: there, infinity is for clusters on which it cannot run. What is expected may have
+a table as well, with a row for each slot. Tables are found by their addresses, for few runs have
+any.
 """
 
 from __future__ import annotations
@@ -41,8 +42,11 @@ def execution_time(state: State, slot: Any, cluster: int) -> float:
 
 
 @inlined
-def predicted_time(state: State, slot: Any, cluster: int) -> float:
+def predicted_time(state: State, slots: Any, job: int, cluster: int) -> float:
     """Return how long a job is expected to run on a cluster, s."""
+    slot = slots[job]
+    if state.predicted_at != 0:
+        return float(_number(state.predicted_at, job * state.clusters + cluster))
     if slot.times_row == BY_RATES:
         return float(slot.predicted_runtime / state.predicted_rate[cluster])
     # Both factors are exactly 1 where predictions are exact.
@@ -71,14 +75,14 @@ def room_for(state: State, slot: Any) -> int:
 
 
 @inlined
-def show_clusters(state: State, slot: Any) -> None:
+def show_clusters(state: State, slots: Any, job: int) -> None:
     """Have whoever decides about a job know the clusters as they are for it.
 
     Those on which it cannot run have no processors, until `show_as_they_are`.
     """
-    if state.times_at == 0:
+    if state.times_at == 0 and state.predicted_at == 0:
         return
-    known = state.known
+    known, slot = state.known, slots[job]
     for cluster in range(state.clusters):
         rate = state.predicted_rate[cluster]
         if not can_run(state, slot, cluster):
@@ -88,8 +92,8 @@ def show_clusters(state: State, slot: Any) -> None:
                 known.up[cluster],
             )
             known.size[cluster] = known.free[cluster] = known.up[cluster] = 0
-        elif slot.times_row != BY_RATES:
-            rate = slot.predicted_runtime / predicted_time(state, slot, cluster)
+        elif slot.times_row != BY_RATES or state.predicted_at != 0:
+            rate = slot.predicted_runtime / predicted_time(state, slots, job, cluster)
         known.rate[cluster] = rate
 
 

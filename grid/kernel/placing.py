@@ -175,7 +175,7 @@ def _place(state: State, tables: Tables) -> int:
         if answer != state.answer:
             return broken(state, job, state.answer)
     else:
-        show_clusters(state, slots[job])
+        show_clusters(state, slots, job)
         if state.place_at == 0:
             state.job = job
             return PLACE

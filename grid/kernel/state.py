@@ -93,6 +93,7 @@ class State(Record):
     # where the run time to expect of each arrival comes from: TRUTH, ASKED or REQUESTED
     predicting = Number(int)
     times_at = Number(int)  # address of the table of execution times, 0: no job has a row there
+    predicted_at = Number(int)  # that of expected ones, a row for each slot; 0: there is none
     partial = Number(int)  # 1: some of these jobs cannot run on every cluster
     # tables
     vacant = Number(int)  # first vacant slot

@@ -100,7 +100,11 @@ FORMATS = {
         "table of jobs, CSV",
         ".csv",
         lambda path, clusters, *_: csv_log(path, clusters),
-        _text(lambda stream, table: write_csv(stream, table.jobs, table.sites, table.times)),
+        _text(
+            lambda stream, table: write_csv(
+                stream, table.jobs, table.sites, table.times, table.applications
+            )
+        ),
         COLUMNS,
         ("times",),
     ),

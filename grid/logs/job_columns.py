@@ -74,7 +74,9 @@ class FromColumns(NamedTuple):
     times : ExecutionTimes or None
         On each cluster, where columns tell them.
     work : Work or None
-        What jobs compute, likewise.
+        What jobs compute, where that says how long they run.
+    applications : dict of int to str
+        Names of applications that jobs have by number, where they have names.
     sites : tuple of str
         Names that origins are indices of.
     """
@@ -82,6 +84,7 @@ class FromColumns(NamedTuple):
     jobs: JobArray
     times: ExecutionTimes | None
     work: Work | None
+    applications: dict[int, str]
     sites: tuple[str, ...]
 
 
@@ -155,9 +158,11 @@ def jobs_and_times(
         jobs["times_row"] = np.arange(len(jobs))
         if "runtime" not in columns:
             jobs["runtime"] = times.shortest
-    if work is not None:
-        jobs["application"] = work.application
-    return FromColumns(jobs, times, work, sites)
+    if work is None:
+        return FromColumns(jobs, times, None, {}, sites)
+    jobs["application"], jobs["problem_size"] = work.application, work.problem_size
+    names = dict(enumerate(work.applications))
+    return FromColumns(jobs, times, None if "runtime" in columns else work, names, sites)
 
 
 def origins(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -171,12 +176,16 @@ def communication(columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 
 def cells(
-    jobs: JobArray, clusters: Sequence[str], times: ExecutionTimes | None = None
+    jobs: JobArray,
+    clusters: Sequence[str],
+    times: ExecutionTimes | None = None,
+    applications: Mapping[int, str] | None = None,
 ) -> dict[str, list[Any]]:
     """Return the columns that make the same jobs when read, ``""`` where nothing is said.
 
     Optional columns in which no job says anything are left out.
     """
+    names = applications or {}
     kinds = jobs["request"].tolist()
     components = [
         _written(row, kind) for row, kind in zip(jobs["components"].tolist(), kinds, strict=True)
@@ -194,6 +203,7 @@ def cells(
         found[name] = ["" if value == neutral else value for value in jobs[name].tolist()]
     for name in ("user", "application"):
         found[name] = ["" if value == UNKNOWN else value for value in jobs[name].tolist()]
+    found["application"] = [names.get(value, value) for value in found["application"]]
     for name in ("requested_time", "deadline"):
         found[name] = ["" if math.isinf(value) else value for value in jobs[name].tolist()]
     for name in REQUIRED:
@@ -204,6 +214,8 @@ def cells(
         for name in COLUMNS
         if name in always or any(cell != "" for cell in found[name])
     }
+    if jobs["problem_size"].any():
+        told[PROBLEM_SIZE] = [value or "" for value in jobs["problem_size"].tolist()]
     if times is not None:
         seconds = times.seconds[jobs["times_row"]]
         for index, name in enumerate(times.clusters):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -59,12 +59,17 @@ def csv_log(path: Path, clusters: Sequence[str] | None) -> Log:
         communication=communication(columns),
         times=found.times,
         work=found.work,
-        numbered=("application",) if found.work is not None else (),
+        applications=found.applications,
+        numbered=("application",) if found.applications else (),
     )
 
 
 def write_csv(
-    stream: TextIO, jobs: JobArray, clusters: Sequence[str], times: ExecutionTimes | None = None
+    stream: TextIO,
+    jobs: JobArray,
+    clusters: Sequence[str],
+    times: ExecutionTimes | None = None,
+    applications: Mapping[int, str] | None = None,
 ) -> None:
     """Write jobs so that `read_csv` gives them back exactly.
 
@@ -81,7 +86,7 @@ def write_csv(
     1,0.0,4,60.0,
     2,0.0,4,0.1,C2
     """
-    columns = cells(jobs, clusters, times)
+    columns = cells(jobs, clusters, times, applications)
     writer = csv.writer(stream, lineterminator="\n")  # writes floats so that they read back
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))

@@ -78,6 +78,8 @@ class Log:
         How long its records ran on each cluster, where they have a ``times_row``.
     work : Work or None
         What its records compute, until `evaluated` says how long that takes.
+    applications : mapping of int to str
+        Names of applications by number, where they have names.
     """
 
     path: Path
@@ -101,6 +103,7 @@ class Log:
     unused: tuple[str, ...] = ()
     times: ExecutionTimes | None = None
     work: Work | None = None
+    applications: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -178,4 +181,5 @@ class Log:
             applied,
             size_note=self.size_note,
             times=self.times and self.times.cut(jobs, self.records["runtime"]),
+            applications=self.applications,
         )

@@ -87,7 +87,8 @@ def parquet_log(path: Path, clusters: Sequence[str] | None) -> Log:
         communication=communication(columns),
         times=found.times,
         work=found.work,
-        numbered=("application",) if found.work is not None else (),
+        applications=found.applications,
+        numbered=("application",) if found.applications else (),
     )
 
 
@@ -97,8 +98,10 @@ def write_parquet(stream: BinaryIO, table: Table) -> None:
     from pyarrow import parquet
 
     arrays = {}
-    for name, values in cells(table.jobs, table.sites, table.times).items():
+    told = cells(table.jobs, table.sites, table.times, table.applications)
+    for name, values in told.items():
         kind = pyarrow.int64() if name in WHOLE else pyarrow.float64()
         known = [None if value == "" else value for value in values]
-        arrays[name] = pyarrow.array(known, pyarrow.string() if name in TEXT else kind)
+        texts = name in TEXT or (name == "application" and table.applications)
+        arrays[name] = pyarrow.array(known, pyarrow.string() if texts else kind)
     parquet.write_table(pyarrow.table(arrays), stream)

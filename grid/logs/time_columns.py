@@ -2,12 +2,13 @@
 
 Either ``runtime@C1`` and so on, one for each cluster: seconds, nothing where a job cannot run. Or
 `application` and `problem_size`: the name of a model of PACE, and how much it is given; then the
-hardware of clusters says how long that takes.
+hardware of clusters says how long that takes or, of jobs with run times, is predicted to take.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from grid.errors import GridError, WorkloadError
 from grid.foreign import plain, quoted
-from grid.jobs import BY_RATES, LONGEST, SHORTEST_RUN, UNKNOWN, JobArray
+from grid.jobs import LONGEST, SHORTEST_RUN, UNKNOWN, JobArray
 from grid.logs.files import number
 from grid.names import meant
 from grid.workloads.execution_times import ExecutionTimes
@@ -40,24 +41,22 @@ class Work:
     application : array of int64, shape (rows,)
         Index among these, or `UNKNOWN`.
     problem_size : array of float64, shape (rows,)
+        0 without an application.
     places : tuple of str
         Where each row comes from: what begins a message.
-    has_runtime : bool
-        Rows have a run time besides.
     """
 
     applications: tuple[str, ...]
     application: npt.NDArray[np.int64]
     problem_size: npt.NDArray[np.float64]
     places: tuple[str, ...]
-    has_runtime: bool
 
     def evaluated(
         self, jobs: JobArray, clusters: Sequence[str], evaluate: Evaluate
     ) -> tuple[JobArray, ExecutionTimes]:
         """Return the jobs with how long what they compute takes on each cluster.
 
-        Without a run time of its own, a job has the shortest of these.
+        The run time of a job is the shortest of these.
 
         Raises
         ------
@@ -67,22 +66,19 @@ class Work:
         jobs = jobs.copy()
         rows: dict[tuple[int, int, float], int] = {}
         seconds: list[Sequence[float]] = []
-        sizes, wanted = jobs["size"].tolist(), self.problem_size.tolist()
-        for row, application in enumerate(self.application.tolist()):
-            if application == UNKNOWN:
+        questions = self.application.tolist(), jobs["size"].tolist(), self.problem_size.tolist()
+        for place, question in zip(self.places, zip(*questions, strict=True), strict=True):
+            if question in rows:
                 continue
-            key = application, sizes[row], wanted[row]
-            if key not in rows:
-                try:
-                    seconds.append(evaluate(self.applications[application], *key[1:]))
-                except GridError as error:
-                    raise WorkloadError(f"{self.places[row]}: {error}") from None
-                rows[key] = len(rows)
-            jobs["times_row"][row] = rows[key]
-        times = ExecutionTimes(tuple(clusters), np.array(seconds).reshape(-1, len(clusters)))
-        told = jobs["times_row"] != BY_RATES
-        if not self.has_runtime:
-            jobs["runtime"][told] = times.shortest[jobs["times_row"][told]]
+            try:
+                seconds.append(evaluate(self.applications[question[0]], *question[1:]))
+            except GridError as error:
+                raise WorkloadError(f"{place}: {error}") from None
+            rows[question] = len(rows)
+        which = [rows[question] for question in zip(*questions, strict=True)]
+        times = ExecutionTimes(tuple(clusters), np.array(seconds)[which])  # a row for each job
+        jobs["times_row"] = np.arange(len(jobs))
+        jobs["runtime"] = times.shortest
         return jobs, times
 
 
@@ -190,13 +186,10 @@ def work_of(
             raise WorkloadError(
                 f"{place(row)}: {PROBLEM_SIZE} is empty; accepted: a number above 0, or a run time"
             )
-        try:
+        with suppress(ValueError):
             sizes[row] = number(cell) if cell else 0.0
-        except ValueError:
-            sizes[row] = np.nan
         if cell and not 0 < sizes[row] < np.inf:
             raise WorkloadError(
                 f"{place(row)}: {PROBLEM_SIZE} is {quoted(cell)}; accepted: a number above 0"
             )
-    places = tuple(map(place, range(len(names))))
-    return Work(tuple(index), which, sizes, places, "runtime" in columns)
+    return Work(tuple(index), which, sizes, tuple(map(place, range(len(names)))))

@@ -138,4 +138,11 @@ def read_site_logs(
     later = [float(log.jobs["arrival"][0] - jobs["arrival"][0]) for log in logs.values()]
     names = {site: clusters[site] for site in logs}
     applied = replace(merged(of_all, later, names), raised=users, together=together)
-    return Table(jobs, applied.cleaning(jobs), applied=applied, times=times)
+    applications = {
+        above + number: name
+        for site, above in raised(of_sites, "application").items()
+        for number, name in logs[site].applications.items()
+    }
+    return Table(
+        jobs, applied.cleaning(jobs), applied=applied, times=times, applications=applications
+    )

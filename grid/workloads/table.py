@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -71,6 +71,8 @@ class Table:
         In words, what `processors` is, where the source leaves that open.
     times : ExecutionTimes or None
         How long jobs with a ``times_row`` run on each cluster.
+    applications : mapping of int to str
+        Names of applications by number, where they have names.
 
     Raises
     ------
@@ -96,6 +98,7 @@ class Table:
     drawn: int = 0
     size_note: str = ""
     times: ExecutionTimes | None = None
+    applications: Mapping[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         jobs = self.jobs

@@ -37,6 +37,11 @@ class Jobs:
         """Execution times, s, of jobs with a ``times_row``; infinity where they cannot run."""
         return self._storage.times
 
+    @property
+    def predicted(self) -> npt.NDArray[np.float64] | None:
+        """Execution times expected of the job in each slot, s, if predicted for each cluster."""
+        return self._storage.predicted
+
     def can_run(self, slots: Indices) -> npt.NDArray[np.bool_]:
         """Return whether each job can run on each cluster: shape (jobs, clusters)."""
         rows = self["times_row"][slots]

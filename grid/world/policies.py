@@ -207,6 +207,7 @@ class Policies:
         rates: npt.NDArray[np.float64],
         predict: Callable[[np.void], float] | None = None,
         requested: bool = False,
+        on_each_cluster: bool = False,
     ) -> None:
         """Say what those who decide expect of execution times, instead of the truth.
 
@@ -219,8 +220,17 @@ class Policies:
             that they expect, s. Called once a job, in order of arrival.
         requested : bool
             They expect the requested time, which every job has then.
+        on_each_cluster : bool
+            Each time, `predict` calls `expect`.
         """
         self._storage.known["rate"][:] = self._storage.state.predicted_rate = rates
         asked = k.TRUTH if predict is None else k.ASKED
         self._storage.state.predicting = k.REQUESTED if requested else asked
         self.predict = predict
+        if on_each_cluster:
+            self._storage.make_room_to_predict()
+
+    def expect(self, times: npt.NDArray[np.float64]) -> None:
+        """Say how long the job that arrives is expected to run on each cluster, s."""
+        assert self._storage.predicted is not None
+        self._storage.predicted[self._storage.state.vacant] = times

@@ -55,6 +55,8 @@ class Storage:
         depends on it.
     times : array, shape (rows, clusters)
         Execution times of jobs that have a row there (`grid.kernel.execution_times`), s.
+    predicted : array, shape (slots, clusters), or None
+        Those expected of the job in each slot, where they are more than a run time over rates, s.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Storage:
         self.columns: dict[str, npt.NDArray[Any]] = {}
         self.usage: npt.NDArray[np.void] | None = None
         self.times: npt.NDArray[np.float64] = np.zeros((0, state.clusters))
+        self.predicted: npt.NDArray[np.float64] | None = None
         self.tables = Tables(
             box=state.array,
             slots=np.zeros(0, dtypes.SLOT),
@@ -94,6 +97,8 @@ class Storage:
         if self.usage is not None:
             self.state.usage_at = self.usage.ctypes.data
         self.take_times(self.times)
+        if self.predicted is not None:
+            self.state.predicted_at = self.predicted.ctypes.data
 
     def take_times(self, times: npt.NDArray[np.float64]) -> None:
         """Keep a table of execution times where the kernel finds it."""
@@ -113,6 +118,13 @@ class Storage:
         left_out: dict[str, Any] = dict.fromkeys(WITHOUT[self.kind])
         return self.tables._replace(**left_out)
 
+    def make_room_to_predict(self) -> None:
+        """Have room for an expected time of each slot on each cluster."""
+        before = np.zeros((0, self.state.clusters)) if self.predicted is None else self.predicted
+        self.predicted = np.zeros((len(self.tables.slots), self.state.clusters))
+        self.predicted[: len(before)] = before
+        self.state.predicted_at = self.predicted.ctypes.data
+
     def replace(self, **tables: Any) -> None:
         """Put other tables in the place of those of these names."""
         self.tables = self.tables._replace(**tables)
@@ -126,6 +138,8 @@ class Storage:
             finished = _longer(tables.finished, max(CHUNK, 2 * len(slots)))
             self.replace(slots=slots, finished=finished)
             self.columns.update({name: slots[name] for name in dtypes.SLOT.names or ()})
+            if self.predicted is not None:
+                self.make_room_to_predict()
         if len(tables.profile):
             self.make_room_to_backfill()
         if self.usage is not None:

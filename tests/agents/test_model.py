@@ -264,7 +264,7 @@ def test_agents_are_those_of_mesa():
     model = model_of(latency=0.5)
     kinds = {kind.__name__: len(agents) for kind, agents in model.agents_by_type.items()}
     assert kinds == {
-        "PacePredictor": 1,
+        "Exact": 1,
         "MuscleScheduler": 1,
         "A4Broker": 4,
         "ClusterAgent": 3,

@@ -156,7 +156,7 @@ def send(state: State, slots: Any, events: Any, job: int, cluster: int) -> None:
     slot.placed = 0
     slot.landed = 0
     slot.execution_time = execution_time(state, slot, cluster)
-    slot.predicted_time = predicted_time(state, slot, cluster)
+    slot.predicted_time = predicted_time(state, slots, job, cluster)
     if state.stages == 1:
         slot.staging = 0.0
         stage(state, slot, cluster)

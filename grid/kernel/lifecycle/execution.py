@@ -107,19 +107,20 @@ def start(state: State, tables: Tables, job: int) -> None:
 
 
 @inlined
-def reckon(state: State, slot: Any) -> tuple[int, int, float]:
+def reckon(state: State, slots: Any, job: int) -> tuple[int, int, float]:
     """Work out the times of a job where `known.take` puts it.
 
     Returns its parts, the last cluster with one, and how long it runs, s, but for staging and for
     what links make of it.
     """
+    slot = slots[job]
     parts, last, longest, expected = 0, 0, 0.0, 0.0
     for cluster in range(state.clusters):
         if state.known.take[cluster] > 0:
             parts += 1
             last = cluster
             longest = max(longest, execution_time(state, slot, cluster))
-            expected = max(expected, predicted_time(state, slot, cluster))
+            expected = max(expected, predicted_time(state, slots, job, cluster))
     slot.execution_time, slot.predicted_time = longest, expected
     time = slot.execution_time * (state.penalty if state.penalty > 0.0 else 1.0)
     if state.stages == 1:
@@ -151,7 +152,7 @@ def start_as_taken(state: State, tables: Tables, job: int) -> None:
     leave_line(state, tables.slots, job)
     if state.visits == 1:
         note_placement(state, slot)
-    parts, last, time = reckon(state, slot)
+    parts, last, time = reckon(state, tables.slots, job)
     slot.placed = 1
     if parts == 1:
         slot.cluster = last

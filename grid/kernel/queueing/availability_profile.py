@@ -99,13 +99,14 @@ def _expect_running(state: State, tables: Tables) -> None:
 
 
 @part
-def propose(state: State, slot: Any, reservation: Any, begin: float) -> None:
-    """Write what would be reserved for a job that began at a time (s) as `known.take` says.
+def propose(state: State, slots: Any, reservation: Any, begin: float) -> None:
+    """Write what would be reserved for its job if that began at a time (s) as `known.take` says.
 
     That is cleared.
     """
+    slot = slots[reservation.job]
     before = slot.execution_time, slot.predicted_time, slot.staging
-    parts, _, time = reckon(state, slot)
+    parts, _, time = reckon(state, slots, reservation.job)
     reservation.begin = begin
     begin = state.now if begin <= soon(state) else begin
     reservation.end = begin + slot.predicted_time
@@ -140,7 +141,7 @@ def foresee(state: State, tables: Tables) -> None:
         if reservation.begin <= state.now:
             for cluster in range(state.clusters):
                 state.known.take[cluster] = reservation.take[cluster]
-            propose(state, tables.slots[reservation.job], reservation, due)
+            propose(state, tables.slots, reservation, due)
         fits &= reserve(state, profile, reservation, 1)
     if not fits:
         state.reservations = 0

@@ -282,7 +282,7 @@ def _ask(state: State, tables: Tables, own: bool) -> int:
             state.moment += 1
             return GO_ON
         imagine(state, moment)
-        show_clusters(state, slot)
+        show_clusters(state, tables.slots, job)
         if state.place_at == 0:
             state.job = job
             return PLACE
@@ -312,7 +312,7 @@ def _try_start(state: State, tables: Tables, own: bool) -> None:
     profile, first = foresight.profile, state.moment
     slot = tables.slots[state.cursor]
     tried.job = state.cursor
-    propose(state, slot, tried, profile[first].time)
+    propose(state, tables.slots, tried, profile[first].time)
     if not fits(state, profile, first, tried, state.before > 0):
         state.moment += 1
         return

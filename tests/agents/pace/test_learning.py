@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.pace.history import HOUR
+from agents.pace.built_in import HOUR
 from agents.registry import LOCAL
 from grid.jobs import UNKNOWN, job_table
 from grid.workloads.table import Table

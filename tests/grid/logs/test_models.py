@@ -47,8 +47,10 @@ def test_jobs_without_a_problem_size_have_run_times(tmp_path):
     )
     table = read_log(tmp_path / "jobs.csv", ("A", "B"), evaluate=evaluate)
     assert table.jobs["runtime"].tolist() == [7, 7]
-    assert table.jobs["times_row"].tolist() == [0, -1]
+    assert table.jobs["times_row"].tolist() == [-1, -1]  # what is modelled is but a prediction
     assert table.jobs["application"].tolist() == [0, -1]
+    assert table.jobs["problem_size"].tolist() == [10, 0]
+    assert table.applications == {0: "jacobi"}
 
 
 def test_sites_are_one_workload(path, tmp_path):
