@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agents.model import GridModel
+    from agents.pace.predictor import Predictor
     from agents.schedule import Placement
     from agents.schedulers import (
         REJECT,
@@ -37,6 +38,7 @@ __all__ = [
     "Placement",
     "PlanningScheduler",
     "Platform",
+    "Predictor",
     "Result",
     "Scenario",
     "Study",
@@ -55,6 +57,7 @@ _HOMES = {
     "Placement": "agents.schedule",
     "PlanningScheduler": "agents.schedulers",
     "Platform": "grid.platform",
+    "Predictor": "agents.pace.predictor",
     "REJECT": "agents.schedulers",
     "Result": "experiments.run.results",
     "Scenario": "experiments.scenario",

@@ -8,7 +8,10 @@ from grid.lazy import exported
 
 if TYPE_CHECKING:
     from agents.pace.evaluation import predict
+    from agents.pace.predictor import Predictor
 
-__all__ = ["predict"]
+__all__ = ["Predictor", "predict"]
 
-__getattr__ = exported(__name__, {"predict": "agents.pace.evaluation"})
+__getattr__ = exported(
+    __name__, {"Predictor": "agents.pace.predictor", "predict": "agents.pace.evaluation"}
+)

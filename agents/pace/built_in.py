@@ -55,6 +55,9 @@ class Requested(Predictor):
 
     def predict(self, job: SubmittedJob) -> float | Sequence[float]:
         """Return the requested time, or that mean, s."""
+        return self._requested(job)
+
+    def _requested(self, job: SubmittedJob) -> float:
         if job.requested_time < math.inf:
             return float(job.requested_time)
         return self._total / self._ended if self._ended else HOUR
@@ -141,7 +144,8 @@ class Models(Requested):
         """Return the execution time on each cluster, s."""
         if job.problem_size > 0:
             return self._modelled(job)
-        return [super().predict(job) / rate for rate in self._rates.tolist()]
+        requested = self._requested(job)
+        return [requested / rate for rate in self._rates.tolist()]
 
     def _modelled(self, job: SubmittedJob) -> list[float]:
         return self._times(self._applications[job.application], job.size, job.problem_size)

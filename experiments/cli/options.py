@@ -261,6 +261,11 @@ def scenario_options(
                 help="Local scheduler, or module:Class, which is imported and run.",
             ),
             click.option(
+                "--predictor",
+                metavar="NAME",
+                help="Predictor of run times, or module:Class, which is imported and run.",
+            ),
+            click.option(
                 "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter."
             ),
             *([own_metrics] if metrics else []),
@@ -283,6 +288,7 @@ def chosen_scenario(
     platform: str | None,
     global_: str | None,
     local: str | None,
+    predictor: str | None,
     settings: tuple[str, ...],
     own_metrics: tuple[str, ...] = (),
 ) -> Scenario:
@@ -291,6 +297,12 @@ def chosen_scenario(
     from grid.platform.reading import read_platform
 
     changes: dict[str, Any] = {}
+    where = "--set"
+    if predictor is not None:
+        if any(each.partition("=")[0].strip() == "prediction" for each in settings):
+            raise GridError("--predictor: found with --set prediction; accepted: one of the two")
+        settings = (*settings, f"prediction={predictor}")
+        where = "--predictor" if len(settings) == 1 else "--set, --predictor"
     if workload:
         changes["workload"] = chosen_workload(workload)
     if platform is not None:
@@ -302,7 +314,7 @@ def chosen_scenario(
     loaded = Scenario.load(scenario, (global_, local), changes.get("platform"))
     if own_metrics:
         changes["own_metrics"] = tuple(dict.fromkeys((*loaded.own_metrics, *own_metrics)))
-    return loaded.changed(settings, "--set", **changes)
+    return loaded.changed(settings, where, **changes)
 
 
 WITH_RESUME = (
