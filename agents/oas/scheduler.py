@@ -67,6 +67,11 @@ class OasScheduler(OrderedScheduler):
                 "oas: found jobs with execution times for each cluster; accepted: run times over "
                 "the rates of clusters, for its model has one power for each"
             )
+        if world.jobs.predicted is not None:
+            raise GridError(
+                "oas: found a prediction for each cluster; accepted: run times over the rates of "
+                "clusters, for its model has one power for each"
+            )
         self._capacity = world.known["capacity"][: world.clusters] * (1.0 + TOLERANCE)
         self._fastest = max(cluster.rate for cluster in self.clusters)
 

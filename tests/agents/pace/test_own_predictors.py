@@ -75,7 +75,8 @@ def test_each_is_asked_of_once_and_told_of_all_that_ended_before():
 
     model = ran("ect", "fcfs", platform=FAR, latency=0.5, prediction=Watching)
     watching = model.pace.predictor
-    assert sorted(watching.asked) == [*range(1, 61)] and not watching.late
+    assert sorted(watching.asked) == [*range(1, 61)]
+    assert not watching.late
     assert watching.seen
     ended = done(model)
     rates = np.array([1.0, 1.3, 0.7])[ended["cluster"]]
@@ -108,7 +109,8 @@ def test_what_is_learned_does_not_depend_on_what_is_kept():
             model.world.log.stream(left.append)
         model.run()
         told.append(model.pace.predictor.runtimes)
-    assert told[0] == told[1] and len(told[0]) == 9_000
+    assert told[0] == told[1]
+    assert len(told[0]) == 9_000
 
 
 def test_schedulers_read_the_times_of_each_cluster():
@@ -182,6 +184,11 @@ def test_answers_for_each_cluster_are_as_many_times(answer):
 
     with pytest.raises(GridError, match="accepted: 3 times, one for each cluster: seconds"):
         ran("dll", "fcfs", prediction=Wrong)
+
+
+def test_oas_refuses_times_of_each_cluster():
+    with pytest.raises(GridError, match="oas: found a prediction for each cluster"):
+        model_of("oas", "fcfs", prediction=OnEach)
 
 
 def test_who_raised_is_said_and_fields_that_there_are():

@@ -47,9 +47,9 @@ def test_replications_and_studies_take_one(folder):
     ran = run("--predictor", "guess_of_mine:Twice", "--replications", "2")
     assert ran.exit_code == 0, ran.output
     (folder / "study.toml").write_text(
-        'scenario = "quickstart"\nreplications = 2\n[[policies]]\nglobal = "ect"\n'
-        'local = "fcfs"\n[parameters]\njobs = 40\n'
-        'prediction = ["exact", "guess_of_mine:Twice"]\n'
+        'scenario = "quickstart"\n[replications]\ncount = 2\n[set]\njobs = 40\n'
+        '[vary]\nprediction = ["exact", "guess_of_mine:Twice"]\n'
+        '[[policies]]\nglobal = "ect"\nlocal = "fcfs"\n'
     )
     studied = call("study", "study.toml", "--out", "out", "--workers", "1")
     assert studied.exit_code == 0, studied.output
