@@ -144,6 +144,16 @@ def predictor(name: str) -> type[Predictor]:
     return _load(name, PREDICTORS, Predictor)
 
 
+def anyone(name: str) -> type[Scheduler] | type[Predictor]:
+    """Return the class of a scheduler of either kind, or of a predictor, by its name."""
+    module, separator, of_module = name.partition(":")
+    if separator and module[:1] not in ("", "."):
+        found = getattr(module_of("scheduler", name, module), of_module, None)
+        if isinstance(found, type) and issubclass(found, Predictor):
+            return found
+    return predictor(name) if name in PREDICTORS else any_scheduler(name)
+
+
 def any_scheduler(name: str) -> type[Scheduler]:
     """Return the class of a scheduler of either kind, as `global_scheduler` does."""
     found = _load(name, GLOBAL | LOCAL, Scheduler)

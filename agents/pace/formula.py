@@ -57,6 +57,9 @@ class Formula:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_code", compile(_checked(self.text), "formula", "eval"))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Formula, (self.text,)  # code cannot be pickled
+
     def __call__(self, n: float, p: float) -> float:
         """Return the value for a problem size and a number of processors."""
         names = {"__builtins__": {}, **FUNCTIONS, "n": float(n), "p": float(p)}

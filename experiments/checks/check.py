@@ -1,4 +1,4 @@
-"""Checks of a scheduler by itself: it is run through small grids, again and again."""
+"""Checks of a scheduler or predictor by itself: it is run through small grids, again and again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import mesa
 import numpy as np
 
 from agents.model import GridModel
-from agents.registry import any_scheduler
+from agents.pace.predictor import Predictor
+from agents.registry import anyone
 from agents.schedulers import GlobalScheduler, Scheduler
 from agents.view import Job, KnownCluster
 from experiments.checks import hash_seed
@@ -54,12 +55,12 @@ def _silent(words: str) -> None:
 def check(
     name: str, tell: Callable[[str], None] = _silent, watch: Watch | None = None
 ) -> list[Verdict]:
-    """Check a scheduler.
+    """Check a scheduler, or a predictor.
 
     Parameters
     ----------
     name : str
-        Built-in, or ``module:Class``; global or local.
+        Built-in, or ``module:Class``; a global or local scheduler, or a predictor.
     tell : callable
         Takes in words what is being tried, before it is.
     watch : Watch, optional
@@ -70,7 +71,7 @@ def check(
     GridError
         If there is none of that name.
     """
-    found = any_scheduler(name)
+    found = anyone(name)
     grids = [*GRIDS, WIDE] if issubclass(found, GlobalScheduler) and found.spans else [*GRIDS]
     with _global_randomness():
         told = partial(_told, tell, name)
@@ -97,7 +98,7 @@ class _Examination:
     def __init__(
         self,
         name: str,
-        scheduler: type[Scheduler],
+        scheduler: type[Scheduler] | type[Predictor],
         grids: list[Grid],
         tell: Callable[[str], None],
         watch: Watch | None,
@@ -252,7 +253,7 @@ CHECKS = {
     "refused": (
         "its decisions are possible",
         "place: a cluster of at least the job's size, or processors that are free; priority: a "
-        "number; plan: all the jobs given, each once; a broker: what "
+        "number; plan: all the jobs given, each once; predict: seconds; a broker: what "
         "the methods of A4Broker return",
     ),
     "raised": (

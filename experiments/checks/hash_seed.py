@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from agents.importing import path_without_users, search, searched
-from agents.registry import any_scheduler
+from agents.registry import anyone
 from experiments.checks.trials import GRIDS, WIDE, Grid, Trial, run_in
 from experiments.cli.process import stdout_kept
 from experiments.cli.users_errors import in_a_line
@@ -85,7 +85,7 @@ def _ended(status: int, said: str) -> str:
 
 def answer(name: str, *wanted: str) -> list[Answer]:
     """Return what `digests` does, of runs in this process; the grids by name."""
-    scheduler = any_scheduler(name)
+    scheduler = anyone(name)
     trials = [run_in(grid, scheduler) for grid in [*GRIDS, WIDE] if grid.name in wanted]
     return [
         Answer(digest(trial), None) if trial.error is None else Answer(None, in_a_line(trial.error))

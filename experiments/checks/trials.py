@@ -1,4 +1,4 @@
-"""Small grids in which a scheduler is tried, and runs of them."""
+"""Small grids in which a scheduler or a predictor is tried, and runs of them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from agents.model import GridModel
+from agents.pace.predictor import Predictor
 from agents.schedulers import GlobalScheduler, Scheduler
 from experiments.checks.authorship import is_of_author
+from experiments.scenario.jobs import Source
+from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
+from grid.jobs import job_table
 from grid.kernel.compile import compiled
 from grid.platform.multicluster import Platform
+from grid.workloads.table import Table
 from grid.world.world import World
 
 SEED = 1
@@ -41,8 +46,8 @@ class Grid:
     name: str
     platform: Platform
     parameters: dict[str, Any]
-    world: str
-    local: str
+    world: Any
+    local: Any
 
 
 _SIZES, _RATES = (8, 6, 4), (1.0, 1.3, 0.7)
@@ -81,15 +86,15 @@ class Trial:
 
     Attributes
     ----------
-    of_world : bool
-        The scheduler is a global one.
+    kind : type
+        Of the scheduler or predictor.
     model : GridModel or None
         None if the scheduler could not even be made.
     error : Exception or SystemExit or None
         What ended it before its time.
     """
 
-    of_world: bool
+    kind: type
     model: GridModel | None
     error: Exception | SystemExit | None
 
@@ -107,10 +112,10 @@ class Trial:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The attributes of the scheduler, or of the first of them, by name."""
+        """The attributes of what was tried, or of the first of them, by name."""
         assert self.model is not None
-        agent = self.model.scheduler if self.of_world else self.model.clusters[0].scheduler
-        return dict(vars(agent))
+        agents = (self.model.pace.predictor, self.model.scheduler, self.model.clusters[0].scheduler)
+        return dict(vars(next(agent for agent in agents if isinstance(agent, self.kind))))
 
 
 @compiled(cache=False)
@@ -152,27 +157,41 @@ def _model(scenario: Scenario, seed: int) -> GridModel:
     Only when it is made does a scheduler say for sure that it has reservations.
     """
     try:
-        return scenario.model(seed)
+        return scenario.model(seed, _of_people)
     except GridError:
         with suppress(Exception):
             return scenario.changed(knowledge="truth").model(seed)
         raise
 
 
+def _of_people(_: Source, __: Platform, ___: Parameters) -> Table:
+    """Return jobs of a few users, who request more than they need, and what they compute."""
+    jobs, draws = job_table(_JOBS["jobs"]), np.random.default_rng(SEED)
+    jobs["arrival"] = np.cumsum(draws.exponential(4.0, len(jobs)))
+    jobs["size"] = draws.integers(1, 1 + _JOBS["max_size"], len(jobs))
+    jobs["user"], jobs["application"] = draws.integers(0, 3, (2, len(jobs)))
+    jobs["runtime"] = draws.uniform(1.0, 9.0, len(jobs)) * (1 + jobs["user"])
+    jobs["requested_time"] = jobs["runtime"] * draws.uniform(1.0, 3.0, len(jobs))
+    jobs["requested_time"][::7] = np.inf
+    jobs["problem_size"] = 1e5 * draws.integers(1, 4, len(jobs))
+    jobs["problem_size"][::5] = 0
+    return Table(jobs, applications=dict(enumerate(("cpi", "fft", "memsort"))))
+
+
 def run_in(
     grid: Grid,
-    scheduler: type[Scheduler],
+    scheduler: type[Scheduler] | type[Predictor],
     shared_seed: int = 1,
     step: float | None = None,
     seed: int = SEED,
 ) -> Trial:
-    """Run a scheduler in a grid.
+    """Run a scheduler in a grid; or a predictor, on jobs of people, with schedulers that read it.
 
     Parameters
     ----------
     grid : Grid
     scheduler : type
-        Global or local.
+        Global or local; or a predictor.
     shared_seed : int
         Of the random numbers of Python, NumPy and compiled code, which it should not use.
     step : float, optional
@@ -183,20 +202,23 @@ def run_in(
     random.seed(shared_seed)
     np.random.seed(shared_seed)
     _seed_compiled(shared_seed)
-    of_world = issubclass(scheduler, GlobalScheduler)
     parameters = grid.parameters | ({} if step is None else {"step": step})
-    scenario = Scenario(
-        grid.name,
-        grid.platform,
-        parameters,
-        scheduler if of_world else grid.world,
-        grid.local if of_world else scheduler,
-    )
+    platform, world, local = grid.platform, grid.world, grid.local
+    log = None
+    if issubclass(scheduler, Predictor):
+        parameters["prediction"], log = scheduler, "jobs of people"
+        clusters = [replace(each, hardware="cluster") for each in platform.clusters]
+        platform = replace(platform, clusters=tuple(clusters))
+    elif issubclass(scheduler, GlobalScheduler):
+        world = scheduler
+    else:
+        local = scheduler
+    scenario = Scenario(grid.name, platform, parameters, world, local, workload=log)
     model = None
     try:
         with _limited(scheduler):
             model = _model(scenario, seed)
             model.run()
     except (Exception, SystemExit) as error:
-        return Trial(of_world, model, error)
-    return Trial(of_world, model, None)
+        return Trial(scheduler, model, error)
+    return Trial(scheduler, model, None)

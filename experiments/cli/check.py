@@ -17,7 +17,8 @@ from experiments.cli.process import FAILED, stdout_kept, users_code
 def check(scheduler: str, as_json: bool) -> None:
     """Try SCHEDULER in small grids, and say what is wrong.
 
-    SCHEDULER is module:Class, or a built-in name, global or local. Exit status 1 if a check fails.
+    SCHEDULER is module:Class, or a built-in name: of a global or local scheduler, or of a predictor
+    of run times. Exit status 1 if a check fails.
     """
     from experiments.sweeps.progress import telling
 
