@@ -45,6 +45,8 @@ class Pace:
     Attributes
     ----------
     predictor : Predictor
+    exact : bool
+        What is predicted is the truth.
     """
 
     def __init__(self, model: Grid) -> None:
@@ -62,6 +64,7 @@ class Pace:
         self.predictor: Predictor = made(kind, model)
         requested = kind is Requested and _all_requested(model.workload)
         as_told = (kind is Exact or requested) and self._sigma == 0.0
+        self.exact = kind is Exact and self._sigma == 0.0 and bool((factors == 1.0).all())
         self._learns = kind.ended is not Predictor.ended
         if self._learns and not as_told:
             world.log.consumers.append(self._take_note)

@@ -15,7 +15,7 @@ BOUNDED = ("simulated_s", "restarts", "lost_work")
 
 KINDS = {
     "messages": re.compile(r"/messages|refused_starts$"),
-    "plans and predictions": re.compile(r"planned$|prediction|/rounds$|/cp_basis$"),
+    "plans and predictions": re.compile(r"planned$|prediction|^applications/|/rounds$|/cp_basis$"),
     "links": re.compile(r"^links/|^demand$|^saturated$"),
     "other metrics": re.compile(r"^metrics/|^clusters/|^classes/|^waiting$"),
     "run": re.compile(""),

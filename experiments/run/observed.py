@@ -14,13 +14,15 @@ from agents.model import GridModel
 from experiments.scenario.jobs import deadline_classes
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
+from grid.jobs import UNKNOWN
 from grid.kernel.dtypes import FINISHED
 from grid.kernel.state import VACANT
 from grid.metrics.job_totals import Tally
 from grid.metrics.of_rounds import Rounds, round_performance
-from grid.metrics.of_run import class_metrics
+from grid.metrics.of_run import application_metrics, class_metrics
 from grid.workloads.deadlines import ClassDraws
 from grid.workloads.synthetic import BatchWorkload
+from grid.workloads.table import Table
 from grid.world.finished import Records, in_order, last
 from grid.world.validation import why_rejected
 
@@ -32,6 +34,31 @@ def drawn_classes(scenario: Scenario, model: GridModel) -> ClassDraws | None:
     if not parameters.service_classes or model.workload.drawn_deadlines != 1:
         return None
     return ClassDraws(deadline_classes(parameters), model.seed)
+
+
+class Applications:
+    """The applications that the jobs of a workload name, and those that name none.
+
+    Parameters
+    ----------
+    workload : Table
+
+    Attributes
+    ----------
+    names : list of str
+        A job that names none is of the first.
+    """
+
+    def __init__(self, workload: Table) -> None:
+        self._numbers = np.unique(np.append(workload.jobs["application"], UNKNOWN))
+        named = [workload.applications.get(each, str(each)) for each in self._numbers[1:].tolist()]
+        self.names = [*dict.fromkeys(["none", *named])]
+        self._places = np.array([0, *map(self.names.index, named)])
+
+    def of(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the place among the names of each of some applications."""
+        places: npt.NDArray[np.int64] = self._places[np.searchsorted(self._numbers, numbers)]
+        return places
 
 
 class Observed:
@@ -61,6 +88,11 @@ class Observed:
         self.tally = Tally(model.world.platform)
         self._classes = classes
         self._by_class = Tally(model.world.platform, 0 if classes is None else len(classes.names))
+        self._applications: Applications | None = None
+        if isinstance(model.workload, Table) and not model.pace.exact:
+            self._applications = Applications(model.workload)
+        names = [] if self._applications is None else self._applications.names
+        self._by_application = Tally(model.world.platform, len(names))
         self.rejections: Counter[str] = Counter()
         self._model = model
         self._listed = listed
@@ -73,6 +105,9 @@ class Observed:
         if self._classes is not None:
             of_jobs = self._classes.of(records["submission"])
             self._by_class.add(records, self._counted_from, of_jobs)
+        if self._applications is not None:
+            of_jobs = self._applications.of(records["application"])
+            self._by_application.add(records, self._counted_from, of_jobs)
         gone = records.rows[np.isnan(records["start"])]
         self.rejections.update(why_rejected(self._model.world.storage, row) for row in gone)
         if self._listed is None and not self._in_rounds:
@@ -85,6 +120,15 @@ class Observed:
     def classes(self) -> list[dict[str, Any]]:
         """Numbers of each service class (`grid.metrics.of_run.class_metrics`); none without any."""
         return class_metrics(self._by_class, () if self._classes is None else self._classes.names)
+
+    @property
+    def applications(self) -> list[dict[str, Any]]:
+        """How good predictions were for each (`grid.metrics.of_run.application_metrics`).
+
+        None if they are exact, or no job names an application.
+        """
+        names = [] if self._applications is None else self._applications.names
+        return application_metrics(self._by_application, names) if len(names) > 1 else []
 
     def finish(self) -> None:
         """Note that no more jobs will leave."""

@@ -67,6 +67,7 @@ class Result(RunTotals, Shown):
             submitted=world.state.submitted,
             tally=observed.tally,
             classes=observed.classes,
+            applications=observed.applications,
             statistics=world.statistics,
             records=world.log.records() if world.log.keeping else None,
             rounds=observed.rounds,

@@ -128,6 +128,22 @@ class ClassNumbers(Shape):
     prediction_accuracy: Known
 
 
+class ApplicationRow(Shape):
+    """How good predictions were for an application."""
+
+    name: str
+    jobs: Count
+    mean_prediction_error: Known
+    prediction_accuracy: Known
+
+
+class ApplicationNumbers(Shape):
+    """How good predictions were for those with the most jobs."""
+
+    count: Count
+    largest: list[ApplicationRow]
+
+
 class LinkNumbers(Shape):
     """Numbers of a link, none where the global scheduler takes no account of links."""
 
@@ -171,6 +187,7 @@ class SummaryShape(Shape):
     wall_s: NonNegative
     simulated_s: NonNegative
     classes: list[ClassNumbers] = []
+    applications: ApplicationNumbers | None = None
     users: UserNumbers | None = None
     cleaning: CleaningCounts | None = None
     unfinished: Count = 0

@@ -42,6 +42,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         its mean demand over capacity, and the share of time in which it is saturated, None if the
         global scheduler takes no account of links), ``wall_s``, ``simulated_s``,
         ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
+        ``applications`` if predictions are not exact and jobs name some (their ``count``, and of
+        the ``largest``, those of most jobs, a row each: `RunTotals.applications`);
         ``classes`` if deadlines were drawn from service classes (`RunTotals.classes`);
         ``users`` if jobs name them (their ``count``, and of the ``largest``, those who used most,
         a row each: `grid.metrics.fairness.Users.table`);
@@ -98,6 +100,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
     }
     if result.classes:
         summary["classes"] = result.classes
+    if of_each := result.applications:
+        summary["applications"] = {"count": len(of_each), "largest": of_each[:LARGEST]}
     users = result.tally.users.table()
     if users:
         summary["users"] = {"count": len(users), "largest": users[:LARGEST]}

@@ -111,6 +111,9 @@ class RunTotals:
     classes : list of dict
         Numbers of each service class (`grid.metrics.of_run.class_metrics`), if all deadlines were
         drawn from some; else none.
+    applications : list of dict
+        How good predictions were for each application
+        (`grid.metrics.of_run.application_metrics`), if they are not exact and jobs name some.
     statistics : Statistics
         Of the queue over time.
     records : Records or None
@@ -168,6 +171,7 @@ class RunTotals:
     submitted: int
     tally: Tally
     classes: list[dict[str, Any]] = field(default_factory=list)
+    applications: list[dict[str, Any]] = field(default_factory=list)
     statistics: Statistics
     records: Records | None
     rounds: Rounds | None

@@ -46,6 +46,10 @@ CLUSTER_COLUMNS = {
     "cp": "CP",
 }
 """Numbers of a cluster that people are shown, by short names."""
+OFF = {"mean_prediction_error": "off"}
+"""That which is shown where predictions are not exact."""
+APPLICATION_COLUMNS = {"jobs": "jobs", **OFF, "prediction_accuracy": "accuracy"}
+"""Numbers of an application that people are shown, by short names."""
 CLASS_COLUMNS = {
     "jobs": "jobs",
     "deadlines_met": "met",
@@ -81,10 +85,15 @@ def print_result(result: Result, console: Console) -> None:
     console.print(table)
     console.print()
     shown = summary["clusters"][:CLUSTERS_SHOWN]
-    print_whole(_table_of("cluster", shown, CLUSTER_COLUMNS), console)
+    columns = CLUSTER_COLUMNS | (OFF if metrics["mean_prediction_error"] else {})
+    print_whole(_table_of("cluster", shown, columns), console)
     if result.classes:
         console.print()
         print_whole(_table_of("class", result.classes, CLASS_COLUMNS), console)
+    if result.applications:
+        console.print()
+        most = result.applications[:CLUSTERS_SHOWN]
+        print_whole(_table_of("application", most, APPLICATION_COLUMNS), console)
     for line in (*_explained(result, summary["clusters"]), *_remarks(result, summary)):
         console.print(line, **_LITERALLY)
 
@@ -197,10 +206,12 @@ def _coallocation(
 
 def _explained(result: Result, clusters: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what columns of the table of clusters mean, those that it has."""
-    columns = _columns(clusters, CLUSTER_COLUMNS)
+    off = any(row["mean_prediction_error"] for row in clusters)
+    columns = _columns(clusters, CLUSTER_COLUMNS | OFF)
     notes = {
         "idle_time_mean": "own idle: in its own makespan",
         "over_deadline": "late: total over-deadline",
+        **({"mean_prediction_error": "off: mean prediction error"} if off else {}),
         "cp": f"CP: {'whole run' if result.rounds is None else 'mean of rounds'}",
     }
     if told := [words for name, words in notes.items() if name in columns]:

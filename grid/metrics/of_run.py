@@ -169,6 +169,35 @@ def class_metrics(tally: Tally, names: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
+def application_metrics(tally: Tally, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return how good predictions were for each application, those with the most jobs first.
+
+    Parameters
+    ----------
+    tally : Tally
+        Of all jobs that left, those of each application in a group.
+    names : sequence of str
+        Of the applications.
+
+    Returns
+    -------
+    list of dict
+        name, jobs, mean_prediction_error, prediction_accuracy: as in `job_metrics`, of the jobs of
+        the application; without those of which no job has ended.
+    """
+    rows = [
+        {
+            "name": name,
+            "jobs": int(sums["jobs"]),
+            "mean_prediction_error": _ratio(sums["prediction_error"], sums["timed"]),
+            "prediction_accuracy": _ratio(sums["prediction_accuracy"], sums["timed"]),
+        }
+        for name, sums in zip(names, tally.grid, strict=True)
+        if sums["jobs"]
+    ]
+    return sorted(rows, key=lambda row: -row["jobs"])
+
+
 def _period(tally: Tally) -> float:
     """Return the time from the first arrival of a completed job to the last finish, s.
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agents.messages import Message
 from agents.model import GridModel
-from agents.pace.predictor import Prediction
+from agents.pace.predictor import EndedJob, Prediction, Predictor, SubmittedJob
 from agents.registry import global_scheduler, local_scheduler
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
@@ -58,6 +58,7 @@ SYSTEMS = {
     "a4": ("quickstart", {"global_scheduler": "a4", "local_scheduler": "sjf"}, ("latency=1",)),
     "python": ("quickstart", {"global_scheduler": Grudging, "local_scheduler": "fcfs"}, ()),
     "learned": ("quickstart", {"global_scheduler": "dll"}, ("prediction=learned",)),
+    "on each": ("quickstart", {"global_scheduler": "ect"}, ()),
     "heavy": ("quickstart", {"global_scheduler": "gs", "local_scheduler": "fcfs"}, ()),
 }
 
@@ -75,10 +76,28 @@ def table() -> Table:
     return Table(jobs)
 
 
+class Growing(Predictor):
+    """Other times on each cluster, the longer the more jobs have ended."""
+
+    on_each_cluster = True
+
+    def __init__(self, model: GridModel) -> None:
+        super().__init__(model)
+        self.count = 0
+
+    def predict(self, job: SubmittedJob) -> list[float]:
+        """Return two times, s."""
+        return [1.0 + self.count % 7, 5.0]
+
+    def ended(self, job: EndedJob) -> None:
+        """Count it."""
+        self.count += 1
+
+
 def begun(name: str) -> GridModel:
     """Return the model of a system at its beginning."""
     scenario, changes, parameters = SYSTEMS[name]
-    if name not in ("heavy", "learned"):
+    if name not in ("heavy", "learned", "on each"):
         return Scenario.load(scenario).changed(parameters, **changes).model(3)
     dispatched = BacklogWorkload(
         count=400, sizes=UniformSizes(1, 8), runtimes=Exponential(60), waiting=2
@@ -89,7 +108,7 @@ def begun(name: str) -> GridModel:
         global_scheduler(changes["global_scheduler"]),
         local_scheduler("fcfs"),
         latency=0.0 if name == "heavy" else 1.0,
-        settings=[Prediction("exact" if name == "heavy" else "learned")],
+        settings=[Prediction({"heavy": "exact", "on each": Growing}.get(name, name))],
         seed=3,
     )
 

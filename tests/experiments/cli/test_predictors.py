@@ -47,7 +47,7 @@ def test_replications_and_studies_take_one(folder):
     ran = run("--predictor", "guess_of_mine:Twice", "--replications", "2")
     assert ran.exit_code == 0, ran.output
     (folder / "study.toml").write_text(
-        'scenario = "quickstart"\n[replications]\nruns = 2\n[set]\njobs = 40\n'
+        'scenario = "quickstart"\n[replications]\nleast = 2\nmost = 2\n[set]\njobs = 40\n'
         '[vary]\nprediction = ["exact", "guess_of_mine:Twice"]\n'
         '[[policies]]\nglobal = "ect"\nlocal = "fcfs"\n'
     )

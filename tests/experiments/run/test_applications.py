@@ -1,0 +1,70 @@
+"""How good predictions were for each application."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from tests.experiments.commands import call
+
+ROWS = """arrival,size,runtime,application,problem_size
+0,2,10,fft,1e8
+1,4,30,jacobi,4000
+2,2,40,fft,1e8
+3,1,7,,
+400,8,9,jacobi,2000
+500,30,9,jacobi,2000
+"""
+PLATFORM = """
+[[clusters]]
+name = "A"
+size = 8
+hardware = "cluster"
+[[clusters]]
+name = "B"
+size = 16
+rate = 2
+hardware = "workstations"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.csv").write_text(ROWS)
+    (tmp_path / "platform.toml").write_text(PLATFORM)
+    return tmp_path
+
+
+def run(*words):
+    given = ("--workload", "jobs.csv", "--platform", "platform.toml", "--no-live")
+    return call("run", "quickstart", *given, "--global", "ect", "--local", "fcfs", *words)
+
+
+def test_errors_of_each_are_those_of_its_jobs(folder):
+    ran = run("--predictor", "pace", "--json", "--out", "out")
+    assert ran.exit_code == 0, ran.output
+    told = json.loads(ran.stdout)["applications"]
+    assert told["count"] == 3
+    jobs = pd.read_csv(folder / "out" / "jobs.csv").set_index("job")
+    ran = jobs.loc[1:5]
+    rates = ran["cluster"].map({"A": 1, "B": 2})
+    assert ran["execution_time"].tolist() == ([10, 30, 40, 7, 9] / rates).tolist()
+    off = abs(jobs["predicted_time"] - jobs["execution_time"]) / jobs["execution_time"]
+    for row, of in zip(told["largest"], ((1, 3), (2, 5), (4,)), strict=True):
+        assert row["name"] == {1: "fft", 2: "jacobi", 4: "none"}[of[0]]
+        assert row["jobs"] == len(of)
+        assert row["mean_prediction_error"] == pytest.approx(off[[*of]].mean())
+    assert call("verify", "out").exit_code == 0
+
+
+def test_people_see_them_where_predictions_are_not_exact(folder):
+    shown = run("--predictor", "pace").output
+    assert "application jobs" in shown
+    assert "off: mean prediction error" in shown
+    exact = run("--predictor", "exact")
+    assert "application" not in exact.output
+    assert "off: mean prediction error" not in exact.output
+    assert "applications" not in json.loads(run("--json").stdout)
