@@ -47,13 +47,13 @@ def test_replications_and_studies_take_one(folder):
     ran = run("--predictor", "guess_of_mine:Twice", "--replications", "2")
     assert ran.exit_code == 0, ran.output
     (folder / "study.toml").write_text(
-        'scenario = "quickstart"\n[replications]\nleast = 2\nmost = 2\n[set]\njobs = 40\n'
+        'scenario = "quickstart"\n[replications]\nleast = 2\n[set]\njobs = 40\n'
         '[vary]\nprediction = ["exact", "guess_of_mine:Twice"]\n'
         '[[policies]]\nglobal = "ect"\nlocal = "fcfs"\n'
     )
-    studied = call("study", "study.toml", "--out", "out", "--workers", "1")
+    studied = call("study", "study.toml", "--out", "study.db", "--workers", "1", "--json")
     assert studied.exit_code == 0, studied.output
-    assert "guess_of_mine:Twice" in (folder / "out" / "runs.csv").read_text()
+    assert "guess_of_mine:Twice" in studied.stdout
 
 
 @pytest.mark.parametrize(

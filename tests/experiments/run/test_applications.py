@@ -7,6 +7,7 @@ import json
 import pandas as pd
 import pytest
 
+from agents.pace import predict
 from tests.experiments.commands import call
 
 ROWS = """arrival,size,runtime,application,problem_size
@@ -48,11 +49,17 @@ def test_errors_of_each_are_those_of_its_jobs(folder):
     assert ran.exit_code == 0, ran.output
     told = json.loads(ran.stdout)["applications"]
     assert told["count"] == 3
-    jobs = pd.read_csv(folder / "out" / "jobs.csv").set_index("job")
-    ran = jobs.loc[1:5]
-    rates = ran["cluster"].map({"A": 1, "B": 2})
-    assert ran["execution_time"].tolist() == ([10, 30, 40, 7, 9] / rates).tolist()
-    off = abs(jobs["predicted_time"] - jobs["execution_time"]) / jobs["execution_time"]
+    jobs = pd.read_csv(folder / "out" / "jobs.csv").set_index("job").loc[1:5]
+    where, times = jobs["placement"].str[0], jobs["finish"] - jobs["start"]
+    rates = where.map({"A": 1, "B": 2})
+    assert times.tolist() == pytest.approx([*([10, 30, 40, 7, 9] / rates)])
+    hardware = where.map({"A": "cluster", "B": "workstations"})
+    expected = [
+        *(predict("fft", hardware[job], 2, 1e8) for job in (1, 3)),
+        *(predict("jacobi", hardware[job], size, n) for job, size, n in ((2, 4, 4e3), (5, 8, 2e3))),
+        3600 / rates[4],  # nothing is known of it, and no job has ended
+    ]
+    off = abs(pd.Series(expected, (1, 3, 2, 5, 4)) - times) / times
     for row, of in zip(told["largest"], ((1, 3), (2, 5), (4,)), strict=True):
         assert row["name"] == {1: "fft", 2: "jacobi", 4: "none"}[of[0]]
         assert row["jobs"] == len(of)
