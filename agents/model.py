@@ -20,7 +20,7 @@ from agents.pace.predicting import Pace
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.wiring import brokers_of, connect_global, connect_local, receivers
-from grid.errors import GridError, WorkloadError
+from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
 from grid.metrics.performance import Criteria, weights_per_cluster
@@ -32,7 +32,6 @@ from grid.platform.topology import number
 from grid.settings import by_kind, chosen
 from grid.streams import stream
 from grid.workloads.backlog import BacklogWorkload
-from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.source import Chunks, Workload
 from grid.workloads.synthetic import BatchWorkload
 from grid.workloads.table import Table
@@ -157,7 +156,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         )
         self.world.set_distance(self.settings(DistanceCosts))
         if isinstance(workload, Table) and workload.times is not None:
-            self._take_times(workload.times)
+            self.world.arrivals.take_times(workload.times.on(platform.names))
         self.loss_stream = stream(seed, "loss between schedulers")
         self.pace = Pace(self)
         self.clusters: list[ClusterAgent] = []
@@ -182,16 +181,6 @@ class GridModel(mesa.Model):  # type: ignore[misc]
                 name: name for name in ("now", "completed", "busy", "waiting", "queued", "messages")
             }
         )
-
-    def _take_times(self, times: ExecutionTimes) -> None:
-        """Have jobs run for the times that they bring with them."""
-        names = self.world.platform.names
-        if times.clusters != tuple(names):
-            raise WorkloadError(
-                f"execution times: found clusters {', '.join(times.clusters)}; accepted: those of "
-                f"the platform, {', '.join(names)}"
-            )
-        self.world.arrivals.take_times(times.seconds)
 
     def settings(self, kind: type[S]) -> S:
         """Return the settings of a kind that the model was given, or that kind's defaults."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from grid.errors import WorkloadError
 from grid.jobs import BY_RATES, JobArray
 
 Floats = npt.NDArray[np.float64]
@@ -39,6 +40,21 @@ class ExecutionTimes:
         """The longest of each row where the job can run, s."""
         longest: Floats = np.where(np.isinf(self.seconds), 0.0, self.seconds).max(axis=1)
         return longest
+
+    def on(self, clusters: Sequence[str]) -> Floats:
+        """Return the seconds.
+
+        Raises
+        ------
+        WorkloadError
+            If the clusters, by their names in order, are others.
+        """
+        if self.clusters != tuple(clusters):
+            raise WorkloadError(
+                f"execution times: found clusters {', '.join(self.clusters)}; accepted: those of "
+                f"the platform, {', '.join(clusters)}"
+            )
+        return self.seconds
 
     def cut(self, jobs: JobArray, runtimes: Floats) -> ExecutionTimes:
         """Return them where jobs are killed, all of a job as much shorter as its run time.
