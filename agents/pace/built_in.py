@@ -96,8 +96,9 @@ class Learned(Requested):
     def ended(self, job: EndedJob) -> None:
         """Keep its run time with those of its user."""
         super().ended(job)
+        runtime = job.runtime
         for key in _keys(job):
-            self._last.setdefault(key, deque(maxlen=LAST)).append(job.runtime)
+            self._last.setdefault(key, deque(maxlen=LAST)).append(runtime)
 
 
 def _keys(job: SubmittedJob | EndedJob) -> list[tuple[int, int | None]]:
