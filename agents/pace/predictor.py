@@ -66,7 +66,7 @@ class _Row:
     FIELDS: ClassVar[tuple[str, ...]]
 
     def __init__(self, row: np.void) -> None:
-        _keep_row(self, row)
+        _keep_row(self, row.copy())  # that of the table becomes another job's
 
     def __init_subclass__(cls) -> None:
         for name in cls.FIELDS:  # several times as quick as by `__getattr__`
@@ -75,6 +75,9 @@ class _Row:
     def __getattr__(self, name: str) -> Any:
         likely = meant(name, self.FIELDS)
         raise AttributeError(f"job.{name}: no field; {likely}", name=name, obj=self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._row,)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"job.{name} cannot be set: a predictor reads jobs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -199,6 +200,29 @@ def test_who_raised_is_said_and_fields_that_there_are():
     with pytest.raises(AttributeError, match="did you mean requested_time") as caught:
         ran("dll", "fcfs", prediction=Misspelt)
     assert "Misspelt at simulated time" in caught.value.__notes__[0]
+
+
+def test_jobs_may_be_kept_and_saved():
+    class Keeping(Predictor):
+        def __init__(self, model):
+            super().__init__(model)
+            self.asked, self.seen = [], []
+
+        def predict(self, job):
+            self.asked.append((job, job.number, job.runtime))
+            return 5.0
+
+        def ended(self, job):
+            self.seen.append((job, job.number, job.finish))
+
+    keeping = ran("dll", "fcfs", workload(count=9_000), prediction=Keeping).pace.predictor
+    assert len(keeping.asked) == 9_000
+    for job, number, runtime in keeping.asked:
+        assert (job.number, job.runtime) == (number, runtime)
+    for job, number, finish in keeping.seen:
+        assert (job.number, job.finish) == (number, finish)
+    again = pickle.loads(pickle.dumps(keeping.seen[0][0]))
+    assert (again.number, again.finish) == keeping.seen[0][1:]
 
 
 def test_no_field_can_be_set():
