@@ -66,7 +66,7 @@ class _Row:
     FIELDS: ClassVar[tuple[str, ...]]
 
     def __init__(self, row: np.void) -> None:
-        _keep_row(self, row.copy())  # that of the table becomes another job's
+        _keep_row(self, row)
 
     def __init_subclass__(cls) -> None:
         for name in cls.FIELDS:  # several times as quick as by `__getattr__`
