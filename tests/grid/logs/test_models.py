@@ -53,6 +53,17 @@ def test_jobs_without_a_problem_size_have_run_times(tmp_path):
     assert table.applications == {0: "jacobi"}
 
 
+def test_who_is_killed_leaves_equal_jobs_alone(tmp_path):
+    (tmp_path / "jobs.csv").write_text(
+        "arrival,size,requested_time,application,problem_size\n"
+        "0,2,,fft,8\n1,2,6,fft,8\n2,2,12,fft,8\n"
+    )
+    table = read_log(tmp_path / "jobs.csv", ("A", "B"), evaluate=evaluate, kills=True)
+    assert table.jobs["runtime"].tolist() == [24, 6, 12]
+    own = table.times.seconds[table.jobs["times_row"]].tolist()
+    assert own == [[24, 500], [6, 125], [12, 250]]
+
+
 def test_sites_are_one_workload(path, tmp_path):
     (tmp_path / "plain.csv").write_text("arrival,size,runtime\n1,1,9\n")
     paths = {"A": tmp_path / "plain.csv", "B": path}
