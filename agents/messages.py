@@ -199,11 +199,12 @@ class ScheduleReport(Message):
     Attributes
     ----------
     cluster : int
-        Index of the cluster.
+        Index of the cluster; of a domain, of its first one.
     round : int
         Latest round whose jobs it has scheduled.
     makespan : float
-        Expected makespan of what is left, s after `sent`.
+        Expected makespan of what is left, s after `sent`; of a domain, on the cluster below it
+        where that is least.
     cp : float or None
         Comprehensive performance of the new schedule; None unless it is a new round's.
     release : array, shape (processors,)
@@ -236,6 +237,40 @@ class ScheduleReport(Message):
         jobs = "1 job" if count == 1 else f"{count:,} jobs"
         left = f"makespan left {self.makespan:.1f} s, {jobs} unfinished"
         return left if self.cp is None else f"{left}, CP {self.cp:.1f} s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferOrder(Message):
+    """A broker below the global one has this one see to it that jobs go to clusters."""
+
+    jobs: tuple[int, ...]
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        return f"orders the transfer of {name_jobs(self.jobs)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsReturned(Message):
+    """A domain gives back jobs that none of its clusters can hold any longer.
+
+    Attributes
+    ----------
+    jobs : tuple of int
+        Their numbers.
+    slots : tuple of int
+        Where the world keeps them.
+    known : dict of int to (int, float)
+        How many processors each of its clusters (index) has, and of when (s) that is known.
+    """
+
+    jobs: tuple[int, ...]
+    slots: tuple[int, ...] = field(repr=False)
+    known: dict[int, tuple[int, float]] = field(repr=False)
+
+    def words(self) -> str:
+        """Return what the message says, for people."""
+        return f"gives back {name_jobs(self.jobs)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -323,6 +323,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         slots: npt.NDArray[np.int64],
         clusters: npt.NDArray[np.int64],
         as_of: npt.NDArray[np.float64],
+        after: float = 0.0,
     ) -> None:
         """Have brokers send jobs of the global queue to clusters, in the order given.
 
@@ -332,10 +333,12 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         as_of : array, shape (jobs,)
             When what is known of each job's cluster was true, s: it gives the job back if it has
             become too small for it since.
+        after : float
+            When the global scheduler's broker is told so, s from now.
         """
-        self.world.send(slots, clusters)
+        self.world.send(slots, clusters, after)
         self.world.jobs["news_at"][slots] = as_of
-        for message in transfers(self, slots, clusters):
+        for message in transfers(self, slots, clusters, after):
             self._mail.note(message)
 
     def _deliver(self, planners: Sequence[Scheduler] = ()) -> None:

@@ -21,6 +21,8 @@ class Broker(Protocol):
     """What others need of a broker (`agents.a4`)."""
 
     name: str
+    cluster: int
+    """Index of the cluster that it speaks for, or -1."""
     latency: float
     """Time that a message takes to the global scheduler's, s."""
 
@@ -43,6 +45,9 @@ class Global(Protocol):
     @property
     def collects(self) -> bool:
         """Whether it works in rounds."""
+
+    def reports_of(self, cluster: int) -> Any:
+        """Return the broker to which a cluster (index) tells how far it is booked."""
 
 
 class Cluster(Protocol):
@@ -94,6 +99,10 @@ class Grid(Protocol):
         """The global scheduler's."""
 
     @property
+    def brokers(self) -> Sequence[Any]:
+        """Those between it and the clusters' own, in the order of the platform."""
+
+    @property
     def clusters(self) -> Sequence[Cluster]:
         """Of the grid, in their order."""
 
@@ -113,6 +122,11 @@ class Grid(Protocol):
 
     def post(self, message: Message) -> None:
         """Take a message to be delivered when it is due."""
+
+    def transfer(
+        self, slots: Indices, clusters: Indices, as_of: Floats, after: float = 0.0
+    ) -> None:
+        """Have brokers send jobs of the global queue to clusters, in the order given."""
 
     def remind(self, name: str, time: float, booking: int) -> None:
         """Have who is called so reminded of the last booking at a time, s; infinity: never."""

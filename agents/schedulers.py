@@ -239,6 +239,17 @@ class GlobalScheduler(Scheduler, GlobalRules):
     """Compiled function that bounds the size of jobs that need not wait, for a compiled `place`
     (`grid.kernel.policies.decisions`)."""
 
+    def delegates(self) -> dict[str, Scheduler]:
+        """Return the schedulers of brokers between the global one and clusters, by its name.
+
+        They are made once all brokers and clusters are there.
+        """
+        return {}
+
+    def reports_of(self, cluster: int) -> Any:
+        """Return the broker to which a cluster (index) tells how far it is booked."""
+        return self.model.broker
+
     def largest_job(self) -> int:
         """Return the most processors of a job that can ever start; larger ones are rejected."""
         sizes = self.model.world.platform.sizes

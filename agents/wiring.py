@@ -62,7 +62,7 @@ def brokers_of(
 
 
 def receivers(scheduler: GlobalScheduler, clusters: Sequence[ClusterAgent]) -> dict[str, Scheduler]:
-    """Return schedulers by the names that messages go to.
+    """Return schedulers by the names of the brokers that messages for them go to.
 
     Raises
     ------
@@ -75,7 +75,8 @@ def receivers(scheduler: GlobalScheduler, clusters: Sequence[ClusterAgent]) -> d
                 f"clusters: found one named {cluster.name}, as the global scheduler is; accepted: "
                 "another name"
             )
-    return {scheduler.name: scheduler} | {each.name: each.scheduler for each in clusters}
+    local: dict[str, Scheduler] = {each.name: each.scheduler for each in clusters}
+    return {scheduler.name: scheduler} | scheduler.delegates() | local
 
 
 def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:

@@ -133,16 +133,20 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         return Belief(cluster, free, up, waiting, world.state.left.item(cluster), world.now)
 
     def send(self, kind: type[Message], to: A4Broker, **content: Any) -> Message:
-        """Send a message to the scheduler of another broker, through the global one; return it.
+        """Send a message to the scheduler of another broker; return it.
 
-        What is lost on a hop is sent again when its acknowledgement is overdue.
+        It goes straight up or down, and else through the global one. What is lost on a hop is sent
+        again when its acknowledgement is overdue.
         """
         model, world = self.model, self.model.world
-        delay = self.latency + to.latency
+        way = self._way(to)
         if kind is ScheduleReport and world.advertising.truth:
             delay, lost = 0.0, 0
         else:
-            way = [self, *self.above, *[to, *to.above][-2::-1]]
+            delay = self.latency + to.latency
+            if all(broker.parent is not None for broker in way):
+                hops = pairwise(way)
+                delay = sum((one if one.parent is other else other).delay for one, other in hops)
             lost, later = self._lost(kind, way)
             delay += later
         message = self._message(kind, to, delay, content)
@@ -151,6 +155,15 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         to.received += 1
         model.post(message)
         return message
+
+    def _way(self, to: A4Broker) -> list[A4Broker]:
+        """Return the brokers between which a message to another goes, both ends included."""
+        up, down = [self, *self.above], [to, *to.above]
+        if to in up:
+            return up[: up.index(to) + 1]
+        if self in down:
+            return down[: down.index(self) + 1][::-1]
+        return [*up, *down[-2::-1]]
 
     def pass_on(self, kind: type[Message], to: A4Broker, **content: Any) -> bool:
         """Send a message of discovery to the broker above or below; tell whether it is there.

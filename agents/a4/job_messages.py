@@ -37,10 +37,13 @@ def announcements(model: Grid, slots: Slots) -> Iterator[JobSubmitted | JobMetad
         )
 
 
-def transfers(model: Grid, slots: Slots, clusters: Slots) -> Iterator[JobTransfer]:
-    """Yield by what messages jobs go to clusters that the global scheduler has ordered there.
+def transfers(
+    model: Grid, slots: Slots, clusters: Slots, after: float = 0.0
+) -> Iterator[JobTransfer]:
+    """Yield by what messages jobs go to clusters when the global broker has them go there.
 
-    A job goes from the cluster that it was submitted through, and not at all if it stays there.
+    It does so `after` s from now. A job goes from the cluster that it was submitted through, and
+    not at all if it stays there.
     """
     jobs = model.world.jobs
     origins = jobs["origin"][slots]
@@ -49,7 +52,7 @@ def transfers(model: Grid, slots: Slots, clusters: Slots) -> Iterator[JobTransfe
             continue
         sender = model.broker if origin == ANYWHERE else model.clusters[origin].broker
         to = model.clusters[cluster].broker
-        sent = model.now + sender.latency  # the order has to come there first
+        sent = model.now + after + sender.latency  # the order has to come there first
         moved = slots[(origins == origin) & (clusters == cluster)]
         yield JobTransfer(
             sender=sender.name,

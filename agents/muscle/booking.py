@@ -91,6 +91,8 @@ class Booked:
 
     def attributes(self, now: float) -> Floats:
         """Return p, etSum, sizeSum and slkSum (eq. 3) of the jobs unfinished at `now`."""
+        if len(self.unfinished) == 0:
+            return np.zeros(4)
         left = self.unfinished[self.unfinished[:, 0] > now]
         # Exact sums: the same on every version and machine.
         return np.array([len(left), *(math.fsum(column) for column in left[:, 1:].T.tolist())])

@@ -6,25 +6,25 @@ The steps are in files of their own: `composition` (Algorithm 1), `packing` (Alg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import compress, groupby
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import compress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.coallocation.settings import CoallocationSettings
-from agents.messages import Message, ScheduleReport, SeedSchedule, Space
+from agents.messages import JobsReturned, Message
 from agents.muscle.allocation import Allocation, allocate
-from agents.muscle.booking import Booked
 from agents.muscle.composition import checked_sizes
+from agents.muscle.domain import Domain, domain_brokers, members_of
 from agents.muscle.packing import Floats
+from agents.muscle.rounds import Ints, Muscle
 from agents.muscle.wide_jobs import booked_with, enough_at, largest_first, room, within
-from agents.rounds import Round, note_performance
 from agents.schedule import Placement
-from agents.schedulers import GlobalScheduler
-from grid.errors import PlatformError, WorkloadError
+from agents.schedulers import GlobalScheduler, Scheduler
+from grid.errors import GridError, PlatformError, WorkloadError
+from grid.kernel.state import NONE
 from grid.settings import setting
 from grid.streams import stream
 
@@ -122,29 +122,6 @@ def seed_schedules(
     return schedules
 
 
-def _spaces(
-    result: Allocation, numbers: npt.NDArray[np.int64], slots: npt.NDArray[np.int64]
-) -> dict[int, list[Space]]:
-    """Return the spaces of each cluster that an allocation filled, in order."""
-    spaces: dict[int, list[Space]] = {}
-    for _, filled in groupby(result.order.tolist(), key=result.space.item):
-        jobs = [*filled]
-        first = jobs[0]
-        spaces.setdefault(result.cluster.item(first), []).append(
-            Space(
-                result.start.item(first),
-                result.first.item(first),
-                result.processors.item(first),
-                result.level.item(first),
-                tuple(numbers[jobs].tolist()),
-                tuple(slots[jobs].tolist()),
-                result.tied.item(first),
-                result.drawn.item(first),
-            )
-        )
-    return spaces
-
-
 @dataclass(frozen=True)
 class MuscleSettings(CoallocationSettings):
     """Of MUSCLE."""
@@ -153,10 +130,18 @@ class MuscleSettings(CoallocationSettings):
         False,
         "Split jobs larger than any cluster over several, instead of rejecting them.",
     )
+    levels: int = setting(
+        1,
+        "Levels of brokers, from the top, that are MUSCLEs; 1: the global scheduler alone.",
+        least=1,
+    )
 
 
-class MuscleScheduler(GlobalScheduler):
+class MuscleScheduler(Muscle, GlobalScheduler):
     """MUSCLE: collects jobs, packs them in rounds, sends each cluster a seed schedule.
+
+    With `levels` above 1, brokers below the global one are MUSCLEs too (`agents.muscle.domain`),
+    and those above allocate jobs to them as to clusters.
 
     A round starts as soon as jobs are there and the TITAN of at least one cluster has told that
     the makespan of what it has left is down to the model's `round_threshold` (Algorithm 4,
@@ -170,12 +155,8 @@ class MuscleScheduler(GlobalScheduler):
 
     Attributes
     ----------
-    round : int
-        Rounds so far.
-    booked : list of Booked
-        How far each cluster is booked, as told or assumed since.
-    left : list of float
-        Makespan of what each cluster had left when last heard of, s.
+    below : set of int
+        Slots of the jobs that MUSCLEs below have yet to send to clusters.
     """
 
     uses_deadlines = True
@@ -185,85 +166,76 @@ class MuscleScheduler(GlobalScheduler):
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
-        self.round = 0
-        self.booked = [Booked.nothing(int(up)) for up in model.world.known["up"]]
-        self.left = [0.0] * len(self.clusters)
-        self._heard, self._reported = np.zeros((2, len(self.clusters)))  # as of when, s
+        platform = model.world.platform
+        self._domains = domain_brokers(platform, self.settings.levels)
+        if self._domains and self.settings.coallocate:
+            raise GridError("coallocate: found true; accepted: false where levels is above 1")
+        members = members_of(platform, self._domains)
+        self.take_members(members, model.world.known["up"])
         self.spans = self.settings.coallocate
         self._bookings = 0  # serial of the last reminder
+        self.below: set[int] = set()  # slots of jobs that domains have yet to send to clusters
+        self._above: dict[int, Any] = {}  # brokers to which clusters report, but for the global one
+
+    @property
+    def broker(self) -> Any:
+        """The global scheduler's."""
+        return self.model.broker
+
+    def delegates(self) -> dict[str, Scheduler]:
+        """Return the MUSCLEs of domains, by the names of their brokers."""
+        model = self.model
+        found: dict[str, Scheduler] = {}
+        for index, parent in self._domains.items():
+            above = model.broker if parent == NONE else model.brokers[parent]
+            members = members_of(model.world.platform, self._domains, index)
+            domain = Domain(model, self, model.brokers[index], above, members)
+            found[domain.broker.name] = domain
+            for member in domain.members:
+                if member.broker == NONE:
+                    self._above[int(member.clusters[0])] = domain.broker
+        return found
+
+    def reports_of(self, cluster: int) -> Any:
+        """Return the broker to which a cluster (index) tells how far it is booked."""
+        return self._above.get(cluster, self.model.broker)
 
     def receive(self, message: Message) -> None:
-        """Note what a TITAN reports, unless that is older than the last, or of an older round."""
-        if isinstance(message, ScheduleReport):
-            note_performance(self.model.rounds, message)
-            before = self.booked[message.cluster]
-            late = message.sent < self._reported[message.cluster]  # it was lost, and sent again
-            if late or message.round < before.round:
-                self._resize(message.cluster, len(message.release), message.sent)
-            else:
-                self._reported[message.cluster] = message.sent
-                self._heard[message.cluster] = message.sent
-                self.left[message.cluster] = message.makespan
-                self.booked[message.cluster] = replace(
-                    before, release=message.release, unfinished=message.unfinished
-                )
-
-    def _resize(self, cluster: int, up: int, at: float) -> None:
-        """Take a cluster to have as many processors as is told of the time `at` (s)."""
-        if at > self._heard[cluster]:
-            self._heard[cluster] = at
-            self._fit(cluster, up)
-
-    def _fit(self, cluster: int, up: int) -> None:
-        """Take a cluster to have so many processors: of those it had, the last to be free."""
-        booked = self.booked[cluster]
-        if up != len(booked.release):
-            latest = np.sort(booked.release)[::-1][:up][::-1]
-            release = np.concatenate([np.zeros(up - len(latest)), latest])
-            self.booked[cluster] = replace(booked, release=release)
+        """Note what a member reports, and which jobs it gives back."""
+        super().receive(message)
+        if isinstance(message, JobsReturned):
+            self.below.difference_update(message.slots)
 
     def act(self) -> None:
-        """Start a round, if jobs wait and a cluster that can hold one is about to run dry."""
+        """Start a round, if jobs wait and a member that can hold one is about to run dry."""
         world = self.model.world
-        known, returned_at = world.known, world.state.returned_at
-        for cluster, (up, at) in enumerate(zip(known["up"], known["at"], strict=True)):
-            self._resize(cluster, int(up), float(at))  # as its broker has told
-            if self._heard[cluster] < returned_at[cluster]:  # a job has come back since
-                self._fit(cluster, min(int(up), len(self.booked[cluster].release)))
+        up, _ = self._take_news(world.known["up"], world.known["at"])
         jobs = world.collected()
+        if self.below:
+            jobs = jobs[~np.isin(jobs, [*self.below])]
         sizes = world.jobs["size"][jobs]
-        up = [len(booked.release) for booked in self.booked]
         # A job larger than what any TITAN has told to be up waits for repairs, but for a wide one.
-        largest, largest_up = world.platform.sizes.max(), max(up)
-        if world.state.partial:
-            can_run = world.jobs.can_run(jobs)
-            largest = np.where(can_run, world.platform.sizes, 0).max(axis=1)
-            largest_up = np.where(can_run, up, 0).max(axis=1)
-        wide = sizes > largest
-        able = wide | (sizes <= largest_up)
+        wide = sizes > self._largest(jobs, world.platform.sizes)
+        able = wide | (sizes <= self._largest(jobs, up))
         jobs, sizes, wide = jobs[able], sizes[able], wide[able]
         world.policies.await_room(False)
         first = 0
-        for at in [*np.flatnonzero(wide).tolist(), len(jobs)]:
-            if first < at and not self._dispatch_if_due(jobs[first:at], np.array(up)):
-                return
-            if at < len(jobs) and not self._start_wide(jobs[at]):
+        for at_wide in [*np.flatnonzero(wide).tolist(), len(jobs)]:
+            if first < at_wide:
+                if not self._is_due(jobs[first:at_wide], up):
+                    return
+                self.dispatch(jobs[first:at_wide], up)
+            if at_wide < len(jobs) and not self._start_wide(jobs[at_wide]):
                 world.policies.await_room(True)
                 return
-            first = at + 1
+            first = at_wide + 1
 
-    def _dispatch_if_due(self, jobs: npt.NDArray[np.int64], up: npt.NDArray[np.int64]) -> bool:
-        """Start a round with these jobs, if a cluster that can hold one is about to run dry."""
-        world = self.model.world
-        sizes = world.jobs["size"][jobs]
-        can_hold = up >= sizes.min()
-        if world.state.partial:
-            can_hold = ((up >= sizes[:, None]) & world.jobs.can_run(jobs)).any(axis=0)
-        left = min(left for left, can in zip(self.left, can_hold.tolist(), strict=True) if can)
-        due = left <= self.model.round_threshold
-        if due:
-            self.dispatch(jobs)
-        return due
+    def hand_over(self, slots: Ints, result: Allocation) -> None:
+        """Have the jobs go to the members that they were allocated to."""
+        super().hand_over(slots, result)
+        if self._domains:
+            in_domain = np.array([each.broker != NONE for each in self.members])
+            self.below.update(slots[in_domain[result.cluster]].tolist())
 
     def _start_wide(self, slot: int) -> bool:
         """Start a job larger than any cluster now, if there is room for it; return whether.
@@ -294,67 +266,3 @@ class MuscleScheduler(GlobalScheduler):
             )
             self.left[cluster] = booked.makespan(now)
         return True
-
-    def dispatch(self, slots: npt.NDArray[np.int64]) -> None:
-        """Allocate jobs to the clusters and send them there, with a seed schedule each."""
-        now, jobs = self.model.now, self.model.world.jobs
-        sizes = jobs["size"][slots]
-        times = self.model.pace.predict(slots)
-        # A slack counts from the arrival, so that it does not shrink while its job waits.
-        leeway = jobs["deadline"][slots] - jobs["arrival"][slots]
-        result = allocate(
-            sizes,
-            times,
-            leeway,
-            [len(booked.release) for booked in self.booked],
-            [np.maximum(0.0, booked.release - now) for booked in self.booked],
-            [booked.attributes(now) for booked in self.booked],
-            self.stream,
-        )
-        self.round += 1
-        jobs_of = np.bincount(result.cluster, minlength=len(self.left))
-        self.model.rounds.append(Round.begun(self.round, now, jobs_of))
-        sent_to = result.cluster[result.order]
-        self.model.transfer(slots[result.order], sent_to, self._heard[sent_to])
-        numbers = jobs["number"][slots]
-        spaces = _spaces(result, numbers, slots)
-        in_order = result.order[np.argsort(result.start[result.order], kind="stable")]
-        for cluster in np.unique(result.cluster).tolist():
-            chosen = in_order[result.cluster[in_order] == cluster]
-            durations = times[chosen, cluster]
-            seed = [
-                Placement(slot, start, tuple(range(first, first + size)))
-                for slot, start, first, size in zip(
-                    slots[chosen].tolist(),
-                    result.start[chosen].tolist(),
-                    result.first[chosen].tolist(),
-                    sizes[chosen].tolist(),
-                    strict=True,
-                )
-            ]
-            self._book(cluster, seed, durations, leeway[chosen] - durations)
-            self.model.broker.send(
-                SeedSchedule,
-                self.model.clusters[cluster].broker,
-                round=self.round,
-                jobs=tuple(numbers[chosen].tolist()),
-                schedule=tuple(seed),
-                finishes=tuple((result.start[chosen] + durations).tolist()),
-                spaces=tuple(spaces[cluster]),
-            )
-
-    def _book(
-        self, cluster: int, seed: Sequence[Placement], durations: Floats, slacks: Floats
-    ) -> None:
-        """Take a cluster to be booked as its new seed schedule says."""
-        booked, now = self.booked[cluster], self.model.now
-        release = booked.release.copy()
-        rows = []
-        for placement, time, slack in zip(seed, durations, slacks, strict=True):
-            finish = now + placement.start + time
-            release[list(placement.resources)] = finish
-            rows.append((finish, time, len(placement.resources), slack))
-        self.booked[cluster] = Booked(
-            booked.serial, self.round, release, np.concatenate([booked.unfinished, rows])
-        )
-        self.left[cluster] = self.booked[cluster].makespan(now)

@@ -48,11 +48,11 @@ def running(box: Any, slots: Any, sliding: Any, cluster: int, out: Any, counts: 
 
 
 @compiled()
-def send_all(box: Any, slots: Any, events: Any, jobs: Any, clusters: Any) -> None:
-    """Send jobs of the global queue to clusters, in the order given."""
+def send_all(box: Any, slots: Any, events: Any, jobs: Any, clusters: Any, after: float) -> None:
+    """Send jobs of the global queue to clusters, in the order given, `after` s from now."""
     state: State = box[0]
     for index in range(len(jobs)):
-        send(state, slots, events, jobs[index], clusters[index])
+        send(state, slots, events, jobs[index], clusters[index], after)
 
 
 @compiled()

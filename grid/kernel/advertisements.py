@@ -101,6 +101,11 @@ def repeated(
 def hear(state: State, beliefs: Any, news: Any, row: int, item: int) -> int:
     """Have a broker believe what an advertisement says; return the row above it, or NONE."""
     belief, told = beliefs[row], news[item]
+    # The age, since what was believed was true, grew at a constant rate.
+    since = state.now - belief.heard_at
+    belief.age += since * (0.5 * (state.now + belief.heard_at) - belief.at)
+    belief.heard += 1
+    belief.heard_at = state.now
     belief.at = told.at
     belief.free = told.free
     belief.up = told.up

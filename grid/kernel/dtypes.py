@@ -125,6 +125,9 @@ BELIEF = np.dtype(
         ("above", np.int64),  # row of what the broker above it believes, or NONE
         ("delay", np.float64),  # s, from the broker below it
         *((name, *NEWS.fields[name][:1]) for name in NEWS.names[:5]),  # type: ignore[index]
+        ("heard", np.int64),  # how often there was news
+        ("heard_at", np.float64),  # s, the last time
+        ("age", np.float64),  # s², integral of the age of what is believed, until then
     ],
     align=True,
 )

@@ -293,8 +293,10 @@ class World:
         self.state.collected = 0
         return self.jobs.waiting()
 
-    def send(self, jobs: Indices, clusters: Indices) -> None:
+    def send(self, jobs: Indices, clusters: Indices, after: float = 0.0) -> None:
         """Send jobs of the global queue to clusters, in the order given.
+
+        The global broker is told to do so `after` s from now.
 
         Raises
         ------
@@ -304,7 +306,7 @@ class World:
         storage = self.storage
         check_sending(storage, jobs, clusters)
         tables = storage.tables
-        access.send_all(tables.box, tables.slots, tables.events, jobs, clusters)
+        access.send_all(tables.box, tables.slots, tables.events, jobs, clusters, after)
 
     def start(self, job: int, take: Sequence[int] | Indices) -> bool:
         """Start a job of the global queue now, on processors of several clusters or of one.

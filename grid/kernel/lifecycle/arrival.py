@@ -146,8 +146,8 @@ def become_known(state: State, tables: Tables, job: int) -> None:
 
 
 @part
-def send(state: State, slots: Any, events: Any, job: int, cluster: int) -> None:
-    """Send a job from the global queue to the local scheduler of a cluster."""
+def send(state: State, slots: Any, events: Any, job: int, cluster: int, after: float = 0.0) -> None:
+    """Send a job from the global queue to a cluster; its broker is told so `after` s from now."""
     slot = slots[job]
     overtake(state, slots, job)
     leave_line(state, slots, job)
@@ -162,17 +162,17 @@ def send(state: State, slots: Any, events: Any, job: int, cluster: int) -> None:
         stage(state, slot, cluster)
     change_work(state.known, cluster, slot.predicted_time * slot.size)
     state.known.unfinished[cluster] += 1
-    delay = state.latency[cluster]
+    delay = state.latency[cluster] + after
     if slot.origin == ANYWHERE:
-        delay += repeated(state, TRANSFER_SENT, job, NONE, cluster)
+        delay += repeated(state, TRANSFER_SENT, job, NONE, cluster, after)
         state.received[cluster] += 1
     else:
         # The job's data are with its origin, which is told to transfer them.
-        lost = repeated(state, ORDER, job, NONE, slot.origin)
+        lost = repeated(state, ORDER, job, NONE, slot.origin, after)
         delay += lost
         state.received[slot.origin] += 1
         if slot.origin != cluster:
-            ordered = state.latency[slot.origin] + lost
+            ordered = after + state.latency[slot.origin] + lost
             delay += repeated(state, TRANSFER_SENT, job, slot.origin, cluster, ordered)
             state.sent[slot.origin] += 1
             state.received[cluster] += 1

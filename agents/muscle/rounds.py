@@ -1,0 +1,304 @@
+"""What MUSCLE does at a broker: it knows how far its members are booked, and starts rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import compress, groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.messages import JobsReturned, Message, ScheduleReport, SeedSchedule, Space
+from agents.muscle.allocation import Allocation, allocate
+from agents.muscle.booking import Booked
+from agents.muscle.packing import Floats
+from agents.rounds import Round, note_performance
+from agents.schedule import Placement
+from agents.schedulers import Scheduler
+from grid.kernel.state import NONE
+from grid.streams import Stream
+
+Ints = npt.NDArray[np.int64]
+
+
+class Member(NamedTuple):
+    """What MUSCLE allocates jobs to: a cluster, or a domain with a MUSCLE of its own.
+
+    Attributes
+    ----------
+    clusters : array of int
+        Indices of the clusters that it has.
+    broker : int
+        Index of the domain's broker among those of the platform; -1: a cluster.
+    """
+
+    clusters: Ints
+    broker: int = NONE
+
+
+def _spaces(
+    result: Allocation, numbers: npt.NDArray[np.int64], slots: npt.NDArray[np.int64]
+) -> dict[int, list[Space]]:
+    """Return the spaces of each cluster that an allocation filled, in order."""
+    spaces: dict[int, list[Space]] = {}
+    for _, filled in groupby(result.order.tolist(), key=result.space.item):
+        jobs = [*filled]
+        first = jobs[0]
+        spaces.setdefault(result.cluster.item(first), []).append(
+            Space(
+                result.start.item(first),
+                result.first.item(first),
+                result.processors.item(first),
+                result.level.item(first),
+                tuple(numbers[jobs].tolist()),
+                tuple(slots[jobs].tolist()),
+                result.tied.item(first),
+                result.drawn.item(first),
+            )
+        )
+    return spaces
+
+
+class Muscle(Scheduler):
+    """MUSCLE at a broker: it allocates jobs to its members in rounds.
+
+    Attributes
+    ----------
+    members : list of Member
+        The clusters and domains that it allocates jobs to.
+    broker : A4Broker
+        Where it is.
+    round : int
+        Its last round, of all that there were at any broker.
+    booked : list of Booked
+        How far each member is booked, as told or assumed since.
+    left : list of float
+        Makespan of what each member had left when last heard of, s.
+    stream : array of uint64, shape (4,)
+        Its own random numbers.
+    """
+
+    broker: Any
+    stream: Stream
+
+    def take_members(self, members: Sequence[Member], up: Ints) -> None:
+        """Begin with these members, whose clusters have so many processors (by index)."""
+        self.members = [*members]
+        self.round = 0
+        self.booked = [Booked.nothing(int(up[each.clusters].sum())) for each in self.members]
+        self.left = [0.0] * len(self.members)
+        self._clusters = np.array([each.clusters[0] for each in self.members])
+        self._is_domain = np.array([each.broker != NONE for each in self.members])
+        self._domain_members: list[int] = np.flatnonzero(self._is_domain).tolist()
+        self._told: dict[int, tuple[int, float]] = {}  # of clusters, by who gave back jobs
+        # As of when members were heard of, s, and when they last reported.
+        self._heard, self._reported = np.zeros((2, len(self.members)))
+        self._member_of = {
+            cluster: index
+            for index, each in enumerate(self.members)
+            for cluster in each.clusters.tolist()
+        }
+
+    def receive(self, message: Message) -> None:
+        """Note what a member reports, unless that is older than the last, or of an older round."""
+        if isinstance(message, ScheduleReport):
+            note_performance(self.model.rounds, message)
+            member = self._member_of[message.cluster]
+            before = self.booked[member]
+            late = message.sent < self._reported[member]  # it was lost, and sent again
+            if late or message.round < before.round:
+                self._resize(member, len(message.release), message.sent)
+            else:
+                self._reported[member] = message.sent
+                self._heard[member] = message.sent
+                self.left[member] = message.makespan
+                self.booked[member] = replace(
+                    before, release=message.release, unfinished=message.unfinished
+                )
+
+        elif isinstance(message, JobsReturned):
+            for cluster, told in message.known.items():
+                if told[1] >= self._told.get(cluster, told)[1]:
+                    self._told[cluster] = told
+
+    def _resize(self, member: int, up: int, at: float) -> None:
+        """Take a member to have as many processors as is told of the time `at` (s)."""
+        if at > self._heard[member]:
+            self._heard[member] = at
+            self._fit(member, up)
+
+    def _fit(self, member: int, up: int) -> None:
+        """Take a member to have so many processors: of those it had, the last to be free."""
+        booked = self.booked[member]
+        if up != len(booked.release):
+            latest = np.sort(booked.release)[::-1][:up][::-1]
+            release = np.concatenate([np.zeros(up - len(latest)), latest])
+            self.booked[member] = replace(booked, release=release)
+
+    def _take_news(self, up: Ints, at: Floats) -> tuple[Ints, Floats]:
+        """Take the members to have what is told of each cluster (by index), as of when (s).
+
+        Return what each cluster is known to have after all, and as of when.
+        """
+        world = self.model.world
+        up, at = up.copy(), at.copy()
+        for cluster, (told_up, told_at) in self._told.items():
+            if told_at >= at[cluster]:
+                up[cluster], at[cluster] = min(up[cluster], told_up), told_at
+        ups, ats = up[self._clusters], at[self._clusters]
+        for domain in self._domain_members:
+            clusters = self.members[domain].clusters
+            ups[domain], ats[domain] = up[clusters].sum(), at[clusters].max()
+        for member in np.flatnonzero(ats > self._heard).tolist():
+            self._resize(member, int(ups[member]), float(ats[member]))
+        returned = self._heard < world.state.returned_at[self._clusters]  # a job has come back
+        for member in np.flatnonzero(returned & ~self._is_domain).tolist():
+            self._fit(member, min(int(ups[member]), len(self.booked[member].release)))
+        at_cluster = ~self._is_domain
+        clusters = self._clusters[at_cluster]
+        booked = np.array([len(booked.release) for booked in self.booked])
+        up[clusters] = booked[at_cluster]
+        at[clusters] = self._heard[at_cluster]
+        return up, at
+
+    def _largest(self, jobs: Ints, up: Ints) -> Any:
+        """Return the most processors that one cluster has for jobs: one number, or one for each."""
+        world = self.model.world
+        if not world.state.partial:
+            return up.max()
+        return np.where(world.jobs.can_run(jobs), up, 0).max(axis=1)
+
+    def _times(self, slots: Ints, up: Ints) -> Floats:
+        """Return the execution times of jobs on each member, s; infinity where they cannot run.
+
+        On a domain that is the mean over its clusters that can hold the job, weighted by
+        processors (ours).
+        """
+        times = self.model.pace.predict(slots)
+        found = times[:, self._clusters]
+        sizes = self.model.world.jobs["size"][slots, None]
+        for domain in self._domain_members:
+            clusters = self.members[domain].clusters
+            able = (up[clusters] >= sizes) & np.isfinite(times[:, clusters])
+            weights = np.where(able, up[clusters], 0)
+            sums = np.where(able, times[:, clusters], 0.0) * weights
+            found[:, domain] = [
+                math.fsum(each) / total if total else math.inf
+                for each, total in zip(sums.tolist(), weights.sum(axis=1).tolist(), strict=True)
+            ]
+        return found
+
+    def _is_due(self, slots: Ints, up: Ints) -> bool:
+        """Tell whether a round with these jobs may start (`muscle`, Algorithm 4, step 1).
+
+        It may if a member that can hold one of them is about to run dry.
+        """
+        world = self.model.world
+        sizes = world.jobs["size"][slots]
+        can_hold = up >= sizes.min()
+        if world.state.partial:
+            can_hold = ((up >= sizes[:, None]) & world.jobs.can_run(slots)).any(axis=0)
+        holding = can_hold[self._clusters]
+        for domain in self._domain_members:
+            holding[domain] = can_hold[self.members[domain].clusters].any()
+        left = min(compress(self.left, holding.tolist()))
+        return bool(left <= self.model.round_threshold)
+
+    def dispatch(self, slots: Ints, up: Ints) -> None:
+        """Allocate jobs to the members and send them there, with a seed schedule each.
+
+        Parameters
+        ----------
+        slots : array of int
+            Where the world keeps the jobs.
+        up : array of int, shape (clusters,)
+            Processors that each cluster is known to have.
+        """
+        now, jobs = self.model.now, self.model.world.jobs
+        sizes = jobs["size"][slots]
+        times = self._times(slots, up)
+        # A slack counts from the arrival, so that it does not shrink while its job waits.
+        leeway = jobs["deadline"][slots] - jobs["arrival"][slots]
+        result = allocate(
+            sizes,
+            times,
+            leeway,
+            [len(booked.release) for booked in self.booked],
+            [np.maximum(0.0, booked.release - now) for booked in self.booked],
+            [booked.attributes(now) for booked in self.booked],
+            self.stream,
+        )
+        self.round = self._begun(result)
+        self.hand_over(slots, result)
+        numbers = jobs["number"][slots]
+        spaces = _spaces(result, numbers, slots)
+        in_order = result.order[np.argsort(result.start[result.order], kind="stable")]
+        for member in np.unique(result.cluster).tolist():
+            chosen = in_order[result.cluster[in_order] == member]
+            durations = times[chosen, member]
+            seed = [
+                Placement(slot, start, tuple(range(first, first + size)))
+                for slot, start, first, size in zip(
+                    slots[chosen].tolist(),
+                    result.start[chosen].tolist(),
+                    result.first[chosen].tolist(),
+                    sizes[chosen].tolist(),
+                    strict=True,
+                )
+            ]
+            self._book(member, seed, durations, leeway[chosen] - durations)
+            self.broker.send(
+                SeedSchedule,
+                self._broker_of(member),
+                round=self.round,
+                jobs=tuple(numbers[chosen].tolist()),
+                schedule=tuple(seed),
+                finishes=tuple((result.start[chosen] + durations).tolist()),
+                spaces=tuple(spaces[member]),
+            )
+
+    def hand_over(self, slots: Ints, result: Allocation) -> None:
+        """Have the jobs go to the members that they were allocated to."""
+        order = result.order[~self._is_domain[result.cluster[result.order]]]
+        if len(order):
+            members = result.cluster[order]
+            self.send(slots[order], self._clusters[members], self._heard[members])
+
+    def send(self, slots: Ints, clusters: Ints, as_of: Floats) -> None:
+        """Have jobs go to clusters, of which is known what was true then (s)."""
+        self.model.transfer(slots, clusters, as_of)
+
+    def _begun(self, result: Allocation) -> int:
+        """Note a round; return its number, of all that there were."""
+        at_cluster = ~self._is_domain[result.cluster]
+        clusters = self._clusters[result.cluster[at_cluster]]
+        jobs_of = np.bincount(clusters, minlength=self.model.world.clusters)
+        rounds = self.model.rounds
+        rounds.append(Round.begun(len(rounds) + 1, self.model.now, jobs_of))
+        return len(rounds)
+
+    def _broker_of(self, member: int) -> Any:
+        """Return the broker of a member."""
+        model, found = self.model, self.members[member]
+        if found.broker == NONE:
+            return model.clusters[found.clusters[0]].broker
+        return model.brokers[found.broker]
+
+    def _book(
+        self, cluster: int, seed: Sequence[Placement], durations: Floats, slacks: Floats
+    ) -> None:
+        """Take a cluster to be booked as its new seed schedule says."""
+        booked, now = self.booked[cluster], self.model.now
+        release = booked.release.copy()
+        rows = []
+        for placement, time, slack in zip(seed, durations, slacks, strict=True):
+            finish = now + placement.start + time
+            release[list(placement.resources)] = finish
+            rows.append((finish, time, len(placement.resources), slack))
+        self.booked[cluster] = Booked(
+            booked.serial, self.round, release, np.concatenate([booked.unfinished, rows])
+        )
+        self.left[cluster] = self.booked[cluster].makespan(now)
