@@ -81,6 +81,8 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         Time that a message takes between this broker and the one above, s.
     sent, received : int
         Messages of schedulers, and of discovery, that it sent so far, and that were sent to it.
+    below : int
+        Clusters below it, or 1: its own.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         names = [broker.name for broker in model.world.platform.brokers]
         index = NONE if parent is None or cluster != NONE else names.index(name)
         self._rows = np.flatnonzero(model.world.tables.beliefs["broker"] == index)
+        self.below = len(self._rows) if cluster == NONE else 1
         self.hops: int = 0 if parent is None else parent.hops + 1
         self.latency = latency
         self.delay = delay
@@ -125,6 +128,25 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
             return beliefs
         at_once = world.state.at_once
         return [self._truth(each.cluster) if at_once[each.cluster] else each for each in beliefs]
+
+    @property
+    def news(self) -> int:
+        """Advertisements that it heard so far, each of which it passed on if there is one above."""
+        return int(self.model.world.tables.beliefs["heard"][self._rows].sum())
+
+    @property
+    def mean_age(self) -> float:
+        """How old what it believes of the clusters below it was, s: mean over them and time so far.
+
+        News is as old as it is long ago that it was true; 0 where the present state is known.
+        """
+        world = self.model.world
+        if self.cluster != NONE or world.now == 0.0:
+            return 0.0
+        rows, now = world.tables.beliefs[self._rows], world.now
+        lasting = (now - rows["heard_at"]) * (0.5 * (now + rows["heard_at"]) - rows["at"])
+        ages = np.where(world.state.at_once[rows["cluster"]], 0.0, rows["age"] + lasting)
+        return float(ages.mean()) / now
 
     def _truth(self, cluster: int) -> Belief:
         world = self.model.world

@@ -118,7 +118,6 @@ class Muscle(Scheduler):
                 self.booked[member] = replace(
                     before, release=message.release, unfinished=message.unfinished
                 )
-
         elif isinstance(message, JobsReturned):
             for cluster, told in message.known.items():
                 if told[1] >= self._told.get(cluster, told)[1]:
@@ -162,6 +161,9 @@ class Muscle(Scheduler):
         booked = np.array([len(booked.release) for booked in self.booked])
         up[clusters] = booked[at_cluster]
         at[clusters] = self._heard[at_cluster]
+        for domain in self._domain_members:  # which may have reported fewer
+            clusters = self.members[domain].clusters
+            up[clusters] = np.minimum(up[clusters], booked[domain])
         return up, at
 
     def _largest(self, jobs: Ints, up: Ints) -> Any:

@@ -14,7 +14,7 @@ BOUNDED = ("simulated_s", "restarts", "lost_work")
 """Numbers that are held against what they must be at least, or at most."""
 
 KINDS = {
-    "messages": re.compile(r"/messages|refused_starts$"),
+    "messages": re.compile(r"/messages|refused_starts$|/mean_age|^brokers/"),
     "plans and predictions": re.compile(r"planned$|prediction|^applications/|/rounds$|/cp_basis$"),
     "links": re.compile(r"^links/|^demand$|^saturated$"),
     "other metrics": re.compile(r"^metrics/|^clusters/|^classes/|^waiting$"),

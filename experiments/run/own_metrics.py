@@ -17,7 +17,7 @@ from grid.errors import GridError
 from grid.foreign import one_line, quoted
 from grid.names import meant
 
-TAKEN = {*METRICS, "cp_basis", "stable", "messages", "saturated", "response_queues"}
+TAKEN = {*METRICS, "cp_basis", "stable", "messages", "mean_age", "saturated", "response_queues"}
 """Names of metrics that are not a user's own."""
 
 Metric: TypeAlias = Callable[[Any], float | None]

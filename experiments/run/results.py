@@ -81,6 +81,7 @@ class Result(RunTotals, Shown):
                 "discovery": model.discovery_messages,
             },
             messages_lost=model.messages_lost,
+            brokers=_brokers(model),
             cluster_messages=[cluster.messages for cluster in model.clusters],
             refused_starts=world.state.refused,
             restarts=world.state.restarted,
@@ -130,6 +131,25 @@ class Result(RunTotals, Shown):
         from experiments.show.run_plots import draw
 
         return draw([Ran.of(self)], what)
+
+
+def _brokers(model: GridModel) -> list[dict[str, Any]]:
+    """Return what each broker above those of clusters knew and carried; none if that is all."""
+    if model.world.state.at_once.all() and not model.brokers:
+        return []
+    return [
+        {
+            "name": broker.name,
+            "level": broker.hops + 1,
+            "clusters": broker.below,
+            "mean_age": broker.mean_age,
+            "messages": {
+                "sent": broker.sent + (broker.news if broker.parent else 0),
+                "received": broker.received + broker.news,
+            },
+        }
+        for broker in (model.broker, *sorted(model.brokers, key=lambda each: each.hops))
+    ]
 
 
 def _away(model: GridModel) -> dict[str, int]:

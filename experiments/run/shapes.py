@@ -97,6 +97,7 @@ class Metrics(Served):
     saturated: bool | None = None
     messages: dict[str, Count] = {}
     messages_lost: Count = 0
+    mean_age: dict[str, NonNegative] = {}
     response_queues: dict[str, Known] = {}
 
 
@@ -111,6 +112,16 @@ class ClusterNumbers(Served):
     cp_overall: Known = None
     cp_planned: Known = None
     messages: dict[str, Count] = {}
+
+
+class BrokerNumbers(Shape):
+    """What a broker knew and carried."""
+
+    name: str
+    level: Count
+    clusters: Count
+    mean_age: NonNegative
+    messages: dict[str, Count]
 
 
 class ClassNumbers(Shape):
@@ -186,6 +197,7 @@ class SummaryShape(Shape):
     links: list[LinkNumbers]
     wall_s: NonNegative
     simulated_s: NonNegative
+    brokers: list[BrokerNumbers] = []
     classes: list[ClassNumbers] = []
     applications: ApplicationNumbers | None = None
     users: UserNumbers | None = None

@@ -42,6 +42,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         its mean demand over capacity, and the share of time in which it is saturated, None if the
         global scheduler takes no account of links), ``wall_s``, ``simulated_s``,
         ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
+        ``brokers`` (`RunTotals.brokers`) if there are some between;
         ``applications`` if predictions are not exact and jobs name some (their ``count``, and of
         the ``largest``, those of most jobs, a row each: `RunTotals.applications`);
         ``classes`` if deadlines were drawn from service classes (`RunTotals.classes`);
@@ -87,6 +88,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
             "lost_work": result.lost_work,
             "messages": result.messages,
             "messages_lost": result.messages_lost,
+            **({"mean_age": result.mean_ages} if result.brokers else {}),
             **result.own_metrics,
         },
         "clusters": clusters,
@@ -98,6 +100,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         **result.scenario.to_dict(),
         "version": version(),
     }
+    if result.platform.brokers:
+        summary["brokers"] = result.brokers
     if result.classes:
         summary["classes"] = result.classes
     if of_each := result.applications:

@@ -132,6 +132,11 @@ class RunTotals:
         Jobs that can never start, by why.
     messages_lost : int
         Lost on a hop between brokers.
+    brokers : list of dict
+        Of each broker above those of clusters, the global one first: its ``name``, its ``level``,
+        from 1 for the global one down, how many ``clusters`` are below it, the ``mean_age`` of what
+        it believed of them (s; `agents.a4.A4Broker.mean_age`) and the ``messages`` that it
+        ``sent`` and ``received``; none if the global one, alone, knew the present state.
     cluster_messages : list of dict of str to int
         Messages ``sent`` by each cluster's broker, and ``received``: addressed to it.
     refused_starts : int
@@ -181,6 +186,7 @@ class RunTotals:
     rejections: dict[str, int]
     messages: dict[str, int]
     messages_lost: int
+    brokers: list[dict[str, Any]]
     cluster_messages: list[dict[str, int]]
     refused_starts: int
     restarts: int
@@ -329,6 +335,17 @@ class RunTotals:
                 table[f"saturated {name}"] = links.saturated[:, index]
         rows = pd.DataFrame(table)
         return rows[rows["to"] > rows["from"]].reset_index(drop=True)
+
+    @property
+    def mean_ages(self) -> dict[str, float]:
+        """How old what brokers believed of a cluster was, s, mean of each level (`brokers`)."""
+        levels = sorted({each["level"] for each in self.brokers})
+        of_level = [[each for each in self.brokers if each["level"] == level] for level in levels]
+        return {
+            str(level): math.fsum(each["mean_age"] * each["clusters"] for each in found)
+            / max(1, sum(each["clusters"] for each in found))
+            for level, found in zip(levels, of_level, strict=True)
+        }
 
     @property
     def link_names(self) -> list[str]:

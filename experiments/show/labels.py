@@ -99,6 +99,7 @@ MEASURED = (
 OPTIONAL = (
     *("coallocated", "mean_penalty", "migrated", "mean_staging", "mean_prediction_error"),
     *("refused_starts", "restarts", "lost_work", "messages", "messages_lost"),
+    "mean_age",
 )
 """Metrics of what not every run has: 0 says nothing."""
 
@@ -115,6 +116,7 @@ _NAMED = 4
 _TABLES = {
     "response_queues": Metric("mean response, queue", "time"),
     "messages": Metric("messages,"),
+    "mean_age": Metric("mean age of knowledge, level", "time"),
 }
 """Metrics that are tables: of each entry the label begins so."""
 
