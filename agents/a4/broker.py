@@ -141,7 +141,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         News is as old as it is long ago that it was true; 0 where the present state is known.
         """
         world = self.model.world
-        if self.cluster != NONE or world.now == 0.0:
+        if self.cluster != NONE or self.below == 0 or world.now == 0.0:
             return 0.0
         rows, now = world.tables.beliefs[self._rows], world.now
         lasting = (now - rows["heard_at"]) * (0.5 * (now + rows["heard_at"]) - rows["at"])

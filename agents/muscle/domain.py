@@ -170,12 +170,15 @@ class Domain(Muscle):
         return up, at
 
     def _waiting(self) -> Ints:
-        """Return the slots of the jobs that wait, without those that have left since."""
+        """Return the slots of the jobs that wait, as they came to the global queue.
+
+        A seed schedule may come so late that others have the slots of its jobs.
+        """
         jobs = self.model.world.jobs
         slots = np.array([*self.waiting], np.int64)
         numbers = np.array([*self.waiting.values()], np.int64)
         there = (jobs["status"][slots] == GLOBAL) & (jobs["number"][slots] == numbers)
-        return slots[there]
+        return slots[there][np.argsort(jobs["serial"][slots[there]])]
 
     def _give_back(self, slots: Ints, up: Ints, at: Floats) -> None:
         """Give back jobs that no cluster can hold, and tell what each cluster is known to have."""
