@@ -212,7 +212,7 @@ class MuscleScheduler(Muscle, GlobalScheduler):
         up, _ = self._take_news(world.known["up"], world.known["at"])
         jobs = world.collected()
         if self.below:
-            jobs = jobs[~np.isin(jobs, [*self.below])]
+            jobs = jobs[[slot not in self.below for slot in jobs.tolist()]]
         sizes = world.jobs["size"][jobs]
         # A job larger than what any TITAN has told to be up waits for repairs, but for a wide one.
         wide = sizes > self._largest(jobs, world.platform.sizes)
