@@ -137,14 +137,14 @@ class Domain(Muscle):
 
     def act(self) -> None:
         """Allocate the jobs that wait, if a member is about to run dry; tell the one above."""
-        up, at = self._take_news(*self._believed())
+        at = self._take_news(*self._believed())
         slots = self._waiting()
         if len(slots):
-            too_large = self.model.world.jobs["size"][slots] > self._largest(slots, up)
-            self._give_back(slots[too_large], up, at)
+            too_large = self.model.world.jobs["size"][slots] > self._largest(slots, self.up)
+            self._give_back(slots[too_large], at)
             slots = slots[~too_large]
-        if len(slots) and self._is_due(slots, up):
-            self.dispatch(slots, up)
+        if len(slots) and self._is_due(slots):
+            self.dispatch(slots)
             self.waiting = {}
         if self._heard_news and not self.waiting:
             self._heard_news = False
@@ -180,7 +180,7 @@ class Domain(Muscle):
         there = (jobs["status"][slots] == GLOBAL) & (jobs["number"][slots] == numbers)
         return slots[there][np.argsort(jobs["serial"][slots[there]])]
 
-    def _give_back(self, slots: Ints, up: Ints, at: Floats) -> None:
+    def _give_back(self, slots: Ints, at: Floats) -> None:
         """Give back jobs that no cluster can hold, and tell what each cluster is known to have."""
         if len(slots) == 0:
             return
@@ -191,7 +191,7 @@ class Domain(Muscle):
             self.above,
             jobs=tuple(given.values()),
             slots=tuple(given),
-            known={cluster: (int(up[cluster]), float(at[cluster])) for cluster in own},
+            known={cluster: (int(self.up[cluster]), float(at[cluster])) for cluster in own},
         )
 
     def _tell(self) -> None:

@@ -77,6 +77,8 @@ class Muscle(Scheduler):
         How far each member is booked, as told or assumed since.
     left : list of float
         Makespan of what each member had left when last heard of, s.
+    up : array of int, shape (clusters,)
+        Processors that each cluster is known to have; those of others mean nothing.
     stream : array of uint64, shape (4,)
         Its own random numbers.
     """
@@ -90,6 +92,7 @@ class Muscle(Scheduler):
         self.round = 0
         self.booked = [Booked.nothing(int(up[each.clusters].sum())) for each in self.members]
         self.left = [0.0] * len(self.members)
+        self.up = up.copy()
         self._clusters = np.array([each.clusters[0] for each in self.members])
         self._is_domain = np.array([each.broker != NONE for each in self.members])
         self._domain_members: list[int] = np.flatnonzero(self._is_domain).tolist()
@@ -137,10 +140,10 @@ class Muscle(Scheduler):
             release = np.concatenate([np.zeros(up - len(latest)), latest])
             self.booked[member] = replace(booked, release=release)
 
-    def _take_news(self, up: Ints, at: Floats) -> tuple[Ints, Floats]:
+    def _take_news(self, up: Ints, at: Floats) -> Floats:
         """Take the members to have what is told of each cluster (by index), as of when (s).
 
-        Return what each cluster is known to have after all, and as of when.
+        Return as of when each cluster is known after all.
         """
         world = self.model.world
         up, at = up.copy(), at.copy()
@@ -164,7 +167,8 @@ class Muscle(Scheduler):
         for domain in self._domain_members:  # which may have reported fewer
             clusters = self.members[domain].clusters
             up[clusters] = np.minimum(up[clusters], booked[domain])
-        return up, at
+        self.up = up
+        return at
 
     def _largest(self, jobs: Ints, up: Ints) -> Any:
         """Return the most processors that one cluster has for jobs: one number, or one for each."""
@@ -173,7 +177,7 @@ class Muscle(Scheduler):
             return up.max()
         return np.where(world.jobs.can_run(jobs), up, 0).max(axis=1)
 
-    def _times(self, slots: Ints, up: Ints) -> Floats:
+    def _times(self, slots: Ints) -> Floats:
         """Return the execution times of jobs on each member, s; infinity where they cannot run.
 
         On a domain that is the mean over its clusters that can hold the job, weighted by
@@ -184,8 +188,8 @@ class Muscle(Scheduler):
         sizes = self.model.world.jobs["size"][slots, None]
         for domain in self._domain_members:
             clusters = self.members[domain].clusters
-            able = (up[clusters] >= sizes) & np.isfinite(times[:, clusters])
-            weights = np.where(able, up[clusters], 0)
+            able = (self.up[clusters] >= sizes) & np.isfinite(times[:, clusters])
+            weights = np.where(able, self.up[clusters], 0)
             sums = np.where(able, times[:, clusters], 0.0) * weights
             found[:, domain] = [
                 math.fsum(each) / total if total else math.inf
@@ -193,35 +197,27 @@ class Muscle(Scheduler):
             ]
         return found
 
-    def _is_due(self, slots: Ints, up: Ints) -> bool:
+    def _is_due(self, slots: Ints) -> bool:
         """Tell whether a round with these jobs may start (`muscle`, Algorithm 4, step 1).
 
         It may if a member that can hold one of them is about to run dry.
         """
         world = self.model.world
         sizes = world.jobs["size"][slots]
-        can_hold = up >= sizes.min()
+        can_hold = self.up >= sizes.min()
         if world.state.partial:
-            can_hold = ((up >= sizes[:, None]) & world.jobs.can_run(slots)).any(axis=0)
+            can_hold = ((self.up >= sizes[:, None]) & world.jobs.can_run(slots)).any(axis=0)
         holding = can_hold[self._clusters]
         for domain in self._domain_members:
             holding[domain] = can_hold[self.members[domain].clusters].any()
         left = min(compress(self.left, holding.tolist()))
         return bool(left <= self.model.round_threshold)
 
-    def dispatch(self, slots: Ints, up: Ints) -> None:
-        """Allocate jobs to the members and send them there, with a seed schedule each.
-
-        Parameters
-        ----------
-        slots : array of int
-            Where the world keeps the jobs.
-        up : array of int, shape (clusters,)
-            Processors that each cluster is known to have.
-        """
+    def dispatch(self, slots: Ints) -> None:
+        """Allocate jobs to the members and send them there, with a seed schedule each."""
         now, jobs = self.model.now, self.model.world.jobs
         sizes = jobs["size"][slots]
-        times = self._times(slots, up)
+        times = self._times(slots)
         # A slack counts from the arrival, so that it does not shrink while its job waits.
         leeway = jobs["deadline"][slots] - jobs["arrival"][slots]
         result = allocate(

@@ -209,22 +209,22 @@ class MuscleScheduler(Muscle, GlobalScheduler):
     def act(self) -> None:
         """Start a round, if jobs wait and a member that can hold one is about to run dry."""
         world = self.model.world
-        up, _ = self._take_news(world.known["up"], world.known["at"])
+        self._take_news(world.known["up"], world.known["at"])
         jobs = world.collected()
         if self.below:
             jobs = jobs[[slot not in self.below for slot in jobs.tolist()]]
         sizes = world.jobs["size"][jobs]
         # A job larger than what any TITAN has told to be up waits for repairs, but for a wide one.
         wide = sizes > self._largest(jobs, world.platform.sizes)
-        able = wide | (sizes <= self._largest(jobs, up))
+        able = wide | (sizes <= self._largest(jobs, self.up))
         jobs, sizes, wide = jobs[able], sizes[able], wide[able]
         world.policies.await_room(False)
         first = 0
         for at_wide in [*np.flatnonzero(wide).tolist(), len(jobs)]:
             if first < at_wide:
-                if not self._is_due(jobs[first:at_wide], up):
+                if not self._is_due(jobs[first:at_wide]):
                     return
-                self.dispatch(jobs[first:at_wide], up)
+                self.dispatch(jobs[first:at_wide])
             if at_wide < len(jobs) and not self._start_wide(jobs[at_wide]):
                 world.policies.await_room(True)
                 return
