@@ -14,9 +14,10 @@ from agents.muscle.booking import problem_of
 from agents.numbers import is_whole
 from agents.schedule import Placement
 from agents.schedulers import PlanningScheduler
+from agents.titan.columns import Resources
 from agents.titan.decoding import Problem, numbers, schedule
 from agents.titan.genetic import evolve
-from agents.titan.seeds import checked_seed
+from agents.titan.seeds import checked_seed, seeded_resources
 from agents.titan.settings import Settings
 from agents.view import Job
 from grid.errors import GridError
@@ -197,11 +198,15 @@ class TitanScheduler(PlanningScheduler):
         """Return the order of lowest CP that the search finds.
 
         It starts from the jobs as they are given, which is MUSCLE's seed schedule put behind the
-        plan so far; without a seed schedule only if the settings' `start` says so.
+        plan so far; without a seed schedule only if the settings' `start` says so. In the
+        two-dimensional coding it starts from MUSCLE's processors too (`seeded_resources`).
         """
         problem = problem_of(self.cluster, [job.slot for job in jobs], self.model.now)
         order = range(len(jobs)) if self.reports.seeds or self.settings.start == "list" else None
-        outcome = evolve(problem, self.settings, self._stream, order, self.toolbox)
+        resources: Resources = ()
+        if self.settings.coding == "two-dimensional":
+            resources = seeded_resources(problem, [job.slot for job in jobs], self.reports.seeds)
+        outcome = evolve(problem, self.settings, self._stream, order, self.toolbox, resources)
         self.cp = outcome.cp
         self.history = outcome.logbook.select("min")
         found = schedule(problem, outcome.order, outcome.resources)

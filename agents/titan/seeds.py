@@ -1,17 +1,19 @@
-"""The schedule that a user gives the optimiser to start from, checked."""
+"""The schedules that TITAN starts from: what a user gives, checked, and MUSCLE's processors."""
 
 from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from agents.messages import SeedSchedule
 from agents.numbers import is_real, is_whole
 from agents.schedule import Placement
-from agents.titan.columns import Integers, check_resources
+from agents.titan.columns import Integers, Resources, check_resources
+from agents.titan.decoding import Problem
 from grid.errors import GridError
 
 NAME = "seed_schedule"
@@ -52,6 +54,50 @@ def checked_seed(
         by_job = sorted(placements, key=lambda placement: placement.job)
         check_resources(NAME, [placement.resources for placement in by_job], sizes, processors)
     return placements
+
+
+def seeded_resources(
+    problem: Problem, slots: Sequence[int], seeds: Iterable[SeedSchedule]
+) -> Resources:
+    """Return the processors of jobs in the schedule that a search starts from (`muscle`, Fig. 2).
+
+    Those of a seed schedule have MUSCLE's. It counts the processors of a cluster as they are free
+    after the plan so far, the first one first. All other jobs, and those for which processors have
+    gone since, get the processors that are free first.
+
+    Parameters
+    ----------
+    problem : Problem
+        The jobs: of the plan so far, then of the seed schedules, then others.
+    slots : sequence of int
+        Where the world keeps them.
+    seeds : iterable of SeedSchedule
+
+    Examples
+    --------
+    >>> jobs = Problem([1, 2], [5.0, 4.0], [9.0, 9.0], [0.0, 0.0, 0.0])
+    >>> seed = SeedSchedule(
+    ...     sender="MUSCLE", receiver="C1", sent=0.0, due=0.0, round=1, jobs=(8,), finishes=(4.0,),
+    ...     schedule=(Placement(7, 0.0, (0, 1)),),
+    ... )
+    >>> seeded_resources(jobs, [3, 7], [seed])
+    [(0,), (1, 2)]
+    """
+    given = {placed.job: placed.resources for seed in seeds for placed in seed.schedule}
+    free, processors = problem.release.copy(), None
+    found = []
+    for job, slot in enumerate(slots):
+        by_time = np.argsort(free, kind="stable")
+        wanted = given.get(slot, ())
+        if wanted and processors is None:
+            processors = by_time
+        if wanted and processors is not None and max(wanted) < len(free):
+            taken = processors[list(wanted)]
+        else:
+            taken = by_time[: problem.sizes[job]]
+        free[taken] = free[taken].max() + problem.execution_times[job]
+        found.append(tuple(sorted(taken.tolist())))
+    return found
 
 
 def _check(where: str, placement: Any, with_resources: bool) -> None:

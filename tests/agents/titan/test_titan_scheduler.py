@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -10,8 +11,11 @@ from deap import tools
 
 import agents.titan.scheduler
 from agents.messages import ScheduleReport, SeedSchedule
+from agents.schedule import Placement
 from agents.titan import TitanScheduler
+from agents.titan.decoding import Problem, schedule
 from agents.titan.orders import perturb
+from agents.titan.seeds import seeded_resources
 from grid.kernel.state import LOCAL
 from grid.platform.multicluster import Platform
 from tests.agents.plain_titan import cp as plain_cp
@@ -188,7 +192,7 @@ def test_without_a_seed_schedule_the_search_may_start_at_random(global_, seeded,
     given = []
     own = agents.titan.scheduler.evolve
 
-    def evolve(problem, settings, stream, order, toolbox):
+    def evolve(problem, settings, stream, order, toolbox, resources):
         given.append(order is not None)
         return own(problem, settings, stream, order, toolbox)
 
@@ -337,3 +341,53 @@ def test_settings_are_those_of_the_model():
         settings = cluster.scheduler.settings
         assert (settings.population, settings.patience) == (FAST.population, FAST.patience)
         assert (settings.weights, settings.idle) == (WEIGHTS[c], "total")
+
+
+@pytest.mark.parametrize("mode", ["batch", "open"])
+def test_the_two_dimensional_coding_starts_from_the_processors_of_muscle(mode, monkeypatch):
+    """Without latency, no job of what TITAN starts from is later than MUSCLE says."""
+    searched, packed = [], 0
+    search = agents.titan.scheduler.evolve
+
+    def watch(problem, settings, stream, order, toolbox, resources):
+        searched.append((problem, order, resources))
+        return search(problem, settings, stream, order, toolbox, resources)
+
+    class Told(TitanScheduler):
+        def plan(self, jobs, release):
+            nonlocal packed
+            order = super().plan(jobs, release)
+            problem, first, resources = searched[-1]
+            assert [*first] == [*range(len(jobs))]
+            index = {job.slot: each for each, job in enumerate(jobs)}
+            starts = {placed.job: placed.start for placed in schedule(problem, first, resources)}
+            for seed in self.reports.seeds:
+                assert seed.sent == self.model.now
+                for job, start, processors in seed.schedule:
+                    assert starts[index[job]] <= start + 1e-9
+                    assert len(resources[index[job]]) == len(processors)
+                together = [[*placed.resources] for placed in seed.schedule if placed.start == 0.0]
+                own = [resources[index[p.job]] for p in seed.schedule if p.start == 0.0]
+                assert len({*chain(*own)}) == len([*chain(*together)])
+                if mode == "batch":  # all processors are free, in their order
+                    packed += len(seed.schedule)
+                    assert all(
+                        resources[index[placed.job]] == placed.resources for placed in seed.schedule
+                    )
+            return order
+
+    monkeypatch.setattr(agents.titan.scheduler, "evolve", watch)
+    paper = replace(FAST, coding="two-dimensional", generations=3)
+    model, _ = watched(workload(mode, rate=0.6), local=Told, settings=[paper])
+    assert len(done(model)) == 60
+    assert packed == (60 if mode == "batch" else 0)
+
+
+def test_jobs_get_other_processors_where_those_of_muscle_are_gone():
+    jobs = Problem([2, 1], [5.0, 4.0], [9.0, 9.0], [0.0, 0.0])
+    placed = Placement(0, 0.0, (2, 3)), Placement(1, 0.0, (1,))
+    seed = SeedSchedule(
+        sender="MUSCLE", receiver="C1", sent=0.0, due=0.0, round=1, jobs=(1, 2),
+        finishes=(5.0, 4.0), schedule=placed,
+    )  # fmt: skip
+    assert seeded_resources(jobs, [0, 1], [seed]) == [(0, 1), (1,)]
