@@ -72,15 +72,18 @@ def members_of(platform: Platform, domains: Mapping[int, int], at: int = NONE) -
 
     Examples
     --------
+    >>> import networkx as nx
     >>> from grid.platform.brokers import Broker
     >>> from grid.platform.multicluster import Cluster
-    >>> clusters = Cluster("A", 4, broker="x"), Cluster("B", 4, broker="y"), Cluster("C", 4)
-    >>> clusters = *clusters[:2], Cluster("C", 4, broker="x")
-    >>> platform = Platform.star(clusters, brokers=(Broker("x"), Broker("y", "x")))
-    >>> [member.clusters.tolist() for member in members_of(platform, {0: -1})]
-    [[0, 1, 2]]
+    >>> clusters = Cluster("A", 4, broker="x"), Cluster("B", 4, broker="y")
+    >>> more = Cluster("C", 4, broker="y"), Cluster("D", 4, broker="x")
+    >>> graph = Platform.star([4] * 4).graph
+    >>> graph = nx.relabel_nodes(graph, dict(zip(("C1", "C2", "C3", "C4"), "ABCD", strict=True)))
+    >>> platform = Platform((*clusters, *more), graph, (Broker("x"), Broker("y", "x")))
+    >>> [member.clusters.tolist() for member in members_of(platform, {0: -1, 1: 0})]
+    [[0, 1, 2, 3]]
     >>> [member.clusters.tolist() for member in members_of(platform, {0: -1, 1: 0}, 0)]
-    [[0], [1], [2]]
+    [[0], [1, 2], [3]]
     """
     found: dict[tuple[int, int], list[int]] = {}
     for cluster, chain in enumerate(platform.chains):
