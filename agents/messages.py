@@ -153,7 +153,7 @@ class SeedSchedule(Message):
     ----------
     round : int
         Allocation that it is part of, from 1: in mode `open` a round of the run, in mode `batch`
-        all of a round or those of its jobs that were known.
+        all of a round or those of its jobs that were known. To a domain: of its sender's own.
     jobs : tuple of int
         Job numbers, in order of start.
     schedule : tuple of Placement

@@ -72,7 +72,7 @@ class Muscle(Scheduler):
     broker : A4Broker
         Where it is.
     round : int
-        Its last round, of all that there were at any broker.
+        Its last round in which clusters got jobs, counted over all MUSCLEs of the run.
     booked : list of Booked
         How far each member is booked, as told or assumed since.
     left : list of float
@@ -89,7 +89,7 @@ class Muscle(Scheduler):
     def take_members(self, members: Sequence[Member], up: Ints) -> None:
         """Begin with these members, whose clusters have so many processors (by index)."""
         self.members = [*members]
-        self.round = 0
+        self.round = self._own_round = 0
         self.booked = [Booked.nothing(int(up[each.clusters].sum())) for each in self.members]
         self.left = [0.0] * len(self.members)
         self.up = up.copy()
@@ -229,7 +229,7 @@ class Muscle(Scheduler):
             [booked.attributes(now) for booked in self.booked],
             self.stream,
         )
-        self.round = self._begun(result)
+        self._begin(result)
         self.hand_over(slots, result)
         numbers = jobs["number"][slots]
         spaces = _spaces(result, numbers, slots)
@@ -247,11 +247,12 @@ class Muscle(Scheduler):
                     strict=True,
                 )
             ]
-            self._book(member, seed, durations, leeway[chosen] - durations)
+            number = self._own_round if self._is_domain[member] else self.round
+            self._book(member, number, seed, durations, leeway[chosen] - durations)
             self.broker.send(
                 SeedSchedule,
                 self._broker_of(member),
-                round=self.round,
+                round=number,
                 jobs=tuple(numbers[chosen].tolist()),
                 schedule=tuple(seed),
                 finishes=tuple((result.start[chosen] + durations).tolist()),
@@ -269,14 +270,16 @@ class Muscle(Scheduler):
         """Have jobs go to clusters, of which is known what was true then (s)."""
         self.model.transfer(slots, clusters, as_of)
 
-    def _begun(self, result: Allocation) -> int:
-        """Note a round; return its number, of all that there were."""
+    def _begin(self, result: Allocation) -> None:
+        """Note a round: of the run, if clusters get jobs in it, and of its own."""
+        self._own_round += 1
         at_cluster = ~self._is_domain[result.cluster]
-        clusters = self._clusters[result.cluster[at_cluster]]
-        jobs_of = np.bincount(clusters, minlength=self.model.world.clusters)
-        rounds = self.model.rounds
-        rounds.append(Round.begun(len(rounds) + 1, self.model.now, jobs_of))
-        return len(rounds)
+        if at_cluster.any():
+            clusters = self._clusters[result.cluster[at_cluster]]
+            jobs_of = np.bincount(clusters, minlength=self.model.world.clusters)
+            rounds = self.model.rounds
+            rounds.append(Round.begun(len(rounds) + 1, self.model.now, jobs_of))
+            self.round = len(rounds)
 
     def _broker_of(self, member: int) -> Any:
         """Return the broker of a member."""
@@ -286,17 +289,22 @@ class Muscle(Scheduler):
         return model.brokers[found.broker]
 
     def _book(
-        self, cluster: int, seed: Sequence[Placement], durations: Floats, slacks: Floats
+        self,
+        member: int,
+        number: int,
+        seed: Sequence[Placement],
+        durations: Floats,
+        slacks: Floats,
     ) -> None:
-        """Take a cluster to be booked as its new seed schedule says."""
-        booked, now = self.booked[cluster], self.model.now
+        """Take a member to be booked as its new seed schedule, of a round, says."""
+        booked, now = self.booked[member], self.model.now
         release = booked.release.copy()
         rows = []
         for placement, time, slack in zip(seed, durations, slacks, strict=True):
             finish = now + placement.start + time
             release[list(placement.resources)] = finish
             rows.append((finish, time, len(placement.resources), slack))
-        self.booked[cluster] = Booked(
-            booked.serial, self.round, release, np.concatenate([booked.unfinished, rows])
+        self.booked[member] = Booked(
+            booked.serial, number, release, np.concatenate([booked.unfinished, rows])
         )
-        self.left[cluster] = self.booked[cluster].makespan(now)
+        self.left[member] = self.booked[member].makespan(now)

@@ -107,7 +107,7 @@ class Surroundings:
             self.waiting[event["receiver"]][identity(event)] = event["time"]
             self._touched[event["receiver"]] = event["time"]
             self.coming[event["receiver"]].pop(identity(event), None)
-        elif kind == "SeedSchedule":
+        elif kind == "SeedSchedule" and event["receiver"] in self.coming:
             due: float = event["due"]
             self.coming[event["receiver"]] |= dict.fromkeys(identities(event), due)
         elif kind == job_events.STARTED:
@@ -146,7 +146,8 @@ class Surroundings:
             self._reports.append(
                 (event["due"], event["makespan"], f"{event['sender']} tells {left}")
             )
-            self._reported[event["sender"]].append(event)
+            if event["sender"] in self._reported:  # else it is of a domain
+                self._reported[event["sender"]].append(event)
 
     def _ask(self, kind: str, event: Event) -> None:
         """Take note of who waits for the global scheduler."""

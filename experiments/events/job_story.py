@@ -309,14 +309,21 @@ class Teller:
 
     def _seed(self, event: Event, time: float) -> None:
         """Tell the round, the composition and what is expected of it."""
-        self._seeded, self._schedule = True, event
         world, cluster, jobs = event["sender"], event["receiver"], identities(event)
+        at_cluster = cluster in self._around.free  # else it is a domain's, which allocates it anew
+        if at_cluster:
+            self._seeded, self._schedule = True, event
+        decides_itself = world == self._world
+        if not decides_itself:
+            self._decision = []  # what the global scheduler knew, which has not decided
         index = jobs.index(self.job)
         place = Place(time, index + 1, len(jobs))
-        line = words.allocation(world, cluster, self._around.act(event["round"]), place)
-        line.parts.extend(words.later(time - self._known))
+        act = self._around.act(event["round"]) if at_cluster else ""
+        line = words.allocation(world, cluster, act, place)
+        if decides_itself:
+            line.parts.extend(words.later(time - self._known))
         self._lines.append(line)
-        if time > self._known and (trigger := self._around.reported(time)):
+        if decides_itself and time > self._known and (trigger := self._around.reported(time)):
             self._tell(None, f"{world} allocates jobs then, for {trigger}")
         held = {job: len(event["resources"][at]) for at, job in enumerate(jobs)}
         for space in event["spaces"]:

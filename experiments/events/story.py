@@ -106,7 +106,7 @@ def _way_to_its_cluster(
     if (seed := known.seed) is not None:
         place = Place(seed.sent, known.in_seed + 1, len(seed.jobs))
         act = words.act(seed.round, isinstance(model.workload, BatchWorkload))
-        yield words.allocation(world, names[cluster], act, place)
+        yield words.allocation(seed.sender, names[cluster], act, place)
     if (transfer := known.transfer) is not None:
         sender = world if job["origin"] == ANYWHERE else names[job["origin"]]
         yield words.sending(sender, names[cluster], transfer.sent, transfer.due)

@@ -118,9 +118,9 @@ def act(number: int, batch: bool, round: int | None = None) -> str:
 
 
 def allocation(world: str, cluster: str, act: str, place: Place) -> Line:
-    """Tell in which round or allocation a job is given a cluster, and its place in the seed."""
+    """Tell in which round or allocation, if any, a job goes where, and its place in the seed."""
     among = "alone in a" if place.waiting == 1 else f"{place} in"
-    words = f"{act}: {world} allocates it to {cluster}"
+    words = f"{act}: " * bool(act) + f"{world} allocates it to {cluster}"
     return Line(place.time, [words, f"{among} seed schedule"])
 
 

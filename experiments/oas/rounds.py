@@ -207,10 +207,10 @@ def _dispatched(
     times: dict[int, float] = {}
     started: dict[Identity, tuple[float, int]] = {}  # when, and after which round
     ended: defaultdict[tuple[int, float, float], list[Identity]] = defaultdict(list)
-    number = 0
+    number, clusters = 0, {*result.platform.names}
     for event in events_of(path, result.summary, "gap"):
         kind = kind_of(event)
-        if kind == "SeedSchedule":
+        if kind == "SeedSchedule" and event["receiver"] in clusters:
             number = event["round"]
             times.setdefault(number, event["sent"])
             last.update((job, number) for job in identities(event))

@@ -57,7 +57,7 @@ class SeedSchedules:
 
     def note(self, message: Message) -> None:
         """Take a message."""
-        if isinstance(message, SeedSchedule):
+        if isinstance(message, SeedSchedule) and message.receiver in self._index:
             self.seeds[self._index[message.receiver]] += [
                 {
                     "job": job,

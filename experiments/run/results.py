@@ -180,8 +180,7 @@ def _idle(model: GridModel, observed: Observed) -> str:
 
 
 def _planned(model: GridModel, counted_from: float) -> Rounds:
-    # Those of MUSCLEs that allocated to others only are no rounds of clusters.
-    rounds = [each for each in model.rounds if each.jobs.any()]
+    rounds = model.rounds
     shape = len(rounds), len(model.clusters)
     return Rounds(
         np.array([each.dispatched for each in rounds]),

@@ -1,0 +1,107 @@
+"""MUSCLE over MUSCLE from the command line: what is told of it, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.experiments.commands import call
+
+TREE = """
+title = "Two regions"
+global = "muscle"
+local = "titan"
+
+[[brokers]]
+name = "east"
+
+[[brokers]]
+name = "west"
+
+[[brokers]]
+name = "coast"
+parent = "west"
+
+[[clusters]]
+name = "A"
+size = 8
+broker = "east"
+
+[[clusters]]
+name = "B"
+size = 6
+broker = "coast"
+
+[[clusters]]
+name = "C"
+size = 4
+broker = "west"
+
+[parameters]
+mode = "open"
+jobs = 60
+load = 0.8
+max_size = 4
+latency = 0.5
+local_share = 0.5
+"""
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    (tmp_path / "tree.toml").write_text(TREE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_what_a_run_tells(tree, levels):
+    found = call("run", "tree.toml", "--set", f"levels={levels}", "--json", "--out", "r",
+                 "--events", "r/events.jsonl", "--rounds", "rounds.csv")  # fmt: skip
+    assert found.exit_code == 0, found.output
+    summary = json.loads(found.stdout)
+    metrics = summary["metrics"]
+    assert [*metrics["mean_age"]] == ["1", "2", "3"]
+    assert metrics["mean_age"]["1"] > metrics["mean_age"]["2"] > 0.0
+    assert [(each["name"], each["level"], each["clusters"]) for each in summary["brokers"]] == [
+        ("MUSCLE", 1, 3), ("east", 2, 1), ("west", 2, 2), ("coast", 3, 1),
+    ]  # fmt: skip
+    messages = {each["name"]: each["messages"] for each in summary["brokers"]}
+    assert messages["coast"]["sent"] > 0
+    assert summary["jobs"]["completed"] == 60
+    rounds = (tree / "rounds.csv").read_text().splitlines()
+    assert len(rounds) == metrics["rounds"] + 1
+
+    assert call("verify", "r").exit_code == 0
+    told = [call("explain", "r", str(job)) for job in range(1, 61)]
+    assert {each.exit_code for each in told} == {0}
+    way = {1: "MUSCLE allocates it to B", 2: "west allocates it to B", 3: "coast allocates it to B"}
+    others = [words for level, words in way.items() if level != levels]
+    text = "".join(each.stdout for each in told)
+    assert way[levels] in text
+    assert not any(words in text for words in others)
+    assert ("MUSCLE allocates it to west" in text) == (levels > 1)
+    assert call("gap", "r", "--time-limit", "0.05").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--set", "levels=4"], "levels: found 4; accepted: 1 to 3"),
+        (["--set", "levels=0"], "levels: found 0; accepted: from 1"),
+        (["--set", "levels=2", "--set", "coallocate=true"], "coallocate: found true; accepted"),
+    ],
+)
+def test_what_is_refused(tree, words, told):
+    found = call("run", "tree.toml", *words)
+    assert found.exit_code == 2
+    assert told in found.output.splitlines()[-1]
+
+
+def test_a_broker_without_clusters_cannot_schedule(tree):
+    (tree / "bare.toml").write_text(TREE + '[[brokers]]\nname = "bare"\n')
+    assert call("run", "bare.toml", "--set", "jobs=5").exit_code == 0
+    found = call("run", "bare.toml", "--set", "levels=2")
+    assert found.exit_code == 2
+    assert "broker bare: found no cluster below it" in found.output.splitlines()[-1]
