@@ -81,6 +81,7 @@ METRICS = {
     "restarts": Metric("restarts"),
     "lost_work": Metric("work lost", "work"),
     "messages_lost": Metric("messages lost"),
+    "mean_age": Metric("mean age of knowledge", "time"),
     "size": Metric("processors"),
     "rate": Metric("rate", "ratio"),
     "jobs": Metric("jobs"),

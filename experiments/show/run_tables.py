@@ -60,6 +60,14 @@ CLASS_COLUMNS = {
 }
 """Numbers of a service class that people are shown, by short names."""
 
+LEVEL_COLUMNS = {
+    "brokers": "number",
+    "mean_age": "age of knowledge",
+    "sent": "sent",
+    "received": "received",
+}
+"""Numbers of a level of brokers that people are shown, by short names."""
+
 _LITERALLY: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 
 
@@ -87,6 +95,9 @@ def print_result(result: Result, console: Console) -> None:
     shown = summary["clusters"][:CLUSTERS_SHOWN]
     columns = CLUSTER_COLUMNS | (OFF if metrics["mean_prediction_error"] else {})
     print_whole(_table_of("cluster", shown, columns), console)
+    if result.platform.brokers:
+        console.print()
+        print_whole(_table_of("brokers", [*_levels(result)], LEVEL_COLUMNS), console)
     if result.classes:
         console.print()
         print_whole(_table_of("class", result.classes, CLASS_COLUMNS), console)
@@ -96,6 +107,16 @@ def print_result(result: Result, console: Console) -> None:
         print_whole(_table_of("application", most, APPLICATION_COLUMNS), console)
     for line in (*_explained(result, summary["clusters"]), *_remarks(result, summary)):
         console.print(line, **_LITERALLY)
+
+
+def _levels(result: Result) -> Iterator[dict[str, Any]]:
+    """Yield what brokers of each level above clusters' own knew and carried, from the top."""
+    for level, age in result.mean_ages.items():
+        found = [each for each in result.brokers if str(each["level"]) == level]
+        messages = {
+            way: sum(each["messages"][way] for each in found) for way in ("sent", "received")
+        }
+        yield {"name": f"level {level}", "brokers": len(found), "mean_age": age, **messages}
 
 
 def _simulated(result: Result) -> str:

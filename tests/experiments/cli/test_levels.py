@@ -105,3 +105,13 @@ def test_a_broker_without_clusters_cannot_schedule(tree):
     found = call("run", "bare.toml", "--set", "levels=2")
     assert found.exit_code == 2
     assert "broker bare: found no cluster below it" in found.output.splitlines()[-1]
+
+
+def test_levels_of_brokers_are_a_table(tree):
+    found = call("run", "tree.toml", "--set", "levels=2")
+    assert found.exit_code == 0
+    rows = [line.split() for line in found.stdout.splitlines() if line.startswith("level ")]
+    assert [row[:3] for row in rows] == [["level", "1", "1"], ["level", "2", "2"],
+                                         ["level", "3", "1"]]  # fmt: skip
+    ages = [float(row[3]) for row in rows]
+    assert ages == sorted(ages, reverse=True)
