@@ -114,4 +114,4 @@ def test_levels_of_brokers_are_a_table(tree):
     assert [row[:3] for row in rows] == [["level", "1", "1"], ["level", "2", "2"],
                                          ["level", "3", "1"]]  # fmt: skip
     ages = [float(row[3]) for row in rows]
-    assert ages == sorted(ages, reverse=True)
+    assert ages[0] > ages[1] > 0.0  # of the same clusters
