@@ -60,6 +60,7 @@ SYSTEMS = {
     "learned": ("quickstart", {"global_scheduler": "dll"}, ("prediction=learned",)),
     "on each": ("quickstart", {"global_scheduler": "ect"}, ()),
     "heavy": ("quickstart", {"global_scheduler": "gs", "local_scheduler": "fcfs"}, ()),
+    "levels": ("hierarchy", {"global_scheduler": "muscle"}, ("levels=3", "jobs=60", "latency=0.5")),
 }
 
 
