@@ -8,7 +8,7 @@ below.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from agents.messages import JobsReturned, Message, ScheduleReport, SeedSchedule,
 from agents.muscle.packing import Floats
 from agents.muscle.rounds import Ints, Member, Muscle
 from grid.errors import GridError
+from grid.foreign import quoted
 from grid.kernel.state import GLOBAL, NONE
 from grid.platform.multicluster import Platform
 from grid.streams import stream
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from agents.muscle.scheduler import MuscleScheduler
 
 
-def domain_brokers(platform: Platform, levels: int) -> dict[int, int]:
+def domain_brokers(platform: Platform, levels: int, named: Collection[str] = ()) -> dict[int, int]:
     """Return the brokers (index) that are MUSCLEs, and of each the one above (-1: the global one).
 
     Parameters
@@ -35,11 +36,13 @@ def domain_brokers(platform: Platform, levels: int) -> dict[int, int]:
     platform : Platform
     levels : int
         Levels of brokers that are MUSCLEs, that of the global scheduler included.
+    named : collection of str
+        Others that are.
 
     Raises
     ------
     GridError
-        If there are not so many levels, or no cluster is below such a broker.
+        If there are not so many levels, no such broker, or no cluster below one.
     """
     index = {broker.name: i for i, broker in enumerate(platform.brokers)}
     above = [index[broker.parent] if broker.parent else NONE for broker in platform.brokers]
@@ -49,22 +52,32 @@ def domain_brokers(platform: Platform, levels: int) -> dict[int, int]:
 
     depths = [*map(depth, range(len(above)))]
     most = 1 + max(depths, default=0)
-    if not 1 <= levels <= most:
+    if levels > most:
         accepted = (
             f"1 to {most}, as many as there are above the clusters"
             if most > 1
-            else ("1, for no broker stands between the clusters and the global scheduler")
+            else "1, for no broker stands between the clusters and the global scheduler"
         )
         raise GridError(f"levels: found {levels}; accepted: {accepted}")
-    chosen = [broker for broker in range(len(above)) if depths[broker] < levels]
+    for name in named:
+        if name not in index:
+            known = ", ".join(index) or "none, for the platform has no brokers"
+            raise GridError(f"domains: found {quoted(name)}; accepted: {known}")
+    chosen = {
+        i for i in range(len(above)) if depths[i] < levels or platform.brokers[i].name in named
+    }
     busy = {broker for chain in platform.chains for broker in chain}
-    for broker in chosen:
-        if broker not in busy:
-            raise GridError(
-                f"broker {platform.brokers[broker].name}: found no cluster below it; accepted: a "
-                f"broker that schedules (levels = {levels}) has one"
-            )
-    return {broker: above[broker] for broker in sorted(chosen, key=depths.__getitem__)}
+    for broker in sorted(chosen - busy):
+        raise GridError(
+            f"broker {platform.brokers[broker].name}: found no cluster below it; accepted: a "
+            "broker with one, where it schedules (levels, domains)"
+        )
+
+    def next_above(broker: int) -> int:
+        parent = above[broker]
+        return parent if parent == NONE or parent in chosen else next_above(parent)
+
+    return {broker: next_above(broker) for broker in sorted(chosen, key=depths.__getitem__)}
 
 
 def members_of(platform: Platform, domains: Mapping[int, int], at: int = NONE) -> list[Member]:

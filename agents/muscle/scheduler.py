@@ -135,13 +135,14 @@ class MuscleSettings(CoallocationSettings):
         "Levels of brokers, from the top, that are MUSCLEs; 1: the global scheduler alone.",
         least=1,
     )
+    domains: tuple[str, ...] = setting((), "Names of other brokers that are MUSCLEs.")
 
 
 class MuscleScheduler(Muscle, GlobalScheduler):
     """MUSCLE: collects jobs, packs them in rounds, sends each cluster a seed schedule.
 
-    With `levels` above 1, brokers below the global one are MUSCLEs too (`agents.muscle.domain`),
-    and those above allocate jobs to them as to clusters.
+    With `levels` above 1, or `domains`, brokers below the global one are MUSCLEs too
+    (`agents.muscle.domain`), and those above allocate jobs to them as to clusters.
 
     A round starts as soon as jobs are there and the TITAN of at least one cluster has told that
     the makespan of what it has left is down to the model's `round_threshold` (Algorithm 4,
@@ -167,9 +168,9 @@ class MuscleScheduler(Muscle, GlobalScheduler):
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
         platform = model.world.platform
-        self._domains = domain_brokers(platform, self.settings.levels)
+        self._domains = domain_brokers(platform, self.settings.levels, self.settings.domains)
         if self._domains and self.settings.coallocate:
-            raise GridError("coallocate: found true; accepted: false where levels is above 1")
+            raise GridError("coallocate: found true; accepted: false where brokers below schedule")
         members = members_of(platform, self._domains)
         self.take_members(members, model.world.known["up"])
         self.spans = self.settings.coallocate

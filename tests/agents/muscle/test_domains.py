@@ -77,14 +77,16 @@ def test_no_job_is_lost_and_steps_change_nothing(case):
     failures = draw.choice([None, Failures(draw.choice([300.0, 3000.0]), 15.0)])
     advertising = Advertising(draw.choice(["both", "periodic"]), 10.0, draw.choice([0.0, 0.2]))
     threshold = draw.choice([None, 0.0, 30.0])
-    latency, count = draw.choice([0.0, 0.2, 5.0]), draw.randint(2, 3)
+    latency, count = draw.choice([0.0, 0.2, 5.0]), draw.randint(1, 3)
+    named = draw.choice([(), ("east",), ("west", "south")]) if count > 1 else ("west", "east")
     local = draw.choice(["titan", "fcfs", "conservative"])
     outcomes = []
     for interval in (7.0, 1e6):
         jobs = workload(mode, share=0.5, count=60, clusters=5)
         model = ran(
             "muscle", local, jobs, TREE, latency=latency, failures=failures, interval=interval,
-            advertising=advertising, round_threshold=threshold, **levels(count),
+            advertising=advertising, round_threshold=threshold,
+            settings=[MuscleSettings(levels=count, domains=named)],
         )  # fmt: skip
         jobs = done(model)
         assert jobs["number"].tolist() == sorted({*jobs["number"].tolist()})
@@ -200,6 +202,8 @@ def test_brokers_that_schedule():
     assert domain_brokers(TREE, 1) == {}
     assert domain_brokers(TREE, 2) == {0: -1, 3: -1}
     assert domain_brokers(TREE, 3) == {0: -1, 3: -1, 1: 0, 2: 0}
+    assert domain_brokers(TREE, 1, ["east"]) == {2: -1}
+    assert domain_brokers(TREE, 2, ["east"]) == {0: -1, 3: -1, 2: 0}
     model = model_of(platform=TREE, jobs=workload(clusters=5), **levels(3))
     domains = {each.name: each for each in model.agents if isinstance(each, Domain)}
     assert domains.keys() == {"MUSCLE north", "MUSCLE west", "MUSCLE east", "MUSCLE south"}
@@ -214,6 +218,8 @@ def test_brokers_that_schedule():
     [
         (TREE, {"levels": 4}, "levels: found 4; accepted: 1 to 3"),
         (Platform.star([4]), {"levels": 2}, "levels: found 2; accepted: 1, for no broker"),
+        (TREE, {"domains": ("nowhere",)}, "domains: found 'nowhere'; accepted: north, west, east"),
+        (Platform.star([4]), {"domains": ("x",)}, "domains: found 'x'; accepted: none, for the"),
         (TREE, {"levels": 2, "coallocate": True}, "coallocate: found true; accepted: false where"),
         (
             grid([("x",), ("empty",)], ["x"] * 3), {"levels": 2},
