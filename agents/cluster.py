@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mesa
 import numpy as np
@@ -32,6 +32,8 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
         Speed relative to rate 1.
     scheduler : LocalScheduler
     broker : A4Broker
+    reports_to : A4Broker
+        Where a scheduler that works in rounds is told how far it is booked.
     """
 
     scheduler: LocalScheduler
@@ -44,6 +46,7 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
         self.size = cluster.size
         self.rate = cluster.rate
         self.broker = broker
+        self.reports_to: Any = model.broker
 
     @property
     def free(self) -> int:

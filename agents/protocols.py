@@ -46,9 +46,6 @@ class Global(Protocol):
     def collects(self) -> bool:
         """Whether it works in rounds."""
 
-    def reports_of(self, cluster: int) -> Any:
-        """Return the broker to which a cluster (index) tells how far it is booked."""
-
 
 class Cluster(Protocol):
     """What schedulers need of a cluster (`agents.cluster`)."""
@@ -60,6 +57,9 @@ class Cluster(Protocol):
     @property
     def model(self) -> Grid:
         """The grid that it is in."""
+
+    reports_to: Any
+    """The broker to which it tells how far it is booked."""
 
     @property
     def broker(self) -> Broker:

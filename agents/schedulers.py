@@ -43,14 +43,7 @@ from grid.names import nearest
 from grid.streams import Stream, stream
 from grid.world.policies import GlobalRules
 
-__all__ = [
-    "REJECT",
-    "Answer",
-    "GlobalScheduler",
-    "LocalScheduler",
-    "PlanningScheduler",
-    "Scheduler",
-]
+__all__ = "REJECT", "Answer", "GlobalScheduler", "LocalScheduler", "PlanningScheduler", "Scheduler"
 
 
 class Scheduler(mesa.Agent):  # type: ignore[misc]
@@ -240,15 +233,8 @@ class GlobalScheduler(Scheduler, GlobalRules):
     (`grid.kernel.policies.decisions`)."""
 
     def delegates(self) -> dict[str, Scheduler]:
-        """Return the schedulers of brokers between the global one and clusters, by its name.
-
-        They are made once all brokers and clusters are there.
-        """
+        """Make the schedulers of brokers between it and clusters; return them by their names."""
         return {}
-
-    def reports_of(self, cluster: int) -> Any:
-        """Return the broker to which a cluster (index) tells how far it is booked."""
-        return self.model.broker
 
     def largest_job(self) -> int:
         """Return the most processors of a job that can ever start; larger ones are rejected."""

@@ -15,8 +15,8 @@ import numpy as np
 
 from agents.a4.broker import A4Broker, beliefs_of
 from agents.messages import JobsReturned, Message, ScheduleReport, SeedSchedule, TransferOrder
+from agents.muscle.muscle import Ints, Member, Muscle
 from agents.muscle.packing import Floats
-from agents.muscle.rounds import Ints, Member, Muscle
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.state import GLOBAL, NONE
@@ -25,7 +25,6 @@ from grid.streams import stream
 
 if TYPE_CHECKING:
     from agents.model import GridModel
-    from agents.muscle.scheduler import MuscleScheduler
 
 
 def domain_brokers(platform: Platform, levels: int, named: Collection[str] = ()) -> dict[int, int]:
@@ -126,18 +125,18 @@ class Domain(Muscle):
     def __init__(
         self,
         model: GridModel,
-        top: MuscleScheduler,
+        below: set[int],
         broker: A4Broker,
         above: A4Broker,
         members: Sequence[Member],
     ) -> None:
         super().__init__(model)
-        self.name = f"{top.name} {broker.name}"
+        self.name = f"{self.called()} {broker.name}"
         self.broker, self.above = broker, above
         self.stream = stream(model.seed, f"domain {broker.name}")
         self.take_members(members, model.world.platform.sizes)
         self.waiting: dict[int, int] = {}
-        self._top = top
+        self._below = below  # of the global one: jobs that have yet to be sent to clusters
         self._own = np.concatenate([member.clusters for member in members])
         self._asked, self._heard_news = 0, False  # last round of the one above
 
@@ -171,7 +170,7 @@ class Domain(Muscle):
         model = self.model
         numbers = tuple(model.world.jobs["number"][slots].tolist())
         order = self.broker.send(TransferOrder, model.broker, jobs=numbers)
-        self._top.below.difference_update(slots.tolist())
+        self._below.difference_update(slots.tolist())
         model.transfer(slots, clusters, as_of, order.due - model.now)
 
     def _believed(self) -> tuple[Ints, Floats]:

@@ -103,7 +103,7 @@ class Reports:
         model.remind(cluster.name, dry if wanted else np.inf, booked.serial)
         cluster.broker.send(
             ScheduleReport,
-            model.scheduler.reports_of(cluster.index),
+            cluster.reports_to,
             cluster=cluster.index,
             round=booked.round,
             makespan=booked.makespan(model.now),

@@ -18,8 +18,8 @@ from agents.messages import JobsReturned, Message
 from agents.muscle.allocation import Allocation, allocate
 from agents.muscle.composition import checked_sizes
 from agents.muscle.domain import Domain, domain_brokers, members_of
+from agents.muscle.muscle import Ints, Muscle
 from agents.muscle.packing import Floats
-from agents.muscle.rounds import Ints, Muscle
 from agents.muscle.wide_jobs import booked_with, enough_at, largest_first, room, within
 from agents.schedule import Placement
 from agents.schedulers import GlobalScheduler, Scheduler
@@ -176,7 +176,6 @@ class MuscleScheduler(Muscle, GlobalScheduler):
         self.spans = self.settings.coallocate
         self._bookings = 0  # serial of the last reminder
         self.below: set[int] = set()  # slots of jobs that domains have yet to send to clusters
-        self._above: dict[int, Any] = {}  # brokers to which clusters report, but for the global one
 
     @property
     def broker(self) -> Any:
@@ -190,16 +189,12 @@ class MuscleScheduler(Muscle, GlobalScheduler):
         for index, parent in self._domains.items():
             above = model.broker if parent == NONE else model.brokers[parent]
             members = members_of(model.world.platform, self._domains, index)
-            domain = Domain(model, self, model.brokers[index], above, members)
+            domain = Domain(model, self.below, model.brokers[index], above, members)
             found[domain.broker.name] = domain
             for member in domain.members:
                 if member.broker == NONE:
-                    self._above[int(member.clusters[0])] = domain.broker
+                    model.clusters[member.clusters[0]].reports_to = domain.broker
         return found
-
-    def reports_of(self, cluster: int) -> Any:
-        """Return the broker to which a cluster (index) tells how far it is booked."""
-        return self._above.get(cluster, self.model.broker)
 
     def receive(self, message: Message) -> None:
         """Note what a member reports, and which jobs it gives back."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from agents.messages import name_jobs
 from experiments.events import job_events, message_events, words
@@ -14,7 +14,7 @@ from experiments.events.happenings import in_time, processors
 from experiments.events.identity import Identity, identities, identity
 from experiments.events.log import ENDED, PLANNED
 from experiments.events.message_events import Event
-from experiments.events.plans import Gathering, Plans
+from experiments.events.plans import Gathering, Plans, composition
 from experiments.events.words import Line, Place
 from experiments.show.numbers import duration, instant
 
@@ -328,31 +328,10 @@ class Teller:
         held = {job: len(event["resources"][at]) for at, job in enumerate(jobs)}
         for space in event["spaces"]:
             if self.job in identities(space):
-                self._lines += self._composition(cluster, space, held)
+                self._lines += composition(cluster, space, held)
         begin, end = (time + event[when][index] for when in ("starts", "finishes"))
         self._tell(None, f"{world} expects it to run from {instant(begin)} to {instant(end)}")
         self._lines += self._decision
-
-    def _composition(self, cluster: str, space: Event, held: Mapping[Identity, int]) -> list[Line]:
-        jobs = identities(space)
-        level = "infinite" if space["level"] is None else f"{space['level']:.3g}"
-        when = "now" if not space["start"] else f"in {duration(space['start'])}"
-        free = f"{processors(space['processors'])} side by side, free {when}"
-        filled = sum(held[job] for job in jobs)
-        what = "it alone fills" if len(jobs) == 1 else "the composition of "
-        if len(jobs) > 1:
-            what += f"{name_jobs(tuple(jobs))} fills"
-        return [
-            Line(
-                None,
-                [
-                    f"{cluster} has the least workload level, {level} ({words.LEVEL})",
-                    f"and a space of {free}",
-                ],
-            ),
-            *words.tie(space.get("tied", 1), space.get("drawn", 1)),
-            Line(None, [f"{what} {filled} of them"]),
-        ]
 
     def _started(self, event: Event, time: float) -> None:
         self._catch_up()

@@ -1,15 +1,38 @@
-"""What a waiting job's plans are like, and for which jobs of seed schedules the first waits."""
+"""What a seed schedule has for a job, what its plans are like, and for which jobs they wait."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from agents.messages import name_jobs
 from experiments.events import words
+from experiments.events.happenings import processors
 from experiments.events.identity import Identity, identities
 from experiments.events.message_events import Event
 from experiments.events.words import Line, Place
 from experiments.show.numbers import duration
+
+
+def composition(where: str, space: Event, held: Mapping[Identity, int]) -> Iterator[Line]:
+    """Tell why a cluster, or domain, gets jobs, into which space, and how they fill it.
+
+    Parameters
+    ----------
+    where : str
+    space : dict
+        As a seed schedule has it (`agents.messages.Space`).
+    held : mapping of Identity to int
+        Processors of each job.
+    """
+    jobs = identities(space)
+    level = "infinite" if space["level"] is None else f"{space['level']:.3g}"
+    when = "now" if not space["start"] else f"in {duration(space['start'])}"
+    free = f"{processors(space['processors'])} side by side, free {when}"
+    what = "it alone" if len(jobs) == 1 else f"the composition of {name_jobs(tuple(jobs))}"
+    least = f"{where} has the least workload level, {level} ({words.LEVEL})"
+    yield Line(None, [least, f"and a space of {free}"])
+    yield from words.tie(space.get("tied", 1), space.get("drawn", 1))
+    yield Line(None, [f"{what} fills {sum(held[job] for job in jobs)} of them"])
 
 
 class Plans:

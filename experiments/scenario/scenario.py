@@ -256,8 +256,7 @@ class Scenario(Shown):
         assert isinstance(self.parameters, Parameters)
         own = self.policy.settings_type
         coallocate = own is not None and getattr(self.parameters.of(own), "coallocate", False)
-        spans = self.policy.spans or coallocate
-        return int(sizes.sum() if spans else sizes.max())
+        return int(sizes.sum() if self.policy.spans or coallocate else sizes.max())
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is run, ready for JSON: None stands for a link without a limit.
