@@ -15,7 +15,7 @@ from agents.cluster import ClusterAgent
 from agents.error_context import made, raise_as_of
 from agents.mail import Mail
 from agents.messages import Discovery, Message, Reminder
-from agents.numbers import is_whole
+from agents.numbers import Counts, is_whole
 from agents.pace.predicting import Pace
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
@@ -199,13 +199,12 @@ class GridModel(mesa.Model):  # type: ignore[misc]
     @property
     def busy(self) -> list[int]:
         """Processors of each cluster that run jobs."""
-        return [int(held) for held in self.world.state.up - self.world.state.free]
+        return Counts((self.world.state.up - self.world.state.free).tolist())
 
     @property
     def waiting(self) -> list[int]:
         """Jobs that wait at each cluster."""
-        waiting: list[int] = self.world.state.waiting[: self.world.clusters].tolist()
-        return waiting
+        return Counts(self.world.state.waiting[: self.world.clusters].tolist())
 
     @property
     def queued(self) -> int:

@@ -1,9 +1,16 @@
-"""What counts as a number in an argument of a user's: a truth value does not."""
+"""What counts as a number in an argument of a user's (no truth value), and lists of counts."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
 from typing import Any
+
+
+class Counts(list[int]):
+    """A list that is copied as a whole, where Mesa's collector would copy number by number."""
+
+    def __deepcopy__(self, memo: object) -> Counts:
+        return Counts(self)
 
 
 def is_whole(value: Any, least: int = 0) -> bool:

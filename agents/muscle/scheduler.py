@@ -173,6 +173,7 @@ class MuscleScheduler(Muscle, GlobalScheduler):
             raise GridError("coallocate: found true; accepted: false where brokers below schedule")
         members = members_of(platform, self._domains)
         self.take_members(members, model.world.known["up"])
+        self._sizes = platform.sizes
         self.spans = self.settings.coallocate
         self._bookings = 0  # serial of the last reminder
         self.below: set[int] = set()  # slots of jobs that domains have yet to send to clusters
@@ -211,7 +212,7 @@ class MuscleScheduler(Muscle, GlobalScheduler):
             jobs = jobs[[slot not in self.below for slot in jobs.tolist()]]
         sizes = world.jobs["size"][jobs]
         # A job larger than what any TITAN has told to be up waits for repairs, but for a wide one.
-        wide = sizes > self._largest(jobs, world.platform.sizes)
+        wide = sizes > self._largest(jobs, self._sizes)
         able = wide | (sizes <= self._largest(jobs, self.up))
         jobs, sizes, wide = jobs[able], sizes[able], wide[able]
         world.policies.await_room(False)
