@@ -96,14 +96,15 @@ class Muscle(Scheduler):
         self._clusters = np.array([each.clusters[0] for each in self.members])
         self._is_domain = np.array([each.broker != NONE for each in self.members])
         self._domain_members: list[int] = np.flatnonzero(self._is_domain).tolist()
+        # The clusters of all members, one member's after the other's, and whose each is.
+        self._covered = np.concatenate([each.clusters for each in self.members])
+        counts = [len(each.clusters) for each in self.members]
+        self._begins = np.cumsum([0, *counts[:-1]])
+        self._owner = np.repeat(np.arange(len(counts)), counts)
         self._told: dict[int, tuple[int, float]] = {}  # of clusters, by who gave back jobs
         # As of when members were heard of, s, and when they last reported.
         self._heard, self._reported = np.zeros((2, len(self.members)))
-        self._member_of = {
-            cluster: index
-            for index, each in enumerate(self.members)
-            for cluster in each.clusters.tolist()
-        }
+        self._member_of = dict(zip(self._covered.tolist(), self._owner.tolist(), strict=True))
 
     def receive(self, message: Message) -> None:
         """Note what a member reports, unless that is older than the last, or of an older round."""
@@ -150,23 +151,18 @@ class Muscle(Scheduler):
         for cluster, (told_up, told_at) in self._told.items():
             if told_at >= at[cluster]:
                 up[cluster], at[cluster] = min(up[cluster], told_up), told_at
-        ups, ats = up[self._clusters], at[self._clusters]
-        for domain in self._domain_members:
-            clusters = self.members[domain].clusters
-            ups[domain], ats[domain] = up[clusters].sum(), at[clusters].max()
+        below, begins = self._covered, self._begins
+        ups, ats = np.add.reduceat(up[below], begins), np.maximum.reduceat(at[below], begins)
         for member in np.flatnonzero(ats > self._heard).tolist():
             self._resize(member, int(ups[member]), float(ats[member]))
         returned = self._heard < world.state.returned_at[self._clusters]  # a job has come back
         for member in np.flatnonzero(returned & ~self._is_domain).tolist():
             self._fit(member, min(int(ups[member]), len(self.booked[member].release)))
-        at_cluster = ~self._is_domain
-        clusters = self._clusters[at_cluster]
-        booked = np.array([len(booked.release) for booked in self.booked])
-        up[clusters] = booked[at_cluster]
-        at[clusters] = self._heard[at_cluster]
-        for domain in self._domain_members:  # which may have reported fewer
-            clusters = self.members[domain].clusters
-            up[clusters] = np.minimum(up[clusters], booked[domain])
+        # What a member has reported may be newer; a domain tells only how many there are in all.
+        booked = np.array([len(booked.release) for booked in self.booked])[self._owner]
+        in_domain = self._is_domain[self._owner]
+        up[below] = np.where(in_domain, np.minimum(up[below], booked), booked)
+        at[below] = np.where(in_domain, at[below], self._heard[self._owner])
         self.up = up
         return at
 
@@ -207,9 +203,7 @@ class Muscle(Scheduler):
         can_hold = self.up >= sizes.min()
         if world.state.partial:
             can_hold = ((self.up >= sizes[:, None]) & world.jobs.can_run(slots)).any(axis=0)
-        holding = can_hold[self._clusters]
-        for domain in self._domain_members:
-            holding[domain] = can_hold[self.members[domain].clusters].any()
+        holding = np.logical_or.reduceat(can_hold[self._covered], self._begins)
         left = min(compress(self.left, holding.tolist()))
         return bool(left <= self.model.round_threshold)
 
