@@ -137,7 +137,6 @@ class Domain(Muscle):
         self.take_members(members, model.world.platform.sizes)
         self.waiting: dict[int, int] = {}
         self._below = below  # of the global one: jobs that have yet to be sent to clusters
-        self._own = np.concatenate([member.clusters for member in members])
         self._asked, self._heard_news = 0, False  # last round of the one above
 
     def receive(self, message: Message) -> None:
@@ -180,7 +179,7 @@ class Domain(Muscle):
         for belief in beliefs_of(self.broker):
             up[belief.cluster], at[belief.cluster] = belief.up, belief.at
         outside = np.ones(clusters, np.bool_)
-        outside[self._own] = False
+        outside[self._covered] = False
         up[outside] = 0
         return up, at
 
@@ -200,7 +199,7 @@ class Domain(Muscle):
         if len(slots) == 0:
             return
         given = {slot: self.waiting.pop(slot) for slot in slots.tolist()}
-        own = self._own.tolist()
+        own = self._covered.tolist()
         self.broker.send(
             JobsReturned,
             self.above,
@@ -214,7 +213,7 @@ class Domain(Muscle):
         self.broker.send(
             ScheduleReport,
             self.above,
-            cluster=int(self._own[0]),
+            cluster=int(self._covered[0]),
             round=self._asked,
             makespan=min(self.left),
             cp=None,
