@@ -44,9 +44,7 @@ class Paper(engine.PaperOfRuns):
     def reproduce(self, folder: Path, watch: Watch) -> Self:
         """Run the experiments, and judge the paper's claims of them, as `engine` says."""
         self.outcome = Outcome(points(self.parts), self.jobs, self.replications)
-        kept = kept_of_paper(
-            folder, self.key, figures=self.parts, scale=self.scale, replications=self.replications
-        )
+        kept = kept_of_paper(folder, self.key, scale=self.scale)
         self.outcome.fill(sweep(self.outcome.runs, observe, kept, self.workers, watch))
         self.claims = judged(self.outcome, self.parts)
         return self

@@ -198,18 +198,21 @@ def test_bad_input(words, says, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--scale", "0.005"], "scale 0.002; found scale 0.005"),
-        (["--replications", "3"], "replications 2; found replications 3"),
-        (["--figure", "5"], "figures [6]; found figures [5]"),
-    ],
-)
-def test_a_folder_of_other_parameters_is_refused(tiny, words, says):
+@pytest.mark.thorough
+def test_fewer_replications_are_taken_up_by_more(tiny, tmp_path):
+    _, result = tiny
+    fewer = call(*TINY[:-1], 1, "--out", tmp_path)
+    assert fewer.exit_code == 0, fewer.output
+    more = call(*TINY, "--out", tmp_path, "--json")
+    assert "30 runs to do (30 done already)" in more.stderr
+    assert more.stdout == result.stdout
+
+
+def test_a_folder_of_another_scale_is_refused(tiny):
     folder, _ = tiny
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    result = call(*TINY, *words, "--out", folder)
+    result = call(*TINY, "--scale", "0.005", "--out", folder)
+    says = "scale 0.002; found scale 0.005"
     assert result.exit_code == 2
     assert f"{folder}: holds runs with {says}; accepted: the same, or another" in result.stderr
     assert len(result.stderr.splitlines()) == 1
