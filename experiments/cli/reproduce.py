@@ -124,6 +124,13 @@ _add(
         "--scale and --replications",
     ),
     *_amounts("20,000", "1"),
+    click.option(
+        "--cpu-hours",
+        type=Number(0, whole=False, above=True),
+        metavar="H",
+        help="Add replications where a verdict is open, until none is or so many CPU hours are "
+        "spent on runs.",
+    ),
 )
 _add(
     "beosim",

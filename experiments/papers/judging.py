@@ -14,6 +14,9 @@ from experiments.sweeps.statistics import Interval
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
 
+CLOSE = "too close"
+"""More runs would hardly decide a claim: all that it compares is sharply known."""
+
 TRENDS = (
     "- What rises or falls along a series (*grows*, *decreases*, *the more ... the more*) *holds* "
     "if the last interval is clear of the first, and none is clearly on the wrong side of an "
@@ -51,7 +54,7 @@ class Verdict(NamedTuple):
     Attributes
     ----------
     word : str
-        `HOLDS`, `FAILS` or `OPEN`.
+        `HOLDS`, `FAILS`, `OPEN` or `CLOSE`.
     evidence : tuple of Measured
         The numbers that decide.
     judge : callable, optional

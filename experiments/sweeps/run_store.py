@@ -86,6 +86,11 @@ class Kept:
             rows = database.execute("SELECT key, result FROM runs").fetchall()
         return {key: json.loads(result) for key, result in rows}
 
+    def cpu_s(self) -> dict[str, float]:
+        """Return the CPU seconds that runs took, by key."""
+        with self._transaction() as database:
+            return dict(database.execute("SELECT key, cpu_s FROM runs WHERE cpu_s IS NOT NULL"))
+
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         try:

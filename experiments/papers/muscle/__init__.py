@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,17 +13,26 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.papers import engine, judging
-from experiments.papers.claims_report import plain_evidence
+from experiments.papers.claims_report import plain_evidence, shown
 from experiments.papers.engine import Picture
 from experiments.papers.judging import Measured, Verdict
-from experiments.papers.muscle import case_study
-from experiments.papers.muscle.claims import LITTLE, READINGS, Judged, judged
+from experiments.papers.muscle import case_study, looks
+from experiments.papers.muscle.claims import LITTLE, READINGS, TOLERANCE, Judged, judged
 from experiments.papers.muscle.pictures import draw_figure, pictures
-from experiments.papers.muscle.points import FIGURES, JOBS, PAPER, TITANS, observe, points
-from experiments.papers.muscle.savings import Outcome
+from experiments.papers.muscle.points import (
+    FIGURES,
+    JOBS,
+    LIST,
+    PAPER,
+    TITANS,
+    Series,
+    observe,
+    points,
+)
+from experiments.papers.muscle.savings import NAMES, Outcome
 from experiments.show.numbers import listed
 from experiments.studies.outputs import plain
-from experiments.sweeps.run_store import kept_of_paper
+from experiments.sweeps.run_store import Kept, kept_of_paper
 from experiments.sweeps.sweep import Watch, sweep
 
 
@@ -36,6 +45,19 @@ class Paper(engine.PaperOfRuns):
 
     claims: list[Judged]  # type: ignore[assignment]  # with a verdict under each reading
 
+    def __init__(
+        self,
+        parts: Sequence[int] = (),
+        scale: float = 1.0,
+        replications: int | None = None,
+        workers: int = 1,
+        cpu_hours: float | None = None,
+    ) -> None:
+        super().__init__(parts, scale, replications, workers)
+        self.cpu_hours = cpu_hours
+        self.claims = []
+        self.look, self.cpu_s = 1, 0.0
+
     @property
     def jobs(self) -> int:
         """How many a run has."""
@@ -45,9 +67,26 @@ class Paper(engine.PaperOfRuns):
         """Run the experiments, and judge the paper's claims of them, as `engine` says."""
         self.outcome = Outcome(points(self.parts), self.jobs, self.replications)
         kept = kept_of_paper(folder, self.key, scale=self.scale)
-        self.outcome.fill(sweep(self.outcome.runs, observe, kept, self.workers, watch))
-        self.claims = judged(self.outcome, self.parts)
+        self._look(kept, watch)
+        while self.cpu_hours is not None:
+            cpu_s = kept.cpu_s()
+            self.cpu_s = looks.spent(self.outcome, cpu_s)
+            left = 3600 * self.cpu_hours - self.cpu_s
+            grown = looks.more(self.outcome, self.claims, cpu_s, left)
+            if not grown:
+                break
+            self.outcome.replications |= grown
+            self.look += 1
+            self._look(kept, watch)
         return self
+
+    def _look(self, kept: Kept, watch: Watch) -> None:
+        """Do the runs that are lacking, and judge the claims that are open."""
+        outcome = self.outcome
+        outcome.fill(sweep(outcome.runs, observe, kept, self.workers, watch))
+        outcome.among = 1 if self.cpu_hours is None else looks.among(self.look)
+        self.claims = judged(outcome, self.parts, self.claims)
+        outcome.among = 1  # of what is drawn
 
     def files(self) -> dict[str, pd.DataFrame]:
         """Return a table for each figure."""
@@ -60,7 +99,15 @@ class Paper(engine.PaperOfRuns):
 
     def amounts(self) -> dict[str, Any]:
         """Return how much was run, ready for JSON."""
-        return {"scale": self.scale, "jobs": self.jobs, "replications": self.replications}
+        amounts = {"scale": self.scale, "jobs": self.jobs, "replications": self.replications}
+        if self.cpu_hours is None:
+            return amounts
+        return amounts | {"cpu_hours": self.cpu_hours, "cpu_s": self.cpu_s, "looks": self.look}
+
+    def options(self) -> list[str]:
+        """Return the options of the command that say how much is run."""
+        on = [] if self.cpu_hours is None else [f"--cpu-hours {self.cpu_hours:g}"]
+        return super().options() + on
 
     def plain_claims(self) -> list[dict[str, Any]]:
         """Return the claims and what became of them, ready for JSON."""
@@ -146,14 +193,24 @@ class Paper(engine.PaperOfRuns):
     def method(self) -> Iterator[str]:
         """Yield paragraphs on how the page was made."""
         outcome = self.outcome
+        counts = sorted(outcome.replications.values())
         yield (
             f"Each run has {outcome.jobs:,} jobs (the paper: 20,000), in rounds of Poisson(N) "
-            f"jobs. Runs of each policy at each point: {outcome.replications}. Every round finds "
-            "idle clusters and has its own jobs, so rounds are independent. Intervals are 95 % "
-            "confidence intervals (Student's t) over the rounds of all runs of a point. All "
+            f"jobs. Runs of each policy at each point: {_span(counts[0], counts[-1])}. Every round "
+            "finds idle clusters and has its own jobs, so rounds are independent. Intervals are 95 "
+            "% confidence intervals (Student's t) over the rounds of all runs of a point. All "
             "schedulers get the same jobs in the same rounds, and are compared round by round. The "
             "last round of a run, which has only the remaining jobs, is left out.\n"
         )
+        if self.cpu_hours is not None:
+            yield (
+                f"Runs were added in {self.look} looks, where a verdict was open: up to twice as "
+                f"many from look to look, until none was or {self.cpu_hours:g} CPU hours were "
+                f"spent ({self.cpu_s / 3600:.1f} were). A verdict stands from the look at which it "
+                "was reached, with the numbers of that look. At look k, intervals of verdicts "
+                "are so wide that k (k + 1) of them hold their means with 95 % together, and so "
+                "all looks do.\n"
+            )
         yield (
             "The paper prints neither the x values of Figs. 4 and 5 nor the Pareto exponent (1 "
             "here), nor how TITAN starts without a seed schedule. Everything is therefore run in "
@@ -190,8 +247,10 @@ class Paper(engine.PaperOfRuns):
             "*fails* if one is on the wrong side.\n"
             "- A printed number *holds* if our interval, of at most ±5 percentage points, contains "
             "it, and *fails* if it does not.\n"
-            "- Everything else is *open*. The verdict on a claim is that of all four readings, and "
-            "*open* where they differ.\n"
+            "- Everything else is *open*; it is *too close* if all numbers that the claim compares "
+            f"are known to ±{100 * TOLERANCE:g} percentage points, and more jobs would hardly "
+            "decide it. The verdict on a claim is that of all four readings. Where they differ, it "
+            "*depends* on the reading, or is *open* if one is.\n"
             "- Numbers are what MUSCLE saves, in percent of the other's MCP or PB (below 0: MUSCLE "
             "is worse), unless they say otherwise. Of many, the lowest and the highest are shown; "
             "of a series, the first, the highest and the last.\n"
@@ -234,11 +293,45 @@ class Paper(engine.PaperOfRuns):
 
     def tables(self) -> Iterator[str]:
         """Yield what stands between claims and pictures."""
+        yield from self._price()
         yield (
             "\nNot judged: why MUSCLE wins (tight packing of the seed schedules, knowing more jobs "
             "at once, saturation, rivals that ignore deadlines and packing). The figures show "
             "effects, not causes.\n"
         )
+
+    def _price(self) -> Iterator[str]:
+        """Yield a table of what MUSCLE's lower MCP costs, by N; nothing without Fig. 4."""
+        there = [each for each in self.outcome.points if each.figure == 4]
+        if not there:
+            return
+        yield (
+            "\n## What MUSCLE pays\n\nMUSCLE minds deadlines, which DLL and WRAND do not. Makespan "
+            "and utilization (over it) of a round, of the whole grid, at the points of Fig. 4 with "
+            "uniform sizes; starts of DLL and WRAND from a list.\n"
+        )
+        yield (
+            "| TITAN | N | "
+            + " | ".join(
+                f"{metric}, {NAMES[policy]}"
+                for metric in ("makespan (s)", "utilization (%)")
+                for policy in NAMES
+            )
+            + " |"
+        )
+        yield "|---|--:|" + "--:|" * (2 * len(NAMES))
+        for titan in TITANS:
+            for point in (each for each in there if each.sizes == "uniform"):
+                cells = [
+                    shown(self.outcome.value(point, Series(titan, policy, LIST), name).scaled(unit))
+                    for name, unit in (("makespan", 1.0), ("utilization", 100.0))
+                    for policy in NAMES
+                ]
+                yield f"| {titan} | {point.queue:g} | " + " | ".join(cells) + " |"
+
+
+def _span(least: int, most: int) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _settings() -> str:

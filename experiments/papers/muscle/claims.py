@@ -17,13 +17,14 @@ from experiments.papers.muscle.points import (
     FIGURES,
     LIST,
     MUSCLE,
+    PRINTED,
     STARTS,
     TITANS,
     WRAND,
     Point,
     Series,
 )
-from experiments.papers.muscle.savings import NAMES, Outcome, where
+from experiments.papers.muscle.savings import NAMES, Outcome, Place, where
 
 
 class Reading(NamedTuple):
@@ -39,6 +40,13 @@ Where = Callable[[Point], bool]
 
 LITTLE = 0.1
 """Share up to which one is a little better or worse than another, and savings are similar."""
+
+DEPENDS = "depends"
+"""Verdicts under the readings differ, and none of them is open."""
+
+TOLERANCE = 0.02
+"""Half-width (share) up to which all numbers of an open claim are known so well that it is too
+close to call."""
 
 
 def _of(outcome: Outcome, figure: int, holds: Where, sizes: str = "uniform") -> list[Point]:
@@ -196,12 +204,7 @@ CLAIMS = (
             policy=policy,
             number=number,
         )
-        for queue, policy, number in (
-            (40, DLL, 0.121),
-            (40, WRAND, 0.084),
-            (100, DLL, 0.567),
-            (100, WRAND, 0.489),
-        )
+        for (queue, policy), number in PRINTED[4].items()
     ),
     _figure_4(
         "The advantage of MUSCLE in MCP grows with the workload level",
@@ -275,15 +278,15 @@ CLAIMS = (
     ),
     *(
         _figure_6(
-            "With weights of its own in each cluster, MUSCLE saves this much of the MCP of DLL at "
-            f"N={queue}",
+            "With weights of its own in each cluster, MUSCLE saves this much of the MCP of "
+            f"{NAMES[policy]} at N={queue}",
             _saves_that,
             f"{100 * number:.1f} %",
             queue=queue,
-            policy=DLL,
+            policy=policy,
             number=number,
         )
-        for queue, number in ((40, 0.156), (100, 0.575), (160, 0.137))
+        for (queue, policy), number in PRINTED[6].items()
     ),
     _figure_6(
         "The advantage of MUSCLE over DLL grows and then diminishes with the workload level",
@@ -334,15 +337,26 @@ CLAIMS = (
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim and its verdict under each reading, and over all of them."""
+    """A claim and its verdict under each reading, and over all of them.
+
+    Attributes
+    ----------
+    claim : Claim
+    verdicts : dict of Reading to Verdict
+    open_at : dict of Reading to set of Place
+        What each verdict rests on that more runs might decide.
+    """
 
     claim: Claim
     verdicts: dict[Reading, Verdict]
+    open_at: dict[Reading, set[Place]]
 
     @property
     def word(self) -> str:
-        """The verdict that all readings share; open if they differ."""
-        return judge.joint(verdict.word for verdict in self.verdicts.values())
+        """The verdict that all readings share; if they differ, that it depends, or is open."""
+        found = [verdict.word for verdict in self.verdicts.values()]
+        shared = judge.joint(found)
+        return DEPENDS if shared == judge.OPEN and judge.OPEN not in found else shared
 
     @property
     def tally(self) -> str:
@@ -350,20 +364,35 @@ class Judged:
         counts = Counter(verdict.word for verdict in self.verdicts.values())
         if len(counts) == 1:
             return ""
-        words = (judge.HOLDS, judge.FAILS, judge.OPEN)
+        words = (judge.HOLDS, judge.FAILS, judge.CLOSE, judge.OPEN)
         return ", ".join(f"{word} in {counts[word]}" for word in words if counts[word])
 
 
-def judged(outcome: Outcome, figures: Sequence[int]) -> list[Judged]:
-    """Judge the claims of figures; those of one some rounds of which are not whole are open."""
+def judged(outcome: Outcome, figures: Sequence[int], before: Sequence[Judged] = ()) -> list[Judged]:
+    """Judge the claims of figures; those of one some rounds of which are not whole are open.
+
+    Verdicts that were reached `before`, with fewer runs of the same, stand.
+    """
+    known = {each.claim: each for each in before}
     return [
-        Judged(claim, {reading: _verdict(claim, outcome, reading) for reading in READINGS})
-        for claim in CLAIMS
-        if claim.parts[0] in figures
+        _judged(claim, outcome, known.get(claim)) for claim in CLAIMS if claim.parts[0] in figures
     ]
 
 
-def _verdict(claim: Claim, outcome: Outcome, reading: Reading) -> Verdict:
-    """Return the verdict under a reading; open if rounds of its figure are cut short."""
-    found = claim.judge(outcome, reading)
-    return Verdict(judge.OPEN, found.evidence) if outcome.cut(claim.parts[0]) else found
+def _judged(claim: Claim, outcome: Outcome, before: Judged | None) -> Judged:
+    verdicts: dict[Reading, Verdict] = {}
+    open_at: dict[Reading, set[Place]] = {}
+    for reading in READINGS:
+        if before is not None and reading not in before.open_at:
+            verdicts[reading] = before.verdicts[reading]
+            continue
+        with outcome.asked() as asked:
+            found = claim.judge(outcome, reading)
+        if outcome.cut(claim.parts[0]):
+            found = Verdict(judge.OPEN, found.evidence)
+        elif found.word == judge.OPEN and max(asked.halves, default=math.inf) <= TOLERANCE:
+            found = Verdict(judge.CLOSE, found.evidence)
+        elif found.word == judge.OPEN and asked.places:
+            open_at[reading] = asked.places
+        verdicts[reading] = found
+    return Judged(claim, verdicts, open_at)

@@ -10,6 +10,7 @@ from experiments.papers.muscle.points import (
     LIST,
     MUSCLE,
     OURS,
+    PRINTED,
     SERIES,
     SIZES,
     TITANS,
@@ -115,8 +116,22 @@ def _panel(
         for series in SERIES
         if series.titan == titan and (log or series.policy != MUSCLE)
     ]
+    if not log:
+        curves += _printed(points)
     title = _TITLES[titan] + ("" if level is None else f", N={level:g}")
     return Panel(title, _X[points[0].figure], label, curves, log=log, zero=not log)
+
+
+def _printed(points: Sequence[Point]) -> list[Curve]:
+    """Return what the paper prints of savings at points, which is of uniform sizes."""
+    printed = PRINTED.get(points[0].figure, {}) if points[0].sizes == "uniform" else {}
+    curves = []
+    for policy in dict.fromkeys(policy for _, policy in printed):
+        there = {queue: share for (queue, of), share in printed.items() if of == policy}
+        style = Style(_COLORS[policy], "x" if policy == DLL else "+", "")
+        values = [Interval(100 * share, None) for share in there.values()]
+        curves.append(Curve(f"{NAMES[policy]}, as printed", [*there], values, style))
+    return curves
 
 
 def _label(series: Series) -> str:

@@ -53,6 +53,12 @@ LIST, RANDOM = "list", "random"
 STARTS = (LIST, RANDOM)
 """How TITAN starts without a seed schedule: under DLL and WRAND only."""
 
+PRINTED: dict[int, dict[tuple[int, str], float]] = {
+    4: {(40, DLL): 0.121, (40, WRAND): 0.084, (100, DLL): 0.567, (100, WRAND): 0.489},
+    6: {(40, DLL): 0.156, (100, DLL): 0.575, (160, DLL): 0.137},
+}
+"""What MUSCLE saves of the MCP of others, by N, as section 5 says of figures (shares)."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -177,10 +183,11 @@ def run(point: Point, series: Series, jobs: int, seed: int) -> Run:
 
 
 def observe(model: GridModel, steps: Iterable[None]) -> Observation:
-    """Return of each round MCP, PB, the part of MCP that is over-deadline, and late jobs' share.
+    """Return of each round its MCP, PB, over-deadline in MCP, late jobs, makespan and utilization.
 
-    The last round is left out unless it is the only one: it holds what was left of the jobs. Then
-    there is no ``whole`` round.
+    Late jobs are a share of all, the makespan is of the whole grid, and utilization is over it. The
+    last round is left out unless it is the only one: it holds what was left of the jobs. Then there
+    is no ``whole`` round.
     """
     for _ in steps:
         pass
@@ -196,7 +203,16 @@ def observe(model: GridModel, steps: Iterable[None]) -> Observation:
     over = tally.clusters["over_deadline"]
     weight = np.array([each.over_deadline / sum(each) for each in model.weights])
     overdue = (over * weight * rounds.jobs).sum(axis=1) / jobs
-    columns = {"mcp": rounds.mcp(), "pb": rounds.pb(), "overdue": overdue, "late": late}
+    makespan = tally.clusters["last_finish"].max(axis=1) - rounds.dispatched
+    utilization = tally.clusters["work"].sum(axis=1) / (makespan * sum(platform.sizes))
+    columns = {
+        "mcp": rounds.mcp(),
+        "pb": rounds.pb(),
+        "overdue": overdue,
+        "late": late,
+        "makespan": makespan,
+        "utilization": utilization,
+    }
     whole = max(1, len(jobs) - 1)
     of_rounds = {name: values[:whole].tolist() for name, values in columns.items()}
     return {**of_rounds, "whole": [float(len(jobs) > 1)]}
