@@ -151,7 +151,13 @@ def anyone(name: str) -> type[Scheduler] | type[Predictor]:
         found = getattr(module_of("scheduler", name, module), of_module, None)
         if isinstance(found, type) and issubclass(found, Predictor):
             return found
-    return predictor(name) if name in PREDICTORS else any_scheduler(name)
+    if name in PREDICTORS:
+        return predictor(name)
+    try:
+        return any_scheduler(name)
+    except GridError as error:
+        or_this = f", or of {_name_of(Predictor)}" if str(error).endswith(_SUBCLASS) else ""
+        raise GridError(f"{error}{or_this}") from None
 
 
 def any_scheduler(name: str) -> type[Scheduler]:
@@ -198,8 +204,16 @@ def _load(name: str, known: dict[str, str], base: type[T]) -> type[T]:
     return found
 
 
+def _name_of(base: type) -> str:
+    return f"{base.__module__}.{base.__name__}"
+
+
 def _subclass(base: type) -> str:
-    return f"accepted: a subclass of {base.__module__}.{base.__name__}"
+    return f"accepted: a subclass of {_name_of(base)}"
+
+
+_SUBCLASS = _subclass(Scheduler)
+"""How messages end that know of schedulers alone."""
 
 
 def _schedulers_of(module: ModuleType, base: type) -> list[str]:

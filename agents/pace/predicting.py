@@ -164,7 +164,7 @@ def _one(found: object, by: Predictor, job: SubmittedJob) -> float:
     if not 0 <= time <= LONGEST:
         raise GridError(
             f"{by.name}: prediction of job {job.number}: found {quoted(found)}; accepted: seconds, "
-            f"up to {LONGEST:g}"
+            f"from 0 to {LONGEST:g}"
         )
     return time
 

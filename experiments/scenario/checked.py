@@ -77,6 +77,15 @@ def kinds_for(
     return tuple(kinds)
 
 
+def plain_values(parameters: Parameters, schedulers: Sequence[type[Scheduler]]) -> dict[str, Any]:
+    """Return the value of each parameter that these policies can be given with, ready for JSON.
+
+    Without those of users' policies that are not in use, whose names no reader would know.
+    """
+    known = with_settings(kinds_for((), schedulers)).model_fields
+    return parameters.model_dump(mode="json", include={*known})
+
+
 def checked(
     values: Mapping[str, Any],
     where: str,

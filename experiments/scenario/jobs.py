@@ -39,6 +39,9 @@ from grid.workloads.transform import scale_load, window
 Duration = float
 """Rough simulated time that a workload will take, s."""
 
+STEPS = 400
+"""Steps that a run has, roughly, when its step is chosen automatically."""
+
 SIZES = {"uniform": UniformSizes, "normal": NormalSizes, "log-uniform": LogUniformSizes}
 
 
@@ -295,3 +298,10 @@ def deadline_classes(parameters: Parameters) -> tuple[ServiceClass, ...]:
         return tuple(ServiceClass(**dict(each)) for each in parameters.service_classes)
     low, high = parameters.min_deadline_ratio, parameters.max_deadline_ratio
     return (ServiceClass("all", 1.0, low, high),)
+
+
+def step_of(parameters: Parameters, duration: Duration) -> float:
+    """Return the observation interval of a run, s."""
+    if parameters.step != "auto":
+        return float(parameters.step)
+    return float(f"{max(duration / STEPS, 1e-3):.1g}")  # round, which is easier to read

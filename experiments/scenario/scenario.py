@@ -21,10 +21,17 @@ from agents.registry import global_scheduler, local_scheduler, name_of, predicto
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from experiments.run.own_metrics import check_names
 from experiments.scenario.assignments import read_settings
-from experiments.scenario.checked import ScenarioError, blaming, checked, kinds_for, naming
+from experiments.scenario.checked import (
+    ScenarioError,
+    blaming,
+    checked,
+    kinds_for,
+    naming,
+    plain_values,
+)
 from experiments.scenario.fields import check_fields, whole_seed
 from experiments.scenario.files import is_packaged, scenario_file
-from experiments.scenario.jobs import Duration, Source, build_workload, paths_of, read_source
+from experiments.scenario.jobs import Source, build_workload, paths_of, read_source, step_of
 from experiments.scenario.parameters import ALIASES, Parameters, names_of_one
 from experiments.scenario.platform import sized
 from experiments.scenario.toml import Instead, read_toml
@@ -34,9 +41,6 @@ from grid.metrics.performance import Criteria
 from grid.platform.changes import Failures
 from grid.platform.multicluster import MAX_SIZE, Platform
 from grid.workloads.table import Table
-
-STEPS = 400
-"""Steps that a run has, roughly, when its step is chosen automatically."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -265,8 +269,9 @@ class Scenario(Shown):
         -------
         dict
             ``global`` and ``local``, the schedulers as they were given; ``workload``, the path or
-            paths as given, None for synthetic jobs; ``parameters``, the value of each;
-            ``platform`` (`Platform.to_dict`); ``own_metrics``, if there are some.
+            paths as given, None for synthetic jobs; ``parameters``, the value of each, but not of
+            those of users' policies not in use; ``platform`` (`Platform.to_dict`);
+            ``own_metrics``, if there are some.
         """
         assert isinstance(self.parameters, Parameters)
         platform = self.platform.to_dict()
@@ -280,7 +285,7 @@ class Scenario(Shown):
             "global": name_of(self.global_scheduler),
             "local": name_of(self.local_scheduler),
             "workload": logs,
-            "parameters": self.parameters.model_dump(mode="json"),
+            "parameters": plain_values(self.parameters, (self.policy, self.local_policy)),
             "platform": platform,
             **({"own_metrics": [*self.own_metrics]} if self.own_metrics else {}),
         }
@@ -360,7 +365,7 @@ class Scenario(Shown):
                 workload,
                 self.policy,
                 self.local_policy,
-                interval=_step(parameters, duration),
+                interval=step_of(parameters, duration),
                 latency=parameters.latency,
                 advertising=parameters.advertising,
                 failures=self.failures,
@@ -392,9 +397,3 @@ class Scenario(Shown):
         if platform is self.platform and parameters == self.parameters:
             return self
         return dataclasses.replace(self, platform=platform, parameters=parameters)
-
-
-def _step(parameters: Parameters, duration: Duration) -> float:
-    if parameters.step != "auto":
-        return float(parameters.step)
-    return float(f"{max(duration / STEPS, 1e-3):.1g}")  # round, which is easier to read

@@ -18,9 +18,17 @@ from grid.strict import text_of, toml_of
 
 KEYS = ("title", "paper", "global", "local", "workload", "outputs", "own_metrics", "parameters")
 PLATFORM_KEYS = ("clusters", "brokers", "changes", "switches", "links", "speed")
-INSTEAD_OF_KEYS = INSTEAD | {
-    "platform": "accepted: clusters and links themselves, or --platform FILE beside the scenario"
-}
+INSTEAD_OF_KEYS = (
+    INSTEAD
+    | {
+        "platform": "accepted: clusters and links themselves, or --platform FILE beside the "
+        "scenario"
+    }
+    | dict.fromkeys(
+        ("scenario", "scenarios", "policies", "vary", "replications"),
+        "accepted: a scenario; a file with this key is a study, for `metasched study`",
+    )
+)
 """Of keys that one might expect: how to say what they would."""
 DEFAULTS = {"title": "", "paper": "", "global": "muscle", "local": "titan"}
 

@@ -24,6 +24,7 @@ from experiments.show.labels import (
 from experiments.show.numbers import counted, duration, percent
 from experiments.show.tables import print_whole
 from grid.jobs import UNKNOWN
+from grid.metrics.of_rounds import Rounds
 from grid.metrics.stability import GREW
 
 if TYPE_CHECKING:
@@ -186,18 +187,24 @@ def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str,
     """Yield MCP and PB with what they are of, where there are rounds."""
     if not result.in_rounds:
         return
-    planned = len(result.planned.dispatched)
+    ran, planned = result.rounds, len(result.planned.dispatched)
     more = planned > result.round_count  # in mode batch, as jobs become known late
     times = f" finished, jobs allocated {counted(planned, 'time')}" if more else ""
+    rounds = "allocations" if more else "rounds"
     yield "rounds", f"{result.round_count:,}{times}"
     for of, words in (
-        ("", "mean of rounds" if result.rounds is not None else "whole run"),
-        ("_overall", "whole run" if result.rounds is not None else ""),
-        ("_planned", f"{'allocations' if more else 'rounds'} as planned"),
+        ("", "whole run" if ran is None else f"mean of rounds{_of_one_job(ran)}"),
+        ("_overall", "" if ran is None else "whole run"),
+        ("_planned", f"{rounds}{_of_one_job(result.planned)} as planned"),
     ):
         if words and metrics[f"mcp{of}"] is not None:
             values = f"{duration(metrics[f'mcp{of}'])}, {duration(metrics[f'pb{of}'])}"
             yield f"MCP, PB: {words}", values
+
+
+def _of_one_job(rounds: Rounds) -> str:
+    """Return that rounds are of one job each, if they are: their PB then repeats their MCP."""
+    return " of one job" if (rounds.jobs.sum(axis=1) == 1).all() else ""
 
 
 def _losses(result: Result) -> Iterator[tuple[str, str]]:

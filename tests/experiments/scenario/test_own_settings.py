@@ -196,6 +196,16 @@ def test_under_another_policy_they_have_no_effect(folder):
     assert other.model().scheduler.settings.longest == 12.5
 
 
+def test_results_under_another_policy_can_be_read(folder):
+    result = call("run", "mine.toml", "--global", "dll", "--out", "of_dll")
+    assert result.exit_code == 0
+    assert "longest" not in json.loads((folder / "of_dll/summary.json").read_text())["parameters"]
+    verified = call("verify", "of_dll")
+    assert (verified.exit_code, verified.stderr) == (0, "")
+    assert call("run", "mine.toml", "--out", "own").exit_code == 0
+    assert json.loads((folder / "own/summary.json").read_text())["parameters"]["longest"] == 12.5
+
+
 def test_scenarios_are_pickled_with_them(folder):
     scenario = Scenario.load("mine.toml")
     again = pickle.loads(pickle.dumps(scenario))

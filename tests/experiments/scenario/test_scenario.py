@@ -77,6 +77,10 @@ def test_each_packaged_scenario_has_its_own_parameters():
         ('outputs = ["all"]' + SITE, "mine.toml: outputs: found ['all']; accepted: a list of seed"),
         ('outputs = "seed_schedules"' + SITE, "mine.toml: outputs: found 'seed_schedules'"),
         ("outputs = [[1]]" + SITE, "mine.toml: outputs: found [[1]]"),
+        (
+            'scenario = "muscle"\n' + SITE,
+            "mine.toml: scenario: unknown key; accepted: a scenario; ",
+        ),
         ("seed = 3\n" + SITE, "mine.toml: seed: unknown key; accepted: --seed N beside the sc"),
         (SITE + "[parameters]\nseed = 3", "mine.toml: seed: unknown parameter; accepted: --seed"),
         (

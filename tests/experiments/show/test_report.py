@@ -82,9 +82,9 @@ def test_rounds_that_are_under_way_are_told_apart(result):
     ended = printed(replace(result, in_rounds=True, rounds=rounds, planned=rounds))
     assert re.search(f"^rounds +{count} *$", ended, re.MULTILINE)
     assert re.findall("MCP, PB: (.*?)  ", ended) == [
-        "mean of rounds",
+        "mean of rounds of one job",
         "whole run",
-        "rounds as planned",
+        "rounds of one job as planned",
     ]
     cut = printed(replace(result, in_rounds=True, rounds=none, planned=rounds))
     assert re.search(f"^rounds +0 finished, jobs allocated {count} times", cut, re.MULTILINE)
