@@ -28,6 +28,7 @@ from grid.platform.multicluster import Platform
 from grid.workloads.communication import assign_communication
 from grid.workloads.component_sizes import favouring_powers_of_two
 from grid.workloads.deadlines import ServiceClass, assign_deadlines
+from grid.workloads.execution_times import at_speeds
 from grid.workloads.lublin import lublin_jobs
 from grid.workloads.origins import assign_origins
 from grid.workloads.per_cluster import PerClusterWorkload
@@ -227,14 +228,17 @@ def _completed(
     ).all():
         clusters = len(platform.clusters)
         jobs = assign_origins(jobs, _origins(parameters, clusters), seed)
-    drawn = 0
+    drawn, times = 0, table.times
+    if parameters.speeds:
+        jobs, found = at_speeds(jobs, parameters.speeds, platform.names, platform.rates)
+        times = times if found is None else found
     if parameters.assign_deadlines:
         drawn = int((jobs["deadline"] == math.inf).sum())
         slowest = float(platform.rates.min())
-        jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed, table.times)
+        jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed, times)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    completed = replace(table, jobs=jobs, drawn=drawn)
+    completed = replace(table, jobs=jobs, drawn=drawn, times=times)
     return completed, last + longest
 
 

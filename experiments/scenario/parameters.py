@@ -263,6 +263,9 @@ class Parameters(BaseModel):
     counts, that of planned changes of the platform too."""
     window_end: Positive | None = None
     """Logs: leave out what was submitted from then on, s after the first submission."""
+    speeds: dict[str, dict[str, Ratio]] = {}
+    """Logs: rates of clusters for the jobs submitted at one, such as {C1 = {C2 = 0.5}}, where they
+    are not the platform's; 0: these jobs cannot run there."""
     kill_at_request: bool = False
     """Logs: jobs end when they have run for as long as was requested, instead of running on."""
 

@@ -27,7 +27,7 @@ SYNTHETIC = (
 )
 STAGING = ("staging_time", "staging_data")
 PARTITIONS = ("partitions", "partition_field")
-LOGS = (*PARTITIONS, "load_factor", "window_start", "window_end", "kill_at_request")
+LOGS = (*PARTITIONS, "load_factor", "window_start", "window_end", "speeds", "kill_at_request")
 
 ORIGINS = ("local_share", "queue_shares")
 UNSEEN = {

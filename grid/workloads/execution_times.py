@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from grid.errors import WorkloadError
+from grid.foreign import plain, quoted
 from grid.jobs import BY_RATES, JobArray
+from grid.names import meant
 
 Floats = npt.NDArray[np.float64]
 
@@ -72,6 +74,63 @@ class ExecutionTimes:
         factors = told["runtime"][shorter] / runtimes[rows[shorter]]
         seconds[rows[shorter]] *= factors[:, None]
         return ExecutionTimes(self.clusters, seconds)
+
+
+def at_speeds(
+    jobs: JobArray,
+    speeds: Mapping[str, Mapping[str, float]],
+    clusters: Sequence[str],
+    rates: Floats,
+) -> tuple[JobArray, ExecutionTimes | None]:
+    """Return jobs whose execution times follow speeds that depend on where they are submitted.
+
+    Parameters
+    ----------
+    jobs : JobArray
+        None with execution times of its own, if there are speeds.
+    speeds : mapping of str to mapping of str to float
+        For jobs submitted at a cluster, the rates of clusters; 0: such jobs cannot run there.
+        Where nothing is said, rates are those of the platform.
+    clusters : sequence of str
+        Names that origins are indices of.
+    rates : array, shape (clusters,)
+
+    Raises
+    ------
+    WorkloadError
+        If a name is unknown, or jobs of a site can run nowhere or have execution times already.
+
+    Examples
+    --------
+    >>> from grid.jobs import job_table
+    >>> jobs = job_table(2)
+    >>> jobs["runtime"], jobs["origin"] = 60.0, [0, 1]
+    >>> jobs, times = at_speeds(jobs, {"A": {"B": 2.0}, "B": {"A": 0}}, "AB", np.ones(2))
+    >>> times.seconds.tolist()
+    [[60.0, 30.0], [inf, 60.0]]
+    """
+    by_site = {}
+    for site, of_site in speeds.items():
+        for name in (site, *of_site):
+            if name not in clusters:
+                raise WorkloadError(f"speeds: cluster {quoted(name)}: {meant(name, clusters)}")
+        found = np.array([of_site.get(name, rates[at]) for at, name in enumerate(clusters)])
+        if not found.any():
+            raise WorkloadError(f"speeds: {plain(site)}: 0 everywhere; accepted: above 0 somewhere")
+        by_site[clusters.index(site)] = found
+    moved = np.flatnonzero(np.isin(jobs["origin"], [*by_site]))
+    if not len(moved):
+        return jobs, None
+    if (jobs["times_row"] != BY_RATES).any():
+        raise WorkloadError(
+            "speeds: found jobs with an execution time on each cluster; accepted: run times"
+        )
+    jobs = jobs.copy()
+    jobs["times_row"][moved] = np.arange(len(moved))
+    of_jobs = np.array([by_site[origin] for origin in jobs["origin"][moved].tolist()])
+    with np.errstate(divide="ignore"):
+        seconds = jobs["runtime"][moved, None] / of_jobs
+    return jobs, ExecutionTimes(tuple(clusters), seconds)
 
 
 def stacked(
