@@ -114,6 +114,17 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
         free = np.full(self.free, world.now)
         return np.concatenate([free, np.sort(held)])
 
+    def processors(self) -> Indices:
+        """Return the processors that remain, 0-based, in the order of `released_at`.
+
+        Which they are is known in a `tracked` world alone.
+        """
+        slots, _, ends = self.expected_ends()
+        processors, holders = self.model.world.jobs.holders(self.index)
+        until = dict(zip(slots.tolist(), ends.tolist(), strict=True))
+        free_at = [until.get(holder, -np.inf) for holder in holders.tolist()]
+        return processors[np.argsort(free_at, kind="stable")]
+
     def release_times(self) -> Floats:
         """Return when each processor that remains will be free, seconds from now, increasing."""
         return self.released_at() - self.model.now

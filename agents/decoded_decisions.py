@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
+
+from numba.core.dispatcher import Dispatcher
 
 from agents.view import KnownCluster
 from grid.errors import PlacementError
@@ -68,3 +71,11 @@ def _is_count(count: Any, most: int) -> bool:
 def _shown(answer: object) -> str:
     """Return an answer as one line."""
     return " ".join(repr(answer).split())
+
+
+def compiled_method(of: type, method: str) -> Dispatcher | None:
+    """Return a class's compiled version of a decision, a static method or not, if it has one."""
+    function = inspect.getattr_static(of, method, None)
+    if isinstance(function, staticmethod):
+        function = function.__func__
+    return function if isinstance(function, Dispatcher) else None

@@ -145,10 +145,11 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         self.said, self.listeners = self._mail.said, self._mail.listeners
         self._collected_serial, self._told = -1, 0
         self._looked, self._stopping, self.stride = 0.0, False, float("inf")
+        tracks = getattr(local_scheduler, "tracks", None)  # which is usually a class
         self.world = World(
             platform,
             latency,
-            tracked,
+            tracked or (tracks is not None and tracks(self)),
             rank=self._rank,
             advertising=advertising,
             failures=failures,

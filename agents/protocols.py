@@ -74,6 +74,9 @@ class Cluster(Protocol):
     def release_times(self) -> Floats:
         """Return when each processor that remains will be free, seconds from now, increasing."""
 
+    def processors(self) -> Indices:
+        """Return the processors that remain, 0-based, in the order of `released_at`."""
+
 
 class Grid(Protocol):
     """What agents need of the model (`agents.model`)."""

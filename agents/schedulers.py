@@ -18,7 +18,6 @@ and give it `plan`, which sees all waiting jobs at once.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +30,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from agents.a4.broker import A4Broker
-from agents.decoded_decisions import Answer, queue_of, rank_of, start_of
+from agents.decoded_decisions import Answer, compiled_method, queue_of, rank_of, start_of
 from agents.messages import Message
 from agents.muscle.reports import Reports
 from agents.protocols import Cluster, Grid
@@ -80,7 +79,7 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
 
     def compiled(self, method: str) -> Dispatcher | None:
         """Return the class's compiled version of a decision, if it has one."""
-        return _compiled(type(self), method)
+        return compiled_method(type(self), method)
 
     def receive(self, message: Message) -> None:
         """Take a message that a broker delivers."""
@@ -95,14 +94,6 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
         near = nearest(method, sorted({*dir(own)} - {*dir(base)}), most=1)
         found = "".join(f"; found `{each}`" for each in near)
         return PlacementError(f"{own.__name__}: no method `{method}`{found}")
-
-
-def _compiled(of: type[Scheduler], method: str) -> Dispatcher | None:
-    """Return a class's compiled version of a decision, a static method or not, if it has one."""
-    function = inspect.getattr_static(of, method, None)
-    if isinstance(function, staticmethod):
-        function = function.__func__
-    return function if isinstance(function, Dispatcher) else None
 
 
 class GlobalScheduler(Scheduler, GlobalRules):
@@ -183,7 +174,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
         >>> [global_scheduler(name).may_read_components() for name in ("dll", "gs", "ordered")]
         [(False, False), (True, False), (True, True)]
         """
-        compiled = _compiled(cls, "place") is not None
+        compiled = compiled_method(cls, "place") is not None
         reads, in_order = cls.reads_components, cls.orders_components
         reads = compiled or bool(cls.queues) if reads is None else reads
         return reads, reads and (compiled if in_order is None else in_order)
@@ -273,6 +264,11 @@ class LocalScheduler(Scheduler):
 
     cp: float | None = None
 
+    @classmethod
+    def tracks(cls, model: Grid) -> bool:
+        """Tell whether it must know which processors are free, not only how many."""
+        return False
+
     service: ClassVar[str] = "head"
     """Which jobs of its queue start: "head", from the head while they fit; "fpfs", all that fit;
     "easy", those too that do not delay the head; "conservative", by reservations
@@ -347,6 +343,10 @@ class PlanningScheduler(LocalScheduler):
         """
         raise self._lack_of("plan")
 
+    def processors_of(self, order: Sequence[int]) -> Sequence[Sequence[int]] | None:
+        """Return the processors on which jobs (slots) of the last plan shall run; None: any."""
+        return None
+
     def act(self) -> None:
         """Plan, if a seed schedule has come and its jobs are there."""
         if self.reports.seeds:
@@ -358,14 +358,11 @@ class PlanningScheduler(LocalScheduler):
         The jobs of a seed schedule are left out until all of them, and of those before, are there.
         """
         world, index, reports = self.model.world, self.cluster.index, self.reports
-        keys = world.jobs["key"]
         ready, late = reports.complete()
         held = set(reports.announced(late, (LOCAL,)))
-        waiting = reports.able(
-            [slot for slot in world.jobs.waiting(index).tolist() if slot not in held]
-        )
-        planned = [slot for slot in waiting if keys[slot] < np.inf]
+        waiting = reports.able([slot for slot in reports.queue() if slot not in held])
         able = set(waiting)
+        planned = [slot for slot in world.jobs.planned(index).tolist() if slot in able]
         seeded = [slot for slot in reports.announced(ready, (LOCAL,)) if slot in able]
         slots = list(dict.fromkeys([*planned, *seeded, *waiting]))
         release = self.cluster.release_times()
@@ -373,7 +370,7 @@ class PlanningScheduler(LocalScheduler):
         reports.seeds = ready
         if ready or not (late and same):
             order = self._planned(slots, release)
-            world.plan(index, order)
+            world.plan(index, order, self.processors_of(order))
             reports.book(order, ready, self.cp if ready else None)
         reports.seeds = late
 

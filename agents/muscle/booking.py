@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from agents.protocols import Cluster
 from agents.titan.decoding import Problem, schedule
+from grid.kernel.state import NONE
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,6 +29,20 @@ def problem_of(cluster: Cluster, slots: Sequence[int], since: float) -> Problem:
         jobs["deadline"][slots] - since,
         cluster.released_at() - since,
     )
+
+
+def planned_processors(cluster: Cluster, slots: Sequence[int]) -> list[list[int]]:
+    """Return on which processors, as `released_at` counts them, a plan has jobs run.
+
+    An empty list is that of a job that may run on any, or for which one has gone since; that of no
+    jobs: no plan names processors.
+    """
+    jobs = cluster.model.world.jobs
+    if (jobs["first_turn"][slots] == NONE).all():
+        return []
+    at = {processor: place for place, processor in enumerate(cluster.processors().tolist())}
+    named = [jobs.turns(slot) for slot in slots]
+    return [[at[each] for each in of_job] if at.keys() >= {*of_job} else [] for of_job in named]
 
 
 @dataclass(frozen=True)
@@ -70,13 +85,14 @@ class Booked:
         # if predictions are exact.
         problem = problem_of(cluster, order, since=0.0)
         release = problem.release.copy()
+        processors = planned_processors(cluster, order)
         running, counts, ends = cluster.expected_ends()
         deadline, arrival, time_of = jobs["deadline"], jobs["arrival"], jobs["predicted_time"]
         unfinished = [
             (end, time_of[slot], n, deadline[slot] - arrival[slot] - time_of[slot])
             for slot, n, end in zip(running, counts, ends, strict=True)
         ]
-        for job, start, resources in schedule(problem, range(len(order))):
+        for job, start, resources in schedule(problem, range(len(order)), processors):
             time = problem.execution_times[job]
             release[list(resources)] = start + time
             slack = problem.deadlines[job] - arrival[order[job]] - time

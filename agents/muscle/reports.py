@@ -49,13 +49,13 @@ class Reports:
 
     def renew(self) -> None:
         """Tell how far the cluster is booked by now: jobs ended at other times than predicted."""
-        self.book(self.able(self._queue()))
+        self.book(self.able(self.queue()))
 
     def tell(self) -> None:
         """Tell how far the cluster is booked, if a seed schedule has come."""
         if self.seeds:
             coming = self.announced(self.seeds, COMING)
-            self.book(self.able(self._queue() + coming), self.seeds)
+            self.book(self.able(self.queue() + coming), self.seeds)
             self.seeds = []
 
     def complete(self) -> tuple[list[SeedSchedule], list[SeedSchedule]]:
@@ -112,6 +112,7 @@ class Reports:
             unfinished=booked.unfinished,
         )
 
-    def _queue(self) -> list[int]:
-        found: list[int] = self._cluster.model.world.jobs.waiting(self._cluster.index).tolist()
-        return found
+    def queue(self) -> list[int]:
+        """Return the slots of the waiting jobs: those of a plan in its order, then the rest."""
+        jobs, index = self._cluster.model.world.jobs, self._cluster.index
+        return [*dict.fromkeys([*jobs.planned(index).tolist(), *jobs.waiting(index).tolist()])]

@@ -106,7 +106,8 @@ def _refuse(name: str, values: Floats, valid: npt.NDArray[np.bool_], accepted: s
 def schedule(problem: Problem, order: Sequence[int], resources: Resources = ()) -> list[Placement]:
     """Decode `order`: each job in turn gets its `resources`, or the processors that are free first.
 
-    Of processors free at the same time the lowest are taken.
+    The latter are for jobs without resources too. Of processors that are free at the same time the
+    lowest are taken.
 
     Examples
     --------
@@ -121,7 +122,7 @@ def schedule(problem: Problem, order: Sequence[int], resources: Resources = ()) 
     free = problem.release.copy()
     placements = []
     for job in order:
-        if resources:
+        if resources and len(resources[job]):
             taken = np.array(resources[job], np.int64)
         else:
             taken = np.argsort(free, kind="stable")[: problem.sizes[job]]

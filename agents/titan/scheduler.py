@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from deap import base
 
-from agents.muscle.booking import problem_of
+from agents.muscle.booking import planned_processors, problem_of
 from agents.numbers import is_whole
+from agents.protocols import Grid
 from agents.schedule import Placement
 from agents.schedulers import PlanningScheduler
 from agents.titan.columns import Resources
@@ -166,10 +167,10 @@ class TitanScheduler(PlanningScheduler):
     """Orders the jobs of its cluster by a genetic algorithm, from MUSCLE's seed schedule if any.
 
     Whenever jobs arrive it optimises all those that have not started. A schedule of the
-    two-dimensional coding is carried out by its starts, not by its processors: processors of a
-    cluster are equal, so no job starts later than in the schedule, a failure of one processor does
-    not hold up all the jobs that were to run on it, and what brokers report stays a matter of
-    counts. `cp` is that of the schedule with its processors.
+    two-dimensional coding is carried out by its starts, unless the settings' `execution` says by
+    its processors: processors of a cluster are equal, so by its starts no job starts later than in
+    the schedule, and a failure of one processor does not hold up all the jobs that were to run on
+    it. `cp` is that of the schedule with its processors.
 
     Attributes
     ----------
@@ -193,6 +194,18 @@ class TitanScheduler(PlanningScheduler):
         self.toolbox = base.Toolbox()
         self.history: list[float] = []
         self._stream = stream(model.seed, "titan", cluster.index)
+        self._processors: dict[int, Sequence[int]] = {}
+
+    @classmethod
+    def tracks(cls, model: Grid) -> bool:
+        """Tell whether it must know which processors are free, as where it names them."""
+        return bool(model.settings(Settings).execution == "processors")
+
+    def processors_of(self, order: Sequence[int]) -> Sequence[Sequence[int]] | None:
+        """Return the processors on which jobs (slots) of the last plan shall run; None: any."""
+        if self.settings.execution == "starts":
+            return None
+        return [self._processors[slot] for slot in order]
 
     def plan(self, jobs: Sequence[Job], release: npt.NDArray[np.float64]) -> Sequence[Job]:
         """Return the order of lowest CP that the search finds.
@@ -201,13 +214,20 @@ class TitanScheduler(PlanningScheduler):
         plan so far; without a seed schedule only if the settings' `start` says so. In the
         two-dimensional coding it starts from MUSCLE's processors too (`seeded_resources`).
         """
-        problem = problem_of(self.cluster, [job.slot for job in jobs], self.model.now)
+        slots = [job.slot for job in jobs]
+        problem = problem_of(self.cluster, slots, self.model.now)
         order = range(len(jobs)) if self.reports.seeds or self.settings.start == "list" else None
         resources: Resources = ()
         if self.settings.coding == "two-dimensional":
-            resources = seeded_resources(problem, [job.slot for job in jobs], self.reports.seeds)
+            planned = planned_processors(self.cluster, slots)
+            resources = seeded_resources(problem, slots, self.reports.seeds, planned)
         outcome = evolve(problem, self.settings, self._stream, order, self.toolbox, resources)
         self.cp = outcome.cp
         self.history = outcome.logbook.select("min")
         found = schedule(problem, outcome.order, outcome.resources)
+        if self.settings.execution == "processors":
+            of_cluster = self.cluster.processors()
+            self._processors = {
+                slots[each.job]: of_cluster[list(each.resources)].tolist() for each in found
+            }
         return [jobs[index] for index in order_by_start(found)]

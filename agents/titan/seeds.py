@@ -57,11 +57,15 @@ def checked_seed(
 
 
 def seeded_resources(
-    problem: Problem, slots: Sequence[int], seeds: Iterable[SeedSchedule]
+    problem: Problem,
+    slots: Sequence[int],
+    seeds: Iterable[SeedSchedule],
+    planned: Sequence[Sequence[int]] = (),
 ) -> Resources:
     """Return the processors of jobs in the schedule that a search starts from (`muscle`, Fig. 2).
 
-    Those of a seed schedule have MUSCLE's. It counts the processors of a cluster as they are free
+    Those of a plan that names processors keep them, and those of a seed schedule have MUSCLE's. It
+    counts the processors of a cluster as they are free
     after the plan so far, the first one first. All other jobs, and those for which processors have
     gone since, get the processors that are free first.
 
@@ -72,6 +76,8 @@ def seeded_resources(
     slots : sequence of int
         Where the world keeps them.
     seeds : iterable of SeedSchedule
+    planned : sequence of sequences of int
+        Of each job those that the plan so far names, as `problem.release` counts them; empty: none.
 
     Examples
     --------
@@ -91,7 +97,9 @@ def seeded_resources(
         wanted = given.get(slot, ())
         if wanted and processors is None:
             processors = by_time
-        if wanted and processors is not None and max(wanted) < len(free):
+        if planned and planned[job]:
+            taken = np.array(planned[job])
+        elif wanted and processors is not None and max(wanted) < len(free):
             taken = processors[list(wanted)]
         else:
             taken = by_time[: problem.sizes[job]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grid.errors import GridError
 from grid.metrics.performance import check_idle, check_weights
 from grid.settings import Checked, setting
 
@@ -29,6 +30,12 @@ class Settings(Checked):
         "The order of the jobs, each on the processors free first; or the paper's coding, with "
         "processors for each job, which searches far worse.",
         choices=("order", "two-dimensional"),
+    )
+    execution: str = setting(
+        "starts",
+        "What of a plan in the two-dimensional coding is carried out: its order of starts, on any "
+        "processors that are free; or its processors, for which each job waits.",
+        choices=("starts", "processors"),
     )
     population: int = setting(50, "Schedules in a generation.", least=2, most=100_000)
     moves: int = setting(
@@ -93,3 +100,8 @@ class Settings(Checked):
         check_weights(self.weights)
         check_idle(self.idle)
         super().__post_init__()
+        if self.execution == "processors" and self.coding == "order":
+            raise GridError(
+                "execution: found 'processors' with coding = 'order', which names none; accepted "
+                "with it: 'starts'"
+            )

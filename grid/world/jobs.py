@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from grid.jobs import BY_RATES
 from grid.kernel import access
-from grid.kernel.state import COALLOCATED, GLOBAL, RUNNING
+from grid.kernel.state import COALLOCATED, DOWN, FREE, GLOBAL, NONE, RUNNING
 from grid.world.storage import Storage
 
 Indices = npt.NDArray[np.int64]
@@ -81,6 +81,35 @@ class Jobs:
         out = np.empty(storage.state.waiting[cluster], np.int64)
         return out[: access.queued(storage.state.array, storage.tables.slots, cluster, out)]
 
+    def planned(self, cluster: int) -> Indices:
+        """Return the slots of the waiting jobs that the plan of a cluster names, in its order."""
+        waiting = self.waiting(cluster)
+        turns = self["first_turn"][waiting] != NONE
+        if turns.any():
+            return waiting[turns][np.argsort(self["plan_rank"][waiting[turns]])]
+        return waiting[self["key"][waiting] < np.inf]
+
+    def turns(self, slot: int) -> list[int]:
+        """Return the processors, 0-based in its cluster, that a plan names for a waiting job."""
+        turns, turn = self._storage.tables.turns, self["first_turn"].item(slot)
+        begin = self._storage.state.first_processor[self["cluster"][slot]]
+        found = []
+        while turn != NONE:
+            found.append(int(turns["processor"][turn] - begin))
+            turn = turns["sibling"].item(turn)
+        return found
+
+    def holders(self, cluster: int) -> tuple[Indices, Indices]:
+        """Return the processors of a cluster that remain, and the slot of each one's job, or FREE.
+
+        The world is `tracked`; processors are 0-based in the cluster.
+        """
+        state, tables = self._storage.state, self._storage.tables
+        begin = state.first_processor[cluster]
+        own = tables.processors[begin : begin + state.size[cluster]]
+        remain = np.flatnonzero((own["causes"] == 0) & (own["holder"] != DOWN))
+        return remain, own["holder"][remain]
+
     def running(self, cluster: int) -> tuple[Indices, Indices]:
         """Return the slots of the jobs running on a cluster, and their processors there."""
         state, tables = self._storage.state, self._storage.tables
@@ -99,11 +128,9 @@ class Jobs:
         slots : array of int64
             Jobs that run there.
         """
-        state, tables = self._storage.state, self._storage.tables
-        begin = state.first_processor[cluster]
-        own = tables.processors[begin : begin + state.size[cluster]]
-        holders = own["holder"][(own["causes"] == 0) & (own["holder"] >= 0)]
-        counts: Indices = np.bincount(holders, minlength=len(tables.slots))[slots]
+        _, holders = self.holders(cluster)
+        found = np.bincount(holders[holders != FREE], minlength=len(self.slots))
+        counts: Indices = found[slots]
         return counts
 
     def parts(self, slot: int) -> dict[int, int]:

@@ -60,6 +60,11 @@ SYSTEMS = {
     "learned": ("quickstart", {"global_scheduler": "dll"}, ("prediction=learned",)),
     "on each": ("quickstart", {"global_scheduler": "ect"}, ()),
     "heavy": ("quickstart", {"global_scheduler": "gs", "local_scheduler": "fcfs"}, ()),
+    "processors": (
+        "quickstart",
+        {"global_scheduler": "muscle", "local_scheduler": "titan"},
+        ("jobs=60", "coding=two-dimensional", "execution=processors", "mean_up_time=3000"),
+    ),
     "levels": ("hierarchy", {"global_scheduler": "muscle"}, ("levels=3", "jobs=60", "latency=0.5")),
 }
 
