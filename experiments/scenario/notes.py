@@ -80,15 +80,24 @@ def not_reached(changes: Sequence[Mapping[str, Any]], all_left_at: float) -> str
     return f"{never}: planned after the last job ended, at {instant(all_left_at)}" if late else ""
 
 
-def _all_to_the_largest(scenario: Scenario) -> Iterator[str]:
-    """Yield which cluster gets the jobs of MUSCLE if none has a deadline."""
+def _all_to_the_largest(scenario: Scenario, partial: bool) -> Iterator[str]:
+    """Yield which cluster gets the jobs of MUSCLE if none has a deadline.
+
+    `partial` is whether some job cannot run on some cluster.
+    """
     sizes, names = scenario.platform.sizes, scenario.platform.names
     if len(sizes) == 1 or not issubclass(scenario.policy, MuscleScheduler):
         return
     largest = [name for name, size in zip(names, sizes, strict=True) if size == sizes.max()]
-    who = f"by chance, to one of the {len(largest)} largest clusters"
-    if len(largest) == 1:
+    parameters: Any = scenario.parameters
+    if parameters.levels > 1 or parameters.domains:
+        who = "to the largest of its clusters and domains"
+    elif partial:
+        who = "to the largest cluster on which they can run"
+    elif len(largest) == 1:
         who = f"to the largest cluster, {largest[0]}"
+    else:
+        who = f"by chance, to one of the {len(largest)} largest clusters"
     if scenario.platform.changes or scenario.failures is not None:
         who += ", or whichever is the largest by what is up"
     yield (
@@ -151,7 +160,7 @@ def notes(
     given = scenario.to_dict()
     late = not_reached(given["platform"].get("changes", ()), all_left_at)
     lines += [line for line in (clock_of_changes(given), late) if line]
-    lines += [] if due else _all_to_the_largest(scenario)
+    lines += [] if due else _all_to_the_largest(scenario, stated.partial)
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
     lines += _unread_components(scenario, stated.components, stated.ordered)

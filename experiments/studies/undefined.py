@@ -63,7 +63,7 @@ def _without_deadlines(outcome: StudyTables) -> Iterator[str]:
         yield (
             f"In {len(without)} of {counted(len(runs), 'run')} of {whose} no job has a deadline: "
             "the workload levels that MUSCLE goes by are all 0, and it sends the jobs to the "
-            "largest cluster, of equal ones to one by chance."
+            "largest cluster (or domain) on which they can run, of equal ones to one by chance."
         )
 
 

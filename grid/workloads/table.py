@@ -31,6 +31,8 @@ class Stated(NamedTuple):
         Jobs submitted through no cluster.
     size_note : str
         In words, how many processors the machine is taken to have, where its log leaves that open.
+    partial : bool
+        Some job cannot run on some cluster.
     """
 
     components: int = 0
@@ -39,6 +41,7 @@ class Stated(NamedTuple):
     unrequested: int = 0
     homeless: int = 0
     size_note: str = ""
+    partial: bool = False
 
 
 NOTHING = Stated()
@@ -161,7 +164,8 @@ class Table:
         without = int((self.jobs["requested_time"] == np.inf).sum()) % len(self.jobs)
         ordered = int((asking["request"] == ORDERED).sum())
         homeless = int((self.jobs["origin"] == ANYWHERE).sum())
-        return Stated(len(asking), ordered, silent, without, homeless, self.size_note)
+        partial = self.times is not None and bool(np.isinf(self.times.seconds).any())
+        return Stated(len(asking), ordered, silent, without, homeless, self.size_note, partial)
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""

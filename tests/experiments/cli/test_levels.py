@@ -115,3 +115,20 @@ def test_levels_of_brokers_are_a_table(tree):
                                          ["level", "3", "1"]]  # fmt: skip
     ages = [float(row[3]) for row in rows]
     assert ages[0] > ages[1] > 0.0  # of the same clusters
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("levels=1", "to the largest cluster, A"),
+        ("levels=2", "to the largest of its clusters and domains"),
+        ('domains=["west"]', "to the largest of its clusters and domains"),
+    ],
+)
+def test_without_deadlines_jobs_go_to_the_largest_domain(tree, setting, told):
+    words = ("--set", "assign_deadlines=false", "--set", setting, "--out", "r")
+    found = call("run", "tree.toml", *words)
+    assert found.exit_code == 0, found.stderr
+    assert f"it sends the jobs {told}\n" in found.stderr
+    where = {line.split(",")[-1][0] for line in (tree / "r/jobs.csv").read_text().split()[1:]}
+    assert ("A" in where) == (setting == "levels=1")

@@ -137,3 +137,13 @@ def test_what_pace_cannot_use_is_said_in_a_line(grid, name, old, new, message):
     assert ran.exit_code == 2
     assert ran.stderr.count("\n") == 1
     assert message in ran.stderr
+
+
+def test_without_deadlines_muscle_names_no_cluster_on_which_jobs_cannot_run(grid):
+    (grid / "jobs.csv").write_text("job,arrival,size,runtime@C1,runtime@C2\n1,0,4,,9\n2,3,4,7,9\n")
+    (grid / "platform.toml").write_text(PLATFORM.replace("16", "20", 1))
+    ran = run("--set", "assign_deadlines=false", "--out", "out")
+    assert "it sends the jobs to the largest cluster on which they can run\n" in ran.stderr
+    (grid / "jobs.csv").write_text("job,arrival,size,runtime@C1,runtime@C2\n1,0,4,5,9\n2,3,4,7,9\n")
+    ran = run("--set", "assign_deadlines=false", "--out", "out")
+    assert "it sends the jobs to the largest cluster, C1\n" in ran.stderr
