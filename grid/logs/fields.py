@@ -120,7 +120,8 @@ def read_fields(
     with opened_text(path) as file:
         first = 1
         for lines in line_blocks(file, path):
-            data = next((i for i, line in enumerate(lines) if _split(line, comment)), None)
+            told = enumerate(lines) if any(lines) else ()  # of millions of empty lines, in no time
+            data = next((i for i, line in told if _split(line, comment)), None)
             if not parts and len(comments) < MOST_COMMENTS:
                 comments += lines[:data]
             if data is not None:

@@ -129,8 +129,8 @@ def scenario_of(each: Combination) -> Scenario:
         }
         if each.mode == "open" and draw.random() < 0.2:
             parameters |= {"mode": "per-cluster", "jobs_per_cluster": parameters["jobs"] // 3}
-        if parameters["coding"] == "two-dimensional":
-            parameters["execution"] = draw.choice(("starts", "processors"))
+        if parameters["coding"] == "two-dimensional" and each.seed == 3:
+            parameters["execution"] = "processors"
     wide = "wide jobs" in held
     parameters["max_size"] = max(sum(sizes) - 1, 1) if wide else sorted(sizes)[-2:][0]
     if parameters.get("composition"):
