@@ -47,6 +47,7 @@ def looked_at(found):
     return held
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_jobs_run_on_the_processors_that_the_plan_names(seed):
     found = model("jobs=80", "queue=20", "mode=batch", "step=0.5", seed=seed)
@@ -77,6 +78,7 @@ def test_a_round_ends_when_its_map_says():
     assert waiting["processors"] > waiting["starts"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_failures_and_wrong_predictions_lose_no_job(seed):
     parameters = ("jobs=60", "mode=open", "load=1.2", "prediction_error=0.5", "latency=1")
@@ -123,7 +125,6 @@ def test_booked_processors_are_those_that_remain():
 
 
 def test_an_order_names_no_processors():
-    found = CliRunner().invoke(main, ["validate", "quickstart", "--set", "execution=processors"])
     found = CliRunner().invoke(main, ["run", "quickstart", "--set", "execution=processors"])
     assert found.exit_code == 2
     assert found.stderr.splitlines()[-1].startswith(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from rich.console import Console
 
 from experiments.papers import judging, muscle
@@ -67,6 +68,7 @@ def test_only_what_is_open_gets_more_runs(monkeypatch, tmp_path):
     assert grown == dict.fromkeys(set.union(*first.open_at.values()), 2)
 
 
+@pytest.mark.thorough
 def test_it_ends_when_time_is_up(monkeypatch, tmp_path):
     invented(monkeypatch, close)
     found = paper(tmp_path, 0.04)
@@ -83,6 +85,7 @@ def test_it_ends_when_time_is_up(monkeypatch, tmp_path):
     assert (amounts["looks"], amounts["cpu_hours"]) == (found.look, 0.04)
 
 
+@pytest.mark.thorough
 def test_it_goes_on_from_its_folder(monkeypatch, tmp_path):
     invented(monkeypatch, close)
     paper(tmp_path / "one", SOON)
@@ -92,6 +95,7 @@ def test_it_goes_on_from_its_folder(monkeypatch, tmp_path):
     assert later.page() == at_once.page()
 
 
+@pytest.mark.thorough
 def test_a_verdict_stands_from_the_look_at_which_it_is_reached(monkeypatch, tmp_path):
     invented(monkeypatch, close)
     few, many = (paper(tmp_path, hours) for hours in (SOON, 0.03))
@@ -143,6 +147,7 @@ def test_all_looks_together_are_seldom_wrong():
     assert sure > 100  # what the wider intervals are for
 
 
+@pytest.mark.thorough
 def test_savings_that_are_printed_are_marked(monkeypatch, tmp_path):
     invented(monkeypatch, clear)
     found = paper(tmp_path / "runs", SOON, (6, 7))
