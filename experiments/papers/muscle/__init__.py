@@ -293,12 +293,12 @@ class Paper(engine.PaperOfRuns):
 
     def tables(self) -> Iterator[str]:
         """Yield what stands between claims and pictures."""
-        yield from self._price()
         yield (
             "\nNot judged: why MUSCLE wins (tight packing of the seed schedules, knowing more jobs "
             "at once, saturation, rivals that ignore deadlines and packing). The figures show "
             "effects, not causes.\n"
         )
+        yield from self._price()
 
     def _price(self) -> Iterator[str]:
         """Yield a table of what MUSCLE's lower MCP costs, by N; nothing without Fig. 4."""
@@ -306,7 +306,7 @@ class Paper(engine.PaperOfRuns):
         if not there:
             return
         yield (
-            "\n## What MUSCLE pays\n\nMUSCLE minds deadlines, which DLL and WRAND do not. Makespan "
+            "## What MUSCLE pays\n\nMUSCLE minds deadlines, which DLL and WRAND do not. Makespan "
             "and utilization (over it) of a round, of the whole grid, at the points of Fig. 4 with "
             "uniform sizes; starts of DLL and WRAND from a list.\n"
         )
@@ -328,6 +328,7 @@ class Paper(engine.PaperOfRuns):
                     for policy in NAMES
                 ]
                 yield f"| {titan} | {point.queue:g} | " + " | ".join(cells) + " |"
+        yield ""
 
 
 def _span(least: int, most: int) -> str:
