@@ -362,7 +362,7 @@ class PlanningScheduler(LocalScheduler):
         held = set(reports.announced(late, (LOCAL,)))
         waiting = reports.able([slot for slot in reports.queue() if slot not in held])
         able = set(waiting)
-        planned = [slot for slot in world.jobs.planned(index).tolist() if slot in able]
+        planned = world.jobs.planned(np.array(waiting, np.int64)).tolist()
         seeded = [slot for slot in reports.announced(ready, (LOCAL,)) if slot in able]
         slots = list(dict.fromkeys([*planned, *seeded, *waiting]))
         release = self.cluster.release_times()

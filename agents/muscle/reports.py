@@ -114,5 +114,6 @@ class Reports:
 
     def queue(self) -> list[int]:
         """Return the slots of the waiting jobs: those of a plan in its order, then the rest."""
-        jobs, index = self._cluster.model.world.jobs, self._cluster.index
-        return [*dict.fromkeys([*jobs.planned(index).tolist(), *jobs.waiting(index).tolist()])]
+        jobs = self._cluster.model.world.jobs
+        waiting = jobs.waiting(self._cluster.index)
+        return [*dict.fromkeys([*jobs.planned(waiting).tolist(), *waiting.tolist()])]

@@ -81,9 +81,8 @@ class Jobs:
         out = np.empty(storage.state.waiting[cluster], np.int64)
         return out[: access.queued(storage.state.array, storage.tables.slots, cluster, out)]
 
-    def planned(self, cluster: int) -> Indices:
-        """Return the slots of the waiting jobs that the plan of a cluster names, in its order."""
-        waiting = self.waiting(cluster)
+    def planned(self, waiting: Indices) -> Indices:
+        """Return those of a cluster's waiting jobs (slots) that its plan names, in its order."""
         turns = self["first_turn"][waiting] != NONE
         if turns.any():
             return waiting[turns][np.argsort(self["plan_rank"][waiting[turns]])]
