@@ -15,6 +15,7 @@ from agents.cluster import ClusterAgent
 from agents.error_context import made, raise_as_of
 from agents.mail import Mail
 from agents.messages import Discovery, Message, Reminder
+from agents.muscle.moulding import moulds
 from agents.numbers import Counts, is_whole
 from agents.pace.predicting import Pace
 from agents.rounds import Round
@@ -157,7 +158,9 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         )
         self.world.set_distance(self.settings(DistanceCosts))
         if isinstance(workload, Table) and workload.times is not None:
-            self.world.arrivals.take_times(workload.times.on(platform.names))
+            times = workload.times
+            sizes = times.sizes if any(map(moulds, self._settings.values())) else None
+            self.world.arrivals.take_times(times.on(platform.names), sizes)
         self.loss_stream = stream(seed, "loss between schedulers")
         self.pace = Pace(self)
         self.clusters: list[ClusterAgent] = []

@@ -153,6 +153,7 @@ class Domain(Muscle):
         """Allocate the jobs that wait, if a member is about to run dry; tell the one above."""
         at = self._take_news(*self._believed())
         slots = self._waiting()
+        self.mould(slots)
         if len(slots):
             too_large = self.model.world.jobs["size"][slots] > self._largest(slots, self.up)
             self._give_back(slots[too_large], at)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from agents.messages import JobsReturned, Message, ScheduleReport, SeedSchedule, Space
 from agents.muscle.allocation import Allocation, allocate
 from agents.muscle.booking import Booked
+from agents.muscle.moulding import allot
 from agents.muscle.packing import Floats
 from agents.rounds import Round, note_performance
 from agents.schedule import Placement
@@ -62,6 +63,21 @@ def _spaces(
     return spaces
 
 
+def _weighted_means(times: Floats, weights: Ints) -> Floats:
+    """Return the mean of each row by weights, which are 0 where times do not count; infinity: none.
+
+    Shape (rows, clusters).
+    """
+    sums = np.where(weights > 0, times, 0.0) * weights
+    totals = weights.sum(axis=1)
+    return np.array(
+        [
+            math.fsum(each) / total if total else math.inf
+            for each, total in zip(sums.tolist(), totals.tolist(), strict=True)
+        ]
+    )
+
+
 class Muscle(Scheduler):
     """MUSCLE at a broker: it allocates jobs to its members in rounds.
 
@@ -81,10 +97,13 @@ class Muscle(Scheduler):
         Processors that each cluster is known to have; those of others mean nothing.
     stream : array of uint64, shape (4,)
         Its own random numbers.
+    mouldable : bool
+        It chooses the sizes of jobs that may be moulded.
     """
 
     broker: Any
     stream: Stream
+    mouldable = False
 
     def take_members(self, members: Sequence[Member], up: Ints) -> None:
         """Begin with these members, whose clusters have so many processors (by index)."""
@@ -185,13 +204,35 @@ class Muscle(Scheduler):
         for domain in self._domain_members:
             clusters = self.members[domain].clusters
             able = (self.up[clusters] >= sizes) & np.isfinite(times[:, clusters])
-            weights = np.where(able, self.up[clusters], 0)
-            sums = np.where(able, times[:, clusters], 0.0) * weights
-            found[:, domain] = [
-                math.fsum(each) / total if total else math.inf
-                for each, total in zip(sums.tolist(), weights.sum(axis=1).tolist(), strict=True)
-            ]
+            found[:, domain] = _weighted_means(
+                times[:, clusters], np.where(able, self.up[clusters], 0)
+            )
         return found
+
+    def mould(self, slots: Ints) -> None:
+        """Choose with how many processors jobs shall run, if it may (`agents.muscle.moulding`).
+
+        Of the clusters that can hold it, a job is taken to run on one as they are on the average,
+        weighted by processors.
+        """
+        model, jobs = self.model, self.model.world.jobs
+        if not (self.mouldable and jobs.mouldable and len(slots)):
+            return
+        own, up = self._covered, self.up[self._covered]
+        rows, sizes, times = [], [], []
+        for slot in slots.tolist():
+            of_job, processors = jobs.mouldings(slot)
+            on_each = model.pace.predict_moulded(slot, of_job)[:, own]
+            able = (up >= processors[:, None]) & np.isfinite(on_each)
+            rows.append(of_job)
+            sizes.append(processors)
+            times.append(_weighted_means(on_each, np.where(able, up, 0)))
+        release = np.concatenate([booked.release for booked in self.booked]) - model.now
+        left = jobs["deadline"][slots] - model.now
+        chosen = allot(sizes, times, left, np.maximum(release, 0.0))
+        for slot, of_job, index in zip(slots.tolist(), rows, chosen, strict=True):
+            if len(of_job) > 1:
+                jobs.mould(slot, int(of_job[index]))
 
     def _is_due(self, slots: Ints) -> bool:
         """Tell whether a round with these jobs may start (`muscle`, Algorithm 4, step 1).

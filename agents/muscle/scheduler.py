@@ -18,6 +18,7 @@ from agents.messages import JobsReturned, Message
 from agents.muscle.allocation import Allocation, allocate
 from agents.muscle.composition import checked_sizes
 from agents.muscle.domain import Domain, domain_brokers, members_of
+from agents.muscle.moulding import MouldingSettings
 from agents.muscle.muscle import Ints, Muscle
 from agents.muscle.packing import Floats
 from agents.muscle.wide_jobs import booked_with, enough_at, largest_first, room, within
@@ -123,7 +124,7 @@ def seed_schedules(
 
 
 @dataclass(frozen=True)
-class MuscleSettings(CoallocationSettings):
+class MuscleSettings(CoallocationSettings, MouldingSettings):
     """Of MUSCLE."""
 
     coallocate: bool = setting(
@@ -174,7 +175,7 @@ class MuscleScheduler(Muscle, GlobalScheduler):
         members = members_of(platform, self._domains)
         self.take_members(members, model.world.known["up"])
         self._sizes = platform.sizes
-        self.spans = self.settings.coallocate
+        self.spans, self.mouldable = self.settings.coallocate, self.settings.mouldable
         self._bookings = 0  # serial of the last reminder
         self.below: set[int] = set()  # slots of jobs that domains have yet to send to clusters
 
@@ -191,6 +192,7 @@ class MuscleScheduler(Muscle, GlobalScheduler):
             above = model.broker if parent == NONE else model.brokers[parent]
             members = members_of(model.world.platform, self._domains, index)
             domain = Domain(model, self.below, model.brokers[index], above, members)
+            domain.mouldable = self.mouldable
             found[domain.broker.name] = domain
             for member in domain.members:
                 if member.broker == NONE:
@@ -210,6 +212,7 @@ class MuscleScheduler(Muscle, GlobalScheduler):
         jobs = world.collected()
         if self.below:
             jobs = jobs[[slot not in self.below for slot in jobs.tolist()]]
+        self.mould(jobs)
         sizes = world.jobs["size"][jobs]
         # A job larger than what any TITAN has told to be up waits for repairs, but for a wide one.
         wide = sizes > self._largest(jobs, self._sizes)

@@ -110,6 +110,29 @@ class Pace:
         time = jobs.times.item(row, cluster)
         return float(time * (runtime / jobs["runtime"].item(slot)) * self._off.item(cluster))
 
+    def predict_moulded(self, slot: int, rows: npt.NDArray[np.int64]) -> Floats:
+        """Return the execution times of one job as it may be moulded.
+
+        What is predicted of the job is taken to be as far off with each of its sizes.
+
+        Parameters
+        ----------
+        slot : int
+        rows : array, shape (sizes,)
+            Some of the job's `grid.world.jobs.Jobs.mouldings`.
+
+        Returns
+        -------
+        array, shape (sizes, clusters)
+            Seconds.
+        """
+        times = self._world.jobs.times
+        own = self._world.jobs["times_row"].item(slot)
+        if own == BY_RATES:
+            return self.predict([slot])
+        moulded: Floats = times[rows] * (self.predict([slot])[0] / times[own])
+        return moulded
+
     def predict(self, slots: npt.ArrayLike) -> Floats:
         """Return the execution times of jobs on every cluster.
 

@@ -18,6 +18,7 @@ from agents.schedulers import PlanningScheduler
 from agents.titan.columns import Resources
 from agents.titan.decoding import Problem, numbers, schedule
 from agents.titan.genetic import evolve
+from agents.titan.moulding import mould
 from agents.titan.seeds import checked_seed, seeded_resources
 from agents.titan.settings import Settings
 from agents.view import Job
@@ -112,6 +113,8 @@ def optimise(
     """
     problem = pose(sizes, execution_times, deadlines, processors, release)
     chosen = Settings(coding=coding, generations=generations, weights=weights, **settings)
+    if chosen.mouldable:
+        raise GridError("mouldable: found True; accepted: False, for each job has one size here")
     order, resources = None, []
     if seed_schedule is not None:
         coded = coding == "two-dimensional"
@@ -212,9 +215,12 @@ class TitanScheduler(PlanningScheduler):
 
         It starts from the jobs as they are given, which is MUSCLE's seed schedule put behind the
         plan so far; without a seed schedule only if the settings' `start` says so. In the
-        two-dimensional coding it starts from MUSCLE's processors too (`seeded_resources`).
+        two-dimensional coding it starts from MUSCLE's processors too (`seeded_resources`). If it
+        may choose sizes (`agents.titan.moulding`), it does so before the search and after it, and
+        goes on from there if some are others.
         """
         slots = [job.slot for job in jobs]
+        self._mould(slots, range(len(jobs)))
         problem = problem_of(self.cluster, slots, self.model.now)
         order = range(len(jobs)) if self.reports.seeds or self.settings.start == "list" else None
         resources: Resources = ()
@@ -222,6 +228,9 @@ class TitanScheduler(PlanningScheduler):
             planned = planned_processors(self.cluster, slots)
             resources = seeded_resources(problem, slots, self.reports.seeds, planned)
         outcome = evolve(problem, self.settings, self._stream, order, self.toolbox, resources)
+        if self._mould(slots, outcome.order):
+            problem = problem_of(self.cluster, slots, self.model.now)
+            outcome = evolve(problem, self.settings, self._stream, outcome.order, self.toolbox)
         self.cp = outcome.cp
         self.history = outcome.logbook.select("min")
         found = schedule(problem, outcome.order, outcome.resources)
@@ -231,3 +240,22 @@ class TitanScheduler(PlanningScheduler):
                 slots[each.job]: of_cluster[list(each.resources)].tolist() for each in found
             }
         return [jobs[index] for index in order_by_start(found)]
+
+    def _mould(self, slots: Sequence[int], order: Sequence[int]) -> bool:
+        """Choose with how many processors jobs run, if it may, in an order; tell if some differ."""
+        model, jobs = self.model, self.model.world.jobs
+        if not (self.settings.mouldable and jobs.mouldable):
+            return False
+        rows, sizes = zip(*map(jobs.mouldings, slots), strict=True)
+        here = self.cluster.index
+        times = [
+            model.pace.predict_moulded(slot, of_job)[:, here]
+            for slot, of_job in zip(slots, rows, strict=True)
+        ]
+        problem = problem_of(self.cluster, slots, model.now)
+        found = mould(problem, sizes, times, order, self.settings)
+        changed = np.flatnonzero(found.sizes != problem.sizes).tolist()
+        for job in changed:
+            row = rows[job][sizes[job] == found.sizes[job]]
+            jobs.mould(slots[job], row.item())
+        return bool(changed)

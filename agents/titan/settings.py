@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agents.muscle.moulding import MouldingSettings
 from grid.errors import GridError
 from grid.metrics.performance import check_idle, check_weights
-from grid.settings import Checked, setting
+from grid.settings import setting
 
 
 @dataclass(frozen=True)
-class Settings(Checked):
+class Settings(MouldingSettings):
     """How TITAN searches.
 
     What is not published to scenarios is set in Python; weights and idle-time are the
@@ -104,4 +105,9 @@ class Settings(Checked):
             raise GridError(
                 "execution: found 'processors' with coding = 'order', which names none; accepted "
                 "with it: 'starts'"
+            )
+        if self.mouldable and self.coding == "two-dimensional":
+            raise GridError(
+                "mouldable: found true with coding = 'two-dimensional', which has a set of "
+                "processors for each job; accepted with it: false"
             )

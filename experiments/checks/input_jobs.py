@@ -6,6 +6,8 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +39,13 @@ class Given(NamedTuple):
     batch: int | None  # round, from 0, that it belongs to in mode `batch`
     times: Mapping[str, float] | None = None  # s, on each cluster, where it brings them
     service_class: str | None = None  # from which its deadline was drawn
+    moulded: Mapping[int, Mapping[str, float]] = MappingProxyType({})  # `times` by size, if it may
+
+    def as_in(self, row: Row) -> Given:
+        """Return the job with the size that it has in a row, if it may be moulded to that."""
+        if row.size not in self.moulded:
+            return self
+        return self._replace(size=row.size, times=self.moulded[row.size])
 
     def dedicated(self, row: Row, rates: Mapping[str, float]) -> float:
         """Return how long it runs where a row says, links not shared: as its slowest part, s."""
@@ -79,7 +88,8 @@ def jobs_given(result: ResultFiles, elsewhere: str | Sequence[str] | None) -> li
             raise
         raise GridError(f"{error}; --workload says where the workload is now") from None
     names = result.platform.names
-    given = [*_all_given(workload, names)]
+    mouldable = bool(result.parameters.given().get("mouldable"))
+    given = [*_all_given(workload, names, mouldable)]
     if not result.summary.get("classes"):
         return given
     classes = ClassDraws(deadline_classes(result.parameters), result.summary["seed"])
@@ -96,11 +106,19 @@ def class_names(result: ResultFiles) -> list[str]:
     return [each.name for each in deadline_classes(result.parameters)] if told else []
 
 
-def _all_given(workload: Workload | BatchWorkload, names: Sequence[str]) -> Iterator[Given]:
+def _all_given(
+    workload: Workload | BatchWorkload, names: Sequence[str], mouldable: bool
+) -> Iterator[Given]:
     """Yield the jobs of a workload, in the order in which they are submitted."""
     if not isinstance(workload, BatchWorkload):
         times = workload.times if isinstance(workload, Table) else None
-        yield from (_given(job, names, None, times) for chunk in workload.chunks() for job in chunk)
+        for job in chain.from_iterable(workload.chunks()):
+            given = _given(job, names, None)
+            if times is not None and (row := int(job["times_row"])) != BY_RATES:
+                given = given._replace(times=_on_each(times, row))
+                if mouldable and len(times.sizes):
+                    given = given._replace(moulded=_by_size(times, row))
+            yield given
         return
     batch = 0
     while len(drawn := workload.next_batch(0.0)):
@@ -108,12 +126,17 @@ def _all_given(workload: Workload | BatchWorkload, names: Sequence[str]) -> Iter
         batch += 1
 
 
-def _given(
-    job: Any, names: Sequence[str], batch: int | None, times: ExecutionTimes | None = None
-) -> Given:
-    own = None
-    if times is not None and job["times_row"] != BY_RATES:
-        own = dict(zip(times.clusters, times.seconds[job["times_row"]].tolist(), strict=True))
+def _on_each(times: ExecutionTimes, row: int) -> dict[str, float]:
+    return dict(zip(times.clusters, times.seconds[row].tolist(), strict=True))
+
+
+def _by_size(times: ExecutionTimes, row: int) -> dict[int, dict[str, float]]:
+    """Return the times of a job with each of its sizes."""
+    rows = np.flatnonzero(times.sizes[:, 1] == times.sizes[row, 1]).tolist()
+    return {times.sizes.item(each, 0): _on_each(times, each) for each in rows}
+
+
+def _given(job: Any, names: Sequence[str], batch: int | None) -> Given:
     return Given(
         int(job["number"]),
         float(job["arrival"]),
@@ -123,7 +146,6 @@ def _given(
         None if job["origin"] == ANYWHERE else names[job["origin"]],
         1.0 - float(job["computation_fraction"]),
         batch,
-        own,
     )
 
 
@@ -152,19 +174,21 @@ def _pairs(
     if len(rows) == len(jobs) and all(
         _may_be(row, job, rates) for row, job in zip(rows, jobs, strict=True)
     ):
-        yield from map(Pair, rows, jobs)
+        yield from (Pair(row, job.as_in(row)) for row, job in zip(rows, jobs, strict=True))
         return
     left = [*jobs]
     for row in rows:
         like = min(left, key=partial(_distance, row, rates), default=None)
         twins = [job for job in jobs if like is not None and job[1:3] == like[1:3]]
-        yield Pair(row, like, len(rows) >= len(jobs) or all(job == like for job in twins))
+        sure = len(rows) >= len(jobs) or all(job == like for job in twins)
+        yield Pair(row, like and like.as_in(row), sure)
         if like is not None:
             left.remove(like)
 
 
 def _may_be(row: Row, job: Given, rates: Mapping[str, float]) -> bool:
     """Return whether a row may be of a job: it is as large, and ran for no less than it needs."""
+    job = job.as_in(row)
     arrives = job.batch is not None or job.arrival == row.arrival
     return arrives and job.size == row.size and _longer(row, job, rates) >= -_rounding(row)
 
@@ -175,6 +199,7 @@ def _rounding(row: Row) -> float:
 
 def _distance(row: Row, rates: Mapping[str, float], job: Given) -> tuple[bool, bool, float]:
     """Return how much a row differs from a job."""
+    job = job.as_in(row)
     return job.arrival != row.arrival, job.size != row.size, abs(_longer(row, job, rates))
 
 

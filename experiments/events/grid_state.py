@@ -12,6 +12,7 @@ from agents.messages import name_jobs
 from experiments.events import job_events, words
 from experiments.events.happenings import processors
 from experiments.events.identity import Identity, identities, identity
+from experiments.events.log import PLANNED
 from experiments.events.message_events import LOST, Event, kind_of
 from experiments.show.labels import away_words
 from experiments.show.numbers import duration, instant
@@ -164,8 +165,11 @@ class Surroundings:
             self._needs.pop(identity(event), None)
             self._only_on.pop(identity(event), None)
         elif kind == "SeedSchedule":
-            for job in identities(event):
+            for job, resources in zip(identities(event), event["resources"], strict=True):
                 self.asking.pop(job, None)
+                self._needs[job] = len(resources)
+        elif kind == PLANNED and "sizes" in event:
+            self._needs |= zip(identities(event), event["sizes"], strict=True)
 
     def act(self, number: int) -> str:
         """Return what the present allocation is called, given its number."""

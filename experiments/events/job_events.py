@@ -235,6 +235,8 @@ class JobEvents:
             }
             if only := self._model.world.jobs.only_on(row):
                 event["clusters"] = only
+            if sizes := self._model.world.jobs.sizes_of(row):
+                event["sizes"] = sizes
         elif STEPS[step] == KNOWN:
             first = "users" if origin == ANYWHERE else self._names[origin]
             sender = self._teller.pop(job, first)

@@ -38,7 +38,7 @@ class Teller:
     Attributes
     ----------
     size : int
-        Processors that the job needs.
+        Processors that the job was submitted with.
     deadline : float
         Its deadline, s; inf without one.
     start, finish : float or None
@@ -56,7 +56,7 @@ class Teller:
     ) -> None:
         self._lines: list[Line] = []
         self._setbacks: list[int] = []  # lines with which failures or its return begin
-        self.size = 0
+        self.size = self._needs = 0  # that, and what a schedule says since
         self.deadline = math.inf
         self.job = job
         self.through: str | None = None
@@ -112,7 +112,7 @@ class Teller:
 
     def settle(self) -> None:
         """Take note that an instant is over: it has to be heard before the next event is."""
-        self._backfilling.settle(self.size, self._where, self._landed)
+        self._backfilling.settle(self._needs, self._where, self._landed)
         if self._beside is not None and self.start is not None:
             line, jobs = self._beside
             told = self._backfilling.unprompted(self._where, self.start, {*jobs, self.job})
@@ -136,6 +136,8 @@ class Teller:
             self._hear_own(kind, event, time)
         elif kind == PLANNED and self.job in identities(event):
             self._plans.hear(event, self.job)
+            if "sizes" in event:
+                self._needs = event["sizes"][identities(event).index(self.job)]
             if self._gathering is not None:
                 self._gathering.plan(event)
         elif kind == "SeedSchedule" and self.job in identities(event):
@@ -202,7 +204,8 @@ class Teller:
     # Its way ------------------------------------------------------------------------------------
 
     def _submitted(self, event: Event, time: float) -> None:
-        self.size, self.arrival = event["size"], time
+        self.size = self._needs = event["size"]
+        self.arrival = time
         if event["deadline"] is not None:
             self.deadline = event["deadline"]
         to = event["receiver"]
@@ -212,6 +215,7 @@ class Teller:
         else:
             self._lines.append(words.submission(self._only or to, None, time, time))
         self._lines[-1].parts.extend(words.can_run_on(event.get("clusters", ())))
+        self._lines[-1].parts.extend(words.may_have(event.get("sizes", ())))
 
     def _heard_of(self, event: Event, time: float) -> None:
         self._known, self._away = time, dict(self._around.away)
@@ -221,7 +225,7 @@ class Teller:
             self._tell(time, f"{world} is told of it again", *self._losses())
         elif self.through is not None:
             line = words.submission(world, self.through, self.arrival, time)
-            line.parts.extend(self._losses())
+            line.parts.extend([*self._losses(), *self._lines[-1].parts[1:]])
             self._lines[-1] = line
 
     def _losses(self) -> list[str]:
@@ -272,12 +276,12 @@ class Teller:
         self._came = [job for job, at in others.items() if at == time]
         room = self._around.room(where)
         self._found_away = self._most_away = self._around.away[where]
-        self._found = [f"it needs {processors(self.size)} and found {room}"]
+        self._found = [f"it needs {processors(self._needs)} and found {room}"]
         if holders := self._around.holders(where):
             self._found.append(f"{name_jobs(tuple(holders))} running there")
         if before:
             self._found.append(f"{name_jobs(tuple(before))} waiting there already")
-        elif self._around.free[where] >= self.size:
+        elif self._around.free[where] >= self._needs:
             self._found.append("no job waiting there")
 
     def _catch_up(self) -> None:
@@ -326,6 +330,9 @@ class Teller:
         if decides_itself and time > self._known and (trigger := self._around.reported(time)):
             self._tell(None, f"{world} allocates jobs then, for {trigger}")
         held = {job: len(event["resources"][at]) for at, job in enumerate(jobs)}
+        if held[self.job] != self._needs:
+            self._needs = held[self.job]
+            line.parts.append(f"with {processors(self._needs)}")
         for space in event["spaces"]:
             if self.job in identities(space):
                 self._lines += composition(cluster, space, held)
@@ -338,7 +345,8 @@ class Teller:
         self.start, self._stands = time, "has not finished"
         parts = [*event["placement"].items()]
         self._ready = time + (staging := event.get("staging", 0.0))
-        self._lines.append(words.start(self.size, parts, self._failed, time, self.arrival, staging))
+        held = sum(event["placement"].values())
+        self._lines.append(words.start(held, parts, self._failed, time, self.arrival, staging))
         since = self._known if self._landed is None else self._landed
         if time > since:
             waited = f"waited {duration(time - since)}"

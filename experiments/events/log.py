@@ -89,6 +89,8 @@ class EventLog:
         agent = self._model.clusters[cluster]
         numbers = self._model.world.jobs["number"][jobs].tolist()
         plan = {"sender": agent.scheduler.name, "receiver": agent.name, "jobs": numbers}
+        if self._model.world.jobs.mouldable:
+            plan["sizes"] = self._model.world.jobs["size"][jobs].tolist()
         self._note({"event": PLANNED, **plan, **self._whose(jobs), "cp": agent.scheduler.cp})
 
     def told(self, event: str, slot: int | None = None, **facts: Any) -> None:

@@ -41,13 +41,16 @@ class Plans:
     def __init__(self) -> None:
         self._scheduler = ""
         self._places: list[Place] = []
+        self._sizes: list[int] = []  # processors that it shall have by each, if that is told
         self._report: list[Line] = []
 
     def hear(self, event: Event, job: Identity) -> None:
         """Take a plan with the job in it."""
         self._scheduler = event["sender"]
-        place = identities(event).index(job) + 1
-        self._places.append(Place(event["time"], place, len(event["jobs"])))
+        at = identities(event).index(job)
+        self._places.append(Place(event["time"], at + 1, len(event["jobs"])))
+        if "sizes" in event:
+            self._sizes.append(event["sizes"][at])
 
     def report(self, event: Event) -> None:
         """Take a report of the cluster's scheduler, which follows a plan."""
@@ -68,7 +71,12 @@ class Plans:
             if between:
                 lines.append(words.plans(self._scheduler, between))
             lines.append(words.plan(self._scheduler, last))
-        self._places, self._report = [], []
+        for line, size in (
+            (lines[0], self._sizes[:1]),
+            (lines[-1], self._sizes[-1:] if between else []),
+        ):
+            line.parts.extend(f"on {processors(each)}" for each in size)
+        self._places, self._sizes, self._report = [], [], []
         return lines
 
 

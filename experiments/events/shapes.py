@@ -49,13 +49,14 @@ class _OfJob(_Event):
 class _OfJobs(Shape):
     jobs: list[Whole]
     which: list[Count] | None = None
+    sizes: list[Several] | None = None
 
-    @field_validator("which")
+    @field_validator("which", "sizes")
     @classmethod
-    def _one_each(cls, which: list[int] | None, others: ValidationInfo) -> list[int] | None:
-        if which is not None and len(which) != len(others.data.get("jobs", which)):
+    def _one_each(cls, told: list[int] | None, others: ValidationInfo) -> list[int] | None:
+        if told is not None and len(told) != len(others.data.get("jobs", told)):
             raise ValueError("accepted: one for each of the jobs")
-        return which
+        return told
 
 
 class _Told(_OfJob):
@@ -67,6 +68,7 @@ class _Submitted(_Told):
     size: Several
     deadline: Known
     clusters: list[str] | None = None
+    sizes: list[Several] | None = None
 
 
 class _Transfer(_Told):

@@ -95,6 +95,7 @@ def _submission(model: GridModel, names: Sequence[str], job: np.void) -> Line:
         told = arrival + float(model.world.state.latency[origin])
         line = words.submission(world, names[origin], arrival, told)
     line.parts.extend(words.can_run_on(model.world.jobs.only_on(job)))
+    line.parts.extend(words.may_have(model.world.jobs.sizes_of(job)))
     return line
 
 

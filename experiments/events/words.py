@@ -87,6 +87,15 @@ def can_run_on(clusters: Sequence[str]) -> list[str]:
     return [f"it can run on {listed(clusters)} only"] if clusters else []
 
 
+def may_have(sizes: Sequence[int]) -> list[str]:
+    """Tell which sizes a job may be moulded to, if it may.
+
+    >>> may_have([]), may_have([1, 2, 8])
+    ([], ['it may have 1, 2 or 8 processors'])
+    """
+    return [f"it may have {listed([*map(str, sizes)], 'or')} processors"] if sizes else []
+
+
 def submission(world: str, through: str | None, arrival: float, told: float) -> Line:
     """Tell to whom a job is submitted, and when the global scheduler is told of it (s)."""
     if through is None:

@@ -153,9 +153,8 @@ def notes(
     """
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
-    lines = told(
-        {parameters.called(name): why for name, why in idle(scenario, stated.silent).items()}
-    )
+    useless = idle(scenario, stated.silent, stated.rigid)
+    lines = told({parameters.called(name): why for name, why in useless.items()})
     lines += [*_of_class(scenario), *(f"platform: {note}" for note in scenario.platform.notes)]
     given = scenario.to_dict()
     late = not_reached(given["platform"].get("changes", ()), all_left_at)

@@ -45,6 +45,7 @@ SIZE_ALONE = "the global scheduler reads the size of a job, not its components"
 NO_SPLIT = "the global scheduler splits no job"
 NO_ROUNDS = "no scheduler reads it, and there are no rounds that it judges"
 SILENT = "computation_fraction is 1: no job communicates"
+RIGID = "no job names several sizes"
 NO_ORDER = "the global scheduler takes components in any order"
 
 
@@ -94,6 +95,7 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
         lambda p, log: not log and p.computation_fraction == 1,
     ),
     (("mean_down_time",), "mean_up_time is 0", lambda p, log: p.mean_up_time == 0),
+    (("mouldable",), RIGID, lambda p, log: not log),
     (("period",), "advertise is change", lambda p, log: p.advertise == "change"),
     (PER_CLUSTER, "mode is not per-cluster", lambda p, log: not log and p.mode != "per-cluster"),
     (
@@ -219,10 +221,11 @@ def _not_selected(
         yield ("max_jumps",), f"selection is {chosen}"
 
 
-def idle(scenario: Scenario, silent: bool = False) -> dict[str, str]:
+def idle(scenario: Scenario, silent: bool = False, rigid: bool = False) -> dict[str, str]:
     """Return the parameters that were chosen for a scenario and mean nothing to it, and why.
 
-    Nothing is known of what the jobs of a log communicate, unless they are `silent`.
+    Nothing is known of what the jobs of a log communicate, unless they are `silent`, nor of their
+    other sizes, unless they are `rigid`.
     """
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
@@ -232,6 +235,8 @@ def idle(scenario: Scenario, silent: bool = False) -> dict[str, str]:
     }
     if silent and parameters.computation_fraction == 1 and "message_rate" in chosen:
         found.setdefault("message_rate", SILENT)
+    if rigid and "mouldable" in chosen:
+        found.setdefault("mouldable", RIGID)
     if not isinstance(scenario.workload, str | Path | None):
         of_sites = [name for name in ("local_share", *PARTITIONS) if name in chosen]
         found |= dict.fromkeys(of_sites, "each log is that of a site")

@@ -162,13 +162,13 @@ def counted(count: float, one: str, many: str = "") -> str:
     return f"{count:,.0f} {one if count == 1 else many or one + 's'}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names in a row, as a sentence has them.
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Return names in a row, as a sentence has them, with a word before the last.
 
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
+    >>> listed(["a", "b", "c"]), listed(["4", "8"], "or")
+    ('a, b and c', '4 or 8')
     """
-    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
+    return f" {last} ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
 
 
 def largest(values: Iterable[float | None]) -> float:

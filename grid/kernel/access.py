@@ -6,12 +6,14 @@ from typing import Any
 
 from grid.kernel.compile import compiled
 from grid.kernel.events import plan_failure, schedule
+from grid.kernel.execution_times import execution_time, predicted_time
 from grid.kernel.lifecycle.arrival import send
 from grid.kernel.lifecycle.execution import start_as_taken
 from grid.kernel.placing import REFUSED_START, clear_take, taken_for
+from grid.kernel.policies.policy_view import change_work
 from grid.kernel.queueing.fair_share import fold, unfold
 from grid.kernel.queueing.queues import after, first
-from grid.kernel.state import BREAK, NONE, State
+from grid.kernel.state import BREAK, LOCAL, NONE, State
 from grid.kernel.tables import between_runs
 
 
@@ -69,6 +71,30 @@ def start_split(
         state.refused += 1
         clear_take(state)
     return int(taken)
+
+
+@compiled()
+def mould(box: Any, slots: Any, job: int, row: int, size: int) -> None:
+    """Give a job that waits, globally or at a cluster, another size and row of execution times.
+
+    The global broker counted its work when it sent the job: it is told of the difference as of work
+    that is done.
+    """
+    state: State = box[0]
+    slot = slots[job]
+    work, cluster = slot.predicted_time * slot.size, slot.cluster
+    slot.times_row, slot.size = row, size
+    if slot.status != LOCAL:
+        return
+    staging = slot.staging if state.stages == 1 else 0.0
+    slot.execution_time = execution_time(state, slot, cluster) + staging
+    slot.predicted_time = predicted_time(state, slots, job, cluster) + staging
+    more = slot.predicted_time * size - work
+    state.left[cluster] += more
+    if state.at_once[cluster] == 1:
+        change_work(state.known, cluster, more)
+    else:
+        state.finished_work[cluster] -= more
 
 
 @compiled()

@@ -7,7 +7,8 @@ a column `size`, their sum, needless. Ordered ones are those of the first cluste
 so on, 0 where the job has none, such as ``0+20``. Users and applications are whole numbers; an
 empty cell says nothing of the job. Columns such as ``runtime@C1``, one for each cluster, say how
 long jobs run there; then a column `runtime` is needless, and the shortest of them stands for it. A
-column `problem_size` makes that of applications one of names: see `grid.logs.time_columns`.
+column `problem_size` makes that of applications one of names, and `sizes` has those that a job may
+be moulded to: see `grid.logs.time_columns`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from grid.logs.files import WHOLE_NUMBER, number, seconds, whole
 from grid.logs.time_columns import (
     ON_CLUSTER,
     PROBLEM_SIZE,
+    SIZES,
     Work,
     execution_times,
     is_of_times,
@@ -62,6 +64,7 @@ COLUMNS = (
     "user",
     "application",
 )
+ALL_COLUMNS = (*COLUMNS, PROBLEM_SIZE, SIZES)
 REQUIRED = ("arrival", "size", "runtime")
 
 
@@ -153,13 +156,18 @@ def jobs_and_times(
     }
     jobs = parsed(plain_columns, place, sites)
     times = execution_times(columns, where, place, clusters)
-    work = work_of(columns, where, place)
+    work = work_of(columns, jobs["size"].tolist(), where, place)
     if times is not None:
         jobs["times_row"] = np.arange(len(jobs))
         if "runtime" not in columns:
             jobs["runtime"] = times.shortest
     if work is None:
         return FromColumns(jobs, times, None, {}, sites)
+    for row in np.flatnonzero(jobs["components"].any(axis=1)).tolist() if work.sizes else ():
+        if work.sizes[row]:
+            raise WorkloadError(
+                f"{place(row)}: {SIZES} of a job with components; accepted: one of the two"
+            )
     jobs["application"], jobs["problem_size"] = work.application, work.problem_size
     names = dict(enumerate(work.applications))
     return FromColumns(jobs, times, None if "runtime" in columns else work, names, sites)
@@ -247,10 +255,8 @@ def check_header(where: str, header: list[str]) -> None:
             f"{', '.join(REQUIRED)}"
         )
     for name in header:
-        if name not in (*COLUMNS, PROBLEM_SIZE) and not name.startswith(ON_CLUSTER):
-            known = meant(
-                name, COLUMNS, f"accepted: {', '.join((*COLUMNS, PROBLEM_SIZE))}, runtime@CLUSTER"
-            )
+        if name not in ALL_COLUMNS and not name.startswith(ON_CLUSTER):
+            known = meant(name, ALL_COLUMNS, f"accepted: {', '.join(ALL_COLUMNS)}, runtime@CLUSTER")
             raise WorkloadError(f"{where}: unknown column {quoted(name)}; {known}")
         if header.count(name) > 1:
             raise WorkloadError(

@@ -180,6 +180,6 @@ class Log:
             self.communication,
             applied,
             size_note=self.size_note,
-            times=self.times and self.times.cut(jobs, self.records["runtime"]),
+            times=self.times and self.times.cut(jobs, self.records),
             applications=self.applications,
         )

@@ -2,7 +2,8 @@
 
 Either ``runtime@C1`` and so on, one for each cluster: seconds, nothing where a job cannot run. Or
 `application` and `problem_size`: the name of a model of PACE, and how much it is given; then the
-hardware of clusters says how long that takes or, of jobs with run times, is predicted to take.
+hardware of clusters says how long that takes or, of jobs with run times, is predicted to take. A
+column `sizes` beside these has the sizes that a job may be moulded to, such as ``4|8|16``.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ import numpy.typing as npt
 from grid.errors import GridError, WorkloadError
 from grid.foreign import plain, quoted
 from grid.jobs import LONGEST, SHORTEST_RUN, UNKNOWN, JobArray
-from grid.logs.files import number
+from grid.logs.files import number, whole
 from grid.names import meant
-from grid.workloads.execution_times import ExecutionTimes
+from grid.workloads.execution_times import NO_SIZES, ExecutionTimes
 
 ON_CLUSTER = "runtime@"
 """How the names of columns of execution times begin, before that of the cluster."""
 
 PROBLEM_SIZE = "problem_size"
+SIZES = "sizes"
 
 Evaluate = Callable[[str, int, float], Sequence[float]]
 """Takes an application, processors and a problem size; returns its time on each cluster, s."""
@@ -44,19 +46,23 @@ class Work:
         0 without an application.
     places : tuple of str
         Where each row comes from: what begins a message.
+    sizes : tuple of tuple of int
+        Of each row the processors that it may be moulded to, in increasing order, its own size
+        among them; none where it may not. Empty: no row may.
     """
 
     applications: tuple[str, ...]
     application: npt.NDArray[np.int64]
     problem_size: npt.NDArray[np.float64]
     places: tuple[str, ...]
+    sizes: tuple[tuple[int, ...], ...] = ()
 
     def evaluated(
         self, jobs: JobArray, clusters: Sequence[str], evaluate: Evaluate
     ) -> tuple[JobArray, ExecutionTimes]:
         """Return the jobs with how long what they compute takes on each cluster.
 
-        The run time of a job is the shortest of these.
+        The run time of a job is the shortest of these, with the processors that it was given.
 
         Raises
         ------
@@ -64,21 +70,29 @@ class Work:
             If a model, or what it is asked for, cannot be used: named by the row.
         """
         jobs = jobs.copy()
-        rows: dict[tuple[int, int, float], int] = {}
+        known: dict[tuple[int, int, float], Sequence[float]] = {}
         seconds: list[Sequence[float]] = []
-        questions = self.application.tolist(), jobs["size"].tolist(), self.problem_size.tolist()
-        for place, question in zip(self.places, zip(*questions, strict=True), strict=True):
-            if question in rows:
-                continue
-            try:
-                seconds.append(evaluate(self.applications[question[0]], *question[1:]))
-            except GridError as error:
-                raise WorkloadError(f"{place}: {error}") from None
-            rows[question] = len(rows)
-        which = [rows[question] for question in zip(*questions, strict=True)]
-        times = ExecutionTimes(tuple(clusters), np.array(seconds)[which])  # a row for each job
-        jobs["times_row"] = np.arange(len(jobs))
-        jobs["runtime"] = times.shortest
+        sizes: list[tuple[int, int]] = []
+        own = jobs["size"].tolist()
+        of_jobs = self.sizes or ((),) * len(own)
+        work = zip(self.places, self.application.tolist(), self.problem_size.tolist(), strict=True)
+        for job, (place, application, n) in enumerate(work):
+            first = len(seconds)
+            for size in of_jobs[job] or (own[job],):
+                question = application, size, n
+                if size == own[job]:
+                    jobs["times_row"][job] = len(seconds)
+                if question not in known:
+                    try:
+                        known[question] = evaluate(self.applications[application], size, n)
+                    except GridError as error:
+                        raise WorkloadError(f"{place}: {error}") from None
+                seconds.append(known[question])
+                sizes.append((size, first))
+        times = ExecutionTimes(
+            tuple(clusters), np.array(seconds), np.array(sizes) if any(self.sizes) else NO_SIZES
+        )
+        jobs["runtime"] = times.shortest[jobs["times_row"]]
         return jobs, times
 
 
@@ -89,7 +103,8 @@ def tells_times(name: str) -> bool:
 
 def is_of_times(name: str, columns: Mapping[str, Sequence[str]]) -> bool:
     """Tell whether a column is one of those that are read here."""
-    return tells_times(name) or (name == "application" and PROBLEM_SIZE in columns)
+    of_work = name == SIZES or (name == "application" and PROBLEM_SIZE in columns)
+    return of_work or tells_times(name)
 
 
 def execution_times(
@@ -157,15 +172,31 @@ def _time(cell: str) -> float:
 
 
 def work_of(
-    columns: Mapping[str, Sequence[str]], where: str, place: Callable[[int], str]
+    columns: Mapping[str, Sequence[str]],
+    own: Sequence[int],
+    where: str,
+    place: Callable[[int], str],
 ) -> Work | None:
     """Return what columns say that jobs compute, if they do.
+
+    Parameters
+    ----------
+    own : sequence of int
+        Processors that each job was given.
+    columns, where, place
+        As for `execution_times`.
 
     Raises
     ------
     WorkloadError
         If a column is missing or a cell cannot be used.
     """
+    if SIZES in columns and (PROBLEM_SIZE not in columns or "runtime" in columns):
+        found = "without" if PROBLEM_SIZE not in columns else "with runtime beside"
+        raise WorkloadError(
+            f"{where}: column {SIZES} {found} {PROBLEM_SIZE}; accepted: with application and "
+            f"{PROBLEM_SIZE}, whose models say how long jobs of other sizes run"
+        )
     if PROBLEM_SIZE not in columns:
         return None
     if any(name.startswith(ON_CLUSTER) for name in columns):
@@ -192,4 +223,23 @@ def work_of(
             raise WorkloadError(
                 f"{place(row)}: {PROBLEM_SIZE} is {quoted(cell)}; accepted: a number above 0"
             )
-    return Work(tuple(index), which, sizes, tuple(map(place, range(len(names)))))
+    mouldable = (
+        tuple(_sizes(cell, own[row], place(row)) for row, cell in enumerate(columns[SIZES]))
+        if SIZES in columns
+        else ()
+    )
+    return Work(tuple(index), which, sizes, tuple(map(place, range(len(names)))), mouldable)
+
+
+def _sizes(cell: str, own: int, place: str) -> tuple[int, ...]:
+    """Return the sizes that a job of a size may be moulded to, in increasing order."""
+    try:
+        found = {whole(part) for part in cell.split("|")} if cell else set()
+    except ValueError:
+        found = {0}
+    if min(found, default=1) < 1 or (found and own not in found):
+        raise WorkloadError(
+            f"{place}: {SIZES} is {quoted(cell)}; accepted: whole numbers from 1 such as 4|8|16, "
+            f"the size, {own}, among them; or nothing"
+        )
+    return tuple(sorted(int(size) for size in found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,10 @@ from grid.jobs import BY_RATES, JobArray
 from grid.names import meant
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+NO_SIZES = np.zeros((0, 2), np.int64)
+"""Of tables none of whose jobs may be moulded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +30,14 @@ class ExecutionTimes:
         Names of the clusters.
     seconds : array, shape (rows, clusters)
         Row ``times_row`` is that of a job; infinity where it cannot run.
+    sizes : int array, shape (rows, 2)
+        Where jobs may be moulded: with how many processors a row's times are reached, and the first
+        row of the same job, whose rows come together. Else without rows.
     """
 
     clusters: tuple[str, ...]
     seconds: Floats
+    sizes: Ints = field(default_factory=NO_SIZES.copy)
 
     @property
     def shortest(self) -> Floats:
@@ -58,22 +66,22 @@ class ExecutionTimes:
             )
         return self.seconds
 
-    def cut(self, jobs: JobArray, runtimes: Floats) -> ExecutionTimes:
+    def cut(self, jobs: JobArray, before: JobArray) -> ExecutionTimes:
         """Return them where jobs are killed, all of a job as much shorter as its run time.
 
         Parameters
         ----------
         jobs : JobArray
             With the run times that are left.
-        runtimes : array, shape (rows,)
-            What they were, by row.
+        before : JobArray
+            These jobs and others, with the run times that they had.
         """
-        told = jobs[jobs["times_row"] != BY_RATES]
-        rows, seconds = told["times_row"], self.seconds.copy()
-        shorter = told["runtime"] < runtimes[rows]
-        factors = told["runtime"][shorter] / runtimes[rows[shorter]]
-        seconds[rows[shorter]] *= factors[:, None]
-        return ExecutionTimes(self.clusters, seconds)
+        jobs, before = (each[each["times_row"] != BY_RATES] for each in (jobs, before))
+        first = self.sizes[:, 1] if len(self.sizes) else np.arange(len(self.seconds))
+        rows, (runtimes, left) = jobs["times_row"], np.ones((2, len(first)))
+        runtimes[before["times_row"]] = before["runtime"]
+        left[first[rows]] = np.minimum(jobs["runtime"] / runtimes[rows], 1.0)
+        return replace(self, seconds=self.seconds * left[first, None])
 
 
 def at_speeds(
@@ -147,10 +155,27 @@ def stacked(
     told = [each for each in times if each is not None]
     if not told:
         return [*jobs], None
-    moved, first = [], 0
+    moved, sizes, first = [], [NO_SIZES], 0
     for part, each in zip(jobs, times, strict=True):
         part = part.copy()
         part["times_row"][part["times_row"] != BY_RATES] += first
         moved.append(part)
-        first += 0 if each is None else len(each.seconds)
-    return moved, ExecutionTimes(told[0].clusters, np.concatenate([each.seconds for each in told]))
+        if each is not None:
+            own = each.sizes if len(each.sizes) else _rigid(part, each, first)
+            sizes.append(own + np.array([0, first]))
+            first += len(each.seconds)
+    mouldable = any(len(each.sizes) for each in told)
+    together = ExecutionTimes(
+        told[0].clusters,
+        np.concatenate([each.seconds for each in told]),
+        np.concatenate(sizes) if mouldable else NO_SIZES,
+    )
+    return moved, together
+
+
+def _rigid(jobs: JobArray, times: ExecutionTimes, above: int) -> Ints:
+    """Return `sizes` of a table none of whose jobs may be moulded; theirs are rows from `above`."""
+    sizes = np.stack([np.zeros(len(times.seconds), np.int64), np.arange(len(times.seconds))], 1)
+    told = jobs[jobs["times_row"] != BY_RATES]
+    sizes[told["times_row"] - above, 0] = told["size"]
+    return sizes

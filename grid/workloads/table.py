@@ -33,6 +33,8 @@ class Stated(NamedTuple):
         In words, how many processors the machine is taken to have, where its log leaves that open.
     partial : bool
         Some job cannot run on some cluster.
+    rigid : bool
+        No job names several sizes.
     """
 
     components: int = 0
@@ -42,6 +44,7 @@ class Stated(NamedTuple):
     homeless: int = 0
     size_note: str = ""
     partial: bool = False
+    rigid: bool = False
 
 
 NOTHING = Stated()
@@ -165,7 +168,10 @@ class Table:
         ordered = int((asking["request"] == ORDERED).sum())
         homeless = int((self.jobs["origin"] == ANYWHERE).sum())
         partial = self.times is not None and bool(np.isinf(self.times.seconds).any())
-        return Stated(len(asking), ordered, silent, without, homeless, self.size_note, partial)
+        rigid = self.times is None or not len(self.times.sizes)
+        return Stated(
+            len(asking), ordered, silent, without, homeless, self.size_note, partial, rigid
+        )
 
     def chunks(self) -> Iterator[JobArray]:
         """Yield the jobs in order of arrival, at most `CHUNK` rows at once."""

@@ -25,7 +25,9 @@ class Arrivals:
         self._sources.append(source)
         self._storage.state.exhausted = 0
 
-    def take_times(self, times: npt.NDArray[np.float64]) -> None:
+    def take_times(
+        self, times: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64] | None = None
+    ) -> None:
         """Take the execution times of jobs that have some of their own on each cluster.
 
         To be called before any comes, and before anybody is said to decide about them.
@@ -35,6 +37,9 @@ class Arrivals:
         times : array, shape (rows, clusters)
             Seconds, above 0, infinity where a job cannot run. The job's field ``times_row`` is its
             row.
+        sizes : array, shape (rows, 2), optional
+            Where jobs may be moulded: with how many processors a row's times are reached, and the
+            first row of the same job.
 
         Raises
         ------
@@ -43,6 +48,8 @@ class Arrivals:
         """
         check_times(times, self._storage.state.clusters)
         self._storage.take_times(times)
+        if sizes is not None:
+            self._storage.sizes = sizes
 
     def keep_waiting(self, jobs: int) -> None:
         """Let jobs come when fewer than so many wait globally, whatever their arrivals.

@@ -49,6 +49,45 @@ class Jobs:
         able[rows != BY_RATES] = np.isfinite(self.times[rows[rows != BY_RATES]])
         return able
 
+    @property
+    def mouldable(self) -> bool:
+        """Some jobs may be moulded, and somebody does."""
+        return len(self._storage.sizes) > 0
+
+    def mouldings(self, slot: int) -> tuple[Indices, Indices]:
+        """Return how a job may be moulded: rows of `times`, and the processors that each is with.
+
+        Of a job that may not be, that is its own row, or `BY_RATES`, and its size.
+        """
+        row, sizes = self["times_row"].item(slot), self._storage.sizes
+        if row == BY_RATES or not len(sizes):
+            return np.array([row]), np.array([self["size"].item(slot)])
+        first = sizes[row, 1]
+        rows = np.arange(first, np.searchsorted(sizes[:, 1], first, "right"))
+        return rows, sizes[rows, 0]
+
+    def sizes_of(self, job: np.void) -> list[int]:
+        """Return the sizes that a job, by its row, may be moulded to; none: it may not.
+
+        The row is among those that live, or of those that left.
+        """
+        row, sizes = int(job["times_row"]), self._storage.sizes
+        if row == BY_RATES or not len(sizes):
+            return []
+        first, begin = sizes[:, 1], sizes[row, 1]
+        found = sizes[begin : np.searchsorted(first, begin, "right"), 0].tolist()
+        return found if len(found) > 1 else []
+
+    def mould(self, slot: int, row: int) -> None:
+        """Give a job that waits the size and the execution times of another of its `mouldings`."""
+        storage, before = self._storage, self["times_row"].item(slot)
+        if row == before:
+            return
+        if storage.predicted is not None:
+            storage.predicted[slot] *= storage.times[row] / storage.times[before]
+        box, slots = storage.state.array, storage.tables.slots
+        access.mould(box, slots, slot, row, storage.sizes.item(row, 0))
+
     def only_on(self, job: np.void) -> list[str]:
         """Return the names of the clusters on which a job can run, if it cannot on all.
 

@@ -55,6 +55,9 @@ class Storage:
         depends on it.
     times : array, shape (rows, clusters)
         Execution times of jobs that have a row there (`grid.kernel.execution_times`), s.
+    sizes : array, shape (rows, 2)
+        Where jobs may be moulded: with how many processors a row's times are reached, and the first
+        row of the same job. Else without rows.
     predicted : array, shape (slots, clusters), or None
         Those expected of the job in each slot, where they are more than a run time over rates, s.
     """
@@ -70,6 +73,7 @@ class Storage:
         self.columns: dict[str, npt.NDArray[Any]] = {}
         self.usage: npt.NDArray[np.void] | None = None
         self.times: npt.NDArray[np.float64] = np.zeros((0, state.clusters))
+        self.sizes: npt.NDArray[np.int64] = np.zeros((0, 2), np.int64)
         self.predicted: npt.NDArray[np.float64] | None = None
         self.tables = Tables(
             box=state.array,
