@@ -275,15 +275,7 @@ class JobsReturned(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery(Message):
-    """Brokers next to each other talk of where a job can run (`agents.a4.discovery`).
-
-    Attributes
-    ----------
-    job : int
-        Its number.
-    """
-
-    job: int
+    """Brokers next to each other talk of resources (`agents.a4.discovery`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,11 +17,13 @@ import numpy as np
 
 from agents.messages import Message, ScheduleReport
 from agents.protocols import Grid
-from agents.view import Job
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.state import NONE
 from grid.streams import uniform
+
+FRESH = 2
+"""Periods of advertisements for which what a broker has noted counts."""
 
 ROUNDED = 1e-3
 """Sums of work may be so much less than none by rounding, processor-seconds."""
@@ -83,6 +85,8 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         Messages of schedulers, and of discovery, that it sent so far, and that were sent to it.
     below : int
         Clusters below it, or 1: its own.
+    noted : dict of int to Belief
+        What messages of discovery have told it of clusters, the newest of each.
     """
 
     def __init__(
@@ -108,6 +112,7 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         self.delay = delay
         self.sent = 0
         self.received = 0
+        self.noted: dict[int, Belief] = {}
 
     @property
     def above(self) -> Iterator[A4Broker]:
@@ -128,6 +133,21 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
             return beliefs
         at_once = world.state.at_once
         return [self._truth(each.cluster) if at_once[each.cluster] else each for each in beliefs]
+
+    def note(self, told: Iterable[Belief]) -> None:
+        """Take note of what is told of clusters other than its own, where it is newer."""
+        for belief in told:
+            if belief.cluster != self.cluster and belief.at >= self._noted_at(belief.cluster):
+                self.noted[belief.cluster] = belief
+
+    @property
+    def noted_age(self) -> float | None:
+        """How old what it has noted is now, s, mean over clusters; None: nothing."""
+        ages = [self.model.now - belief.at for belief in self.noted.values()]
+        return math.fsum(ages) / len(ages) if ages else None
+
+    def _noted_at(self, cluster: int) -> float:
+        return self.noted[cluster].at if cluster in self.noted else -math.inf
 
     @property
     def news(self) -> int:
@@ -248,6 +268,13 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         return lost, later
 
 
+def path(one: A4Broker, other: A4Broker) -> list[A4Broker]:
+    """Return the brokers on the shortest way from one to another, both included."""
+    up, down = [one, *one.above], [other, *other.above]
+    top = next(broker for broker in up if broker in down)
+    return [*up[: up.index(top) + 1], *down[: down.index(top)][::-1]]
+
+
 def beliefs_of(broker: A4Broker) -> list[Belief]:
     """Return what a broker says that it believes.
 
@@ -271,17 +298,33 @@ def beliefs_of(broker: A4Broker) -> list[Belief]:
     return beliefs
 
 
-def passed_on(
-    broker: A4Broker, kind: type[Message], to: A4Broker, job: Job, **content: Any
-) -> bool:
-    """Have a broker pass on a message of discovery about a job; tell whether it is there.
+def table_of(broker: A4Broker, told: Iterable[Belief] = ()) -> list[Belief]:
+    """Return a broker's capability table: what it believes of each cluster that it knows of.
+
+    Where several say something, that is the newest: what it says that it `believes`, of clusters
+    below it; what it has noted in the last `FRESH` periods, and what is `told` now, of any.
+    """
+    beliefs = beliefs_of(broker)
+    if not (broker.noted or told):
+        return beliefs
+    table = {belief.cluster: belief for belief in beliefs}
+    since = broker.model.now - FRESH * broker.model.world.advertising.period
+    noted = (belief for belief in broker.noted.values() if belief.at >= since)
+    for belief in (*noted, *told):
+        if belief.cluster not in table or belief.at > table[belief.cluster].at:
+            table[belief.cluster] = belief
+    return [table[cluster] for cluster in sorted(table)]
+
+
+def passed_on(broker: A4Broker, kind: type[Message], to: A4Broker, /, **content: Any) -> bool:
+    """Have a broker pass on a message of discovery; tell whether it is there.
 
     Raises
     ------
     GridError
         If the broker, of a user's class, does not tell.
     """
-    there: Any = broker.pass_on(kind, to, job=job.number, slot=job.slot, **content)
+    there: Any = broker.pass_on(kind, to, **content)
     if not isinstance(there, bool | np.bool_):
         raise GridError(
             f"{type(broker).__name__} of {broker.name}: pass_on: found {quoted(there)}; accepted: "

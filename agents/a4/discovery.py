@@ -1,136 +1,69 @@
-"""Resource discovery: which clusters can run a job, asked of one broker after the other, upwards.
+"""Resource discovery: which clusters can run a job, asked of one broker after the other.
 
-A broker answers from what it believes of the clusters below it when the question reaches it, a
-cluster's own from the truth. If no answer is good enough, the question is passed up (`muscle`,
-section 1). Each hop of question and answer takes the brokers' latency; what is lost is sent again.
+A broker answers from its capability table (`agents.a4.broker.table_of`) when the question reaches
+it, a cluster's own from the truth. If no answer is good enough, the question is passed up
+(`muscle`, section 1); one that is may be passed down to whom it is about, who knows better. Each
+hop of question and answer takes the brokers' latency; what is lost is sent again.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agents.a4.broker import A4Broker, beliefs_of, passed_on
-from agents.messages import Discovery, Message
+from agents.a4.broker import A4Broker, Belief, passed_on, path, table_of
+from agents.a4.questions import (
+    CapabilityTable,
+    Found,
+    Offer,
+    Offers,
+    ResourceAnswer,
+    ResourceQuestion,
+)
+from agents.messages import Message
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
 from grid.jobs import ANYWHERE
+from grid.platform.brokers import CHANGE
+from grid.settings import Checked, setting
 
 if TYPE_CHECKING:
     from agents.model import GridModel
 
 
-class Offer(NamedTuple):
-    """A cluster that can run a job.
-
-    Attributes
-    ----------
-    cluster : int
-        Its index.
-    finish : float
-        When the job is expected to finish there, s: at once if enough processors were free and
-        nothing waited, else when all processors have done the work that was left.
-    at : float
-        When that was true, s.
-    """
-
-    cluster: int
-    finish: float
-    at: float
-
-
-Offers = tuple[Offer, ...]
-
 ROUNDING = 1e-9
 """Relative difference of sums of work that tells nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceQuestion(Discovery):
-    """A broker asks the one above which clusters can run a job.
+@dataclass(frozen=True)
+class DiscoverySettings(Checked):
+    """Of A4."""
 
-    Attributes
-    ----------
-    slot : int
-        Where the world keeps the job.
-    way : tuple of A4Broker
-        The brokers asked so far, the first one first, the receiver last.
-    """
-
-    slot: int = field(repr=False)
-    way: tuple[A4Broker, ...] = field(repr=False)
-
-    def words(self) -> str:
-        """Return what the message says, for people."""
-        return f"asks where job {self.job} can run"
+    discovery: str = setting(
+        "up",
+        "Who answers where a job can run: the first broker upwards that knows; or, once one knows, "
+        "whom it is about, asked downwards (down).",
+        choices=("up", "down"),
+    )
+    capability_tables: str = setting(
+        "below",
+        "What a broker knows of clusters that are not below it: nothing; what the one above tells "
+        "it (push), what answers tell that pass it (pull), or both.",
+        choices=("below", "push", "pull", "both"),
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceAnswer(Discovery):
-    """A broker tells the one below, which has asked, which clusters can run a job.
-
-    Attributes
-    ----------
-    slot : int
-        Where the world keeps the job.
-    way : tuple of A4Broker
-        The brokers that the answer has yet to reach, the receiver last.
-    found : Found
-        The answer.
-    """
-
-    slot: int = field(repr=False)
-    way: tuple[A4Broker, ...] = field(repr=False)
-    found: Found = field(repr=False)
-
-    def content(self) -> dict[str, Any]:
-        """Return what the message says, for programs: only what JSON can hold."""
-        return {"job": self.job, **self.found.content()}
-
-    def words(self) -> str:
-        """Return what the message says, for people."""
-        first = self.found.cluster
-        return f"job {self.job} can run on {first}" if first else f"job {self.job} can run nowhere"
-
-
-class Found(NamedTuple):
-    """What is answered to the question which clusters can run a job.
-
-    Attributes
-    ----------
-    broker : str
-        Who answers.
-    offers : tuple of Offer
-        Of the clusters below that broker, the earliest finish first.
-    hops : int
-        Messages that question and answer take between brokers, if none is lost.
-    cluster : str or None
-        Name of the cluster of the first offer.
-    """
-
-    broker: str
-    offers: Offers
-    hops: int
-    cluster: str | None
-
-    def content(self) -> dict[str, Any]:
-        """Return it for programs: only what JSON can hold."""
-        finish = self.offers[0].finish if self.offers else None
-        offers = len(self.offers)
-        return {
-            "answered": self.broker,
-            "hops": self.hops,
-            "offers": offers,
-            "cluster": self.cluster,
-            "finish": finish,
-        }
-
-
-def offers(broker: A4Broker, size: int, times: Sequence[float], deadline: float) -> Offers | None:
+def offers(
+    broker: A4Broker,
+    size: int,
+    times: Sequence[float],
+    deadline: float,
+    told: Sequence[Belief] = (),
+) -> Offers | None:
     """Return which clusters a broker offers for a job; None if it passes the question up.
 
     It does so if it knows of no cluster where the job is expected to meet its deadline and there
@@ -147,6 +80,8 @@ def offers(broker: A4Broker, size: int, times: Sequence[float], deadline: float)
         Its execution time on each cluster, s.
     deadline : float
         s; infinity: any cluster will do.
+    told : sequence of Belief
+        What others have told it of clusters.
 
     Returns
     -------
@@ -156,7 +91,7 @@ def offers(broker: A4Broker, size: int, times: Sequence[float], deadline: float)
     model = broker.model
     now, found = model.now, []
     sent, at_once = model.world.known["work"], model.world.state.at_once
-    for cluster, free, up, waiting, left, at in beliefs_of(broker):
+    for cluster, free, up, waiting, left, at in table_of(broker, told):
         if size <= up and times[cluster] < math.inf:
             work = left
             if broker.parent is None or at_once[cluster]:
@@ -180,6 +115,7 @@ class DiscoveryScheduler(GlobalScheduler):
     """
 
     uses_deadlines = True
+    settings_type = DiscoverySettings
     splits = False
     max_jumps = math.inf  # jobs that wait for an answer hold back nobody
     label = "A4"
@@ -189,6 +125,10 @@ class DiscoveryScheduler(GlobalScheduler):
         super().__init__(model)
         self._news: dict[int, bool] = {}  # of each job (slot) that asks, if there was news since
         self._found: list[tuple[Job, Found]] = []
+        self._goes_down = self.settings.discovery == "down"
+        self._pulls = self.settings.capability_tables in ("pull", "both")
+        self._pushes = self.settings.capability_tables in ("push", "both")
+        self._next_push = 0.0  # s
 
     def place(self, job: Job) -> Answer:
         """Choose the first offer, if it is known without delay."""
@@ -202,13 +142,17 @@ class DiscoveryScheduler(GlobalScheduler):
         return self.clusters[found.offers[0].cluster] if found.offers else None
 
     def receive(self, message: Message) -> None:
-        """Have a broker answer a question or pass it up, or pass an answer down."""
+        """Have a broker answer or pass on a question, pass on an answer, or note what is told."""
+        if isinstance(message, CapabilityTable):
+            message.broker.note(message.beliefs)
         if not isinstance(message, ResourceQuestion | ResourceAnswer):
             return
         job = Job(self.model.world, message.slot)
         if isinstance(message, ResourceQuestion):
-            found = self._asked(job, message.way)
+            found = self._asked(job, message.way, message.told)
         else:
+            if self._pulls:
+                message.way[-1].note(message.found.told)
             found = self._answered(job, message.way, message.found)
         if found is not None:
             self._found.append((job, found))
@@ -236,25 +180,82 @@ class DiscoveryScheduler(GlobalScheduler):
         )
         return broker
 
-    def _asked(self, job: Job, way: tuple[A4Broker, ...]) -> Found | None:
-        """Have the last broker of a way answer or pass the question up; None: that takes time."""
+    def _asked(
+        self, job: Job, way: tuple[A4Broker, ...], told: tuple[Belief, ...] = ()
+    ) -> Found | None:
+        """Have the last broker of a way answer or pass the question on; None: that takes time."""
+        if len(way) == 1:
+            self._push()
         times = self.model.pace.predict([job.slot])[0].tolist()
-        while (answer := offers(way[-1], job.size, times, job.deadline)) is None:
-            asked, above = way[-1], way[-1].parent
-            assert above is not None
-            way = (*way, above)
-            if not passed_on(asked, ResourceQuestion, above, job, way=way):
+        while True:
+            asked = way[-1]
+            answer = offers(asked, job.size, times, job.deadline, told)
+            to = asked.parent if answer is None else self._lower(way, answer, job.deadline)
+            if to is None:
+                break
+            way = (*way, to)
+            if self._goes_down:  # else nobody needs it
+                told = tuple(table_of(asked, told))
+            facts = {"job": job.number, "slot": job.slot, "way": way, "told": told}
+            if not passed_on(asked, ResourceQuestion, to, **facts):
                 return None
+        assert answer is not None
         cluster = self.clusters[answer[0].cluster].name if answer else None
-        return self._answered(job, way, Found(way[-1].name, answer, 2 * len(way) - 2, cluster))
+        back = path(way[0], asked)
+        known: tuple[Belief, ...] = ()
+        if self._pulls:
+            able = {offer.cluster for offer in answer}
+            known = tuple(each for each in table_of(asked, told) if each.cluster in able)
+        hops = len(way) + len(back) - 2
+        return self._answered(job, back, Found(asked.name, answer, hops, cluster, known))
+
+    def _lower(self, way: tuple[A4Broker, ...], answer: Offers, deadline: float) -> A4Broker | None:
+        """Return whom the last broker of a way asks that knows better; None: it answers itself.
+
+        That is who is next on the way to the cluster that it would answer. It asks nobody twice: if
+        there is nobody left, it passes the question up.
+        """
+        if not self._goes_down or not answer or answer[0].finish > deadline:
+            return None
+        asked = way[-1]
+        for offer in answer:
+            if offer.finish > deadline:
+                break
+            cluster = self.model.clusters[offer.cluster].broker
+            if cluster in way:
+                return None  # it has said so itself
+            to = path(asked, cluster)[1]
+            if to not in way:
+                return to
+        return asked.parent
+
+    def _push(self) -> None:
+        """Have brokers tell those below them what else they know, if it is time to."""
+        model = self.model
+        if not self._pushes or model.now < self._next_push:
+            return
+        advertising = model.world.advertising
+        self._next_push = model.now + (0.0 if advertising.when == CHANGE else advertising.period)
+        own = [cluster.broker for cluster in model.clusters]
+        for broker in (*sorted(model.brokers, key=lambda each: each.hops), *own):
+            above = broker.parent
+            assert above is not None
+            below = {belief.cluster for belief in broker.believes()}
+            beliefs = tuple(each for each in table_of(above) if each.cluster not in below)
+            facts = {"broker": broker, "beliefs": beliefs}
+            if beliefs and passed_on(above, CapabilityTable, broker, **facts):
+                broker.note(beliefs)
 
     def _answered(self, job: Job, way: Sequence[A4Broker], found: Found) -> Found | None:
         """Have the last broker of a way pass an answer down; None: that takes time."""
         while len(way) > 1:
             *down, above = way
             way = tuple(down)
-            if not passed_on(above, ResourceAnswer, way[-1], job, way=way, found=found):
+            facts = {"job": job.number, "slot": job.slot, "way": way, "found": found}
+            if not passed_on(above, ResourceAnswer, way[-1], **facts):
                 return None
+            if self._pulls:
+                way[-1].note(found.told)
         watcher = self.model.world.watcher
         if watcher is not None:
             content = found.content()

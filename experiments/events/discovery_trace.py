@@ -50,7 +50,9 @@ class Asking:
         lines = [Line(begun, [f"{brokers[0]} is asked which clusters can run it"])]
         if questions:
             passed = ", then ".join(brokers[1:-1])
-            lines[0].parts.append(f"and passes the question up to {passed}")
+            down = any(each.get("down") for each in questions)
+            way = "and the question goes on to" if down else "and passes the question up to"
+            lines[0].parts.append(f"{way} {passed}")
         if self._in_vain:
             answer = "none; the job waits for news of clusters"
         else:

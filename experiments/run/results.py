@@ -137,12 +137,14 @@ def _brokers(model: GridModel) -> list[dict[str, Any]]:
     """Return what each broker above those of clusters knew and carried; none if that is all."""
     if model.world.state.at_once.all() and not model.brokers:
         return []
+    noting = any(broker.noted for broker in model.brokers)
     return [
         {
             "name": broker.name,
             "level": broker.hops + 1,
             "clusters": broker.below,
             "mean_age": broker.mean_age,
+            **({"noted": len(broker.noted), "noted_age": broker.noted_age} if noting else {}),
             "messages": {
                 "sent": broker.sent + (broker.news if broker.parent else 0),
                 "received": broker.received + broker.news,

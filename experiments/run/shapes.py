@@ -121,6 +121,8 @@ class BrokerNumbers(Shape):
     level: Count
     clusters: Count
     mean_age: NonNegative
+    noted: Count = 0
+    noted_age: Known = None
     messages: dict[str, Count]
 
 

@@ -136,7 +136,9 @@ class RunTotals:
         Of each broker above those of clusters, the global one first: its ``name``, its ``level``,
         from 1 for the global one down, how many ``clusters`` are below it, the ``mean_age`` of what
         it believed of them (s; `agents.a4.A4Broker.mean_age`) and the ``messages`` that it
-        ``sent`` and ``received``; none if the global one, alone, knew the present state.
+        ``sent`` and ``received``; where discovery fills tables, of how many clusters it has
+        ``noted`` something, and the ``noted_age`` of that at the end (s); none if the global one,
+        alone, knew the present state.
     cluster_messages : list of dict of str to int
         Messages ``sent`` by each cluster's broker, and ``received``: addressed to it.
     refused_starts : int
