@@ -7,7 +7,7 @@ the brokers' links have there; what schedulers say to each other travels in `age
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -135,9 +135,12 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         return [self._truth(each.cluster) if at_once[each.cluster] else each for each in beliefs]
 
     def note(self, told: Iterable[Belief]) -> None:
-        """Take note of what is told of clusters other than its own, where it is newer."""
+        """Take note of what is told of clusters other than its own, where that is newer.
+
+        Of what is as new, that with more work left, in which jobs sent since are reckoned.
+        """
         for belief in told:
-            if belief.cluster != self.cluster and belief.at >= self._noted_at(belief.cluster):
+            if belief.cluster != self.cluster and _is_newer(belief, self.noted):
                 self.noted[belief.cluster] = belief
 
     @property
@@ -145,9 +148,6 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         """How old what it has noted is now, s, mean over clusters; None: nothing."""
         ages = [self.model.now - belief.at for belief in self.noted.values()]
         return math.fsum(ages) / len(ages) if ages else None
-
-    def _noted_at(self, cluster: int) -> float:
-        return self.noted[cluster].at if cluster in self.noted else -math.inf
 
     @property
     def news(self) -> int:
@@ -298,6 +298,11 @@ def beliefs_of(broker: A4Broker) -> list[Belief]:
     return beliefs
 
 
+def _is_newer(belief: Belief, than: Mapping[int, Belief]) -> bool:
+    known = than.get(belief.cluster)
+    return known is None or (belief.at, belief.left) > (known.at, known.left)
+
+
 def table_of(broker: A4Broker, told: Iterable[Belief] = ()) -> list[Belief]:
     """Return a broker's capability table: what it believes of each cluster that it knows of.
 
@@ -311,7 +316,7 @@ def table_of(broker: A4Broker, told: Iterable[Belief] = ()) -> list[Belief]:
     since = broker.model.now - FRESH * broker.model.world.advertising.period
     noted = (belief for belief in broker.noted.values() if belief.at >= since)
     for belief in (*noted, *told):
-        if belief.cluster not in table or belief.at > table[belief.cluster].at:
+        if _is_newer(belief, table):
             table[belief.cluster] = belief
     return [table[cluster] for cluster in sorted(table)]
 

@@ -202,12 +202,30 @@ class DiscoveryScheduler(GlobalScheduler):
         assert answer is not None
         cluster = self.clusters[answer[0].cluster].name if answer else None
         back = path(way[0], asked)
-        known: tuple[Belief, ...] = ()
-        if self._pulls:
-            able = {offer.cluster for offer in answer}
-            known = tuple(each for each in table_of(asked, told) if each.cluster in able)
+        known = self._reckoned(table_of(asked, told), answer, job.size, times)
+        asked.note(known[:1])
         hops = len(way) + len(back) - 2
-        return self._answered(job, back, Found(asked.name, answer, hops, cluster, known))
+        told = known if self._pulls else ()
+        return self._answered(job, back, Found(asked.name, answer, hops, cluster, told))
+
+    def _reckoned(
+        self, table: Sequence[Belief], answer: Offers, size: int, times: Sequence[float]
+    ) -> tuple[Belief, ...]:
+        """Return what was believed of the clusters of an answer, in its order.
+
+        The job is reckoned to be on the first, else all that ask before there is news of it would
+        be offered the same cluster. Nothing if tables are of clusters below only.
+        """
+        if not (self._pulls or self._pushes) or not answer:
+            return ()
+        believed = {belief.cluster: belief for belief in table}
+        first, *rest = (believed[offer.cluster] for offer in answer)
+        with_job = first._replace(
+            free=max(0, first.free - size),
+            waiting=first.waiting + (size > first.free),
+            left=first.left + size * times[first.cluster],
+        )
+        return with_job, *rest
 
     def _lower(self, way: tuple[A4Broker, ...], answer: Offers, deadline: float) -> A4Broker | None:
         """Return whom the last broker of a way asks that knows better; None: it answers itself.
