@@ -121,14 +121,16 @@ def _book(free_at: Any, size: int, now: float, execution_time: float, commit: bo
 
 
 class EarliestCompletionScheduler(GlobalScheduler):
-    """ECT: to the cluster where the job is expected to end first.
+    """ECT: to the cluster where the job is expected to end first, by a book of its own.
 
-    It keeps its own book of when each processor will be free, as if every cluster served its jobs
-    first come, first served, from the predictions of PACE.
+    The book says when each processor will be free, as if every cluster served its jobs first come,
+    first served, and they ran for what PACE predicts. Ends at other times correct it only where
+    nothing is left: a cluster all of whose jobs are known to have ended is taken to be free.
     """
 
     only_chooses, reads_components = True, False
     label = "ECT"
+    goes_by = "its own book of when processors will be free"
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)
@@ -139,6 +141,8 @@ class EarliestCompletionScheduler(GlobalScheduler):
         now, size, pace = self.model.now, job.size, self.model.pace
         best, earliest = None, np.inf
         for cluster in self.clusters:
+            if cluster.unfinished == 0:
+                self._free_at[cluster.index][:] = 0.0
             if size <= cluster.up:
                 time = pace.predict_one(job.slot, cluster.index)
                 end = _book(self._free_at[cluster.index], size, now, time, False)

@@ -135,6 +135,9 @@ class GlobalScheduler(Scheduler, GlobalRules):
     stays_home: ClassVar[bool] = False
     """No job runs elsewhere than where it was submitted, so that none is moved."""
 
+    goes_by: ClassVar[str] = ""
+    """What it decides by beside what its broker knows, in words; it changes what is told alone."""
+
     def __init__(self, model: Grid) -> None:
         super().__init__(model)
         self.name = self.called()

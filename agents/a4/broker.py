@@ -85,6 +85,8 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         Messages of schedulers, and of discovery, that it sent so far, and that were sent to it.
     below : int
         Clusters below it, or 1: its own.
+    first : int
+        Index of the first of these.
     noted : dict of int to Belief
         What messages of discovery have told it of clusters, the newest of each.
     """
@@ -107,6 +109,10 @@ class A4Broker(mesa.Agent):  # type: ignore[misc]
         index = NONE if parent is None or cluster != NONE else names.index(name)
         self._rows = np.flatnonzero(model.world.tables.beliefs["broker"] == index)
         self.below = len(self._rows) if cluster == NONE else 1
+        below = model.world.tables.beliefs["cluster"][self._rows]
+        self.first: int = (
+            int(below.min(initial=model.world.clusters)) if cluster == NONE else cluster
+        )
         self.hops: int = 0 if parent is None else parent.hops + 1
         self.latency = latency
         self.delay = delay

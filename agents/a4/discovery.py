@@ -102,7 +102,9 @@ def offers(
             finish = now + wait + times[cluster]
             found.append(Offer(cluster, finish, at))
     if len(found) > 1:
-        found.sort(key=lambda offer: (offer.finish, offer.cluster))
+        # Of equals those from its own on, else all brokers would choose the same.
+        clusters = model.world.clusters
+        found.sort(key=lambda offer: (offer.finish, (offer.cluster - broker.first) % clusters))
     enough = broker.parent is None or (found and found[0].finish <= deadline)
     return tuple(found) if enough else None
 

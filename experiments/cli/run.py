@@ -262,7 +262,8 @@ def _replicate(
         from experiments.run.files import check_folder
         from experiments.show.numbers import counted
         from experiments.show.run_tables import print_replications
-        from experiments.sweeps.replications import NOT_RANDOM, replicate, write
+        from experiments.sweeps.observations import NOT_RANDOM
+        from experiments.sweeps.replications import replicate, write
         from experiments.sweeps.run_store import RUNS
         from experiments.sweeps.sweep import cores
 

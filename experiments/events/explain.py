@@ -53,7 +53,10 @@ def explain(
     result = ResultFiles.read(folder)
     path = Path(folder) / log.EVENTS if path is None else Path(path)
     sizes = {each.name: each.size for each in result.platform.clusters}
-    around = Surroundings(sizes, *_heard_at_once(result), result.parameters.mode == "batch")
+    name = result.summary["global"]
+    goes_by = global_scheduler(name).goes_by if name in GLOBAL else ""
+    batch = result.parameters.mode == "batch"
+    around = Surroundings(sizes, *_heard_at_once(result), batch, goes_by)
     silent = not has_a_say(result.summary["global"], len(sizes))
     tellers: dict[Identity, Teller] = {}
     rules = result.summary["local"], _selection(result)

@@ -58,6 +58,8 @@ class Surroundings:
 
     Attributes
     ----------
+    goes_by : str
+        What the global scheduler decides by beside what it knows of clusters, in words.
     free, away : dict of str to int
         Processors of each cluster that are free, and that are away: drained, failed or not yet
         there.
@@ -75,7 +77,9 @@ class Surroundings:
         at_once: Container[str] = (),
         in_no_time: Container[str] = (),
         batch: bool = False,
+        goes_by: str = "",
     ) -> None:
+        self.goes_by = goes_by
         self.free = dict(sizes)
         self.away = dict.fromkeys(sizes, 0)
         self.waiting: dict[str, dict[Identity, float]] = {name: {} for name in sizes}

@@ -57,6 +57,7 @@ class Teller:
         self._lines: list[Line] = []
         self._setbacks: list[int] = []  # lines with which failures or its return begin
         self.size = self._needs = 0  # that, and what a schedule says since
+        self._mouldable = False
         self.deadline = math.inf
         self.job = job
         self.through: str | None = None
@@ -205,7 +206,7 @@ class Teller:
 
     def _submitted(self, event: Event, time: float) -> None:
         self.size = self._needs = event["size"]
-        self.arrival = time
+        self.arrival, self._mouldable = time, "sizes" in event
         if event["deadline"] is not None:
             self.deadline = event["deadline"]
         to = event["receiver"]
@@ -241,6 +242,8 @@ class Teller:
         known = sorted(each for each in (report, view) if each is not None)
         self._decision = [Line(None, [f"{world} {words}"]) for _, words in known]
         self._view = None if view is None else self._decision[known.index(view)]
+        if self._around.goes_by:
+            self._decision.append(Line(None, [f"{world} goes by {self._around.goes_by}"]))
         self._decided, self._chosen = time, cluster
         if time > self._known:
             why = [*self._were_away([cluster])]
@@ -274,9 +277,8 @@ class Teller:
         others = {job: at for job, at in self._around.waiting[where].items() if job != self.job}
         before = sorted(job for job, at in others.items() if at < time)
         self._came = [job for job, at in others.items() if at == time]
-        room = self._around.room(where)
         self._found_away = self._most_away = self._around.away[where]
-        self._found = [f"it needs {processors(self._needs)} and found {room}"]
+        self._found = [f"found {self._around.room(where)}"]
         if holders := self._around.holders(where):
             self._found.append(f"{name_jobs(tuple(holders))} running there")
         if before:
@@ -330,9 +332,9 @@ class Teller:
         if decides_itself and time > self._known and (trigger := self._around.reported(time)):
             self._tell(None, f"{world} allocates jobs then, for {trigger}")
         held = {job: len(event["resources"][at]) for at, job in enumerate(jobs)}
-        if held[self.job] != self._needs:
-            self._needs = held[self.job]
-            line.parts.append(f"with {processors(self._needs)}")
+        self._needs = held[self.job]
+        if self._mouldable:
+            line.parts.append(f"on {processors(self._needs)}")
         for space in event["spaces"]:
             if self.job in identities(space):
                 self._lines += composition(cluster, space, held)
@@ -353,7 +355,9 @@ class Teller:
             if self._landed is None:
                 self._tell(None, f"{waited} to be given processors")
             else:
-                self._tell(None, f"{waited} there", *self._found, *_together(self._came, "came"))
+                found, *others = self._found
+                told = [f"it needs {processors(held)} and {found}", *others]
+                self._tell(None, f"{waited} there", *told, *_together(self._came, "came"))
                 if self._gathering is not None:
                     self._lines[-1].parts.extend(self._gathering.told)
             why = self._backfilling.take()

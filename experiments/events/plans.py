@@ -71,11 +71,15 @@ class Plans:
             if between:
                 lines.append(words.plans(self._scheduler, between))
             lines.append(words.plan(self._scheduler, last))
-        for line, size in (
-            (lines[0], self._sizes[:1]),
-            (lines[-1], self._sizes[-1:] if between else []),
-        ):
-            line.parts.extend(f"on {processors(each)}" for each in size)
+        if self._sizes:
+            of_plans = [self._sizes[:1], *([self._sizes[1:-1]] if self._sizes[2:] else [])]
+            of_plans += [self._sizes[-1:]] if self._sizes[1:] else []
+            plans = [line for line in lines if line not in self._report]
+            for line, sizes in zip(plans, of_plans, strict=True):
+                least, most = min(sizes), max(sizes)
+                line.parts.append(
+                    f"on {processors(most) if least == most else f'{least} to {processors(most)}'}"
+                )
         self._places, self._sizes, self._report = [], [], []
         return lines
 

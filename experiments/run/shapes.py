@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import pydantic
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -200,6 +200,7 @@ class SummaryShape(Shape):
     wall_s: NonNegative
     simulated_s: NonNegative
     brokers: list[BrokerNumbers] = []
+    execution_times: Literal["given"] | None = None
     classes: list[ClassNumbers] = []
     applications: ApplicationNumbers | None = None
     users: UserNumbers | None = None

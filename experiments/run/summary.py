@@ -102,6 +102,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
     }
     if result.platform.brokers:
         summary["brokers"] = result.brokers
+    if result.stated.timed:
+        summary["execution_times"] = "given"
     if result.classes:
         summary["classes"] = result.classes
     if of_each := result.applications:

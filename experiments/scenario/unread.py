@@ -27,7 +27,7 @@ SYNTHETIC = (
 )
 STAGING = ("staging_time", "staging_data")
 PARTITIONS = ("partitions", "partition_field")
-LOGS = (*PARTITIONS, "load_factor", "window_start", "window_end", "speeds", "kill_at_request")
+LOGS = (*PARTITIONS, "load_factor", "window_start", "window_end", "kill_at_request")
 
 ORIGINS = ("local_share", "queue_shares")
 UNSEEN = {
@@ -39,6 +39,8 @@ OF_JOBS = {*SYNTHETIC, *LOGS, *UNSEEN}
 OF_JOBS_AND_DEADLINES = {*OF_JOBS, "warmup", "assign_deadlines", *RATIOS, "service_classes"}
 OF_ARRIVALS = {"clusters", "nodes"}
 """Parameters of the platform that synthetic arrivals follow, but for those in rounds."""
+OF_DRAWN_DEADLINES = {"speeds"}
+"""Parameters of the platform that drawn deadlines follow."""
 
 NO_LINKS = "the global scheduler takes no account of links"
 SIZE_ALONE = "the global scheduler reads the size of a job, not its components"
@@ -59,7 +61,7 @@ Condition = Callable[[Parameters, bool], bool]
 WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     (SYNTHETIC, "a log gives the jobs", lambda p, log: log),
     (("mode",), "a log runs in mode open", lambda p, log: log and p.mode == "batch"),
-    (LOGS, "there is no log", lambda p, log: not log),
+    ((*LOGS, "speeds"), "there is no log", lambda p, log: not log),
     (
         (
             "sizes",
@@ -248,7 +250,8 @@ def of_jobs(scenario: Scenario) -> set[str]:
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
     if scenario.workload is not None:
-        found = OF_JOBS_AND_DEADLINES - {"mode"}
+        of_deadlines = OF_DRAWN_DEADLINES if scenario.draws_deadlines else set()
+        found = OF_JOBS_AND_DEADLINES - {"mode"} | of_deadlines
     elif parameters.mode == "batch":
         found = OF_JOBS_AND_DEADLINES
     else:

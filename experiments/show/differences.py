@@ -117,11 +117,13 @@ def same_deadlines(one: Ran, other: Ran) -> bool:
 def both(one: Ran, other: Ran) -> pd.DataFrame:
     """Return of each job that left both runs its rows there, `row_x` and `row_y`, and its works.
 
-    A job is known by its number, its size and, unless it comes with a round, which begins when the
-    one before it is done, its arrival; where sites use the same numbers, by its work too.
+    A job is known by its number, its size, unless that was chosen in a run, and, unless it comes
+    with a round, which begins when the one before it is done, its arrival; where sites use the same
+    numbers, by its work too.
     """
     in_rounds = any(_in_rounds(ran.summary) for ran in (one, other))
-    names = ["job", "size", *([] if in_rounds else ["arrival"])]
+    moulded = any(ran.summary["parameters"].get("mouldable") for ran in (one, other))
+    names = ["job", *([] if moulded else ["size"]), *([] if in_rounds else ["arrival"])]
     tables = []
     for ran in (one, other):
         rows = ran.jobs[names].assign(row=np.arange(len(ran.jobs)), work=ran.work)
@@ -158,7 +160,7 @@ def _drawn_deadlines(ran: Ran) -> Any:
         return None
     given = _parameters(ran)
     ratios = given.service_classes or (given.min_deadline_ratio, given.max_deadline_ratio)
-    return ratios, ran.summary["seed"], ran.platform.rates.min()
+    return ratios, ran.summary["seed"], ran.platform.rates.min(), given.speeds
 
 
 def _parameters(ran: Ran) -> Parameters:

@@ -184,9 +184,13 @@ class Ran:
 
     @cached_property
     def work(self) -> Floats:
-        """How long each job runs on a cluster of rate 1, s; NaN where it was split or staged."""
+        """How long each job runs on a cluster of rate 1, s; NaN where nothing tells.
+
+        Nothing does where it was split or staged, or jobs have execution times of their own.
+        """
         rate = np.full(len(self.jobs), np.nan)
-        if not any(self.summary["parameters"].get(name) for name in STAGING):
+        staged = any(self.summary["parameters"].get(name) for name in STAGING)
+        if not (staged or self.summary.get("execution_times")):
             rate[self.parts.job] = self.platform.rates[self.parts.cluster]
             rate[self.split] = np.nan
         ran: Floats = (self.jobs["finish"] - self.jobs["start"]).to_numpy(np.float64)

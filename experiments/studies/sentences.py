@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 
 from experiments.scenario.assignments import shown
-from experiments.scenario.unread import OF_ARRIVALS, OF_JOBS_AND_DEADLINES
+from experiments.scenario.unread import OF_ARRIVALS, OF_DRAWN_DEADLINES, OF_JOBS_AND_DEADLINES
 from experiments.show.labels import label, scale_of_difference, told
 from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.tables import EFFECT
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
-from experiments.sweeps.replications import why_left
-from experiments.sweeps.statistics import is_random
+from experiments.sweeps.observations import seeds_matter, why_left
 from grid.metrics.stability import GREW
 
 if TYPE_CHECKING:
@@ -78,6 +77,8 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
 def _of_other_jobs(outcome: StudyTables) -> str:
     """Return which differences are not of the same jobs: those between what changes them."""
     of_jobs = OF_JOBS_AND_DEADLINES | (set() if outcome.provenance.get("inputs") else OF_ARRIVALS)
+    if (outcome.runs.get("drawn_deadlines", pd.Series(dtype=float)) > 0).any():
+        of_jobs |= OF_DRAWN_DEADLINES
     study, unread = outcome.study, outcome.provenance.get("unread", {})
     read = [set(study.vary) - {*unread.get(policy.label, ())} for policy in study.compared]
     of_jobs &= set().union(*read)
@@ -298,7 +299,7 @@ def _not_random(outcome: StudyTables) -> pd.DataFrame:
     """Return the points that seeds change nothing of: of logs that are replayed whole."""
     return outcome.points[
         [
-            outcome.whole_logs and len(each) > 1 and not is_random(each)
+            outcome.whole_logs and len(each) > 1 and not seeds_matter(each)
             for each in _runs_of_points(outcome)
         ]
     ]

@@ -14,7 +14,7 @@ from experiments.scenario.jobs import paths_of
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.executors import unseen_steps
 from experiments.sweeps.inputs import read_once
-from experiments.sweeps.replications import observe_run
+from experiments.sweeps.observations import observe_run
 from experiments.sweeps.sweep import Observation, Runnable
 
 

@@ -15,7 +15,7 @@ from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition
 from experiments.studies.tables import COUNTS, StudyTables
 from experiments.studies.workloads import WINDOW
-from experiments.sweeps.replications import LEFT, is_reason
+from experiments.sweeps.observations import LEFT, is_reason
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant

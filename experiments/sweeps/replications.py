@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,12 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from agents.model import GridModel
 from experiments.run.files import REPLICATIONS
-from experiments.run.observed import Observed
-from experiments.run.own_metrics import FAILED, tell_failures
-from experiments.run.results import Result
-from experiments.run.totals import deadlines_from, why_unfinished
+from experiments.run.own_metrics import FAILED
+from experiments.run.totals import deadlines_from
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.display import Shown
@@ -30,8 +26,17 @@ from experiments.show.numbers import counted
 from experiments.studies.outputs import new_files, write_csv
 from experiments.sweeps.executors import unseen_steps
 from experiments.sweeps.inputs import digest_of_files
+from experiments.sweeps.observations import (
+    DREW,
+    LEFT,
+    NOT_RANDOM,
+    is_reason,
+    observe_run,
+    seeds_matter,
+    why_left,
+)
 from experiments.sweeps.run_store import Kept, code_digest
-from experiments.sweeps.statistics import Interval, is_random, mean_interval
+from experiments.sweeps.statistics import Interval, mean_interval
 from experiments.sweeps.sweep import (
     ENOUGH,
     Observation,
@@ -44,22 +49,10 @@ from grid.workloads.table import NOTHING, Stated, stated_by
 
 COUNTS = ("seed", "completed", "rejected", "unfinished", "stable")
 """What runs have beside their metrics."""
-LEFT = "all_left_at"
-"""When the last job of a run ended, s, which is no metric."""
-WHY = ("thrown_back", "never_heard", "too_large")
-"""Of a run that left jobs, what `why_unfinished` goes by; no metrics either."""
-AWAY = "away/"
-"""Begins what it goes by, too: of clusters by name, how many processors are away, if any are."""
-IDLE = "idle/"
-"""Begins what an idle policy answered, likewise."""
 PROBE = 20
 """The time that runs take is measured by one of so many times fewer jobs."""
 SEEDS = 10
 """Seeds of runs that failed that are told at most."""
-NOT_RANDOM = (
-    "all runs came to the same to the last bit: nothing is random here, and more of them would "
-    "tell no more; other weeks of a log need a window (docs/studies.md)"
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,6 +76,8 @@ class Replications(Shown):
         When the last job of all runs ended, s; infinity if that is not known.
     why_unfinished : str
         Why runs left jobs, if they did, in words.
+    drew : bool
+        Random numbers were drawn for some run.
     """
 
     scenario: Scenario
@@ -92,6 +87,7 @@ class Replications(Shown):
     stated: Stated = NOTHING
     all_left_at: float = math.inf
     why_unfinished: str = ""
+    drew: bool = False
 
     @property
     def unstable(self) -> int:
@@ -117,7 +113,7 @@ class Replications(Shown):
     def random(self) -> bool:
         """Whether runs differ in more than their seeds, as far as is known."""
         whole = self.scenario.workload is not None and len(self.runs) > 1
-        return not whole or is_random(self.runs)
+        return not whole or self.drew or seeds_matter(self.runs)
 
     @property
     def having(self) -> dict[str, int]:
@@ -285,32 +281,8 @@ def replicate(
         stated_by(model.workload),
         math.inf if math.isnan(left) else float(left),
         why_left(pd.DataFrame({key: of[0] for key, of in each.items()} for each in found.values())),
+        any(each[DREW][0] for each in found.values()),
     )
-
-
-def why_left(runs: pd.DataFrame) -> str:
-    """Return in words why runs left jobs, "" if they left none or that is not known.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        A row for each, with what `observe_run` found.
-    """
-    if not {*WHY} <= {*runs}:
-        return ""
-    unfinished, back, never, large = (int(runs[name].sum()) for name in ("unfinished", *WHY))
-    if not unfinished:
-        return ""
-    of = {name: name.removeprefix(AWAY) for name in map(str, runs) if name.startswith(AWAY)}
-    away = runs.loc[runs["unfinished"] > 0, [*of]].fillna(0).rename(columns=of)
-    varies = bool((away.nunique() > 1).any())
-    idle = ", ".join(name.removeprefix(IDLE) for name in runs if str(name).startswith(IDLE))
-    return why_unfinished(unfinished, back, bool(never), away.max().to_dict(), large, varies, idle)
-
-
-def is_reason(name: str) -> bool:
-    """Return whether a number of a run is a reason for jobs that it left, and no metric."""
-    return name in WHY or name.startswith((AWAY, IDLE))
 
 
 def _row(seed: int, found: Observation) -> dict[str, float]:
@@ -350,51 +322,3 @@ def _probe(scenario: Scenario) -> Scenario:
     name = "jobs_per_cluster" if parameters.mode == "per-cluster" else "jobs"
     jobs = getattr(parameters, name)
     return scenario.changed([f"{name}={min(jobs, max(ENOUGH, jobs // PROBE))}", "warmup=0"])
-
-
-def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> Observation:
-    """Carry a run of a scenario to its end, and return the numbers among its metrics.
-
-    Also how many jobs it ``completed``, ``rejected`` and left ``unfinished``, and whether it is
-    ``stable``: 1, 0, or NaN if nothing tells; a number for each metric of the user's own that
-    failed; `WHY`, `AWAY` and `IDLE`, if jobs are left; and, where changes of the platform are
-    planned, `LEFT`, when the last job ended, s, NaN if jobs are left.
-    """
-    observed = Observed(model)
-    if scenario.own_metrics:
-        model.world.log.consumers.append(observed.add)
-    else:
-        model.world.log.stream(observed.add)
-    for _ in steps:
-        pass
-    model.world.log.flush()
-    observed.finish()
-    result = Result.of(model, scenario, 0.0, observed=observed)
-    numbers = dict(_numbers(result.summary()["metrics"]))
-    told = math.nan if result.stable is None else float(result.stable)
-    if multiprocessing.parent_process() is None:  # workers would say it again and again
-        tell_failures(result.failed_metrics)
-    failed = {f"{FAILED}{name}": [1.0] for name in result.failed_metrics}
-    state = model.world.state
-    counts = {
-        "completed": state.completed,
-        "rejected": state.rejected,
-        "unfinished": result.unfinished,
-    }
-    counted = {name: [float(count)] for name, count in counts.items()}
-    left = result.all_left_at if result.all_left_at < math.inf else math.nan
-    changes = {LEFT: [left]} if scenario.platform.changes else {}
-    why = {name: getattr(result, name) for name in WHY}
-    why |= {f"{AWAY}{name}": count for name, count in result.away.items()}
-    why |= {f"{IDLE}{result.idle}": 1} if result.idle else {}
-    reasons = {name: [float(each)] for name, each in why.items()} if result.unfinished else {}
-    return {**counted, **numbers, "stable": [told], **failed, **changes, **reasons}
-
-
-def _numbers(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, list[float]]]:
-    """Yield the numbers among values, NaN for none; of tables in them, by their paths."""
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _numbers(value, f"{above}{name}/")
-        elif value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-            yield above + name, [math.nan if value is None else float(value)]

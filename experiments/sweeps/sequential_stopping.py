@@ -8,7 +8,7 @@ import pandas as pd
 
 from experiments.studies.definition import Definition
 from experiments.studies.tables import mean_of
-from experiments.sweeps.statistics import is_random
+from experiments.sweeps.observations import seeds_matter
 
 GROWTH = 2
 """From one round to the next, replications become so many times as many at most."""
@@ -44,7 +44,7 @@ def next_target(
     0, as where no job has waited yet, says nothing of what is random.
     """
     policies = [each for _, each in runs.groupby("policy", sort=False)]
-    if whole_log and not any(map(is_random, policies)):
+    if whole_log and not any(map(seeds_matter, policies)):
         return target
     how, most = study.replications, GROWTH * target
     if target < how.least:
@@ -56,7 +56,7 @@ def next_target(
         if how.precision is None or mean is None or mean.half_width is None or grew:
             continue
         accepted = how.precision * abs(mean.mean)
-        half = mean.half_width or (math.inf if is_random(each) else 0.0)
+        half = mean.half_width or (math.inf if seeds_matter(each) else 0.0)
         if half > accepted:
             ratio = half / accepted if accepted else math.inf
             estimate = most if ratio > GROWTH else math.ceil(target * ratio**2)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 CONFIDENCE = 0.95
 
@@ -95,12 +94,6 @@ def mean_interval(values: npt.ArrayLike) -> Interval:
     sample = np.asarray(values, np.float64)
     mean = float(sample.mean())
     return Interval(mean, _half_width(sample, mean), len(sample) - 1)
-
-
-def is_random(runs: pd.DataFrame) -> bool:
-    """Tell whether runs, of which each row has all numbers, differ in more than their seeds."""
-    numbers = runs.drop(columns=["seed", "replication"], errors="ignore")
-    return bool((numbers.nunique(dropna=False) > 1).any())
 
 
 def ratio_interval(tops: npt.ArrayLike, bottoms: npt.ArrayLike) -> Interval:

@@ -35,6 +35,8 @@ class Stated(NamedTuple):
         Some job cannot run on some cluster.
     rigid : bool
         No job names several sizes.
+    timed : bool
+        Some job has an execution time of its own on each cluster.
     """
 
     components: int = 0
@@ -45,6 +47,7 @@ class Stated(NamedTuple):
     size_note: str = ""
     partial: bool = False
     rigid: bool = False
+    timed: bool = False
 
 
 NOTHING = Stated()
@@ -168,9 +171,16 @@ class Table:
         ordered = int((asking["request"] == ORDERED).sum())
         homeless = int((self.jobs["origin"] == ANYWHERE).sum())
         partial = self.times is not None and bool(np.isinf(self.times.seconds).any())
-        rigid = self.times is None or not len(self.times.sizes)
         return Stated(
-            len(asking), ordered, silent, without, homeless, self.size_note, partial, rigid
+            len(asking),
+            ordered,
+            silent,
+            without,
+            homeless,
+            self.size_note,
+            partial,
+            rigid=self.times is None or not len(self.times.sizes),
+            timed=self.times is not None,
         )
 
     def chunks(self) -> Iterator[JobArray]:

@@ -15,7 +15,8 @@ from agents.schedulers import GlobalScheduler
 from experiments.cli.app import main
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
-from experiments.sweeps.replications import observe_run, replicate
+from experiments.sweeps.observations import observe_run
+from experiments.sweeps.replications import replicate
 from experiments.sweeps.statistics import mean_interval
 from grid.platform.changes import Change
 from tests.agents.small_grids import PLATFORM
