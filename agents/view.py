@@ -7,7 +7,15 @@ from typing import Any, ClassVar
 
 from grid.kernel.policies.fields import CLUSTERS, INSTEAD, JOBS, LINKS, Field, meaning
 from grid.kernel.state import ARRIVED, DEPARTED, NONE, REFUSED, STARTED
+from grid.names import meant
 from grid.world.world import World
+
+
+def _no_field(what: str, of: object, name: str) -> AttributeError:
+    """Return what to raise for a field that something does not have, with what may be meant."""
+    known = [each for each in dir(type(of)) if not each.startswith("_")]
+    likely = "" if name.startswith("_") else f"; {meant(name, known)}"
+    return AttributeError(f"{what}.{name}: no field of a {what}{likely}", name=name, obj=of)
 
 
 def _job(name: str) -> Any:
@@ -50,7 +58,7 @@ class Job:
         """Refuse what no scheduler knows."""
         if name in INSTEAD:
             raise AttributeError(f"job.{name}: no scheduler knows it; accepted: {INSTEAD[name]}")
-        raise AttributeError(f"job.{name}: no field of a job", name=name, obj=self)
+        raise _no_field("job", self, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _copy_of, (self._columns, self.slot, self.size)
@@ -96,8 +104,13 @@ class _Told:
     """What reads columns of the world: as memoryviews, by which Python is quickest."""
 
     __slots__: tuple[str, ...] = ()
+    _WHAT: ClassVar[str]
     _COLUMNS: ClassVar[tuple[str, ...]]
     _world: World
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what is not known of it."""
+        raise _no_field(self._WHAT, self, name)
 
     def _read(self, columns: Mapping[str, Any]) -> None:
         for name in self._COLUMNS:
@@ -130,7 +143,7 @@ class KnownLink(_Told):
     """
 
     __slots__ = ("_demand", "_world", "capacity", "index", "parent")
-    _COLUMNS = ("demand",)
+    _WHAT, _COLUMNS = "link", ("demand",)
 
     def __init__(self, world: World, index: int) -> None:
         above = world.known["parent"].item(index)
@@ -171,6 +184,7 @@ class KnownCluster(_Told):
         "_free", "_load", "_rate", "_size", "_unfinished", "_up", "_waiting", "_work", "_world",
         "index", "links", "name",
     )  # fmt: skip
+    _WHAT = "cluster"
     _COLUMNS = ("size", "rate", "free", "up", "waiting", "unfinished", "work", "load")
 
     def __init__(self, world: World, index: int) -> None:

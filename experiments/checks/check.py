@@ -132,8 +132,7 @@ class _Examination:
     def verdicts(self) -> list[Verdict]:
         """Return the verdicts; each is about the grids in which it means anything."""
         first = self._first
-        made = [grid for grid in first if first[grid].model is not None]
-        whole = [grid for grid in made if first[grid].error is None]
+        whole = [grid for grid in first if first[grid].error is None]
         again = self._other(whole)
         same = [grid for grid in whole if grid not in again]
         reseeded = self._other(same, "when others are drawn", shared_seed=2)
@@ -143,8 +142,8 @@ class _Examination:
         rest = "; the others differ when run again" if again else ""
         verdicts = (
             _verdict("made", self._errors(unmade=True), [*first]),
-            _verdict("refused", self._errors(refused=True), made),
-            _verdict("raised", self._errors(refused=False), made),
+            _verdict("refused", self._errors(refused=True), whole),
+            _verdict("raised", self._errors(refused=False), whole),
             _verdict("left", self._left(whole), whole),
             _verdict("again", again.values(), whole, ", all random numbers seeded alike"),
             _verdict("reseeded", [*reseeded.values(), *self._constant(same[:1])], same, rest),

@@ -15,6 +15,8 @@ from experiments.show.numbers import counted, instant, percent
 from grid.settings import declared
 from grid.workloads.table import NOTHING, Stated
 
+IDLE_OF_OTHERS = "idle-time, and CP where it is told, count what jobs of the warm-up hold as idle"
+
 
 def _of_class(scenario: Scenario) -> Iterator[str]:
     """Yield in what a class selects jobs otherwise than parameters say that nobody chose."""
@@ -170,6 +172,8 @@ def notes(
             lines.append(f"workload: {some} submitted through no cluster: no home to stay at")
     if parameters.prediction == "requested" and (jobs := stated.unrequested):
         lines.append(without_request(jobs))
+    if parameters.warmup:
+        lines.append(f"{parameters.called('warmup')}: {IDLE_OF_OTHERS}")
     if parameters.nodes == "log" and stated.size_note:
         lines.append(f"{parameters.called('nodes')}: {stated.size_note}")
     largest = scenario.largest_job

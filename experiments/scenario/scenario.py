@@ -143,7 +143,8 @@ class Scenario(Shown):
                 found = runpy.run_path(str(path)).get("scenario")
         if not isinstance(found, cls):
             raise ScenarioError(
-                f"{path}: variable `scenario` is {quoted(found)}; accepted: a Scenario"
+                f"{path}: variable `scenario`: found {'none' if found is None else quoted(found)}; "
+                "accepted: a Scenario"
             )
         assert isinstance(found.parameters, Parameters)
         if not packaged:

@@ -281,7 +281,7 @@ def replicate(
         stated_by(model.workload),
         math.inf if math.isnan(left) else float(left),
         why_left(pd.DataFrame({key: of[0] for key, of in each.items()} for each in found.values())),
-        any(each[DREW][0] for each in found.values()),
+        any(each.get(DREW, [0.0])[0] for each in found.values()),
     )
 
 

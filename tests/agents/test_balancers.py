@@ -155,6 +155,20 @@ def test_ect_sends_to_the_earliest_completion(latency, share):
             assert job["finish"] == end  # its book comes true, to the bit
 
 
+def test_ect_forgets_its_book_of_a_cluster_where_nothing_is_left():
+    """Job 1 is expected to run for 1,000 s and runs for 10; the slow cluster is no better then."""
+    jobs = table((0, 8, 10.0), (100, 8, 1000.0))
+    jobs.jobs["requested_time"] = 1000.0
+    platform = Platform.star([8, 8], [1.0, 0.6])
+    model = ran("ect", "fcfs", jobs, platform, prediction="requested")
+    assert done(model)["cluster"].tolist() == [0, 0]
+    meanwhile = table((0, 8, 10.0), (5, 8, 1000.0))
+    meanwhile.jobs["requested_time"] = 1000.0
+    assert done(ran("ect", "fcfs", meanwhile, platform, prediction="requested"))[
+        "cluster"
+    ].tolist() == [0, 1]
+
+
 def test_the_book_of_ect_is_kept_in_order():
     model = model_of("ect", "fcfs", workload(count=200, rate=2.0), interval=5.0)
     assert isinstance(model.scheduler, EarliestCompletionScheduler)

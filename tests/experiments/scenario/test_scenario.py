@@ -170,7 +170,7 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
         Scenario.load(str(tmp_path / "nowhere.py"))
     with pytest.raises(ScenarioError, match=r"site\.swf'.*: a file of another .* with --workload"):
         Scenario.load(written("1 0 0 10 1", "site.swf"))
-    with pytest.raises(ScenarioError, match="variable `scenario` is None; accepted: a Scenario"):
+    with pytest.raises(ScenarioError, match="`scenario`: found none; accepted: a Scenario"):
         Scenario.load(written("x = 1", "empty.py"))
     script = "from grid.platform.multicluster import Platform\nPlatform.star([])\n"
     with pytest.raises(GridError, match=r"/none\.py: .*accepted"):

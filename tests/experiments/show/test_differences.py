@@ -14,6 +14,8 @@ from experiments.show.comparing import compared
 from experiments.show.differences import Difference, differences, told_apart
 from experiments.show.page import page_of
 from experiments.show.run_data import Ran
+from grid.platform import Platform
+from grid.platform.multicluster import Cluster
 from tests.experiments.log_files import record
 
 SAME, DIFFERENT = "All runs had the same jobs.", "The runs had different jobs"
@@ -57,6 +59,56 @@ def test_jobs_that_are_killed_at_their_request_are_others(tmp_path):
     assert runs[1].jobs["finish"].iloc[0] == 40
     assert DIFFERENT in words(*runs)
     assert SAME in words(runs[0], again(runs[0], window_end=600.0))  # of which all is seen
+
+
+def test_jobs_with_execution_times_of_their_own_are_the_same_wherever_they_ran(tmp_path):
+    table = tmp_path / "jobs.csv"
+    names = [f"C{n}" for n in range(1, 5)]
+    rows = [f"{n},{5 * n},2,{10 + n},{200 - n},{30 + n},{400 - n}" for n in range(1, 30)]
+    columns = ",".join(f"runtime@{name}" for name in names)
+    table.write_text("\n".join([f"job,arrival,size,{columns}", *rows]))
+    runs = [
+        ran("assign_deadlines=false", global_scheduler=policy, workload=str(table), name=policy)
+        for policy in ("dll", "wrand")
+    ]
+    assert (runs[0].parts.cluster != runs[1].parts.cluster).any()
+    assert SAME in words(*runs)
+
+
+def test_speeds_of_sites_make_no_other_jobs(tmp_path):
+    logs = []
+    for site, begin in (("C1", 0), ("C2", 3)):
+        path = tmp_path / f"{site}.swf"
+        path.write_text("\n".join(record(n, begin + 9 * n, 60, 2) for n in range(1, 20)))
+        logs.append(f"{site}={path}")
+    one, other, due = (
+        ran(f"assign_deadlines={drawn}", f"speeds={speeds}", global_scheduler="dll", workload=logs)
+        for drawn, speeds in (
+            ("false", "{C1 = {C2 = 0.5}}"),
+            ("false", "{C1 = {C2 = 0.9}}"),
+            ("true", "{C1 = {C2 = 0.9}}"),
+        )
+    )
+    assert SAME in words(one, dataclasses.replace(other, name="b"))
+    slower = again(due, speeds={"C1": {"C2": 0.1}})
+    assert "but not the same deadlines" in words(due, slower)  # drawn from longer times
+
+
+def test_moulded_jobs_are_the_same_jobs(tmp_path):
+    table = tmp_path / "jobs.csv"
+    rows = [f"{n},{n},{(2, 4)[n % 2]},sweep,60,2|4|8" for n in range(1, 20)]
+    table.write_text("\n".join(["job,arrival,size,application,problem_size,sizes", *rows]))
+    platform = Platform(
+        tuple(Cluster(f"C{n}", 16, hardware="workstations") for n in (1, 2)),
+        Platform.star([16, 16]).graph,
+    )
+    given = {"platform": platform, "workload": str(table)}
+    runs = [
+        ran(f"mouldable={moulds}", name=moulds, scenario="two_sites", **given)
+        for moulds in ("false", "true")
+    ]
+    assert (runs[0].jobs["size"] != runs[1].jobs["size"]).any()
+    assert SAME in words(*runs)
 
 
 def test_jobs_are_told_apart_by_how_long_they_ran(one):

@@ -158,6 +158,8 @@ def test_what_is_not_random_is_not_repeated_and_what_is_lost_is_not_waited_for()
     of_log = runs(2, same)
     of_log.loc[of_log["policy"] == "b", "mean_turnaround"] = 4.0
     assert next_target(study(least=5, precision=0.1), of_log, 2, 30, whole_log=True) == 2
+    drawn = of_log.assign(drew=1.0)  # random numbers, which changed nothing yet
+    assert next_target(study(least=5, precision=0.1), drawn, 2, 30, whole_log=True) == 5
     seeds_matter = of_log.assign(over_deadline=[1.0, 1.0, 2.0, 1.0])
     assert next_target(study(least=5, precision=0.1), seeds_matter, 2, 30, whole_log=True) == 5
     assert next_target(study(least=5, precision=0.1), runs(2, RNG.normal(9, 1, 9)), 2, 30) == 5

@@ -245,6 +245,8 @@ def test_equal_numbers_of_one_metric_are_no_sign_that_nothing_is_random(tmp_path
     assert not any("nothing is random" in line for line in of_log.sentences())
     same = replace(of_log, runs=of_log.runs.assign(utilization=0.5))
     assert any("nothing is random there" in line for line in same.sentences())
+    drawn = replace(same, runs=same.runs.assign(drew=1.0))  # and came to the same by chance
+    assert not any("nothing is random" in line for line in drawn.sentences())
 
 
 def test_a_number_of_fewer_runs_says_so(tmp_path):

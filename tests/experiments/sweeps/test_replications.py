@@ -269,6 +269,29 @@ def test_replications_of_a_log_without_anything_random_say_so(tmp_path):
     assert "nothing is random" not in drawn.output
 
 
+@pytest.mark.parametrize(
+    ("more", "random"),
+    [
+        ((), False),
+        (("--local", "titan"), True),  # which searches at random, whatever it finds
+        (("--global", "wrand"), True),
+        (("--set", "local_share=0.5"), True),
+        (("--set", "mean_up_time=1e9"), True),
+        (("--set", "prediction_error=1e-9", "--local", "sjf"), True),
+        (("--set", "assign_deadlines=true"), True),
+    ],
+)
+def test_only_runs_that_draw_nothing_are_said_not_to_be_random(more, random, tmp_path):
+    path = tmp_path / "log.csv"
+    rows = [f"{n},{4 + n % 9},{100 + n}" for n in range(40)]
+    path.write_text("\n".join(["arrival,size,runtime", *rows]))
+    words = ["quickstart", "--workload", path, "--global", "dll", "--local", "fcfs"]
+    words += ["--set", "assign_deadlines=false", "--set", "local_share=0", "--replications", 3]
+    got = call(*words, *more)
+    assert got.exit_code == 0, got.output
+    assert ("nothing is random here" in " ".join(got.stdout.split())) != random
+
+
 @pytest.mark.parametrize("drawn", [True, False])
 def test_replications_tell_that_muscle_has_no_deadlines_to_go_by(drawn, tmp_path):
     words = "--set", f"assign_deadlines={str(drawn).lower()}", "--replications", 2
