@@ -43,6 +43,8 @@ ROUNDING = 1e-9
 class DiscoverySettings(Checked):
     """Of A4."""
 
+    group = "A4"
+
     discovery: str = setting(
         "up",
         "Who answers where a job can run: the first broker upwards that knows; or, once one knows, "
