@@ -134,6 +134,22 @@ def all_above_zero(measured: Sequence[Measured]) -> Verdict:
     return by_chance(word, extremes(measured))
 
 
+def some_above_zero(measured: Sequence[Measured]) -> Verdict:
+    """Judge that some number is above 0.
+
+    It holds if one is, by intervals that hold all of them with 95 %; fails if none is, and is open
+    else, as it is without numbers. The evidence is the lowest and the highest number.
+    """
+
+    def word(claims: int) -> str:
+        wide = _widened(measured, claims)
+        if any(each.low > 0 for each in wide):
+            return HOLDS
+        return FAILS if measured and all(each.high < 0 for each in wide) else OPEN
+
+    return by_chance(word, extremes(measured))
+
+
 def above_all(one: Measured, others: Sequence[Measured]) -> Verdict:
     """Judge that a number is above others.
 

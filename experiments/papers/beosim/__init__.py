@@ -9,7 +9,7 @@ from typing import Any
 
 from experiments.papers import engine, judging
 from experiments.papers.beosim import adaptive, decision_times
-from experiments.papers.beosim.claims import ANCHORS, CLAIMS
+from experiments.papers.beosim.claims import CLAIMS
 from experiments.papers.beosim.pictures import draw_pictures, pictures
 from experiments.papers.beosim.points import (
     FIGURES,
@@ -23,6 +23,7 @@ from experiments.papers.beosim.points import (
     short_note,
     too_short,
 )
+from experiments.papers.beosim.surfaces import ANCHORS
 from experiments.papers.beosim.turnarounds import Outcome
 from experiments.papers.claims_report import bare_table, spans
 from experiments.papers.engine import Listing, Picture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,37 +17,36 @@ from experiments.papers.beosim.points import (
     CLUSTERS,
     FIRST_FIT,
     FIXED,
-    HIGH,
-    IDEAL_6,
-    LOW,
     MIGRATION,
-    MIGRATION_6,
     NO_SHARE,
     OURS,
     SURFACES,
     Point,
-    grid,
     over_bandwidth,
-    over_chunks,
+)
+from experiments.papers.beosim.surfaces import (
+    CHUNK_85,
+    SLOWED,
+    a1_steady,
+    above,
+    anchor,
+    approaches,
+    best,
+    best_at_full,
+    best_threshold,
+    no_further,
+    over_saturation_pays,
+    steadiest,
+    within_threshold,
 )
 from experiments.papers.beosim.turnarounds import Outcome
 from experiments.papers.claims_report import claim
-from experiments.papers.judging import FAILS, HOLDS, OPEN, Measured, Verdict
+from experiments.papers.judging import Measured, Verdict
 from experiments.papers.outcome import Floats
 from experiments.sweeps.statistics import Interval, mean_interval
 
 READ_OFF = 0.01
 """How exactly the paper's penalties are read off its figures."""
-SLOWED = 1.01
-"""Mean penalty from which on the two models of communication can be told apart."""
-
-ANCHORS = {"migration_only": (MIGRATION_6, 1087.0), "ideal": (IDEAL_6, 735.0)}
-"""Mean turnaround of section 6 that the paper prints, s."""
-
-
-def _above(outcome: Outcome, ones: Sequence[Point], others: Sequence[Point]) -> Verdict:
-    """Judge that turnaround at each point is above that at its counterpart."""
-    return judge.all_above_zero(outcome.all_more(ones, others))
 
 
 def _of_fixed(point: Point) -> Point:
@@ -71,7 +69,7 @@ def _generous(outcome: Outcome, beyond: bool) -> Verdict:
         if outcome.values(point, "penalty").mean() >= SLOWED
         and beyond == (outcome.mean(point).mean > outcome.mean(Point(4, clusters, NO_SHARE)).mean)
     ]
-    return _above(outcome, slowed, [replace(point, policy=FIXED) for point in slowed])
+    return above(outcome, slowed, [replace(point, policy=FIXED) for point in slowed])
 
 
 def _migration_gains(outcome: Outcome) -> Verdict:
@@ -129,133 +127,16 @@ def _soon_worse(outcome: Outcome) -> Verdict:
     """Judge that First-Fit ends worse than Migration Only, and tell from where on it is."""
     curve, level = _on_four(FIRST_FIT), Point(4, 4, MIGRATION)
     at = outcome.crossing(curve, level, lambda point: np.full(outcome.replications, point.bsbw))
-    end = _above(outcome, curve[-1:], [level])
+    end = above(outcome, curve[-1:], [level])
     return end._replace(evidence=(_crossing("worse from this BSBW on, Mbit/s", at), *end.evidence))
 
 
 def _beats_first_fit(outcome: Outcome, policy: str) -> Verdict:
-    return _above(outcome, _on_four(FIRST_FIT), _on_four(policy))
-
-
-# Section 6 --------------------------------------------------------------------------------------
-
-
-def _anchor(outcome: Outcome, name: str) -> Verdict:
-    """Judge by the interval in which one more run of ours would fall: the paper's is one run."""
-    point, paper = ANCHORS[name]
-    ours = outcome.mean(point)
-    if ours.half_width is None:
-        return Verdict(OPEN, (Measured("mean, s", ours),))
-    of_one = ours.half_width * math.sqrt(outcome.replications + 1)
-    ratio = Measured("", Interval(ours.mean / paper, of_one / paper))
-    return Verdict(judge.is_number(ratio, 1.0).word, (Measured("mean, s", ours),))
-
-
-def _within_threshold(outcome: Outcome) -> Verdict:
-    """Judge by the most saturated link at all looks, and that no job was slowed up to 100 %."""
-    points = grid(SURFACES[14])
-    over = {
-        point: float(outcome.values(point, "saturation").max()) / (point.lslt / 100)
-        for point in points
-    }
-    slowed = max(
-        float(outcome.values(point, "penalty").max()) for point in points if point.lslt <= 100
-    )
-    highest = max(over, key=lambda point: over[point])
-    holds = over[highest] <= 1 + 1e-9 and slowed <= 1 + 1e-6
-    evidence = (
-        Measured(
-            f"demand over LSLT, most of all looks, {highest.where}", Interval(over[highest], 0)
-        ),
-        Measured("mean penalty, highest up to LSLT 100", Interval(slowed, 0)),
-    )
-    return Verdict(HOLDS if holds else FAILS, evidence)
-
-
-def _spread(outcome: Outcome, of: Point) -> Interval:
-    """Return how much turnaround varies over BSBW at LSLT 100: highest over lowest - 1."""
-    curve = over_bandwidth(of)
-    if not all(map(outcome.stable, curve)):
-        lost = any(outcome.agree(each) and not outcome.stable(each) for each in curve)
-        return Interval(math.inf, 0.0 if lost else None)
-    values = np.array([outcome.values(point) for point in curve])
-    return mean_interval(values.max(axis=0) / values.min(axis=0) - 1)
-
-
-def _a1_steady(outcome: Outcome) -> Verdict:
-    """Tell by how much A1's turnaround varies over BSBW; no number says what is stable."""
-    return Verdict(OPEN, (Measured("A1", _spread(outcome, SURFACES[14])),))
-
-
-def _steadiest(outcome: Outcome) -> Verdict:
-    b3 = Measured("B3 85 %", _spread(outcome, SURFACES[20]))
-    others = [
-        Measured(of.name, _spread(outcome, of)) for of in (SURFACES[15], SURFACES[16], SURFACES[17])
-    ]
-    steady, *unsteady = (Measured(at, value.scaled(-1)) for at, value in (b3, *others))
-    return judge.above_all(steady, unsteady)._replace(evidence=(b3, *others))
-
-
-def _overall(outcome: Outcome, ones: Sequence[Point], others: Sequence[Point]) -> Measured | None:
-    """Return by how much the mean turnaround of points is above that of others, s.
-
-    Infinite if more of them are without a steady state; where one is, neither counts in the mean.
-    """
-    both = [
-        (one, other)
-        for one, other in zip(ones, others, strict=True)
-        if outcome.stable(one) and outcome.stable(other)
-    ]
-    lost = sum(map(outcome.stable, others)) - sum(map(outcome.stable, ones))
-    where = f"{ones[0].name}, against {others[0].name}"
-    if lost:
-        return Measured(where, outcome.infinite(math.copysign(math.inf, lost), (*ones, *others)))
-    if not both:
-        return None
-    mean = np.mean([outcome.values(one) - outcome.values(other) for one, other in both], axis=0)
-    return Measured(where, mean_interval(mean))
-
-
-def _best(outcome: Outcome, best: Point, others: Sequence[Point], worst: bool = False) -> Verdict:
-    """Judge that a meta-scheduler is best, or worst, of all over BSBW 200-900 and LSLT 40-120."""
-    found = []
-    for other in others:
-        pair = (best, other) if worst else (other, best)
-        measured = _overall(outcome, *(grid(each) for each in pair))
-        if measured is None:
-            return Verdict(OPEN)
-        found.append(measured)
-    return judge.all_above_zero(found)._replace(evidence=tuple(found))
-
-
-def _best_at_full(outcome: Outcome) -> Verdict:
-    """Judge that B3 (85 %) is better than A1 at LSLT 100, on the mean over BSBW."""
-    found = _overall(outcome, over_bandwidth(SURFACES[14]), over_bandwidth(_CHUNK_85))
-    return Verdict(OPEN) if found is None else judge.all_above_zero([found])
-
-
-def _approaches(outcome: Outcome) -> Verdict:
-    """Judge that B3 is B1 at chunk 0 and Migration Only at 100 %, and comes nearer on the way."""
-    word, evidence = HOLDS, []
-    for bsbw in (LOW, HIGH):
-        *parts, whole = over_chunks(bsbw)
-        b1 = replace(SURFACES[15], bsbw=float(bsbw))
-        for one, other in ((parts[0], b1), (whole, MIGRATION_6)):
-            apart = float(np.abs(outcome.values(one) - outcome.values(other)).max())
-            word = FAILS if apart > 1e-6 else word
-            where = f"apart, s, {one.name}, BSBW {bsbw}, from {other.name}"
-            evidence.append(Measured(where, Interval(apart, 0.0)))
-        last = [replace(whole, chunk=chunk) for chunk in (85, 90, 95)]
-        if all(map(outcome.stable, last)):
-            nearer = _above(outcome, [*last[1:], whole], last)
-            word = judge.all_of(Verdict(word), nearer).word
-            evidence += nearer.evidence
-    return Verdict(word, tuple(evidence))
+    return above(outcome, _on_four(FIRST_FIT), _on_four(policy))
 
 
 _GRID = tuple(SURFACES)
-_CHUNK_85 = SURFACES[20]
-_OTHER_CHUNKS = [replace(_CHUNK_85, chunk=chunk) for chunk in CHUNKS if chunk != 85]
+_OTHER_CHUNKS = [replace(CHUNK_85, chunk=chunk) for chunk in CHUNKS if chunk != 85]
 _NOT_B4 = [of for figure, of in SURFACES.items() if figure != 17]
 
 CLAIMS = (
@@ -314,45 +195,57 @@ CLAIMS = (
         )
         for policy in (A1, B1)
     ),
-    claim((22,), "Mean turnaround of Migration Only", _anchor, "1087 s", name="migration_only"),
-    claim((22,), "Mean turnaround of Ideal", _anchor, "735 s", name="ideal"),
-    claim((14,), "A1 never gets a link beyond its threshold", _within_threshold),
+    claim((22,), "Mean turnaround of Migration Only", anchor, "1087 s", name="migration_only"),
+    claim((22,), "Mean turnaround of Ideal", anchor, "735 s", name="ideal"),
+    claim((14,), "A1 never gets a link beyond its threshold", within_threshold),
+    claim(
+        (15, 16, 17, 18, 19, 20, 21),
+        "Class B saturates a link over its threshold no further than by one job",
+        no_further,
+    ),
+    claim((14,), "A1 performs best at LSLT 100, on the mean over BSBW", best_threshold),
+    claim(
+        _GRID,
+        "Slight over-saturation can pay: somewhere, with jobs slowed, a policy of class B is "
+        "better than A1 at LSLT 100",
+        over_saturation_pays,
+    ),
     claim(
         (14,),
         "A1 has a stable response to changes in BSBW (turnaround, highest over lowest - 1, LSLT "
         "100)",
-        _a1_steady,
+        a1_steady,
     ),
     claim(
         (15, 16, 17, 20),
         "B3 is the steadiest of class B over BSBW (turnaround, highest over lowest - 1, LSLT 100)",
-        _steadiest,
+        steadiest,
     ),
     claim(
         (18, 19, 20, 21),
         "B3 is best with a chunk of 85 %",
-        _best,
-        best=_CHUNK_85,
+        best,
+        best=CHUNK_85,
         others=_OTHER_CHUNKS,
     ),
     claim(
-        (14, 20), "B3 is better than A1 on the whole", _best, best=_CHUNK_85, others=[SURFACES[14]]
+        (14, 20), "B3 is better than A1 on the whole", best, best=CHUNK_85, others=[SURFACES[14]]
     ),
     claim(
         (23,),
         "Even at LSLT 100 B3 (85 %) is better than A1, on the mean over BSBW",
-        _best_at_full,
+        best_at_full,
     ),
-    claim(_GRID, "B4 is worst on the whole", _best, best=SURFACES[17], others=_NOT_B4, worst=True),
+    claim(_GRID, "B4 is worst on the whole", best, best=SURFACES[17], others=_NOT_B4, worst=True),
     claim(
         (26, 27),
         "B3 approaches Migration Only with chunks of 100 %, B1 with small ones",
-        _approaches,
+        approaches,
     ),
     claim(
         (23,),
         "adaptive is better than B3 (85 %) at LSLT 100, at every BSBW",
-        lambda outcome: _above(outcome, over_bandwidth(_CHUNK_85), over_bandwidth(OURS)),
+        lambda outcome: above(outcome, over_bandwidth(CHUNK_85), over_bandwidth(OURS)),
         "ours",
     ),
 )

@@ -31,6 +31,8 @@ BSBW_OF_CLUSTERS = {
     4: (*range(300, 651, 50), *range(675, 876, 25), 900),
     8: (300, 350, *range(400, 476, 25), *range(500, 571, 10), 600),
 }
+LINK_MBPS = 1000.0
+"""Capacity of each link."""
 BSBW_13 = tuple(range(300, 801, 50))
 BSBW = tuple(range(200, 901, 100))
 LSLT = tuple(range(40, 121, 20))
