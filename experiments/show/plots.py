@@ -264,7 +264,7 @@ def _draw_panel(axes: object, panel: Panel) -> None:
         axes.errorbar(
             [x + shift for x in curve.x],
             [each.mean if each.mean < math.inf else math.nan for each in curve.y],
-            yerr=[each.half_width or 0.0 for each in curve.y],
+            yerr=[each.half_width or math.nan for each in curve.y],  # no bar, nor its ends
             label=curve.label,
             color=curve.style.color,
             marker=curve.style.marker,

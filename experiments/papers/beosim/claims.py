@@ -10,6 +10,7 @@ import numpy as np
 from experiments.papers import judging as judge
 from experiments.papers.beosim.points import (
     A1,
+    ACCEPTABLE,
     B1,
     BSBW_13,
     BSBW_OF_CLUSTERS,
@@ -170,11 +171,9 @@ CLAIMS = (
             low=low,
             high=high,
         )
-        for against, name, ranges in (
-            (MIGRATION, "Migration Only", ((9, 2, 1.2, 1.25), (11, 8, 1.13, 1.2))),
-            (NO_SHARE, "No Share", ((9, 2, 1.35, 1.4), (11, 8, 1.25, 1.35))),
-        )
-        for figure, clusters, low, high in ranges
+        for against, name in ((MIGRATION, "Migration Only"), (NO_SHARE, "No Share"))
+        for figure, ranges in ACCEPTABLE.items()
+        for clusters, (low, high) in ((CLUSTERS[figure], ranges[against]),)
     ),
     *(
         claim(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from experiments.papers.beosim.points import (
     A1,
+    ACCEPTABLE,
     ADAPTIVE,
     ALL_CHUNKS,
     B1,
@@ -33,10 +34,12 @@ from experiments.papers.beosim.points import (
     lines,
     lines_of_chunks,
 )
+from experiments.papers.beosim.surfaces import ANCHORS
 from experiments.papers.beosim.turnarounds import Outcome
 from experiments.papers.claims_report import spans
 from experiments.show.numbers import listed
 from experiments.show.plots import Curve, HeatMap, Panel, Style, draw, draw_heat_maps
+from experiments.sweeps.statistics import Interval
 
 _STYLES = {
     NO_SHARE: Style("0.55", "", ":"),
@@ -153,18 +156,35 @@ def _models(outcome: Outcome, figure: int) -> list[Panel]:
     panels = []
     for x, label in ((penalty, _PENALTY), (bandwidth, _BSBW)):
         xs = [x(point) for point in dynamic]
+        curves = [_curve(outcome, line, x, (xs[0], xs[-1])) for line in of]
         panels.append(
             Panel(
                 f"Fig. {figure}: {CLUSTERS[figure]} clusters",
                 label,
                 _TURNAROUND,
-                [_curve(outcome, line, x, (xs[0], xs[-1])) for line in of],
+                [*curves, *(_ranges(outcome, figure, of) if x is penalty else ())],
                 log=True,
                 few=False,
                 span=_span(outcome, of, 2.0),
             )
         )
     return panels
+
+
+def _ranges(outcome: Outcome, figure: int, of: Sequence[Line]) -> Iterator[Curve]:
+    """Yield between which penalties the paper says that a curve gets above a level."""
+    for policy, (low, high) in ACCEPTABLE.get(figure, {}).items():
+        (level,) = (line.points[0] for line in of if line.points[0].policy == policy)
+        at = Interval(outcome.mean(level).mean, None)
+        style = Style(_STYLES[policy].color, "x", "-")
+        yield Curve(f"{NAMES[policy]} reached, as printed", [low, high], [at, at], style)
+
+
+def _anchors(x: float) -> Iterator[Curve]:
+    """Yield the two numbers that the paper prints of section 6."""
+    for point, seconds in ANCHORS.values():
+        style = Style(_STYLES[point.policy].color, "x" if point.policy == MIGRATION else "+", "")
+        yield Curve(f"{NAMES[point.policy]}, as printed", [x], [Interval(seconds, None)], style)
 
 
 def _index(point: Point, curve: Sequence[Point]) -> int:
@@ -185,6 +205,8 @@ def _lines(outcome: Outcome, figure: int) -> Panel:
         _curve(outcome, line, x, ends, _FIRST_FIT_OF_13 if _is_first_fit(line) else None)
         for line in of
     ]
+    if figure != 13:
+        curves += _anchors(ends[0])
     label = _LSLT if over_lslt else _BSBW
     return Panel(title, label, _TURNAROUND, curves, span=_span(outcome, of, 1.25))
 
