@@ -15,8 +15,8 @@ from experiments.scenario.jobs import deadline_classes
 from experiments.scenario.parameters import (
     ALIASES,
     RANGES,
+    TABLES,
     Parameters,
-    ServiceClassTable,
     names_of_one,
     with_settings,
 )
@@ -184,14 +184,16 @@ def _told(
         known = INSTEAD.get(key) or meant(key, (*all_of.model_fields, *ALIASES), LISTED)
         return f"{plain(key)}: unknown parameter; {known}"
     if kind == "extra_forbidden":
-        known = meant(rest[-1], ServiceClassTable.model_fields)
+        known = meant(rest[-1], TABLES[parameter].model_fields)
         return f"{place_of([key, *rest])}: unknown key; {known}"
     reason = ""
     if kind == "missing":
         of_table = [each["loc"] for each in of_one_key if each["loc"][:-1] == error["loc"][:-1]]
         keys = [str(loc[-1]) for loc in of_table if not isinstance(loc[-1], int)]
-        known, rest = ", ".join(ServiceClassTable.model_fields), rest[:-1]
-        reason = f"missing: {', '.join(keys)}; accepted: a table of {known}" if keys else ""
+        rest = rest[:-1]
+        if keys:
+            known = ", ".join(TABLES[parameter].model_fields)
+            reason = f"missing: {', '.join(keys)}; accepted: a table of {known}"
     elif kind not in MISSHAPEN:
         of_place = [each for each in of_one_key if place_of(each["loc"]) == place_of(error["loc"])]
         reason = accepted(

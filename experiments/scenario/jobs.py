@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,10 @@ from grid.distributions import (
     UniformSizes,
 )
 from grid.errors import WorkloadError, require
+from grid.foreign import plain
 from grid.jobs import ANYWHERE
 from grid.logs.workload import read_log, read_site_logs
+from grid.names import meant
 from grid.platform.multicluster import Platform
 from grid.workloads.communication import assign_communication
 from grid.workloads.component_sizes import favouring_powers_of_two
@@ -31,7 +33,7 @@ from grid.workloads.deadlines import ServiceClass, assign_deadlines
 from grid.workloads.execution_times import at_speeds
 from grid.workloads.lublin import lublin_jobs
 from grid.workloads.origins import assign_origins
-from grid.workloads.per_cluster import PerClusterWorkload
+from grid.workloads.per_cluster import OwnJobs, PerClusterWorkload
 from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload, arrival_rate
 from grid.workloads.table import Table
@@ -157,11 +159,11 @@ def build_workload(
     if parameters.mode == "per-cluster":
         _check_fits(parameters.max_size, parameters.called("max_size"), platform)
         mix |= {"count": clusters * parameters.jobs_per_cluster, "origins": ()}
-        time = parameters.jobs_per_cluster * parameters.interarrival
-        return (
-            PerClusterWorkload(clusters=clusters, interarrival=parameters.interarrival, **mix),
-            time,
+        own = dict(_own_jobs(parameters, platform))
+        workload = PerClusterWorkload(
+            clusters=clusters, interarrival=parameters.interarrival, own=own, **mix
         )
+        return workload, workload.duration
     full_rate = arrival_rate(
         1.0,
         sizes,
@@ -265,6 +267,31 @@ def _check_components(parameters: Parameters, platform: Platform) -> None:
         parameters.max_size,
         f"at most {largest}, processors of the largest cluster, on which a component has to fit",
     )
+
+
+def _own_jobs(parameters: Parameters, platform: Platform) -> Iterator[tuple[int, OwnJobs]]:
+    """Yield which clusters, by index, have jobs of their own, and what these are like."""
+    for name, own in parameters.own_jobs.items():
+        where = f"own_jobs: {plain(name, 100)}"
+        if name not in platform.names:
+            raise WorkloadError(f"{where}: {meant(name, platform.names)}")
+        given = own.model_dump(exclude_none=True)
+        theirs = parameters.model_copy(update=given)
+        require(
+            not ("mean_runtime" in given and parameters.runtimes == "bounded-pareto"),
+            f"{where}: mean_runtime",
+            own.mean_runtime,
+            "none, where runtimes is bounded-pareto",
+        )
+        require(
+            theirs.min_size <= theirs.max_size,
+            f"{where}: min_size",
+            theirs.min_size,
+            f"at most max_size, {theirs.max_size}",
+        )
+        _check_fits(theirs.max_size, f"{where}: max_size", platform)
+        laws = OwnJobs(theirs.interarrival, _sizes(theirs), _runtimes(theirs))
+        yield platform.names.index(name), laws
 
 
 def _origins(parameters: Parameters, clusters: int) -> tuple[float, ...]:

@@ -90,6 +90,23 @@ class ServiceClassTable(BaseModel):
     max_ratio: Ratio
 
 
+class OwnJobsTable(BaseModel):
+    """What the jobs of one cluster differ in from those of the others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    interarrival: Positive | None = None
+    min_size: Size | None = None
+    max_size: Size | None = None
+    mean_runtime: Positive | None = None
+
+
+TABLES: dict[str, type[BaseModel]] = {
+    "service_classes": ServiceClassTable,
+    "own_jobs": OwnJobsTable,
+}
+"""Parameters that are made of tables."""
+
 ALIASES = {
     "size_low": "min_size",
     "size_high": "max_size",
@@ -154,6 +171,10 @@ class Parameters(BaseModel):
     """Synthetic jobs of each cluster in mode per-cluster."""
     interarrival: Positive = 150.0
     """Mean time between two jobs of a cluster in mode per-cluster, s."""
+    own_jobs: dict[str, OwnJobsTable] = {}
+    """Of clusters by name, what their jobs differ in in mode per-cluster, such as
+    {C1 = {interarrival = 75, max_size = 20}}: interarrival, min_size, max_size, mean_runtime. Each
+    cluster has as many of all jobs as its rate says."""
 
     clusters: ClusterCount | Auto = "auto"
     """So many clusters in a star, as the scenario's first one and its link; auto: its platform."""

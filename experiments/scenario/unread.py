@@ -20,7 +20,7 @@ SIZES = ("sizes", "min_size", "max_size")
 PARETO = ("min_runtime", "max_runtime", "pareto_exponent")
 COMMUNICATION = ("computation_fraction", "bsbw", "message_rate")
 RATIOS = ("min_deadline_ratio", "max_deadline_ratio")
-PER_CLUSTER = ("jobs_per_cluster", "interarrival")
+PER_CLUSTER = ("jobs_per_cluster", "interarrival", "own_jobs")
 SYNTHETIC = (
     *("jobs", "queue", "load", *SIZES, "runtimes", *PARETO, "mean_runtime", "runtime_cv"),
     *("workload_model", "q", "composition", "request", *PER_CLUSTER),

@@ -9,7 +9,7 @@ from grid.distributions import Exponential, UniformSizes
 from grid.errors import WorkloadError
 from grid.workloads import per_cluster
 from grid.workloads.deadlines import ServiceClass
-from grid.workloads.per_cluster import PerClusterWorkload
+from grid.workloads.per_cluster import OwnJobs, PerClusterWorkload
 from grid.workloads.synthetic import SyntheticWorkload
 
 WORKLOAD = PerClusterWorkload(
@@ -106,3 +106,36 @@ def test_deadlines_count_from_arrivals():
 def test_bad_parameters_are_named(change, words):
     with pytest.raises(WorkloadError, match=f"^{words}"):
         replace(WORKLOAD, **change)
+
+
+OWN = {1: OwnJobs(75.0, UniformSizes(1, 4), Exponential(100.0))}
+
+
+def test_a_cluster_may_have_jobs_of_its_own():
+    jobs = jobs_of(replace(WORKLOAD, count=80_001, own=OWN))
+    counts = np.bincount(jobs["origin"])
+    assert counts.tolist() == [20_000, 40_001, 20_000]  # in proportion to the rates
+    assert (np.diff(jobs["arrival"]) >= 0).all()
+    here = jobs[jobs["origin"] == 1]
+    assert np.diff(here["arrival"], prepend=0.0).mean() == pytest.approx(75.0, rel=0.03)
+    assert here["runtime"].mean() == pytest.approx(100.0, rel=0.03)
+    assert sorted({*here["size"].tolist()}) == [1, 2, 3, 4]
+    ends = [jobs["arrival"][jobs["origin"] == cluster].max() for cluster in range(3)]
+    assert min(ends) > 0.97 * max(ends)  # all come for about as long
+
+
+def test_jobs_of_one_cluster_change_nothing_of_the_others():
+    common, some = jobs_of(WORKLOAD), jobs_of(replace(WORKLOAD, own=OWN))
+    for cluster in (0, 2):
+        theirs = [jobs[jobs["origin"] == cluster][:1000] for jobs in (common, some)]
+        for column in ("arrival", "size", "runtime", "ppbw"):
+            assert (theirs[0][column] == theirs[1][column]).all()
+    alike = {cluster: OwnJobs(150.0, WORKLOAD.sizes, WORKLOAD.runtimes) for cluster in range(3)}
+    assert jobs_of(replace(WORKLOAD, own=alike)).tobytes() == common.tobytes()
+
+
+def test_a_cluster_that_is_not_there_has_no_jobs():
+    with pytest.raises(WorkloadError, match="clusters with jobs of their own: found"):
+        replace(WORKLOAD, own={3: OWN[1]})
+    with pytest.raises(WorkloadError, match="interarrival time: found 0"):
+        replace(WORKLOAD, own={0: OwnJobs(0.0, UniformSizes(1, 4), Exponential(1.0))})
