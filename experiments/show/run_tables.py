@@ -72,6 +72,12 @@ LEVEL_COLUMNS = {
 _LITERALLY: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 
 
+def _messages(result: Result) -> str:
+    """Return how many messages brokers sent, and how many of them were lost, if some were."""
+    lost = f", {result.messages_lost:,} of them lost on a hop" if result.messages_lost else ""
+    return f"{sum(result.messages.values()):,}{lost}"
+
+
 def print_result(result: Result, console: Console) -> None:
     """Print the run and its clusters, in plain columns that fit 80 characters."""
     summary = result.summary()
@@ -87,7 +93,7 @@ def print_result(result: Result, console: Console) -> None:
         *((label(each), told(each, metrics[each])) for each in _measured(metrics)),
         *_coallocation(metrics, measured_links(summary)),
         *_losses(result),
-        ("messages", f"{sum(result.messages.values()):,}"),
+        ("messages", _messages(result)),
         *((name, told(name, value)) for name, value in result.own_metrics.items()),
     ):
         table.add_row(words, value)

@@ -140,7 +140,7 @@ def _of_one(setting: Setting) -> str:
         words += _how_sure(setting)
     beaten = setting.others["surely_worse"].astype(bool)
     for words_of, rows in (
-        ("cannot be told from it", setting.others[~beaten]),
+        (f"cannot be told from {'it' if len(names) == 1 else 'them'}", setting.others[~beaten]),
         ("surely worse", setting.others[beaten]),
     ):
         if len(rows):
