@@ -135,6 +135,9 @@ class GlobalScheduler(Scheduler, GlobalRules):
     stays_home: ClassVar[bool] = False
     """No job runs elsewhere than where it was submitted, so that none is moved."""
 
+    starts_jobs: ClassVar[bool] = False
+    """It starts each job itself and sends none to a cluster, so that no local scheduler decides."""
+
     goes_by: ClassVar[str] = ""
     """What it decides by beside what its broker knows, in words; it changes what is told alone."""
 

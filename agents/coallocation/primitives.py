@@ -25,6 +25,7 @@ class MetaScheduler(GlobalScheduler):
     that was submitted through no cluster has no home where it could be allocated locally.
     """
 
+    starts_jobs = True
     paper = "beosim"
     reads_components = False
 

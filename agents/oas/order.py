@@ -83,6 +83,7 @@ class OrderedScheduler(GlobalScheduler):
     max_jumps = math.inf  # nor does a job wait for those before it, but for its turn
     spans = True
     reconsiders = True
+    starts_jobs = True
 
     def __init__(self, model: GridModel) -> None:
         super().__init__(model)

@@ -14,6 +14,7 @@ from grid.kernel.state import REJECT, START, WAIT
 class WorstFitScheduler(GlobalScheduler):
     """Worst Fit: components, the largest first, on distinct clusters where most is free."""
 
+    starts_jobs = True
     label = "WF"
     paper = "maxutil"
     spans = True

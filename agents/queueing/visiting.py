@@ -49,6 +49,7 @@ class QueuePolicy(GlobalScheduler):
     for no others. Whoever makes that happen often pays for it with processors that stand idle.
     """
 
+    starts_jobs = True
     paper = "queues"
     spans = True
     penalty = 1.0

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from agents.pace.evaluation import Evaluator
 from experiments.scenario.parameters import Parameters
 from grid.distributions import (
@@ -23,7 +25,7 @@ from grid.distributions import (
 )
 from grid.errors import WorkloadError, require
 from grid.foreign import plain
-from grid.jobs import ANYWHERE
+from grid.jobs import ANYWHERE, JobArray
 from grid.logs.workload import read_log, read_site_logs
 from grid.names import meant
 from grid.platform.multicluster import Platform
@@ -240,8 +242,16 @@ def _completed(
         jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed, times)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    completed = replace(table, jobs=jobs, drawn=drawn, times=times)
+    unread = no_occasion(jobs, parameters, platform)
+    completed = replace(table, jobs=jobs, drawn=drawn, times=times, unread=unread)
     return completed, last + longest
+
+
+def no_occasion(jobs: JobArray, parameters: Parameters, platform: Platform) -> tuple[str, ...]:
+    """Return the parameters that given jobs, before they are killed, give no occasion for."""
+    found = [] if np.isfinite(jobs["requested_time"]).any() else ["kill_at_request"]
+    sites = [at for at, name in enumerate(platform.names) if name in parameters.speeds]
+    return (*found, *([] if np.isin(jobs["origin"], sites).any() else ["speeds"]))
 
 
 def _check_fits(size: int, what: str, platform: Platform) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from agents.disciplines import FcfsScheduler
 from agents.muscle.scheduler import MuscleScheduler
 from agents.selection import JobSelection
 from experiments.scenario.parameters import Parameters
@@ -16,6 +17,13 @@ from grid.settings import declared
 from grid.workloads.table import NOTHING, Stated
 
 IDLE_OF_OTHERS = "idle-time, and CP where it is told, count what jobs of the warm-up hold as idle"
+
+
+def of_local(scenario: Scenario) -> Iterator[str]:
+    """Yield that a local scheduler other than the plainest decides nothing, if so."""
+    if scenario.policy.starts_jobs and scenario.local_policy is not FcfsScheduler:
+        local, policy = scenario.to_dict()["local"], scenario.to_dict()["global"]
+        yield f"local scheduler {local}: without effect, for {policy} starts each job itself"
 
 
 def _of_class(scenario: Scenario) -> Iterator[str]:
@@ -155,9 +163,13 @@ def notes(
     """
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
-    useless = idle(scenario, stated.silent, stated.rigid)
+    useless = idle(scenario, stated)
     lines = told({parameters.called(name): why for name, why in useless.items()})
-    lines += [*_of_class(scenario), *(f"platform: {note}" for note in scenario.platform.notes)]
+    lines += [
+        *of_local(scenario),
+        *_of_class(scenario),
+        *(f"platform: {note}" for note in scenario.platform.notes),
+    ]
     given = scenario.to_dict()
     late = not_reached(given["platform"].get("changes", ()), all_left_at)
     lines += [line for line in (clock_of_changes(given), late) if line]

@@ -15,6 +15,7 @@ from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from grid.platform.topology import latencies
 from grid.settings import declared
+from grid.workloads.table import NOTHING, Stated
 
 SIZES = ("sizes", "min_size", "max_size")
 PARETO = ("min_runtime", "max_runtime", "pareto_exponent")
@@ -48,6 +49,11 @@ NO_SPLIT = "the global scheduler splits no job"
 NO_ROUNDS = "no scheduler reads it, and there are no rounds that it judges"
 SILENT = "computation_fraction is 1: no job communicates"
 RIGID = "no job names several sizes"
+NO_OCCASION = {
+    "speeds": "no job is submitted at a cluster that it names",
+    "kill_at_request": "no job has a requested time",
+}
+"""Why parameters mean nothing to the jobs of a log (`grid.workloads.table.Stated.unread`)."""
 NO_ORDER = "the global scheduler takes components in any order"
 
 
@@ -223,11 +229,10 @@ def _not_selected(
         yield ("max_jumps",), f"selection is {chosen}"
 
 
-def idle(scenario: Scenario, silent: bool = False, rigid: bool = False) -> dict[str, str]:
+def idle(scenario: Scenario, stated: Stated = NOTHING) -> dict[str, str]:
     """Return the parameters that were chosen for a scenario and mean nothing to it, and why.
 
-    Nothing is known of what the jobs of a log communicate, unless they are `silent`, nor of their
-    other sizes, unless they are `rigid`.
+    Of the jobs of a log, that is known which is `stated`.
     """
     parameters = scenario.parameters
     assert isinstance(parameters, Parameters)
@@ -235,10 +240,12 @@ def idle(scenario: Scenario, silent: bool = False, rigid: bool = False) -> dict[
     found = {
         name: why for names, why in without_effect(scenario) for name in names if name in chosen
     }
-    if silent and parameters.computation_fraction == 1 and "message_rate" in chosen:
+    if stated.silent and parameters.computation_fraction == 1 and "message_rate" in chosen:
         found.setdefault("message_rate", SILENT)
-    if rigid and "mouldable" in chosen:
-        found.setdefault("mouldable", RIGID)
+    why = {name: NO_OCCASION[name] for name in stated.unread}
+    why |= {"mouldable": RIGID} if stated.rigid else {}
+    for name in chosen & why.keys():
+        found.setdefault(name, why[name])
     if not isinstance(scenario.workload, str | Path | None):
         of_sites = [name for name in ("local_share", *PARTITIONS) if name in chosen]
         found |= dict.fromkeys(of_sites, "each log is that of a site")

@@ -7,7 +7,14 @@ from itertools import combinations
 
 import numpy as np
 
-from experiments.show.differences import both, same_deadlines, same_jobs, to_blame
+from experiments.show.differences import (
+    all_told,
+    both,
+    of_one_source,
+    same_deadlines,
+    same_jobs,
+    to_blame,
+)
 from experiments.show.labels import label, scale_of_difference, told
 from experiments.show.numbers import (
     PERCENT,
@@ -29,6 +36,11 @@ a best near 0 even a good value is any number of times."""
 NAMED = 5
 """Parameters that are named at most."""
 
+UNTOLD = (
+    "The runs had jobs of different files, alike in numbers, arrivals and sizes; how long they run "
+    "on which cluster, the results do not tell: what differs may be due to that."
+)
+
 ALIKE_S, ALIKE_SHARE = 1.0, 0.01
 """How far apart two waits of a job that count as alike are at most: s, and a share of the mean wait
 where that is less. Latencies of messages alone make waits differ by some milliseconds."""
@@ -37,8 +49,12 @@ where that is less. Latencies of messages alone make waits differ by some millis
 def compared(runs: list[Ran]) -> list[Sentence]:
     """Return what a comparison came to."""
     same = all(same_jobs(one, other) for one, other in combinations(runs, 2))
+    untold = same and not (of_one_source(runs) or all_told(runs))
+    same &= not untold
     short = [ran.name for ran in runs if _stops_short(ran)]
     lines = [Sentence("The runs had different jobs: what differs may be due to that alone.", True)]
+    if untold:
+        lines = [Sentence(UNTOLD, warns=True)]
     if same:
         lines = [_same(runs, so_far=bool(short))]
     if any(ran.platform.to_dict() != runs[0].platform.to_dict() for ran in runs[1:]):
@@ -64,7 +80,9 @@ def compared(runs: list[Ran]) -> list[Sentence]:
 
 def _same(runs: list[Ran], so_far: bool) -> Sentence:
     """Return that runs had the same jobs, and whether with the same deadlines."""
-    words = f"All runs had the same jobs{', as far as they were finished' if so_far else ''}"
+    far = ["they were finished"] if so_far else []
+    far += [] if of_one_source(runs) else ["their numbers, arrivals, sizes and run times tell"]
+    words = f"All runs had the same jobs{', as far as ' if far else ''}{listed(far)}"
     if all(same_deadlines(runs[0], ran) for ran in runs[1:]):
         return Sentence(f"{words}.")
     without = [ran.name for ran in runs if ran.summary.get("deadlines") is None]

@@ -109,6 +109,16 @@ def same_jobs(one: Ran, other: Ran) -> bool:
     return not _made_otherwise(one, other) & (UNSEEN | {"seed"} if all_seen else OF_JOBS | {"seed"})
 
 
+def of_one_source(runs: Sequence[Ran]) -> bool:
+    """Return whether the jobs of runs came from the same files, or were drawn in the same way."""
+    return all(ran.summary["workload"] == runs[0].summary["workload"] for ran in runs)
+
+
+def all_told(runs: Sequence[Ran]) -> bool:
+    """Return whether ``jobs.csv`` tells how long all jobs run on a cluster of rate 1."""
+    return all(not np.isnan(ran.work[ran.completed]).any() for ran in runs)
+
+
 def same_deadlines(one: Ran, other: Ran) -> bool:
     """Return whether two runs that had the same jobs drew the same deadlines for them, if any."""
     return _drawn_deadlines(one) == _drawn_deadlines(other)

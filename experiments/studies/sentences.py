@@ -70,8 +70,15 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
             return
         yield (
             f"{found}; in each of them all {listed(who)} have the same seed, so that differences "
-            f"are of the same jobs{_of_other_jobs(outcome)}."
+            f"are of the same jobs{_of_other_jobs(outcome)}{_rejected(outcome)}."
         )
+
+
+def _rejected(outcome: StudyTables) -> str:
+    """Return that some differences are of fewer jobs, for policies rejected others."""
+    if not outcome.points["rejected"].sum() or outcome.metric in OF_ALL_JOBS:
+        return ""
+    return ", less those that policies rejected"
 
 
 def _of_other_jobs(outcome: StudyTables) -> str:

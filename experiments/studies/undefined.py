@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
 from experiments.scenario.assignments import shown
-from experiments.scenario.notes import clock_among, told, without_request
+from experiments.scenario.notes import clock_among, of_local, told, without_request
 from experiments.scenario.unread import idle
 from experiments.show.labels import OF_DEADLINES, drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
@@ -19,6 +19,7 @@ from experiments.sweeps.observations import LEFT, is_reason
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
+from grid.workloads.table import NOTHING, Stated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,7 +153,7 @@ def check_defined(
 
 
 def without_effect(
-    study: Definition, scenarios: Mapping[tuple[str, Any], Scenario], silent: bool
+    study: Definition, scenarios: Mapping[tuple[str, Any], Scenario], stated: Stated
 ) -> list[str]:
     """Return which parameters of a study mean nothing, a line for each table that has some.
 
@@ -163,10 +164,10 @@ def without_effect(
     study : Definition
     scenarios : mapping
         What is run, by policy and setting.
-    silent : bool
-        No job of its logs communicates.
+    stated : Stated
+        What the jobs of all its logs say.
     """
-    idle_in = _idle_in(scenarios, silent)
+    idle_in = _idle_in(scenarios, stated)
     tables: list[tuple[str, Iterable[str], str | None]] = [
         *((f"policies: {each.label}", each.set, each.label) for each in study.compared),
         ("set", study.set, None),
@@ -180,18 +181,28 @@ def without_effect(
     return lines
 
 
+def _stated(workloads: Sequence[StudyWorkload]) -> Stated:
+    """Return what the jobs of all workloads say."""
+    unread = set.intersection(*({*each.unread} for each in workloads)) if workloads else set()
+    return NOTHING._replace(
+        silent=all(each.silent for each in workloads),
+        rigid=all(each.rigid for each in workloads),
+        unread=tuple(sorted(unread)),
+    )
+
+
 def _idle_in(
-    scenarios: Mapping[tuple[str, Any], Scenario], silent: bool
+    scenarios: Mapping[tuple[str, Any], Scenario], stated: Stated
 ) -> dict[tuple[str, Any], dict[str, str]]:
     """Return the parameters that mean nothing in what is run, and why."""
-    return {which: idle(scenario, silent) for which, scenario in scenarios.items()}
+    return {which: idle(scenario, stated) for which, scenario in scenarios.items()}
 
 
 def _unread(
-    study: Definition, scenarios: Mapping[tuple[str, Any], Scenario], silent: bool
+    study: Definition, scenarios: Mapping[tuple[str, Any], Scenario], stated: Stated
 ) -> dict[str, list[str]]:
     """Return the parameters that vary and mean nothing to a policy in any setting."""
-    idle_in = _idle_in(scenarios, silent)
+    idle_in = _idle_in(scenarios, stated)
     found = {}
     for policy in study.compared:
         of = [each for (label, _), each in idle_in.items() if label == policy.label]
@@ -205,9 +216,10 @@ def notes_of(
     workloads: Sequence[StudyWorkload],
 ) -> list[str]:
     """Return what the user of a study may want to know of what is run, in lines."""
-    silent = all(each.silent for each in workloads)
+    of_locals = (note for scenario in scenarios.values() for note in of_local(scenario))
     return [
-        *without_effect(study, scenarios, silent),
+        *without_effect(study, scenarios, _stated(workloads)),
+        *dict.fromkeys(of_locals),
         *of_windows(study, scenarios.values(), workloads),
     ]
 
@@ -261,7 +273,7 @@ def noted(
     return {
         "platform": platform,
         "changes": of_windows(study, scenarios.values(), workloads),
-        "unread": _unread(study, scenarios, all(each.silent for each in workloads)),
+        "unread": _unread(study, scenarios, _stated(workloads)),
     }
 
 

@@ -69,8 +69,13 @@ class Setting:
 
         A policy that rejected more jobs than another is not called better: its mean is of others.
         """
+        return self.leaders if self.beats_all and not self.rejects_more else []
+
+    @property
+    def beats_all(self) -> bool:
+        """Whether the leaders are surely better than all others, of whatever jobs."""
         beaten = self.others["surely_worse"]
-        return self.leaders if len(beaten) and beaten.all() and not self.rejects_more else []
+        return bool(len(beaten) and beaten.all())
 
 
 def settings_of(outcome: StudyTables) -> list[Setting]:
@@ -104,7 +109,9 @@ def _of_all(outcome: StudyTables, settings: Sequence[Setting]) -> Iterator[str]:
         for policy, often in best.items():
             yield f"{policy}: surely the best in {often} of {total}."
     else:
-        yield f"In none of the {total} settings is a policy surely better than all others."
+        of_fewer = sum(setting.beats_all for setting in settings)
+        but = f", but in {of_fewer} for one that rejected more jobs" if of_fewer else ""
+        yield f"In none of the {total} settings is a policy surely better than all others{but}."
     lowest = _how_often(setting.leaders for setting in settings)
     if lowest:
         counts = [f"{policy} in {often}" for policy, often in lowest.items()]

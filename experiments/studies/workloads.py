@@ -15,7 +15,7 @@ import numpy.typing as npt
 from agents.pace.built_in import Requested
 from agents.pace.predictor import Predictor
 from experiments.cli.options import chosen_workload
-from experiments.scenario.jobs import READ, Source, paths_of
+from experiments.scenario.jobs import READ, Source, no_occasion, paths_of
 from experiments.scenario.parameters import ALIASES, Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import countdown
@@ -53,6 +53,10 @@ class StudyWorkload:
         Whether some job of logs has one.
     silent : bool
         Whether no job of logs communicates.
+    rigid : bool
+        Whether no job of logs names several sizes.
+    unread : tuple of str
+        Parameters that jobs of logs give no occasion for.
     unrequested : int
         Jobs of replications without a requested time, where others of the log have one.
     idle : dict of str to int
@@ -69,6 +73,8 @@ class StudyWorkload:
     stretches: tuple[tuple[float, float], ...] = ()
     deadlines: bool = False
     silent: bool = False
+    rigid: bool = False
+    unread: tuple[str, ...] = ()
     unrequested: int = 0
     idle: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
@@ -233,6 +239,8 @@ def _read(
         arrivals,
         deadlines=deadlines,
         silent=table.stated.silent,
+        rigid=table.stated.rigid,
+        unread=no_occasion(table.jobs, base.parameters, base.platform),
         unrequested=table.stated.unrequested,
     )
     if how.window is None:

@@ -192,10 +192,10 @@ def work_of(
         If a column is missing or a cell cannot be used.
     """
     if SIZES in columns and (PROBLEM_SIZE not in columns or "runtime" in columns):
-        found = "without" if PROBLEM_SIZE not in columns else "with runtime beside"
+        found = "beside runtime" if PROBLEM_SIZE in columns else f"without {PROBLEM_SIZE}"
         raise WorkloadError(
-            f"{where}: column {SIZES} {found} {PROBLEM_SIZE}; accepted: with application and "
-            f"{PROBLEM_SIZE}, whose models say how long jobs of other sizes run"
+            f"{where}: column {SIZES} {found}; accepted: with application and {PROBLEM_SIZE}, for "
+            "models say how long jobs of each size run, and no runtime"
         )
     if PROBLEM_SIZE not in columns:
         return None

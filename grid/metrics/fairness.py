@@ -116,7 +116,7 @@ def gini(values: npt.ArrayLike) -> float | None:
     Returns
     -------
     float or None
-        None of no values, or if all are 0.
+        None of no values.
 
     Notes
     -----
@@ -129,11 +129,11 @@ def gini(values: npt.ArrayLike) -> float | None:
     >>> gini([3.0, 3.0, 3.0]), gini([0.0, 0.0, 0.0, 8.0]), gini([1.0, 3.0])
     (0.0, 0.75, 0.25)
     >>> gini([]), gini([0.0, 0.0])
-    (None, None)
+    (None, 0.0)
     """
     ordered = np.sort(np.asarray(values, np.float64))
     count, total = len(ordered), ordered.sum()
     if not total > 0:
-        return None
+        return 0.0 if count else None
     weights = 2 * np.arange(1, count + 1) - count - 1
     return float((weights * ordered).sum() / (count * total))

@@ -37,6 +37,8 @@ class Stated(NamedTuple):
         No job names several sizes.
     timed : bool
         Some job has an execution time of its own on each cluster.
+    unread : tuple of str
+        Parameters that these jobs give no occasion for.
     """
 
     components: int = 0
@@ -48,6 +50,7 @@ class Stated(NamedTuple):
     partial: bool = False
     rigid: bool = False
     timed: bool = False
+    unread: tuple[str, ...] = ()
 
 
 NOTHING = Stated()
@@ -82,6 +85,8 @@ class Table:
         How long jobs with a ``times_row`` run on each cluster.
     applications : mapping of int to str
         Names of applications by number, where they have names.
+    unread : tuple of str
+        Parameters that its jobs give no occasion for.
 
     Raises
     ------
@@ -108,6 +113,7 @@ class Table:
     size_note: str = ""
     times: ExecutionTimes | None = None
     applications: Mapping[int, str] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         jobs = self.jobs
@@ -181,6 +187,7 @@ class Table:
             partial,
             rigid=self.times is None or not len(self.times.sizes),
             timed=self.times is not None,
+            unread=self.unread,
         )
 
     def chunks(self) -> Iterator[JobArray]:

@@ -171,7 +171,7 @@ def test_without_sizes_the_parameter_is_said_to_mean_nothing(folder):
         ("arrival,size,runtime,sizes\n0,4,9,4|8", "column sizes without problem_size; accepted"),
         (
             "arrival,size,runtime,application,problem_size,sizes\n0,4,9,fft,1e7,4|8",
-            "column sizes with runtime beside problem_size; accepted",
+            "column sizes beside runtime; accepted: with application",
         ),
         (
             "arrival,components,application,problem_size,sizes\n0,2+2,fft,1e7,4|8",

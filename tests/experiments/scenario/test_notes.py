@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -217,3 +218,51 @@ def test_jobs_that_have_no_home_are_told(parameters, share, tmp_path):
                "--local", "fcfs", "--set", "local_share=0"],
     )  # fmt: skip
     assert line.format("2 jobs") in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("global_", "local", "told"),
+    [
+        ("b3", "easy", True),
+        ("gp", "titan", True),
+        ("oas", "sjf", True),
+        ("wf", "fpfs", True),
+        ("b3", "fcfs", False),
+        ("dll", "easy", False),
+        ("muscle", "sjf", False),
+        ("a4", "easy", False),
+    ],
+)
+def test_a_local_scheduler_that_decides_nothing_is_told(global_, local, told):
+    scenario = Scenario.load("quickstart").changed(
+        ["mode=open", "jobs=40"], global_scheduler=global_, local_scheduler=local
+    )
+    line = f"local scheduler {local}: without effect, for {global_} starts each job itself"
+    assert (line in notes(scenario)) == told
+    starts = []
+    for policy in (local, "fcfs"):
+        model = scenario.changed(["assign_deadlines=true"], local_scheduler=policy).model(1)
+        model.run()
+        starts.append(np.sort(model.world.log.records()["start"]).tolist())
+    if told:
+        assert starts[0] == starts[1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "names"),
+    [
+        ("1,1,9,,", ["speeds={C1={C2=0.5}}", "kill_at_request=true"], "speeds kill_at_request"),
+        ("1,1,9,5,", ["speeds={C1={C2=0.5}}", "kill_at_request=true"], "speeds"),
+        ("1,1,9,5,C1", ["speeds={C1={C2=0.5}}", "kill_at_request=true"], ""),
+        ("1,1,9,5,C2", ["speeds={C1={C2=0.5}}"], "speeds"),
+    ],
+)
+def test_what_jobs_give_no_occasion_for_is_told(rows, settings, names, tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text(f"arrival,size,runtime,requested_time,origin\n{rows}\n")
+    scenario = Scenario.load("quickstart").changed(
+        settings, workload=str(path), global_scheduler="dll", local_scheduler="fcfs"
+    )
+    found = " ".join(notes(scenario, stated=scenario.model(0).workload.stated))
+    for name in ("speeds", "kill_at_request"):
+        assert (name in found) == (name in names.split())

@@ -201,3 +201,25 @@ def test_what_means_nothing_to_one_run_makes_no_other_jobs_of_them(one):
     assert SAME in words(one, third)
     assert DIFFERENT in words(other, third)
     assert DIFFERENT in words(one, other, third)
+
+
+def test_what_files_do_not_tell_is_not_called_the_same(tmp_path):
+    """Two tables of execution times on each cluster, and two of plain run times."""
+    names = [f"runtime@C{n}" for n in range(1, 5)]
+    runs = {}
+    for name, head, row in (
+        ("one", names, "100,100,100,100"),
+        ("other", names, "9000,9000,9000,9000"),
+        ("plain", ["runtime"], "100"),
+        ("again", ["runtime"], "100"),
+    ):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join([f"job,arrival,size,{','.join(head)}", f"1,0,2,{row}"]))
+        runs[name] = ran(global_scheduler="dll", workload=str(path), name=name)
+    assert "how long they run on which cluster, the results do not tell" in words(
+        runs["one"], runs["other"]
+    )
+    assert SAME not in words(runs["one"], runs["other"])
+    alike = words(runs["plain"], runs["again"])
+    assert "as far as their numbers, arrivals, sizes and run times tell." in alike
+    assert SAME in words(runs["one"], again(runs["one"]))

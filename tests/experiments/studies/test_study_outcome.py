@@ -153,6 +153,18 @@ def test_a_run_whose_queue_grew_strikes_nothing_out_and_is_marked(tmp_path):
     assert "(queue grew)</title>" in page
 
 
+def test_one_that_beats_all_with_fewer_jobs_is_told_of(tmp_path):
+    def result(policy, workload, setting, replication):
+        slower = 0.0 if policy.startswith("ect") else 50.0
+        rejected = {"rejected": 3.0} if policy.startswith("ect") else {}
+        return {"mean_turnaround": 100.0 + slower + NOISE[replication], **rejected}
+
+    told = read(tmp_path, result, replications=8).sentences()
+    none = "In none of the 2 settings is a policy surely better than all others"
+    assert f"{none}, but in 2 for one that rejected more jobs." in told
+    assert any("of the same jobs, less those that policies rejected." in line for line in told)
+
+
 def test_who_loses_most_windows_is_not_called_best(tmp_path):
     """One policy has the better mean by one window of six, the other one in five of them."""
 
