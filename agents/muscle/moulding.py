@@ -61,7 +61,7 @@ def allot(
     >>> allot(sizes, times, np.array([np.inf, 4.0]), np.zeros(4))
     [1, 2]
     >>> allot(sizes, times, np.full(2, np.inf), np.full(4, 20.0))
-    [1, 1]
+    [0, 0]
     >>> allot(sizes * 3, times * 3, np.full(6, np.inf), np.zeros(4))
     [0, 0, 0, 0, 0, 0]
     """
