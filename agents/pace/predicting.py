@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.error_context import made
+from agents.numbers import is_real
 from agents.pace.built_in import Exact, Requested
 from agents.pace.predictor import LARGEST_SIGMA, EndedJob, Prediction, Predictor, SubmittedJob
 from agents.protocols import Grid
@@ -180,10 +181,7 @@ def _sigma_and_factors(error: float | Sequence[float], clusters: int) -> tuple[f
 
 def _one(found: object, by: Predictor, job: SubmittedJob) -> float:
     """Return what a predictor said of a job, if that is a run time."""
-    try:
-        time = float(found)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        time = math.nan
+    time = float(found) if is_real(found) else math.nan  # type: ignore[arg-type]
     if not 0 <= time <= LONGEST:
         raise GridError(
             f"{by.name}: prediction of job {job.number}: found {quoted(found)}; accepted: seconds, "
@@ -195,9 +193,10 @@ def _one(found: object, by: Predictor, job: SubmittedJob) -> float:
 def _each(found: object, by: Predictor, job: SubmittedJob, clusters: int) -> Floats:
     """Return what a predictor said of a job, if those are execution times on each cluster."""
     try:
-        times = np.array(found, np.float64)
-    except (TypeError, ValueError):
-        times = np.zeros(0)
+        given = np.array(found)
+    except ValueError:  # lists in a list, not as long as each other
+        given = np.zeros(0)
+    times = given.astype(np.float64) if given.dtype.kind in "iuf" else np.zeros(0)
     if times.shape != (clusters,) or not ((times > 0) & (times <= LONGEST)).all():
         raise GridError(
             f"{by.name}: prediction of job {job.number}: found {quoted(found)}; accepted: "

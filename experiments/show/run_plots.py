@@ -66,6 +66,8 @@ def draw(runs: Sequence[Ran], what: str) -> Figure:
     if what not in KINDS:
         raise GridError(f"picture: found {what!r}; accepted: {', '.join(KINDS)}")
     kind = KINDS[what]
+    if what in OF_JOBS and not any(ran.completed.any() for ran in runs):
+        raise GridError(f"{what}: no job was completed; accepted: runs with jobs that were")
     with styled():
         count = len(runs) if kind.each else kind.rows
         figure = Picture((8.0, kind.height * count + 0.4), layout="constrained")
@@ -257,7 +259,7 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
 
 def _waits(axes: list[Axes], runs: Sequence[Ran]) -> None:
     told = [ran for ran in runs if len(ran.waits)]
-    if not told:
+    if not told:  # but in the warm-up
         raise GridError("waits: no job was completed; accepted: runs with jobs that were")
     to = " up to a job's last start" if any(ran.restarted for ran in told) else ""
     for of, values, label, none in (
@@ -341,3 +343,6 @@ KINDS = {
     "waits": Kind(_waits, 2.6),
 }
 """Pictures by name."""
+
+OF_JOBS = ("gantt", "utilization", "waits")
+"""Those that nothing is seen of without a completed job."""

@@ -212,8 +212,11 @@ def _platform(outcome: StudyOutcome) -> list[Table]:
     if given is None:
         return []
     platform = platform_of(given, "platform of the study")
+    machines = outcome.provenance.get("machines", {})
+    of_logs = Cell(", ".join(f"{size:,} ({name})" for name, size in machines.items()))
     clusters = [
-        [Cell(each.name), _count(each.size), _count(each.rate)] for each in platform.clusters
+        [Cell(each.name), of_logs if machines else _count(each.size), _count(each.rate)]
+        for each in platform.clusters
     ]
     columns = [Column("cluster", text=True), Column("processors"), Column("rate")]
     tables = [Table("Platform of the study", columns, clusters, OF_STUDY)]

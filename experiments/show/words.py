@@ -71,15 +71,18 @@ def _service(ran: Ran) -> Iterator[Sentence]:
 
 def _at_once(ran: Ran) -> str:
     share = float(np.mean(ran.waits == 0))
-    if share:
-        return f"{percent(share)} of them did not wait."
     links = ran.summary["platform"]["links"]
-    if ran.summary["parameters"].get("latency") or any(link["latency"] for link in links):
-        return "Waits include the latency of the brokers' messages."
-    return "All had to wait."
+    late = ran.summary["parameters"].get("latency") or any(link["latency"] for link in links)
+    words = [f"{percent(share)} of them did not wait."] if share else []
+    words += ["Waits include the latency of the brokers' messages."] if late else []
+    return " ".join(words) or "All had to wait."
 
 
 def _clusters(ran: Ran) -> Iterator[Sentence]:
+    if ran.summary["parameters"].get("speeds"):
+        yield Sentence("Jobs of some sites ran at rates of their own: parameter speeds.")
+    elif ran.summary.get("execution_times"):
+        yield Sentence("Jobs brought an execution time for each cluster, whatever its rate.")
     of_all = ran.summary["metrics"].get("utilization")
     if of_all is not None:
         lost = ran.summary["metrics"].get("lost_work")

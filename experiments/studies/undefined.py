@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +86,15 @@ def failures(outcome: StudyTables) -> Iterator[str]:
 def _one(outcome: StudyTables, run: pd.Series) -> str:
     """Return the options with which a run can be run by itself, beside its policy and logs."""
     windows = outcome.provenance.get("windows", {}).get(run["workload"], ())
-    own = {name: run[name] for name in outcome.study.vary}
+    policy = next(each for each in outcome.study.compared if each.label == run["policy"])
+    own = outcome.study.set | policy.set | {name: run[name] for name in outcome.study.vary}
     if windows:
         own |= dict(zip(WINDOW, windows[run["replication"]], strict=True))
-    settings = "".join(f" --set {name}={value}" for name, value in own.items())
+    words = (
+        f"{name}={shown(value) if isinstance(value, Mapping | Sequence) else value}"
+        for name, value in own.items()
+    )
+    settings = "".join(f" --set {shlex.quote(word)}" for word in words)
     log = f" of {run['workload']}" if len(outcome.study.workloads) > 1 else ""
     return f"one{log}: --seed {run['seed']}{settings}"
 
@@ -238,7 +244,8 @@ def of_windows(
         unknown = [each for each in workloads if each.unrequested]
         left_out += [without_request(each.unrequested, f" of {each.name}") for each in unknown]
     changes = changes_in_windows(study, scenarios)
-    return _of_platforms(scenarios) + changes + left_out + idle_sites(study, workloads)
+    of_sites = idle_sites(study, workloads)
+    return _of_platforms(scenarios) + changes + left_out + of_sites + cleaned(workloads)
 
 
 def _of_platforms(scenarios: Iterable[Scenario]) -> list[str]:
@@ -270,11 +277,26 @@ def noted(
     platform = base.to_dict()["platform"]
     if not any(each.platform.changes for each in scenarios.values()):
         platform["changes"] = []
+    machines = {each.name: each.machine for each in workloads if each.machine is not None}
+    by_log = base.to_dict()["parameters"]["nodes"] == "log" and "nodes" not in study.vary
+    if by_log and machines:
+        for cluster in platform["clusters"]:
+            cluster["size"] = next(iter(machines.values()))
     return {
         "platform": platform,
+        **({"machines": machines} if by_log and len({*machines.values()}) > 1 else {}),
         "changes": of_windows(study, scenarios.values(), workloads),
         "unread": _unread(study, scenarios, _stated(workloads)),
     }
+
+
+def cleaned(workloads: Iterable[StudyWorkload]) -> list[str]:
+    """Return in lines what was done to the records of logs, whole, before they became jobs."""
+    return [
+        f"{each.name}: cleaning of {counted(each.cleaning.records, 'record')}: {of_rules}"
+        for each in workloads
+        if (of_rules := "; ".join(f"{n:,}: {rule}" for rule, n in each.cleaning.rules.items()))
+    ]
 
 
 def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[str]:

@@ -26,6 +26,7 @@ from grid.errors import GridError
 from grid.foreign import quoted
 from grid.logs.files import LARGEST_WHOLE
 from grid.platform.multicluster import Platform
+from grid.workloads.source import Cleaning
 from grid.workloads.table import Table
 
 Bools = npt.NDArray[np.bool_]
@@ -57,6 +58,10 @@ class StudyWorkload:
         Whether no job of logs names several sizes.
     unread : tuple of str
         Parameters that jobs of logs give no occasion for.
+    machine : int, optional
+        Processors of the machine that the jobs of a log come from.
+    cleaning : Cleaning
+        What was done to the records of logs, all of them.
     unrequested : int
         Jobs of replications without a requested time, where others of the log have one.
     idle : dict of str to int
@@ -75,6 +80,8 @@ class StudyWorkload:
     silent: bool = False
     rigid: bool = False
     unread: tuple[str, ...] = ()
+    machine: int | None = None
+    cleaning: Cleaning = field(default_factory=Cleaning)
     unrequested: int = 0
     idle: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
@@ -241,6 +248,8 @@ def _read(
         silent=table.stated.silent,
         rigid=table.stated.rigid,
         unread=no_occasion(table.jobs, base.parameters, base.platform),
+        machine=table.machine,
+        cleaning=table.cleaning,
         unrequested=table.stated.unrequested,
     )
     if how.window is None:

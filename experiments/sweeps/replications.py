@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ from experiments.sweeps.sweep import (
     check_importable,
     sweep,
 )
+from grid.workloads.source import Cleaning
 from grid.workloads.table import NOTHING, Stated, stated_by
 
 COUNTS = ("seed", "completed", "rejected", "unfinished", "stable")
@@ -78,6 +79,8 @@ class Replications(Shown):
         Why runs left jobs, if they did, in words.
     drew : bool
         Random numbers were drawn for some run.
+    cleaning : Cleaning
+        What was done to the records of the log.
     """
 
     scenario: Scenario
@@ -88,6 +91,7 @@ class Replications(Shown):
     all_left_at: float = math.inf
     why_unfinished: str = ""
     drew: bool = False
+    cleaning: Cleaning = field(default_factory=Cleaning)
 
     @property
     def unstable(self) -> int:
@@ -169,6 +173,9 @@ class Replications(Shown):
             lines.append(drawn)
         if "restarts" in self.shown and self.shown["restarts"].mean:
             lines.append(WAITS_OF_RESTARTED)
+        if self.cleaning.rules:
+            lines.append(f"cleaning of {counted(self.cleaning.records, 'record')}:")
+        lines += [f"  {count:,}: {rule}" for rule, count in self.cleaning.rules.items()]
         return lines if self.random else [*lines, NOT_RANDOM]
 
     @property
@@ -274,7 +281,7 @@ def replicate(
     table = pd.DataFrame([_row(run.seed, found[run.key]) for run in runs])
     left = np.array([found[run.key].get(LEFT, [math.nan]) for run in runs]).max()
     return Replications(
-        scenario,
+        replace(scenario, platform=model.world.platform),  # which a log may have told
         seed,
         table,
         failed,
@@ -282,6 +289,7 @@ def replicate(
         math.inf if math.isnan(left) else float(left),
         why_left(pd.DataFrame({key: of[0] for key, of in each.items()} for each in found.values())),
         any(each.get(DREW, [0.0])[0] for each in found.values()),
+        model.workload.cleaning,
     )
 
 

@@ -23,7 +23,7 @@ KILLED = "run time above the requested time: cut to it"
 NUMBER_AGAIN = "job number used before: kept"
 NUMBER_SHARED = "job number used at another site: kept"
 ORIGIN = "origin other than {site}, whose log it is: {site} taken"
-USER_RAISED = "user of {site}: number raised by {above}"
+RAISED = "{what} of {site}: number raised by {above}"
 TOGETHER = "job of {site}: its log began {later} after that of {first}; here both begin at 0"
 AFTER_LAST = (
     "job after the last that {site} submits, at {last:,.15g} s; the last of all: {end:,.15g} s"
@@ -56,8 +56,9 @@ class Applied:
     sites : mapping of int to str
         Names of the sites, by their indices, that the records are of, each of which numbers its own
         jobs; empty for one log.
-    raised : mapping of int to str
-        Sites, by their indices, whose users got other numbers, and the rule by which they did.
+    raised : mapping of (str, int) to str
+        Columns, ``user`` and ``application``, and sites, by their indices, of which numbers are
+        others than in the log, and the rule by which they are.
     together : mapping of int to str
         Sites whose jobs begin together with those of another site that began earlier, likewise.
     """
@@ -66,7 +67,7 @@ class Applied:
     rules: Mapping[str, Rows]
     zero: float = 0.0
     sites: Mapping[int, str] = field(default_factory=dict)
-    raised: Mapping[int, str] = field(default_factory=dict)
+    raised: Mapping[tuple[str, int], str] = field(default_factory=dict)
     together: Mapping[int, str] = field(default_factory=dict)
 
     def cleaning(self, jobs: JobArray, start: float = 0.0, end: float = math.inf) -> Cleaning:
@@ -87,8 +88,8 @@ class Applied:
                 rule: int(inside[rows].sum()) for rule, rows in self.rules.items()
             }
         rules |= _numbered_again(jobs, bool(self.sites))
-        named = jobs["user"] != UNKNOWN
-        for site, rule in self.raised.items():
+        for (column, site), rule in self.raised.items():
+            named = jobs[column] != UNKNOWN
             rules[rule] = int((named & (jobs["origin"] == site)).sum())
         for site, rule in self.together.items():
             rules[rule] = int((jobs["origin"] == site).sum())

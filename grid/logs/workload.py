@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grid.errors import WorkloadError
 from grid.foreign import quoted
-from grid.logs.cleaning import TOGETHER, USER_RAISED, merged
+from grid.logs.cleaning import RAISED, TOGETHER, merged
 from grid.logs.fields import PARTITION
 from grid.logs.formats import read
 from grid.logs.partitions import assign_partitions
@@ -124,10 +124,11 @@ def read_site_logs(
     )
     of_sites = dict(zip(logs, parts, strict=True))
     jobs = merge_sites(of_sites)
-    users = {
-        site: USER_RAISED.format(site=clusters[site], above=above)
-        for site, above in raised(of_sites, "user").items()
-        if above
+    numbers = {
+        (what, site): RAISED.format(what=what, site=clusters[site], above=above)
+        for what in ("user", "application")
+        for site, above in raised(of_sites, what).items()
+        if above and not (what == "application" and logs[site].applications)  # which have names
     }
     starts = {site: log.start for site, log in logs.items() if log.start is not None}
     together = {
@@ -137,7 +138,7 @@ def read_site_logs(
     of_all = [log.applied for log in logs.values() if log.applied is not None]
     later = [float(log.jobs["arrival"][0] - jobs["arrival"][0]) for log in logs.values()]
     names = {site: clusters[site] for site in logs}
-    applied = replace(merged(of_all, later, names), raised=users, together=together)
+    applied = replace(merged(of_all, later, names), raised=numbers, together=together)
     applications = {
         above + number: name
         for site, above in raised(of_sites, "application").items()

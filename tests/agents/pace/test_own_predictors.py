@@ -160,6 +160,9 @@ def test_models_are_predictions_of_jobs_with_run_times():
     [
         (None, "found None"),
         ("soon", "found 'soon'"),
+        ("10", "found '10'"),
+        (b"7", "found b'7'"),
+        (True, "found True"),
         (-1.0, "found -1.0"),
         (math.inf, "found inf"),
         (math.nan, "found nan"),
@@ -175,7 +178,13 @@ def test_an_answer_that_is_no_time_is_refused(answer, says):
         ran("dll", "fcfs", prediction=Wrong)
 
 
-@pytest.mark.parametrize("answer", [[1.0], [1.0, 2.0], [1, 2, 0], [1, 2, math.inf], 3.0, "abc"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *([1.0], [1.0, 2.0], [1, 2, 0], [1, 2, math.inf], 3.0, "abc", ["1", "2", "3"]),
+        *([True] * 3, [[1.0], [2.0, 3.0], 4.0]),
+    ],
+)
 def test_answers_for_each_cluster_are_as_many_times(answer):
     class Wrong(Predictor):
         on_each_cluster = True

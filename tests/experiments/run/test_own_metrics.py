@@ -166,7 +166,8 @@ def test_a_metric_that_fails_in_some_runs_of_a_study(folder):
     assert found.exit_code == 1
     assert failed.startswith("metasched: Metric own:odd failed in ")
     for policy, of in lacks.groupby("policy"):
-        assert f"{len(of)} of 8 runs of {policy} (one: --seed {of['seed'].iloc[0]})" in failed
+        one = f"--seed {of['seed'].iloc[0]} --set jobs=30 --set load=0.6 --set mode=open"
+        assert f"{len(of)} of 8 runs of {policy} (one: {one})" in failed
     left = 8 - lacks["replication"].nunique()
     assert [row["n"] for row in told["ranking"]] == [left] * 2
     have = runs[~runs["replication"].isin(lacks["replication"])]

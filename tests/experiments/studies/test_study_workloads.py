@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from experiments.scenario.jobs import read_source
+from experiments.show.study_page import study_page
 from experiments.studies.study import Study
 from experiments.studies.study_run import numbers_of
 from experiments.studies.undefined import failures
@@ -155,7 +156,8 @@ def test_sites_without_jobs_in_windows_are_told(tmp_path, end, idle, have):
     )
     said = f"of 4 windows of three, {idle} {have} no job of C2"
     study = Study.load(path)
-    assert study.notes == [said]
+    assert study.notes[0] == said
+    assert [note.split(":")[0] for note in study.notes[1:]] == ["three", "two"]  # their cleaning
     outcome = study.run(tmp_path / "out.db", 1, watch=Silent())
     assert f"O{said[1:]}." in [*outcome.sentences()]
     assert [each.idle for each in study.workloads] == [{"C2": idle}, {}]
@@ -264,3 +266,29 @@ def test_a_run_whose_metric_failed_is_told_with_its_window():
         "Metric own:odd failed in 1 of 3 runs of b (one: --seed 7 --set window_start=30.0 "
         "--set window_end=40.0)."
     )
+
+
+def test_the_machine_and_the_cleaning_of_logs_are_told(tmp_path, monkeypatch):
+    """Where the platform has as many processors as each log says."""
+    monkeypatch.chdir(tmp_path)
+    for name, nodes in (("one", 4), ("other", 16)):
+        rows = [f"{n} {n} -1 9 2 -1 -1 2 {5 if n == 1 else 20} -1 1 1{' -1' * 6}" for n in range(9)]
+        (tmp_path / f"{name}.swf").write_text("\n".join([f"; MaxProcs: {nodes}", *rows]) + "\n")
+    study = (
+        'scenario = "site"\n[replications]\nleast = 2\n[policies]\n'
+        'global = ["home"]\nlocal = ["fcfs", "easy"]\n[workloads]\none = "one.swf"\n'
+    )
+    for text, sizes, machines in (
+        (study, [4], None),
+        (study + 'other = "other.swf"\n', [4], {"one": 4, "other": 16}),
+    ):
+        (tmp_path / "study.toml").write_text(text)
+        outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+        provenance = outcome.provenance
+        assert [each["size"] for each in provenance["platform"]["clusters"]] == sizes
+        assert provenance.get("machines") == machines
+        page = study_page(outcome)
+        assert ("4 (one), 16 (other)" in page) == (machines is not None)
+        told = " ".join(outcome.sentences())
+        assert "ne: cleaning of 9 records: 1: requested time below the run time" in told
+        (tmp_path / "out.db").unlink()

@@ -74,6 +74,18 @@ def test_users_of_several_sites_are_told_by_how_much_their_numbers_are_raised(tm
     assert both.jobs["user"][both.jobs["origin"] == 1].tolist() == [15, 11]
 
 
+def test_applications_of_several_sites_are_told_by_how_much_their_numbers_are_raised(tmp_path):
+    """But not of tables that name them, of which names are told."""
+    numbers, names = tmp_path / "numbers.csv", tmp_path / "names.csv"
+    numbers.write_text("arrival,size,runtime,application\n0,1,5,4\n1,1,5,\n2,1,5,2\n")
+    names.write_text("arrival,size,runtime,application,problem_size\n0,1,5,fft,1e7\n")
+    both = read_site_logs({"C1": numbers, "C2": numbers}, CLUSTERS)
+    assert both.cleaning.rules["application of C2: number raised by 5"] == 2
+    assert both.jobs["application"][both.jobs["origin"] == 1].tolist() == [9, -1, 7]
+    named = read_site_logs({"C1": numbers, "C2": names}, CLUSTERS)
+    assert not any("raised" in rule for rule in named.cleaning.rules)
+
+
 def test_origins_that_a_site_of_its_own_replaces_are_counted(tmp_path):
     path = tmp_path / "both.csv"
     path.write_text("arrival,size,runtime,origin\n0,1,9,C1\n5,1,9,C2\n6,1,9,\n7,1,9,C2\n")
