@@ -64,7 +64,7 @@ def offers(
     size: int,
     times: Sequence[float],
     deadline: float,
-    told: Sequence[Belief] = (),
+    table: Sequence[Belief] | None = None,
 ) -> Offers | None:
     """Return which clusters a broker offers for a job; None if it passes the question up.
 
@@ -82,8 +82,8 @@ def offers(
         Its execution time on each cluster, s.
     deadline : float
         s; infinity: any cluster will do.
-    told : sequence of Belief
-        What others have told it of clusters.
+    table : sequence of Belief, optional
+        Its capability table, if that is at hand.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def offers(
     model = broker.model
     now, found = model.now, []
     sent, at_once = model.world.known["work"], model.world.state.at_once
-    for cluster, free, up, waiting, left, at in table_of(broker, told):
+    for cluster, free, up, waiting, left, at in table_of(broker) if table is None else table:
         if size <= up and times[cluster] < math.inf:
             work = left
             if broker.parent is None or at_once[cluster]:
@@ -193,20 +193,21 @@ class DiscoveryScheduler(GlobalScheduler):
         times = self.model.pace.predict([job.slot])[0].tolist()
         while True:
             asked = way[-1]
-            answer = offers(asked, job.size, times, job.deadline, told)
+            table = table_of(asked, told)
+            answer = offers(asked, job.size, times, job.deadline, table)
             to = asked.parent if answer is None else self._lower(way, answer, job.deadline)
             if to is None:
                 break
             way = (*way, to)
             if self._goes_down:  # else nobody needs it
-                told = tuple(table_of(asked, told))
+                told = tuple(table)
             facts = {"job": job.number, "slot": job.slot, "way": way, "told": told}
             if not passed_on(asked, ResourceQuestion, to, **facts):
                 return None
         assert answer is not None
         cluster = self.clusters[answer[0].cluster].name if answer else None
         back = path(way[0], asked)
-        known = self._reckoned(table_of(asked, told), answer, job.size, times)
+        known = self._reckoned(table, answer, job.size, times)
         asked.note(known[:1])
         hops = len(way) + len(back) - 2
         told = known if self._pulls else ()

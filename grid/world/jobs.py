@@ -62,9 +62,13 @@ class Jobs:
         row, sizes = self["times_row"].item(slot), self._storage.sizes
         if row == BY_RATES or not len(sizes):
             return np.array([row]), np.array([self["size"].item(slot)])
-        first = sizes[row, 1]
-        rows = np.arange(first, np.searchsorted(sizes[:, 1], first, "right"))
+        rows = self._rows_beside(row)
         return rows, sizes[rows, 0]
+
+    def _rows_beside(self, row: int) -> Indices:
+        """Return the rows of the job that a row of `times` is of, where some may be moulded."""
+        of_jobs = self._storage.sizes[:, 1]
+        return np.arange(of_jobs[row], np.searchsorted(of_jobs, of_jobs[row], "right"))
 
     def sizes_of(self, job: np.void) -> list[int]:
         """Return the sizes that a job, by its row, may be moulded to; none: it may not.
@@ -74,8 +78,7 @@ class Jobs:
         row, sizes = int(job["times_row"]), self._storage.sizes
         if row == BY_RATES or not len(sizes):
             return []
-        first, begin = sizes[:, 1], sizes[row, 1]
-        found = sizes[begin : np.searchsorted(first, begin, "right"), 0].tolist()
+        found: list[int] = sizes[self._rows_beside(row), 0].tolist()
         return found if len(found) > 1 else []
 
     def mould(self, slot: int, row: int) -> None:
