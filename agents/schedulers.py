@@ -38,7 +38,7 @@ from agents.selection import FpfsSettings, JobSelection, as_number
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import GridError, PlacementError
 from grid.kernel.state import LOCAL, REJECT, WAIT
-from grid.names import nearest
+from grid.names import lack_of
 from grid.streams import Stream, stream
 from grid.world.policies import GlobalRules
 
@@ -86,14 +86,6 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
 
     def act(self) -> None:
         """Act on the messages of this instant, once all are delivered."""
-
-    def _lack_of(self, method: str) -> PlacementError:
-        """Return what to raise for a method that its class had to have; it may be misspelt."""
-        own = type(self)
-        base = next(each for each in own.__mro__ if method in vars(each))
-        near = nearest(method, sorted({*dir(own)} - {*dir(base)}), most=1)
-        found = "".join(f"; found `{each}`" for each in near)
-        return PlacementError(f"{own.__name__}: no method `{method}`{found}")
 
 
 class GlobalScheduler(Scheduler, GlobalRules):
@@ -204,7 +196,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
         Clusters start the jobs sent to them after all decisions of an instant: two jobs of one
         instant see the same free processors. What was sent is in `KnownCluster.load` at once.
         """
-        raise self._lack_of("place")
+        raise PlacementError(lack_of(type(self), "place"))
 
     def visit(self, queues: KnownQueues) -> int | None:
         """Say whose head shall be placed next: the way of a policy that has `queues`.
@@ -223,7 +215,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
             A queue with jobs: the index of a cluster, or the number of clusters for the global
             queue. None: no other head is to be tried.
         """
-        raise self._lack_of("visit")
+        raise PlacementError(lack_of(type(self), "visit"))
 
     largest: ClassVar[Dispatcher | None] = None
     """Compiled function that bounds the size of jobs that need not wait, for a compiled `place`
@@ -312,7 +304,7 @@ class LocalScheduler(Scheduler):
         The job at the head of the queue starts when it fits and holds back those behind it, unless
         `service` lets them go before; equal ranks are served in order of landing.
         """
-        raise self._lack_of("priority")
+        raise PlacementError(lack_of(type(self), "priority"))
 
     def rank(self, slot: int) -> float:
         """Have `priority` decide and put its answer as the kernel understands it."""
@@ -347,7 +339,7 @@ class PlanningScheduler(LocalScheduler):
         release : array, shape (processors,)
             When each processor will be free, seconds from now, in increasing order.
         """
-        raise self._lack_of("plan")
+        raise PlacementError(lack_of(type(self), "plan"))
 
     def processors_of(self, order: Sequence[int]) -> Sequence[Sequence[int]] | None:
         """Return the processors on which jobs (slots) of the last plan shall run; None: any."""
@@ -386,7 +378,7 @@ class PlanningScheduler(LocalScheduler):
             return []
         jobs = [Job(self.model.world, slot) for slot in slots]
         order = self.plan(jobs, release)
-        if not isinstance(order, Iterable):
+        if not isinstance(order, Iterable) or isinstance(order, set | frozenset):  # of no order
             raise PlacementError(f"plan: {order!r}; accepted: a sequence of the jobs given")
         left = dict.fromkeys(jobs)
         chosen = []

@@ -35,6 +35,21 @@ def meant(name: object, known: Iterable[str], listed: str = "") -> str:
     return listed or f"accepted: {', '.join(names.values())}"
 
 
+def lack_of(own: type, method: str) -> str:
+    """Return in words that a class lacks a method that it had to have; it may be misspelt.
+
+    >>> class Base:
+    ...     def place(self): ...
+    >>> class Mine(Base):
+    ...     def plcae(self): ...
+    >>> lack_of(Mine, "place")
+    'Mine: no method `place`; found `plcae`'
+    """
+    base = next(each for each in own.__mro__ if method in vars(each))
+    near = nearest(method, sorted({*dir(own)} - {*dir(base)}), most=1)
+    return f"{own.__name__}: no method `{method}`" + "".join(f"; found `{each}`" for each in near)
+
+
 def nearest(name: object, known: Iterable[str], most: int = 2) -> list[str]:
     """Return the names that are much like a name, the likest first.
 

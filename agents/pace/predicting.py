@@ -18,6 +18,7 @@ from grid.distributions import log_normal
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.jobs import BY_RATES, LONGEST
+from grid.names import lack_of
 from grid.streams import stream
 from grid.workloads.synthetic import JobMix
 from grid.workloads.table import Table
@@ -62,6 +63,8 @@ class Pace:
         self._draws = stream(model.seed, "prediction error")
         self._seen = 0
         _check_told(model.workload, kind, said.source)
+        if kind.predict is Predictor.predict:
+            raise GridError(lack_of(kind, "predict"))
         self.predictor: Predictor = made(kind, model)
         requested = kind is Requested and _all_requested(model.workload)
         as_told = (kind is Exact or requested) and self._sigma == 0.0

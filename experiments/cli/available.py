@@ -73,8 +73,10 @@ _OF_PAPER = click.option("--paper", metavar="KEY", help="Those of a paper, such 
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def scenarios(paper: str | None, as_json: bool) -> None:
     """List the scenarios that come with metasched."""
-    from experiments.cli.listing import list_scenarios, print_table
+    from experiments.sweeps.progress import telling
 
+    with telling("loading"):
+        from experiments.cli.listing import list_scenarios, print_table
     print_table(list_scenarios(paper), as_json)
 
 
@@ -84,6 +86,10 @@ def scenarios(paper: str | None, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
 def policies(level: str | None, paper: str | None, as_json: bool) -> None:
     """List the global and local schedulers that come with metasched."""
-    from experiments.cli.listing import list_policies, print_table
+    from experiments.sweeps.progress import telling
 
-    print_table(list_policies(level, paper), as_json)
+    with telling("loading"):
+        from experiments.cli.listing import list_policies, print_table
+
+        found = list_policies(level, paper)
+    print_table(found, as_json)

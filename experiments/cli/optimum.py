@@ -21,7 +21,10 @@ from experiments.cli.process import FAILED
     help="Seconds: jobs start and end with slots (default: continuous time).",
 )
 @click.option(
-    "--solver", metavar="NAME", help="cpsat (default), or milp: the paper's model, with --slot."
+    "--solver",
+    metavar="NAME",
+    help="cpsat (default); or, with --slot, milp: the paper's model, or aggregated: one of the "
+    "same optimum that counts nodes.",
 )
 @click.option(
     "--time-limit",

@@ -74,11 +74,12 @@ def plot(results: tuple[str, ...], what: str, out: str) -> None:
 
     RESULT is a folder that `metasched run --out DIR` wrote; several are compared.
     """
-    from experiments.run.result_files import FOLDER
-    from experiments.show.plots import check_picture, save
     from experiments.sweeps.progress import telling
-    from grid.errors import GridError
 
+    with telling("loading"):
+        from experiments.run.result_files import FOLDER
+        from experiments.show.plots import check_picture, save
+        from grid.errors import GridError
     check_picture(out)
     for each in filter(os.path.isfile, results):
         known = f"{FOLDER}; `metasched report` draws the file of a study"

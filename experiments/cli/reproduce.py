@@ -158,7 +158,7 @@ _add(
     "maxutil",
     "sections 3 to 7",
     _parts(
-        *("tables", "figures", "chain", "logs"),
+        *("tables", "poisson", "figures", "chain", "logs"),
         what="Tables 3 and 4; Figs. 3-6, 8 and section 7.1; tiny systems solved exactly; Tables 1, "
         "2 and Figs. 1, 2, 7 (default: all).",
     ),

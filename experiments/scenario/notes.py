@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agents.disciplines import FcfsScheduler
@@ -82,12 +82,24 @@ def clock_among(several: Sequence[Mapping[str, Any]], window: str = "") -> str:
 def not_reached(changes: Sequence[Mapping[str, Any]], all_left_at: float) -> str:
     """Return in words which planned changes found no jobs, which all left by then (s); "" if none.
 
-    >>> not_reached([{"at": 5.0}, {"at": 9000.0}], 60.0)
-    '1 of 2 changes of the platform never took effect: planned after the last job ended, at 60 s'
+    >>> not_reached([{"at": 5.0}, {"at": 9000.0, "what": "drain"}], 60.0)
+    '1 of 2 changes of the platform never came: planned after the last job ended, at 60 s'
     """
-    late = sum(change["at"] > all_left_at for change in changes)
-    never = f"{late:,} of {counted(len(changes), 'change')} of the platform never took effect"
-    return f"{never}: planned after the last job ended, at {instant(all_left_at)}" if late else ""
+    late = [change for change in changes if change["at"] > all_left_at]
+    if not late:
+        return ""
+    never = f"{len(late):,} of {counted(len(changes), 'change')} of the platform never came"
+    absent = never_there(change.get("what") for change in late)
+    return f"{never}: planned after the last job ended, at {instant(all_left_at)}{absent}"
+
+
+def never_there(kinds: Iterable[str | None]) -> str:
+    """Return in words what it means for processors that changes of some kinds never came.
+
+    >>> never_there(["join"])
+    '; processors that were to join were never there'
+    """
+    return "; processors that were to join were never there" if "join" in {*kinds} else ""
 
 
 def _all_to_the_largest(scenario: Scenario, partial: bool) -> Iterator[str]:
@@ -132,11 +144,11 @@ def without_request(jobs: int, of: str = "") -> str:
     """Return in a line of how many jobs, perhaps of a log, prediction by requests knows none.
 
     >>> without_request(1, of=" of mine.swf")
-    'prediction: 1 job of mine.swf without a requested time: expected to take the mean of all jobs \
-that had ended by then'
+    'prediction requested: 1 job of mine.swf without a requested time: expected to take the mean \
+of all jobs that had ended by then'
     """
     why = "expected to take the mean of all jobs that had ended by then"
-    return f"prediction: {counted(jobs, 'job')}{of} without a requested time: {why}"
+    return f"prediction requested: {counted(jobs, 'job')}{of} without a requested time: {why}"
 
 
 def notes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from agents.coallocation.settings import CoallocationSettings
 from agents.deadlines import mentions, reads_deadlines
 from agents.queueing.visiting import QueuePolicy
 from agents.registry import LOCAL, kinds_of, readers
@@ -47,6 +48,8 @@ NO_LINKS = "the global scheduler takes no account of links"
 SIZE_ALONE = "the global scheduler reads the size of a job, not its components"
 NO_SPLIT = "the global scheduler splits no job"
 NO_ROUNDS = "no scheduler reads it, and there are no rounds that it judges"
+UNSENT = ("below", "pull")
+"""Capability tables that no broker sends to those below it."""
 SILENT = "computation_fraction is 1: no job communicates"
 RIGID = "no job names several sizes"
 NO_OCCASION = {
@@ -84,6 +87,7 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     ),
     (("queue",), "mode is open", lambda p, log: not log and p.mode == "open"),
     (("q",), "sizes is not powers-of-two", lambda p, log: not log and p.sizes != "powers-of-two"),
+    (("partition_field",), "there are no partitions", lambda p, log: not p.partitions),
     (("request",), "there is no composition", lambda p, log: not log and not p.composition),
     (("local_share",), "there are queue_shares", lambda p, log: bool(p.queue_shares)),
     (("load",), "mode is batch", lambda p, log: not log and p.mode == "batch"),
@@ -105,6 +109,13 @@ WITHOUT_EFFECT: tuple[tuple[tuple[str, ...], str, Condition], ...] = (
     (("mean_down_time",), "mean_up_time is 0", lambda p, log: p.mean_up_time == 0),
     (("mouldable",), RIGID, lambda p, log: not log),
     (("period",), "advertise is change", lambda p, log: p.advertise == "change"),
+    (
+        ("advertise", "period"),
+        "knowledge is truth: nothing is advertised",
+        lambda p, log: (
+            p.knowledge == "truth" and getattr(p, "capability_tables", "below") in UNSENT
+        ),
+    ),
     (PER_CLUSTER, "mode is not per-cluster", lambda p, log: not log and p.mode != "per-cluster"),
     (
         PARETO,
@@ -152,6 +163,10 @@ def of_no_effect(
     if policy.stays_home:
         yield STAGING, "the global scheduler moves no job"
     why = NO_LINKS if policy.penalty else "" if policy.may_split() else NO_SPLIT
+    kind = policy.settings_type
+    if kind is not None and "coallocate" in declared(kind) and not parameters.of(kind).coallocate:
+        why = "coallocate is false: no job is split"
+        yield tuple(declared(CoallocationSettings)), why
     if why:
         yield COMMUNICATION, why
         if not parameters.model_dump()["staging_data"]:

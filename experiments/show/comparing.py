@@ -148,7 +148,9 @@ def _hedge(runs: list[Ran], leaders: list[str]) -> str:
         return ""
     of_it = "it accepted: it" if len(more) == 1 else "they accepted: they"
     whose = "" if more == leaders else f" of {listed(more)}"
-    return f", but{whose} of the jobs that {of_it} rejected more than others did"
+    fewer = [name for name, of in rejected.items() if of < min(rejected[each] for each in more)]
+    few = listed(fewer) if len(fewer) <= NAMED else f"{len(fewer)} others"
+    return f", but{whose} of the jobs that {of_it} rejected more than {few} did"
 
 
 def _more(name: str, value: float, best: float) -> str:

@@ -114,12 +114,16 @@ SLOWED_NOBODY = "saturated links slowed no job: jobs compute only (computation_f
 _NAMED = 4
 """Clusters with processors away that are named at most."""
 
-_TABLES = {
+TABLES = {
     "response_queues": Metric("mean response, queue", "time"),
     "messages": Metric("messages,"),
     "mean_age": Metric("mean age of knowledge, level", "time"),
 }
 """Metrics that are tables: of each entry the label begins so."""
+
+
+WITHIN = "/"
+"""Stands between the name of a table among the metrics and that of a number in it."""
 
 
 def metric(name: str) -> Metric:
@@ -128,9 +132,9 @@ def metric(name: str) -> Metric:
     >>> metric("mean_wait"), metric("messages/order").label, metric("response_queues/C1").kind
     (Metric(label='mean wait', kind='time'), 'messages, order', 'time')
     """
-    table, _, key = name.partition("/")
-    if key and table in _TABLES:
-        return Metric(f"{_TABLES[table].label} {key}", _TABLES[table].kind)
+    table, _, key = name.partition(WITHIN)
+    if key and table in TABLES:
+        return Metric(f"{TABLES[table].label} {key}", TABLES[table].kind)
     return METRICS.get(name) or Metric(name)
 
 
@@ -144,7 +148,7 @@ def slowed_nobody(summary: dict[str, Any]) -> str:
 
 def is_optional(name: str) -> bool:
     """Return whether a metric is of what not every run has (`OPTIONAL`)."""
-    return name.partition("/")[0] in OPTIONAL
+    return name.partition(WITHIN)[0] in OPTIONAL
 
 
 def why_none(name: str) -> str:
@@ -156,7 +160,8 @@ def why_none(name: str) -> str:
     if name in OF_DEADLINES:
         return "no job has a deadline"
     of_rounds = name == "rounds" or name.partition("_")[0] in ("mcp", "pb", "cp")
-    return "jobs are not allocated in rounds" if of_rounds else ""
+    reports = ", or no local scheduler reports CP" if name.endswith("_planned") else ""
+    return f"jobs are not allocated in rounds{reports}" if of_rounds else ""
 
 
 def label(name: str) -> str:

@@ -24,7 +24,6 @@ from experiments.show.labels import (
 from experiments.show.numbers import counted, duration, percent
 from experiments.show.tables import print_whole
 from grid.jobs import UNKNOWN
-from grid.metrics.of_rounds import Rounds
 from grid.metrics.stability import GREW
 
 if TYPE_CHECKING:
@@ -199,18 +198,13 @@ def _performance(result: Result, metrics: dict[str, Any]) -> Iterator[tuple[str,
     rounds = "allocations" if more else "rounds"
     yield "rounds", f"{result.round_count:,}{times}"
     for of, words in (
-        ("", "whole run" if ran is None else f"mean of rounds{_of_one_job(ran)}"),
+        ("", "whole run" if ran is None else f"mean of rounds {ran.alone}".rstrip()),
         ("_overall", "" if ran is None else "whole run"),
-        ("_planned", f"{rounds}{_of_one_job(result.planned)} as planned"),
+        ("_planned", f"{f'{rounds} {result.planned.alone}'.rstrip()} as planned"),
     ):
         if words and metrics[f"mcp{of}"] is not None:
             values = f"{duration(metrics[f'mcp{of}'])}, {duration(metrics[f'pb{of}'])}"
             yield f"MCP, PB: {words}", values
-
-
-def _of_one_job(rounds: Rounds) -> str:
-    """Return that rounds are of one job each, if they are: their PB then repeats their MCP."""
-    return " of one job" if (rounds.jobs.sum(axis=1) == 1).all() else ""
 
 
 def _losses(result: Result) -> Iterator[tuple[str, str]]:
@@ -288,7 +282,7 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         yield "the run was interrupted before the next jobs came"
     if result.stable is False:
         yield UNSTABLE
-    if result.restarts:
+    if result.restarts and result.tally.grid["jobs"][0]:
         yield WAITS_OF_RESTARTED
     if result.cleaning.rules:
         yield f"cleaning of {counted(result.cleaning.records, 'record')}:"

@@ -17,7 +17,7 @@ from agents.muscle.scheduler import MuscleScheduler
 from agents.registry import global_scheduler, kinds_of, local_scheduler
 from experiments.cli.options import seconds
 from experiments.scenario.assignments import shown
-from experiments.scenario.parameters import ALIASES, Whole, names_of_one
+from experiments.scenario.parameters import ALIASES, Several, Whole, names_of_one
 from experiments.scenario.unread import of_jobs
 from grid.accepted import accepted
 from grid.errors import GridError
@@ -139,9 +139,9 @@ class Grid(_Part):
 class Replications(_Part):
     """How often a point is run, and when that is enough."""
 
-    least: Annotated[Whole, Field(ge=2)] = 5
+    least: Several = 5
     """Replications of every point: two at least, for one tells nothing of the others."""
-    most: Annotated[Whole, Field(ge=2)] | None = None
+    most: Several | None = None
     """Replications that no point goes beyond; without it, 30 or, if that is more, `least`."""
     precision: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
     """Replications go on until the half-width of the metric's 95 % confidence interval is at most

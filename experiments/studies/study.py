@@ -28,11 +28,12 @@ from experiments.scenario.checked import blaming
 from experiments.scenario.files import SUFFIXES
 from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import countdown
+from experiments.studies.asked import check_asked
 from experiments.studies.database import StudyDatabase, Task, alone, contents
 from experiments.studies.definition import SYNTHETIC, Definition, Policy, cell, check_policies
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study_run import numbers_of
-from experiments.studies.undefined import check_defined, check_metrics, noted, notes_of
+from experiments.studies.undefined import noted, notes_of
 from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
@@ -45,6 +46,7 @@ from experiments.sweeps.sweep import (
     ENOUGH,
     Costs,
     Run,
+    Runnable,
     Watch,
     carry_out,
     check_importable,
@@ -345,14 +347,16 @@ class Study:
 
     def _try_out(self) -> None:
         """Have everything compiled that policies need, and the names of metrics checked."""
-        (at, workload), study = next(iter(self._at.items())), self.definition
+        first, workload = next(iter(self._at.items()))
+
+        def short(of_first: bool) -> Iterator[Runnable]:
+            for (_, at), scenario in self._scenarios.items():
+                if (at == first) == of_first:
+                    yield self._at[at].short(scenario, ENOUGH)
+
         with saying_when_compiling(always=False):
-            tried = []
-            for policy in study.compared:
-                scenario = self._scenarios[policy.label, at]
-                tried.append(numbers_of(workload.short(scenario, ENOUGH), 0))
-                check_metrics(study, tried[-1], str(self.path))
-        check_defined(study, tried, workload.deadlines, str(self.path))
+            deadlines, where = workload.deadlines, str(self.path)
+            check_asked(self.definition, short(True), short(False), deadlines, where)
 
     def _workers(
         self, number: int | None, dask: str | None, runs: list[Run]

@@ -16,6 +16,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from experiments.run.result_files import platform_of
+from experiments.show.labels import WITHIN
 from experiments.studies.database import Contents, contents, unreadable
 from experiments.studies.definition import Definition, cell
 from experiments.studies.ranking import (
@@ -316,12 +317,14 @@ def _runs(study: Definition, found: Contents) -> pd.DataFrame:
             raise ValueError(f"task {task.policy} {task.setting} {task.replication}: is none")
         result: Mapping[str, list[float]] | None = found.results.get(task.key)
         if result is not None:
-            for name in (*COUNTS, *study.reported):
+            everywhere = [name for name in study.reported if WITHIN not in name]
+            for name in (*COUNTS, *everywhere):
                 if name not in result or (name in COUNTS[:2] and not 0 <= result[name][0] < MOST):
                     raise ValueError(f"run {task.key}: has no {name}")
             setting = {name: cell(value) for name, value in settings[task.setting].items()}
             told = {"replication": task.replication, "seed": task.seed}
-            numbers = {name: values[0] for name, values in result.items()}
+            numbers = dict.fromkeys(study.reported, math.nan)
+            numbers |= {name: values[0] for name, values in result.items()}
             counts = {name: numbers.pop(name) for name in COUNTS}
             policy = {"policy": task.policy, "workload": task.workload}
             rows.append({**policy, **setting, **told, **counts, **numbers})

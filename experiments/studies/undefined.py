@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 from experiments.run.own_metrics import FAILED
 from experiments.run.totals import deadlines_from
 from experiments.scenario.assignments import shown
-from experiments.scenario.notes import clock_among, of_local, told, without_request
+from experiments.scenario.notes import clock_among, never_there, of_local, told, without_request
 from experiments.scenario.unread import idle
-from experiments.show.labels import OF_DEADLINES, drawn_words, label, why_none
+from experiments.show.labels import drawn_words, label, why_none
 from experiments.show.numbers import counted, instant, listed
 from experiments.studies.definition import Definition
-from experiments.studies.tables import COUNTS, StudyTables
+from experiments.studies.tables import StudyTables
 from experiments.studies.workloads import WINDOW
-from experiments.sweeps.observations import LEFT, is_reason
-from grid.errors import GridError
-from grid.foreign import quoted
-from grid.names import meant
+from experiments.sweeps.observations import (
+    LEFT,
+    OF_PB,
+    PB_REPEATS_MCP,
+    pb_repeats_mcp,
+)
 from grid.workloads.table import NOTHING, Stated
 
 if TYPE_CHECKING:
@@ -45,6 +47,11 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
         some = [f"{of.sum()} of {len(of)} runs of {p}" for p, of in lacks if 0 < of.sum() < len(of)]
         if some:
             yield f"No {label(name)} in {listed(some)}{_others(outcome, name)}."
+    for name in [name for name in OF_PB if name in outcome.study.reported]:
+        of_policies = runs.groupby("policy", sort=False)
+        alone = [str(policy) for policy, of in of_policies if pb_repeats_mcp(of, name)]
+        if alone:
+            yield f"{label(name)} of {listed(alone)} {PB_REPEATS_MCP}."
     if "drawn_deadlines" in runs:
         drawn = drawn_words(deadlines_from(runs["drawn_deadlines"].mean()))
         if drawn:
@@ -100,8 +107,10 @@ def _one(outcome: StudyTables, run: pd.Series) -> str:
 
 
 def _others(outcome: StudyTables, name: str) -> str:
-    """Return what is of the other runs where some lack a metric."""
+    """Return what is of the other runs where some lack a metric, "" if all do."""
     metric = name.rpartition(":")[2]
+    if metric in outcome.runs and outcome.runs[metric].isna().all():
+        return ""
     if metric == outcome.metric:
         return ": its means and all ranks are of the others"
     return ": its means are of the others" if metric in outcome.study.reported else ""
@@ -115,47 +124,6 @@ def _failed(runs: pd.DataFrame, metric: str) -> pd.Series:
         if str(name).startswith(FAILED) and str(name).rpartition(":")[2] == metric
     ]
     return runs[columns].eq(1.0).any(axis=1)
-
-
-def check_metrics(study: Definition, found: Mapping[str, Sequence[float]], where: str) -> None:
-    """Raise `GridError`, naming a file, for a metric that is none of those found in a run."""
-    metrics = [name for name in found if name not in (*COUNTS, LEFT) and not is_reason(name)]
-    for key, names in (("metric", [study.metric]), ("report", study.report)):
-        for name in names:
-            if name not in metrics:
-                known = "docs/results.md lists all metrics"
-                if ":" in name:
-                    function = name.rpartition(":")[2]
-                    known = f"accepted: {function}, with own_metrics = [{name!r}]"
-                raise GridError(
-                    f"{where}: {key}: found {quoted(name)}; {meant(name, metrics, known)}"
-                )
-
-
-def check_defined(
-    study: Definition,
-    found: Sequence[Mapping[str, Sequence[float]]],
-    deadlines: bool,
-    where: str,
-) -> None:
-    """Raise `GridError`, naming a file, if no run of a study can have its metric.
-
-    Parameters
-    ----------
-    study : Definition
-    found : sequence of mapping
-        What short runs of each policy came to.
-    deadlines : bool
-        Whether jobs of the log that came in none of these may have deadlines.
-    where : str
-    """
-    name = study.metric
-    alike = len(study.workloads) <= 1 and not {"mode", "assign_deadlines"} & study.vary.keys()
-    if not alike or any(value == value for run in found for value in run[name]):
-        return
-    why = why_none(name)
-    if why and not (deadlines and name in OF_DEADLINES):
-        raise GridError(f"{where}: metric: found {name!r}; accepted: one that runs have; {why}")
 
 
 def without_effect(
@@ -293,7 +261,8 @@ def noted(
 def cleaned(workloads: Iterable[StudyWorkload]) -> list[str]:
     """Return in lines what was done to the records of logs, whole, before they became jobs."""
     return [
-        f"{each.name}: cleaning of {counted(each.cleaning.records, 'record')}: {of_rules}"
+        f"{each.name}: cleaning of the whole log ({counted(each.cleaning.records, 'record')}): "
+        f"{of_rules}"
         for each in workloads
         if (of_rules := "; ".join(f"{n:,}: {rule}" for rule, n in each.cleaning.rules.items()))
     ]
@@ -345,16 +314,18 @@ def late_changes(outcome: StudyTables) -> Iterator[str]:
     if runs.empty:
         return
     left = runs[LEFT].to_numpy()
-    late = [left < change["at"] for change in platform["changes"]]
-    if never := sum(bool(each.all()) for each in late):
+    late = [(left < change["at"], change.get("what")) for change in platform["changes"]]
+    if never := [what for each, what in late if each.all()]:
         yield (
-            f"{never:,} of {counted(len(late), 'change')} of the platform took effect in no run: "
-            f"planned after the last job ended, at {instant(left.max())} at the latest."
+            f"{len(never):,} of {counted(len(late), 'change')} of the platform came in no run: "
+            f"planned after the last job ended, at {instant(left.max())} at the latest"
+            f"{never_there(never)}."
         )
-    if some := sum(any(each[run] and not each.all() for each in late) for run in range(len(left))):
+    others = [(each, what) for each, what in late if each.any() and not each.all()]
+    if some := sum(any(each[run] for each, _ in others) for run in range(len(left))):
         yield (
-            f"In {some:,} of {counted(len(left), 'run')} a change of the platform took no effect: "
-            "planned after the last job ended."
+            f"In {some:,} of {counted(len(left), 'run')} a change of the platform did not come: "
+            f"planned after the last job ended{never_there(what for _, what in others)}."
         )
 
 

@@ -56,12 +56,12 @@ class Setting:
         return self.ranked[~self.ranked["policy"].isin(self.leaders)]
 
     @property
-    def rejects_more(self) -> bool:
-        """Whether the leaders' means are of fewer jobs than those of others."""
-        if self.outcome.metric in OF_ALL_JOBS:
-            return False
+    def rejected_fewer(self) -> list[str]:
+        """The policies whose means are of more jobs than the leaders'."""
+        if self.outcome.metric in OF_ALL_JOBS or not self.leaders:
+            return []
         rejected = self.ranked.set_index("policy")["rejected"]
-        return bool((rejected < rejected[self.leaders].max()).any()) if self.leaders else False
+        return rejected.index[rejected < rejected[self.leaders].max()].tolist()
 
     @property
     def surely_best(self) -> list[str]:
@@ -69,7 +69,7 @@ class Setting:
 
         A policy that rejected more jobs than another is not called better: its mean is of others.
         """
-        return self.leaders if self.beats_all and not self.rejects_more else []
+        return self.leaders if self.beats_all and not self.rejected_fewer else []
 
     @property
     def beats_all(self) -> bool:
@@ -162,8 +162,9 @@ def _of_one(setting: Setting) -> str:
 def _how_sure(setting: Setting) -> str:
     if setting.surely_best:
         return f", and {verb(setting.surely_best)} surely the best"
-    if setting.rejects_more:
-        return ", of the jobs that it accepted: it rejected more than others did"
+    if fewer := setting.rejected_fewer:
+        few = listed(fewer) if len(fewer) <= NAMED else f"{len(fewer)} others"
+        return f", of the jobs that it accepted: it rejected more than {few} did"
     return "" if setting.others.empty else f", but {verb(setting.leaders)} not surely the best"
 
 

@@ -17,6 +17,7 @@ from experiments.run.results import Result
 from experiments.run.totals import why_unfinished
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
+from experiments.show.labels import WITHIN
 from experiments.sweeps.sweep import Observation
 
 LEFT = "all_left_at"
@@ -30,6 +31,10 @@ IDLE = "idle/"
 DREW = "drew"
 """Of a run, 1 if random numbers were drawn for it, so that another seed may come to another result
 even where all came to the same so far, else 0; no metric either."""
+ALONE = "alone/"
+"""Of a run before a name of PB, 1 if rounds are of one job, or on one cluster each."""
+OF_PB = ("pb", "pb_planned")
+PB_REPEATS_MCP = "says no more than MCP: all rounds are of one job, or on one cluster each"
 NOT_RANDOM = (
     "all runs came to the same to the last bit: nothing is random here, and more of them would "
     "tell no more; other weeks of a log need a window (docs/studies.md)"
@@ -74,6 +79,8 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     reasons = {name: [float(each)] for name, each in why.items()} if result.unfinished else {}
     drew = _drew_before(scenario, model) or _random_state(model) != before
     reasons[DREW] = [float(drew)]
+    of_pb = zip(OF_PB, (result.rounds, result.planned), strict=True) if result.in_rounds else ()
+    reasons |= {f"{ALONE}{name}": [1.0] for name, each in of_pb if each is not None and each.alone}
     return {**counted, **numbers, "stable": [told], **failed, **changes, **reasons}
 
 
@@ -81,7 +88,7 @@ def _numbers(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, 
     """Yield the numbers among values, NaN for none; of tables in them, by their paths."""
     for name, value in values.items():
         if isinstance(value, Mapping):
-            yield from _numbers(value, f"{above}{name}/")
+            yield from _numbers(value, f"{above}{name}{WITHIN}")
         elif value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
             yield above + name, [math.nan if value is None else float(value)]
 
@@ -108,7 +115,13 @@ def why_left(runs: pd.DataFrame) -> str:
 
 def is_reason(name: str) -> bool:
     """Return whether a number of a run is no metric, but a reason for what is said of it."""
-    return name in (*WHY, DREW) or name.startswith((AWAY, IDLE))
+    return name in (*WHY, DREW) or name.startswith((AWAY, IDLE, ALONE))
+
+
+def pb_repeats_mcp(runs: pd.DataFrame, name: str) -> bool:
+    """Tell whether a PB says no more than its MCP, in all runs that have it; ``name``: which PB."""
+    has = runs[runs[name].notna()] if name in runs else runs.iloc[:0]
+    return bool(len(has)) and f"{ALONE}{name}" in has and bool(has[f"{ALONE}{name}"].eq(1.0).all())
 
 
 def seeds_matter(runs: pd.DataFrame) -> bool:

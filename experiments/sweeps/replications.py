@@ -30,8 +30,11 @@ from experiments.sweeps.observations import (
     DREW,
     LEFT,
     NOT_RANDOM,
+    OF_PB,
+    PB_REPEATS_MCP,
     is_reason,
     observe_run,
+    pb_repeats_mcp,
     seeds_matter,
     why_left,
 )
@@ -43,6 +46,7 @@ from experiments.sweeps.sweep import (
     Run,
     Watch,
     check_importable,
+    observed,
     sweep,
 )
 from grid.workloads.source import Cleaning
@@ -81,6 +85,8 @@ class Replications(Shown):
         Random numbers were drawn for some run.
     cleaning : Cleaning
         What was done to the records of the log.
+    alone : tuple of str
+        The PBs that say no more than their MCP in any run.
     """
 
     scenario: Scenario
@@ -92,6 +98,7 @@ class Replications(Shown):
     why_unfinished: str = ""
     drew: bool = False
     cleaning: Cleaning = field(default_factory=Cleaning)
+    alone: tuple[str, ...] = ()
 
     @property
     def unstable(self) -> int:
@@ -171,6 +178,7 @@ class Replications(Shown):
             lines.append(f"{counted(self.rejected, 'job')} rejected in all runs together")
         if "deadlines_met" in self.shown and (drawn := drawn_words(self.deadlines)):
             lines.append(drawn)
+        lines += [f"{label(name)} {PB_REPEATS_MCP}" for name in self.alone]
         if "restarts" in self.shown and self.shown["restarts"].mean:
             lines.append(WAITS_OF_RESTARTED)
         if self.cleaning.rules:
@@ -273,12 +281,14 @@ def replicate(
         if folder is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="metasched-"))
         kept = Kept(Path(folder), {"command": "run", "code digest": code_digest()}, lasting)
-        found = sweep(runs, partial(observe_run, scenario), kept, workers, watch, unseen_steps)
+        work = partial(observed, observe=partial(observe_run, scenario), of=unseen_steps)
+        found = sweep(runs, work, kept, workers, watch)
     failed: dict[str, list[int]] = {}
     for run in runs:
         for name in [name for name in found[run.key] if name.startswith(FAILED)]:
             failed.setdefault(name.removeprefix(FAILED), []).append(run.seed)
     table = pd.DataFrame([_row(run.seed, found[run.key]) for run in runs])
+    told = pd.DataFrame({key: of[0] for key, of in each.items()} for each in found.values())
     left = np.array([found[run.key].get(LEFT, [math.nan]) for run in runs]).max()
     return Replications(
         replace(scenario, platform=model.world.platform),  # which a log may have told
@@ -287,9 +297,10 @@ def replicate(
         failed,
         stated_by(model.workload),
         math.inf if math.isnan(left) else float(left),
-        why_left(pd.DataFrame({key: of[0] for key, of in each.items()} for each in found.values())),
+        why_left(told),
         any(each.get(DREW, [0.0])[0] for each in found.values()),
         model.workload.cleaning,
+        tuple(name for name in OF_PB if pb_repeats_mcp(told, name)),
     )
 
 

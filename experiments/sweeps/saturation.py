@@ -120,7 +120,9 @@ class Saturation:
         elif high in tried:
             where = f"below {high:.5g}; down to {min(tried):.5g}, no load was found to be borne"
         else:
-            where = f"not found; of loads from {min(tried):.5g} to {max(tried):.5g} no runs told"
+            of = [f"{load:.5g}" for load in dict.fromkeys((min(tried), max(tried)))]
+            loads = f"load {of[0]}" if len(of) == 1 else f"loads from {of[0]} to {of[1]}"
+            where = f"not found; of {loads} no runs told"
         return f"maximal {what}: {where}"
 
     @property

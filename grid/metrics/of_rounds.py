@@ -58,6 +58,17 @@ class Rounds(NamedTuple):
         before = self.dispatched < time
         return self.of(~before)._replace(first=self.first + int(before.sum()))
 
+    @property
+    def alone(self) -> str:
+        """In words that PB of each round says no more than its MCP, "" if that is not so.
+
+        Of a round whose jobs are all on one cluster, both are that cluster's CP (`muscle`, eqs. 7
+        and 8).
+        """
+        if not len(self.jobs) or ((self.jobs > 0).sum(axis=1) > 1).any():
+            return ""
+        return "of one job" if (self.jobs.sum(axis=1) == 1).all() else "on one cluster each"
+
     def mcp(self) -> Floats:
         """Return MCP of each round (`muscle`, eq. 7), shape (rounds,); NaN if a CP is."""
         return mean_comprehensive_performance(self.cps, self.jobs)

@@ -322,6 +322,7 @@ def planner(answer):
         ("dll", planner(lambda jobs: [0]), "PLANNER C1 at 2.5 s: plan: 0"),
         ("dll", planner(lambda jobs: None), "PLANNER C1 at 2.5 s: plan: None"),
         ("dll", planner(lambda jobs: jobs[0]), "PLANNER C1 at 2.5 s: plan: Job(7"),
+        ("dll", planner(set), "PLANNER C1 at 2.5 s: plan: {Job(7"),
         ("muscle", planner(lambda jobs: []), "PLANNER C1 at 2.5 s: plan without Job(7"),
     ],
 )

@@ -243,6 +243,15 @@ def test_no_field_can_be_set():
         ran("dll", "fcfs", prediction=Setting)
 
 
+def test_a_predictor_that_does_not_predict_is_refused_in_a_line():
+    class Misspelt(Predictor):
+        def predct(self, job):
+            return 1.0
+
+    with pytest.raises(GridError, match=r"^Misspelt: no method `predict`; found `predct`$"):
+        model_of(prediction=Misspelt)
+
+
 def test_what_a_predictor_needs_is_said():
     with pytest.raises(GridError, match="accepted: with a log whose jobs name a user or an"):
         model_of(prediction=Learned)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 
 import numpy as np
@@ -60,7 +61,7 @@ def test_changes_after_the_last_job_never_took_effect(tmp_path, monkeypatch):
     (tmp_path / "changing.toml").write_text(CHANGING)
     words = ["run", "quickstart", "--platform", "changing.toml", "--workload", "jobs.csv"]
     got = CliRunner().invoke(main, [*words, "--set", "window_start=7000", "--out", "r", "--json"])
-    never = "1 of 2 changes of the platform never took effect: planned after the last job ended"
+    never = "1 of 2 changes of the platform never came: planned after the last job ended"
     assert f"metasched: {never}, at 1,00" in got.stderr
     often = [*words, "--set", "window_start=7000", "--replications", "2"]
     assert CliRunner().invoke(main, often).stderr.count(f"{never}, at 1,00") == 1
@@ -69,7 +70,26 @@ def test_changes_after_the_last_job_never_took_effect(tmp_path, monkeypatch):
     assert never in page
     assert "Changes of the platform: at and until count from the start of the window" in page
     (tmp_path / "jobs.csv").write_text(jobs.replace("8000", "9800"))
-    assert "never took effect" not in CliRunner().invoke(main, words).stderr
+    assert "never came" not in CliRunner().invoke(main, words).stderr
+
+
+def test_processors_that_were_to_join_after_the_last_job_were_never_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime\n0,2,100\n0,2,100\n")
+    clusters = '[[clusters]]\nname = "A"\nsize = 4\n[[changes]]\ncluster = "A"\n'
+    never = "metasched: 1 of 1 change of the platform never came: planned after the last job ended"
+    waits = {}
+    for what, absent in (
+        ("join", "; processors that were to join were never there"),
+        ("drain", ""),
+    ):
+        (tmp_path / "p.toml").write_text(f'{clusters}what = "{what}"\nat = 1e3\nprocessors = 2\n')
+        words = ["run", "site", "--platform", "p.toml", "--workload", "A=jobs.csv", "--json"]
+        told = CliRunner().invoke(main, words)
+        last = 200 if what == "join" else 100
+        assert f"{never}, at {last} s{absent}\n" in told.stderr
+        waits[what] = json.loads(told.stdout)["metrics"]["mean_wait"]
+    assert waits == {"join": 50.0, "drain": 0.0}
 
 
 def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path):

@@ -79,7 +79,10 @@ def test_what_a_log_does_not_say(unsaid, written):
 def test_jobs_without_a_requested_time_are_told(written):
     log = written(LOG.format(10, -1), "log.swf")
     told = call("run", "site", "--workload", log)
-    assert "prediction: 1 job without a requested time: expected to take the mean of" in told.stderr
+    assert (
+        "prediction requested: 1 job without a requested time: expected to take the mean of"
+        in told.stderr
+    )
     told = call("run", "site", "--workload", log, "--set", "prediction=exact")
     assert "prediction:" not in told.stderr
     told = call("run", "site", "--workload", written(LOG.format(9, 9), "log.swf"))

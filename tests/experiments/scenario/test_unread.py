@@ -109,6 +109,26 @@ from tests.experiments.scenario.test_notes import told
         ),
         ({"mean_up_time": 9.0, "mean_down_time": 9.0}, ("dll", "fcfs"), ""),
         ({"advertise": "both", "period": 9.0}, ("dll", "fcfs"), ""),
+        (
+            {"knowledge": "truth", "advertise": "both", "period": 9.0},
+            ("dll", "fcfs"),
+            "advertise, period (knowledge is truth: nothing is advertised)",
+        ),
+        (
+            {"knowledge": "truth", "advertise": "both", "capability_tables": "push"},
+            ("a4", "fcfs"),
+            "",
+        ),
+        (
+            {"lslt": 50.0, "bsbw": 300.0, "computation_fraction": 0.5},
+            ("muscle", "fcfs"),
+            "lslt, computation_fraction, bsbw (coallocate is false: no job is split)",
+        ),
+        (
+            {"lslt": 50.0, "bsbw": 300.0, "computation_fraction": 0.5, "coallocate": True},
+            ("muscle", "fcfs"),
+            "",
+        ),
     ],
 )
 def test_parameters_that_no_scheduler_reads_are_named(parameters, schedulers, reasons):

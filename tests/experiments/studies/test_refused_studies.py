@@ -46,6 +46,7 @@ BAD = [
     ("[0.4, 0.9]", "0.4", "study.toml: vary.load: found 0.4; accepted: a list"),
     ("[0.4, 0.9]", "[]", "study.toml: vary.load: found []; accepted: a list of at least one"),
     ("least = 3", "least = 1", "study.toml: replications.least: found 1; accepted: from 2"),
+    ("least = 3", "least = 0", "study.toml: replications.least: found 0; accepted: from 2"),
     ("most = 5", "most = 2", "study.toml: replications.most: found 2; accepted: from 3"),
     ("precision = 0.01", "", "most: found without `precision`; accepted: only with it"),
     ("most = 5", 'window = "4w"', "study.toml: replications.window: found without logs"),
@@ -224,9 +225,9 @@ def test_changes_of_a_platform_in_windows_are_told(tmp_path):
         ((300, 800), []),
         (
             (5e6, 300),
-            ["1 of 2 changes of the platform took effect in no run: planned after the last job"],
+            ["1 of 2 changes of the platform came in no run: planned after the last job ended"],
         ),
-        ((300, 2600), ["In 2 of 4 runs a change of the platform took no effect: planned after"]),
+        ((300, 2600), ["In 2 of 4 runs a change of the platform did not come: planned after"]),
     ],
 )
 def test_changes_that_came_when_all_jobs_had_left_are_told(tmp_path, times, told):
@@ -241,7 +242,7 @@ def test_changes_that_came_when_all_jobs_had_left_are_told(tmp_path, times, told
         "vary = {load_factor = [1.0, 100.0]}\nreplications = {least = 2}\n"
     )
     outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
-    found = [line for line in outcome.sentences() if "effect" in line]
+    found = [line for line in outcome.sentences() if "planned after" in line]
     assert [line[: len(words)] for line, words in zip(found, told, strict=True)] == told
     assert "all_left_at" not in outcome.points
     page = study_page(outcome)
@@ -270,7 +271,7 @@ def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path, values
     told = " ".join(outcome.sentences())
     lost = "parameter clusters replaces those of the file, whose 1 change of processors is left out"
     assert f"Platform: {lost}{of}." in told
-    assert ("1 of 1 change of the platform took effect in no run" in told) == bool(page)
+    assert ("1 of 1 change of the platform came in no run" in told) == bool(page)
     assert ("Planned changes" in study_page(outcome)) == bool(page)
     assert page in study_page(outcome)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
+from grid.errors import GridError
 from tests.experiments.made_up_studies import STUDY
 from tests.experiments.small_studies import Silent
 from tests.experiments.studies.test_study_outcome import read
@@ -222,3 +224,46 @@ def test_the_file_of_a_study_has_what_policies_do_not_read(tmp_path):
     outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
     assert outcome.provenance["unread"] == {"dll over easy": ["half_life"]}
     assert (outcome.effects["policy"] == "dll over easy").sum() == 3
+
+
+def test_it_is_said_of_whom_pb_says_no_more_than_mcp_and_why_a_policy_has_none(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        """scenario = "quickstart"\nmetric = "pb_planned"\nreport = ["rounds"]
+[policies]\nglobal = ["muscle"]\nlocal = ["titan", "fcfs"]
+[set]\nround_threshold = "auto"\njobs = 40\n[replications]\nleast = 2\n"""
+    )
+    outcome = Study.load(tmp_path / "study.toml").run(tmp_path / "out.db", 1, watch=Silent())
+    told = " ".join(outcome.sentences())
+    assert (
+        "PB, as planned of muscle over titan says no more than MCP: all rounds are of one" in told
+    )
+    assert (
+        "muscle over fcfs has no PB, as planned: jobs are not allocated in rounds, or no " in told
+    )
+    assert (outcome.runs["rounds"] > 0).all()
+
+
+@pytest.mark.parametrize("latencies", ["[1, 0]", "[0, 1]"])
+def test_a_metric_may_be_one_that_some_settings_do_not_have(tmp_path, latencies):
+    (tmp_path / "study.toml").write_text(
+        f"""scenario = "quickstart"\nmetric = "mean_age/1"\nreport = ["mean_wait"]
+[policies]\nglobal = ["ect", "dll"]\nlocal = ["fcfs"]
+[set]\nmode = "open"\njobs = 50
+[vary]\nlatency = {latencies}\n[replications]\nleast = 2\n"""
+    )
+    out = tmp_path / "out.db"
+    Study.load(tmp_path / "study.toml").run(out, 1, watch=Silent())
+    outcome = StudyOutcome.read(out)
+    lacks = outcome.runs["mean_age/1"].isna()
+    assert lacks.groupby(outcome.runs["latency"]).all().to_dict() == {0.0: True, 1.0: False}
+    told = " ".join(outcome.sentences())
+    assert "2 of 4 runs of ect over fcfs" in told
+    assert "no policy is ranked" in told  # at latency 0
+    assert outcome.ranking.groupby("latency")["rank"].count().to_dict() == {0.0: 0, 1.0: 2}
+    (tmp_path / "study.toml").write_text(
+        (tmp_path / "study.toml").read_text().replace("mean_age/1", "mean_age")
+    )
+    with pytest.raises(
+        GridError, match="found 'mean_age', which is a table; accepted: a number in it"
+    ):
+        Study.load(tmp_path / "study.toml").run(tmp_path / "other.db", 1, watch=Silent())

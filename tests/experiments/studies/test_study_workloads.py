@@ -228,7 +228,7 @@ def test_jobs_without_a_requested_time_are_told_once(tmp_path, window, jobs, pre
         lines[without] = lines[without].removesuffix("9")
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     why = "expected to take the mean of all jobs that had ended by then"
-    told = f"prediction: {jobs} jobs of mine without a requested time: {why}"
+    told = f"prediction requested: {jobs} jobs of mine without a requested time: {why}"
     study = Study.load(path)
     assert study.notes == ([told] if prediction == "requested" else [])
     sentences = [*study.run(tmp_path / "out.db", 1, watch=Silent()).sentences()]
@@ -290,5 +290,8 @@ def test_the_machine_and_the_cleaning_of_logs_are_told(tmp_path, monkeypatch):
         page = study_page(outcome)
         assert ("4 (one), 16 (other)" in page) == (machines is not None)
         told = " ".join(outcome.sentences())
-        assert "ne: cleaning of 9 records: 1: requested time below the run time" in told
+        assert (
+            "ne: cleaning of the whole log (9 records): 1: requested time below the run time"
+            in told
+        )
         (tmp_path / "out.db").unlink()

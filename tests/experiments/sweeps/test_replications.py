@@ -40,6 +40,15 @@ class Silent:
         pass
 
 
+def test_it_is_said_where_pb_says_no_more_than_mcp():
+    words = ["quickstart", "--set", "jobs=40", "--replications", 2]
+    says = "PB, as planned says no more than MCP: all rounds are of one job, or on one cluster each"
+    assert says in " ".join(call(*words, "--set", "round_threshold=auto").output.split())
+    in_rounds = call(*words, "--set", "mode=batch", "--set", "queue=20").output
+    assert "PB, as planned" in in_rounds
+    assert "says no more than MCP" not in " ".join(in_rounds.split())
+
+
 def beosim(policy, *settings):
     return Scenario.load("beosim").changed([*SETTINGS, *settings], global_scheduler=policy)
 

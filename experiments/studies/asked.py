@@ -1,0 +1,109 @@
+"""The metrics that a study asks for: whether its runs have them, by short ones."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from experiments.show.labels import OF_DEADLINES, TABLES, WITHIN, why_none
+from experiments.studies.definition import Definition
+from experiments.studies.study_run import numbers_of
+from experiments.studies.tables import COUNTS
+from experiments.sweeps.observations import LEFT, is_reason
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.names import meant
+
+Found = Mapping[str, Sequence[float]]
+"""The numbers of a run."""
+
+
+def check_asked(
+    study: Definition,
+    first: Iterable[Any],
+    others: Iterable[Any],
+    deadlines: bool,
+    where: str,
+) -> None:
+    """Run short runs of a study, and raise `GridError` for a metric that none of them has.
+
+    Parameters
+    ----------
+    study : Definition
+    first : iterable of Runnable
+        One of each policy: they have everything compiled, too.
+    others : iterable of Runnable
+        In the other settings: run if the first ones leave open whether there is such a metric.
+    deadlines : bool
+        Whether jobs of the log that came in none of these may have deadlines.
+    where : str
+        A file, named in messages.
+    """
+    tried: list[Found] = []
+    for run in first:
+        tried.append(numbers_of(run, 0))
+        some = {name: [0.0] for name in _partial(study, tried[-1])}
+        _check_known(study, some | dict(tried[-1]), where)
+    of_all = dict(ChainMap(*map(dict, tried)))
+    for run in others:
+        if not _partial(study, of_all):
+            break
+        of_all |= numbers_of(run, 0)
+    _check_known(study, of_all, where)
+    _check_defined(study, tried, deadlines, where)
+
+
+def _partial(study: Definition, found: Mapping[str, Any]) -> list[str]:
+    """Return the metrics of a study that are none of those found, and that some runs may have.
+
+    They are numbers of a table, such as that of the levels of brokers.
+    """
+    return [name for name in study.reported if WITHIN in name and name not in found]
+
+
+def _check_known(study: Definition, found: Found, where: str) -> None:
+    """Raise `GridError`, naming a file, for a metric that is none of those found in runs."""
+    metrics = [name for name in found if name not in (*COUNTS, LEFT) and not is_reason(name)]
+    for key, names in (("metric", [study.metric]), ("report", study.report)):
+        for name in names:
+            if name not in metrics:
+                known = "docs/results.md lists all metrics"
+                if name in TABLES:
+                    numbers = [each for each in metrics if each.startswith(f"{name}{WITHIN}")]
+                    raise GridError(
+                        f"{where}: {key}: found {quoted(name)}, which is a table; accepted: a "
+                        f"number in it, {' or '.join(numbers) or f'{name}{WITHIN}...'}"
+                    )
+                if ":" in name:
+                    function = name.rpartition(":")[2]
+                    known = f"accepted: {function}, with own_metrics = [{name!r}]"
+                raise GridError(
+                    f"{where}: {key}: found {quoted(name)}; {meant(name, metrics, known)}"
+                )
+
+
+def _check_defined(
+    study: Definition,
+    found: Sequence[Found],
+    deadlines: bool,
+    where: str,
+) -> None:
+    """Raise `GridError`, naming a file, if no run of a study can have its metric.
+
+    Parameters
+    ----------
+    study : Definition
+    found : sequence of mapping
+        What short runs of each policy came to.
+    deadlines : bool
+        Whether jobs of the log that came in none of these may have deadlines.
+    where : str
+    """
+    name = study.metric
+    alike = len(study.workloads) <= 1 and not {"mode", "assign_deadlines"} & study.vary.keys()
+    if not alike or any(value == value for run in found for value in run.get(name, ())):
+        return
+    why = why_none(name)
+    if why and not (deadlines and name in OF_DEADLINES):
+        raise GridError(f"{where}: metric: found {name!r}; accepted: one that runs have; {why}")
