@@ -16,7 +16,9 @@ import numpy.typing as npt
 
 from agents.schedulers import Answer, GlobalScheduler
 from agents.view import Job
+from grid.errors import PlacementError
 from grid.kernel.state import NONE
+from grid.names import lack_of
 
 if TYPE_CHECKING:
     from agents.model import GridModel
@@ -118,4 +120,4 @@ class OrderedScheduler(GlobalScheduler):
         waiting : dict of int to int
             The slot of each waiting job, by its serial.
         """
-        raise self._lack_of("starting")
+        raise PlacementError(lack_of(type(self), "starting"))

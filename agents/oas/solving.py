@@ -22,6 +22,7 @@ from agents.oas.schedule import (
     printed,
     timetable,
 )
+from agents.oas.solvers.aggregated import aggregated, entries
 from agents.oas.solvers.certificate import no_sum_between
 from agents.oas.solvers.cp_sat import cp_sat
 from agents.oas.solvers.heuristics import HEURISTICS, heuristic
@@ -30,13 +31,16 @@ from agents.oas.solvers.solver_result import Found
 from agents.oas.verify import ScheduleError, verify
 from grid.errors import GridError
 
-SOLVERS = {"cpsat": cp_sat, "milp": milp}
+SOLVERS = {"cpsat": cp_sat, "milp": milp, "aggregated": aggregated}
+IN_SLOTS = ("milp", "aggregated")
+"""Solvers of models of time slots."""
 
 CLOSE = Fraction(1, 10**9)
 """Share of a makespan by which it may be above its bound only because durations were rounded."""
 
 LARGEST_MODEL = 2_000_000
-"""Jobs x clusters x levels, or jobs x nodes x slots x slots, beyond which no solver is asked."""
+"""Jobs x clusters x levels; jobs x nodes x slots x slots; or splits of jobs x slots that each takes
+x slots, beyond which no solver is asked."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,8 @@ def solve(
         Seconds. Jobs start when slots do, and hold nodes and bandwidth to the end of their last
         one. By default time is continuous.
     solver : str
-        ``cpsat``, or ``milp`` for the model of the paper, which needs a slot.
+        ``cpsat``; or, with a slot, ``milp`` for the model of the paper as printed, or
+        ``aggregated`` for one of the same optimum that counts identical nodes.
     time_limit : float
         Wall-clock seconds for the solver.
 
@@ -132,8 +137,8 @@ def solve(
     size = _checked_slot(slot)
     if solver not in SOLVERS:
         raise GridError(f"solver: found {solver!r}; accepted: {', '.join(SOLVERS)}")
-    if solver == "milp" and size is None:
-        raise GridError("solver: found 'milp' without a slot; accepted: with one, or 'cpsat'")
+    if solver in IN_SLOTS and size is None:
+        raise GridError(f"solver: found {solver!r} without a slot; accepted: with one, or 'cpsat'")
     if not (is_real(time_limit) and time_limit > 0):
         raise GridError(f"time_limit: found {told(time_limit)}; accepted: seconds above 0")
     if why := obstacles(instance):
@@ -215,9 +220,13 @@ def _searched(
     solver: str, instance: Instance, scaled: Scaled, start: Sequence[Decision], time_limit: float
 ) -> Found:
     """Return what a solver finds; of what is too large for it, what it would start from."""
-    theta = max(decision.end for decision in start) if solver == "milp" else len(scaled.capacities)
-    width = instance.nodes * theta if solver == "milp" else len(scaled.durations[0])
-    if len(instance.jobs) * width * theta > LARGEST_MODEL:
+    theta = max(decision.end for decision in start)
+    size = {
+        "cpsat": lambda: len(instance.jobs) * len(scaled.durations[0]) * len(scaled.capacities),
+        "milp": lambda: len(instance.jobs) * instance.nodes * theta**2,
+        "aggregated": lambda: entries(instance, scaled, theta, LARGEST_MODEL),
+    }
+    if size[solver]() > LARGEST_MODEL:
         return Found(start, max(row[0] for row in scaled.durations))
     return SOLVERS[solver](instance, scaled, start, time_limit)
 

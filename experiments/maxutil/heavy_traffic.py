@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from agents.model import GridModel
 from experiments.maxutil.system import System
+from experiments.sweeps.executors import steps
 from experiments.sweeps.statistics import Interval, mean_interval
+from experiments.sweeps.sweep import Observation
 from grid.workloads.backlog import BacklogWorkload
 
 LOOKS = 400
@@ -58,19 +60,15 @@ class HeavyTraffic:
 
     def utilization(self, seed: int) -> Interval:
         """Run it, and return the utilization with its 95 % confidence interval (batch means)."""
-        model = self.model(seed)
-        return mean_interval(batch_means(model, stepped(model)))
+        return mean_interval(batch_means(self.model(seed)))
 
-
-def stepped(model: GridModel) -> Iterator[None]:
-    """Let a model go on, one step each time round a loop."""
-    while model.running:
-        model.step()
-        yield
+    def observed(self, seed: int) -> Observation:
+        """Run it, and return what is kept of it."""
+        return {"utilization": [self.utilization(seed).mean]}
 
 
 def batch_means(
-    model: GridModel, steps: Iterable[None], ends: Callable[[], bool] = lambda: False
+    model: GridModel, ends: Callable[[], bool] = lambda: False
 ) -> npt.NDArray[np.float64]:
     """Return the utilization in each part of a run, until all jobs have come.
 
@@ -78,15 +76,13 @@ def batch_means(
     ----------
     model : GridModel
         New.
-    steps : iterable
-        Each time round lets it go on for a step.
     ends : callable
         Tells after a step whether the run is over before.
     """
     world = model.world
     world.log.stream(None)
     times, areas = [0.0], [0.0]
-    for _ in steps:
+    for _ in steps(model):
         if world.state.submitted == model.workload.count:
             break
         times.append(world.now)
@@ -100,8 +96,3 @@ def batch_means(
     bounds = len(times) - 1 - length * np.arange(BATCHES + 1)[::-1]
     held, passed = np.diff(np.array(areas)[bounds]), np.diff(np.array(times)[bounds])
     return held / (passed * float(world.platform.sizes.sum()))
-
-
-def observe(model: GridModel, steps: Iterable[None]) -> dict[str, list[float]]:
-    """Return the utilization of a run in heavy traffic."""
-    return {"utilization": [float(batch_means(model, steps).mean())]}

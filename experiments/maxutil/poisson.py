@@ -7,11 +7,15 @@ it is where a queue that begins with many jobs runs neither empty nor over for l
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from experiments.maxutil.heavy_traffic import batch_means, stepped
+from agents.model import GridModel
+from experiments.maxutil.heavy_traffic import batch_means
 from experiments.maxutil.system import System
+from experiments.sweeps.executors import steps
 from experiments.sweeps.statistics import Interval, mean_interval
+from experiments.sweeps.sweep import Observation
 from grid.workloads.synthetic import SyntheticWorkload
 
 LOAD_STEP = 5e-4
@@ -19,11 +23,17 @@ LOAD_STEP = 5e-4
 RATE_STEP = 1e-6
 """The same of the load under which the queue lasts."""
 LOOKS = 2000
-"""Times that a run is looked at while jobs arrive."""
+"""Times that a run is looked at while jobs arrive, to tell the utilization."""
+LOOKS_AT_RESPONSE = 200
+"""The same, to tell whether the mean response time is above the threshold already."""
 LOOKS_AT_QUEUE = 20
 """The same, of one whose queue must last: while as many jobs arrive as it began with."""
 BALANCED = 0.01
 """Share of the arrivals by which a queue may change and still be told to neither grow nor drain."""
+
+LASTED, REACHED = "lasted", "reached"
+"""What is kept of a search: the arrivals for which a queue lasted, whether the threshold was
+reached."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,10 @@ class PoissonArrivals:
         )
         return workload, self.arrivals / (rate * max(1, looks))
 
+    def model(self, load: float, looks: int = LOOKS) -> GridModel:
+        """Return a model whose queue is empty in the beginning, ready to step."""
+        return self.system.model(*self._workload(load, looks), self.seed)
+
     def threshold_reached(self, threshold: float) -> Reached:
         """Return the lowest load up to 1 at which the mean response time is at least the threshold.
 
@@ -121,18 +135,18 @@ class PoissonArrivals:
                 low = middle
             else:
                 high = middle
-        model = self.system.model(*self._workload(high, LOOKS), self.seed)
-        utilization = mean_interval(batch_means(model, stepped(model)))
+        model = self.model(high)
+        utilization = mean_interval(batch_means(model))
         response = self._response(high, math.inf)
         return Reached(high, response, utilization, response >= threshold)
 
     def _response(self, load: float, enough: float) -> float:
         """Return the mean response time in mean service times, or something above `enough`."""
-        model = self.system.model(*self._workload(load, LOOKS), self.seed)
+        model = self.model(load, LOOKS_AT_RESPONSE)
         world, mean = model.world, self.system.runtimes.mean
         world.log.stream(None)
         total = 0.0
-        for _ in stepped(model):
+        for _ in steps(model):
             found = world.statistics
             total = found.jobs * (found.mean_turnaround or 0.0) / mean
             if total > enough * self.arrivals:
@@ -166,6 +180,53 @@ class PoissonArrivals:
         """Run until the queue is empty, too long, or nobody arrives any more."""
         workload, interval = self._workload(load, self.arrivals * LOOKS_AT_QUEUE // start, start)
         model = self.system.model(workload, interval, self.seed)
-        means = batch_means(model, stepped(model), lambda: not 0 < model.queued < bound)
+        means = batch_means(model, lambda: not 0 < model.queued < bound)
         arrived = model.world.state.submitted - start
         return Lasted(load, arrived, model.queued - start, mean_interval(means))
+
+
+@dataclass(frozen=True)
+class FullQueue:
+    """The search for the maximal utilization of a system, as one run among many.
+
+    Attributes
+    ----------
+    system : System
+    jobs : int
+        Arrivals of each run of the search.
+    threshold : float
+        Under FCFS.
+    start, bound : int
+        Under FPFS.
+    """
+
+    system: System
+    jobs: int
+    threshold: float = 0.0
+    start: int = 0
+    bound: int = 0
+
+    def model(self, seed: int = 0) -> GridModel:
+        """Return a model of the highest load, ready to step."""
+        return PoissonArrivals(self.system, self.jobs, seed).model(1.0)
+
+    def cut(self, jobs: int) -> FullQueue:
+        """Return a search by runs of so many jobs at most."""
+        return replace(self, jobs=min(jobs, self.jobs))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what tells it from others, ready for JSON."""
+        searched = {"threshold": self.threshold, "start": self.start, "bound": self.bound}
+        return {"arrivals": self.jobs, **searched, **self.system.to_dict()}
+
+    def observed(self, seed: int) -> Observation:
+        """Do it, and return what is kept of it: arrivals until the queue ran empty or over, too."""
+        arrivals = PoissonArrivals(self.system, self.jobs, seed)
+        if self.bound:
+            lasted = arrivals.longest(self.start, self.bound)
+            return {
+                "utilization": [lasted.utilization.mean],
+                LASTED: [float(lasted.arrivals)],
+            }
+        reached = arrivals.threshold_reached(self.threshold)
+        return {"utilization": [reached.utilization.mean], REACHED: [float(reached.at_all)]}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -31,7 +32,7 @@ from experiments.papers.judging import Measured
 from experiments.papers.outcome import Outcome
 from experiments.studies.outputs import new_files, plain, write_csv
 from experiments.sweeps.run_store import kept_of_paper
-from experiments.sweeps.sweep import Observe, Watch, sweep
+from experiments.sweeps.sweep import Observe, Watch, Work, observed, sweep
 from grid.errors import GridError
 
 INTRODUCTION = (
@@ -300,6 +301,10 @@ class PaperOfPoints(PaperOfRuns):
     def points(self, part: Any) -> Sequence[Any]:
         """Return the points of a part."""
 
+    def work(self) -> Work:
+        """Return what is done with a run."""
+        return partial(observed, observe=type(self).observe)
+
     def short(self) -> Sequence[Any]:
         """Return the parts of which runs are too short to judge claims."""
         return ()
@@ -315,7 +320,7 @@ class PaperOfPoints(PaperOfRuns):
         """Return what points came to."""
         kept = kept_of_paper(folder, self.key, scale=self.scale)
         outcome = self.outcomes(self.scale, self.replications)
-        outcome.run(points, lambda runs: sweep(runs, type(self).observe, kept, self.workers, watch))
+        outcome.run(points, lambda runs: sweep(runs, self.work(), kept, self.workers, watch))
         return outcome
 
     def files(self) -> dict[str, pd.DataFrame]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,8 @@ class Chart:
         Of each series its bar in each group. Infinite where there is no steady state: SAT is
         written there. None: no bar.
     x_label : str
+    printed : mapping of tuple to float
+        What a paper prints of a series in a group: a mark on the bar.
     """
 
     title: str
@@ -47,6 +49,7 @@ class Chart:
     groups: Sequence[str] | Sequence[float]
     series: Mapping[str, Sequence[Interval | None]]
     x_label: str = ""
+    printed: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
 def draw_bars(charts: Sequence[Chart], stem: Path, columns: int | None = None) -> None:
@@ -76,6 +79,7 @@ def _draw(axes: Axes, chart: Chart) -> None:
     numeric = [group for group in chart.groups if not isinstance(group, str)]
     places = numeric or list(map(float, range(len(chart.groups))))
     width = 0.8 * (places[1] - places[0] if len(places) > 1 else 1.0) / len(chart.series)
+    marks: list[tuple[float, float]] = []
     for index, (label, bars) in enumerate(chart.series.items()):
         color, hatch = FILLS[index % len(FILLS)]
         at = [place + (index - (len(chart.series) - 1) / 2) * width for place in places]
@@ -95,9 +99,14 @@ def _draw(axes: Axes, chart: Chart) -> None:
             linewidth=0.0 if numeric else 0.5,
             error_kw={"elinewidth": 0.8, "capsize": 2},
         )
+        for place, group in zip(at, chart.groups, strict=True):
+            if (label, str(group)) in chart.printed:
+                marks.append((place, chart.printed[label, str(group)]))
         for place, each in zip(places, bars, strict=True):
             if index == 0 and each is not None and each.mean == math.inf:
                 axes.text(place, 0.02, "SAT", transform=axes.get_xaxis_transform(), ha="center")
+    if marks:
+        axes.plot(*zip(*marks, strict=True), "kx", markersize=8, label="as printed")
     if not numeric:
         axes.set_xticks(places, list(map(str, chart.groups)))
         axes.set_xlim(-0.6, len(places) - 0.4)

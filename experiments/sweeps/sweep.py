@@ -148,11 +148,10 @@ def check_importable(scenario: Scenario, command: str) -> None:
 
 def sweep(
     runs: Sequence[Run],
-    observe: Observe,
+    work: Work,
     kept: Kept,
     workers: int,
     watch: Watch,
-    steps_of: Callable[[GridModel], Iterator[None]] = steps,
 ) -> dict[str, Observation]:
     """Do the runs that are not kept yet, and return what each came to, by key.
 
@@ -160,15 +159,13 @@ def sweep(
     ----------
     runs : sequence of Run
         A run that is there twice is done once.
-    observe : callable
-        What is kept of a run.
+    work : callable
+        What is done with a run's scenario and its seed.
     kept : Kept
         Where; each run is kept when it ends.
     workers : int
         Processes.
     watch : Watch
-    steps_of : callable
-        `steps`, or `unseen_steps` where `observe` looks at a model at its end alone.
 
     Raises
     ------
@@ -186,7 +183,7 @@ def sweep(
         begin = partial(try_out, left[0].probe)
         number = min(workers, len({run.key for run in left}))
         with local_workers(number, begin, kept.lasting) as crew:
-            carry_out(runs, partial(observed, observe=observe, of=steps_of), kept, crew, watch, {})
+            carry_out(runs, work, kept, crew, watch, {})
         done = kept.all()
     return {run.key: done[run.key] for run in runs}
 
@@ -328,7 +325,16 @@ def observed(
     observe: Observe,
     of: Callable[[GridModel], Iterator[None]] = steps,
 ) -> Observation:
-    """Run a scenario, and return what is kept of it, step after step of it."""
+    """Run a scenario, and return what is kept of it, step after step of it.
+
+    Parameters
+    ----------
+    scenario : Runnable
+    seed : int
+    observe : callable
+    of : callable
+        `steps`, or `unseen_steps` where `observe` looks at a model at its end alone.
+    """
     model = scenario.model(seed)
     return observe(model, of(model))
 

@@ -16,21 +16,14 @@ Numbers in brackets are those of the constraints there. Where they are no linear
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
-from functools import partial
-from threading import Thread
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from agents.oas.instance import Instance
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
+from agents.oas.solvers.linear_model import BOUND_ERROR, LinearModel
 from agents.oas.solvers.solver_result import Found
-
-BOUND_ERROR = 1e-6
-"""By which a bound may be wrong; makespans are whole slots."""
 
 
 def milp(instance: Instance, scaled: Scaled, start: Sequence[Decision], time_limit: float) -> Found:
@@ -46,55 +39,20 @@ def milp(instance: Instance, scaled: Scaled, start: Sequence[Decision], time_lim
     time_limit : float
         Wall-clock seconds.
     """
-    from scipy import optimize
-
     model = _Model(instance, scaled, max(decision.end for decision in start))
-    result = _interruptible(
-        partial(
-            optimize.milp,
-            model.objective(),
-            integrality=model.integrality,
-            bounds=optimize.Bounds(model.lows, model.highs),
-            constraints=model.constraints(),
-            options={"time_limit": time_limit, "mip_rel_gap": 0.0},
-        )
-    )
+    values, lowest = model.minimise([(model.last, 1)], time_limit)
     bound = max(row[0] for row in scaled.durations)
-    if result.mip_dual_bound is not None and math.isfinite(result.mip_dual_bound):
-        bound = max(bound, math.ceil(result.mip_dual_bound - BOUND_ERROR))
-    if result.x is None:
-        return Found(start, bound)
-    return Found(model.decisions(result.x), bound)
+    if lowest > bound:
+        bound = math.ceil(lowest - BOUND_ERROR)
+    return Found(start if values is None else model.decisions(values), bound)
 
 
-def _interruptible(solve: Callable[[], Any]) -> Any:
-    """Return what a solver returns that computes in C++, where Python handles no Ctrl-C.
-
-    SciPy cannot stop HiGHS: after Ctrl-C it goes on in its thread to its limit, or until the
-    process ends, which waits for no daemon.
-    """
-    found: Future[Any] = Future()
-
-    def fill() -> None:
-        try:
-            found.set_result(solve())
-        except BaseException as error:
-            found.set_exception(error)
-
-    Thread(target=fill, daemon=True).start()
-    return found.result()
-
-
-class _Model:
-    """Variables and constraints as sparse arrays."""
+class _Model(LinearModel):
+    """Its variables and constraints."""
 
     def __init__(self, instance: Instance, scaled: Scaled, theta: int) -> None:
+        super().__init__()
         self.instance, self.scaled, self.theta = instance, scaled, theta
-        self.lows: list[float] = []
-        self.highs: list[float] = []
-        self.integrality: list[int] = []
-        self._rows: list[tuple[Any, Any]] = []
-        self._limits: list[tuple[float, float]] = []
         self.site = [k for k, c in enumerate(instance.clusters) for _ in range(c.nodes)]
         self.last = self.variables(theta, 1)[0]
         jobs, nodes, clusters = len(instance.jobs), len(self.site), len(instance.clusters)
@@ -116,23 +74,6 @@ class _Model:
         for k in range(clusters):
             for t in range(theta):
                 self.at_most(1, [(self.bw[j, k, t], 1) for j in range(jobs)])  # (21), (22)
-
-    def variables(self, high: float, *shape: int, whole: bool = True) -> Any:
-        """Return the indices of new variables from 0 to `high`."""
-        first, count = len(self.lows), math.prod(shape)
-        self.lows += [0.0] * count
-        self.highs += [high] * count
-        self.integrality += [int(whole)] * count
-        return np.arange(first, first + count).reshape(shape)
-
-    def add(self, low: float, terms: Iterable[tuple[Any, float]], high: float) -> None:
-        """Hold a sum of variables times factors between two limits."""
-        self._rows.append(tuple(zip(*terms, strict=True)))  # type: ignore[arg-type]
-        self._limits.append((low, high))
-
-    def at_most(self, high: float, terms: Iterable[tuple[Any, float]]) -> None:
-        """Hold a sum below a limit."""
-        self.add(-math.inf, terms, high)
 
     def order(self, job: int) -> None:
         """Run a job in slots that follow each other, from s to f."""
@@ -179,26 +120,6 @@ class _Model:
                 for t in range(self.theta):
                     runs = [(x[node, t], heaviest / tasks) for node in range(len(z))]
                     self.at_most(heaviest, [*loads, *runs, (self.bw[job, k, t], -1)])
-
-    def objective(self) -> Any:
-        """Return the factors of the makespan, which is to be minimised (9)."""
-        return (np.arange(len(self.lows)) == self.last).astype(float)
-
-    def constraints(self) -> Any:
-        """Return the constraints as SciPy takes them."""
-        from scipy import optimize, sparse
-
-        lengths = [len(columns) for columns, _ in self._rows]
-        matrix = sparse.csr_array(
-            (
-                np.array([factor for _, factors in self._rows for factor in factors], float),
-                np.array([column for columns, _ in self._rows for column in columns]),
-                np.cumsum([0, *lengths]),
-            ),
-            shape=(len(self._rows), len(self.lows)),
-        )
-        lows, highs = zip(*self._limits, strict=True)
-        return optimize.LinearConstraint(matrix, lows, highs)
 
     def decisions(self, values: Any) -> list[Decision]:
         """Return what the values of the variables say of each job."""

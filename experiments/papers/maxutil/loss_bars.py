@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from experiments.papers.maxutil.logs import Log
 from experiments.papers.maxutil.losses import Outcome, formula
-from experiments.papers.maxutil.paper_tables import TABLE_5
+from experiments.papers.maxutil.paper_tables import SECTION_7, TABLE_5
 from experiments.papers.maxutil.systems import (
     DEPENDENT,
     FEW_JUMPS,
     FIRST_FIT,
     FPFS,
+    FULL_QUEUES,
     IMPROVED,
+    LASTING,
     MANY_JUMPS,
     QUEUES,
     SERVICE,
@@ -28,12 +30,15 @@ from experiments.show.bars import Chart, draw_bars
 from experiments.sweeps.statistics import Interval
 
 LOSS = "capacity loss"
+_IN_A_ROW = 3
+"""Charts."""
 
 CAPTIONS = {
     "figures3-4": "Figs. 3 and 4: the loss by the law of component sizes (ordered and total: eq. "
     "2), and with dependent sizes",
     "service": f"Section 7.1: the loss by the law of service times, {STUDIED}",
-    "figure5": "Fig. 5: FCFS and FPFS(MaxJumps), by the number of jobs that always wait",
+    "figure5": "Fig. 5: FCFS and FPFS(MaxJumps), by the queue to begin with (the paper's method), "
+    "and by the number of jobs that always wait",
     "figures6-8": "Fig. 6: placement by First Fit and Worst Fit; Fig. 8: the same jobs "
     "(sums of four draws of D(0.9) on [1,8]) with four components, and with one",
 }
@@ -59,7 +64,7 @@ def draw_pictures(outcome: Outcome, parts: Sequence[str], logs: Sequence[Log], t
         if name == "figures1-2":
             draw_bars(_densities(next(log for log in logs if log.name == "DAS")), stem)
         else:
-            draw_bars(_panels(outcome, name, logs), stem)
+            draw_bars(_panels(outcome, name, logs), stem, _IN_A_ROW)
 
 
 def short(law: str) -> str:
@@ -99,9 +104,15 @@ def _panels(outcome: Outcome, name: str, logs: Sequence[Log]) -> list[Chart]:
             for request in ("ordered", "unordered")
         }
         label = "cv of service times (0: deterministic, 1: exponential)"
-        return [Chart("Section 7.1", LOSS, cvs, series, label)]
+        known = dict(zip(("deterministic", "hyperexponential"), (cvs[0], cvs[-1]), strict=True))
+        printed = {
+            (request, known[service]): loss for (request, service), loss in SECTION_7.items()
+        }
+        return [Chart("Section 7.1", LOSS, cvs, series, label, printed)]
     if name == "figure5":
-        return [_overtaking(outcome, waiting) for waiting in QUEUES]
+        return [_lasting(outcome, queue) for queue in FULL_QUEUES] + [
+            _overtaking(outcome, waiting) for waiting in QUEUES
+        ]
     if name == "figures6-8":
         placed = {
             "first fit": _measured(outcome, FIRST_FIT),
@@ -122,11 +133,22 @@ def _panels(outcome: Outcome, name: str, logs: Sequence[Log]) -> list[Chart]:
     return [Chart("Fig. 7, of other logs", LOSS, list(of_logs), kinds)]
 
 
+def _lasting(outcome: Outcome, queue: tuple[int, int]) -> Chart:
+    start, bound = queue
+    title = f"Fig. 5: {start:,} in the beginning, below {bound:,}"
+    return _overtaken(outcome, title, lambda law, jumps: LASTING[law, jumps, queue])
+
+
 def _overtaking(outcome: Outcome, waiting: int) -> Chart:
+    title = f"Fig. 5: {waiting:,} jobs always wait"
+    return _overtaken(outcome, title, lambda law, jumps: FPFS[law, jumps, waiting])
+
+
+def _overtaken(outcome: Outcome, title: str, at: Callable[[str, int], Point]) -> Chart:
     series = {"FCFS": [outcome.loss(UNORDERED[law]) for law in IMPROVED]}
     for jumps in (FEW_JUMPS, MANY_JUMPS):
-        series[f"FPFS ({jumps})"] = [outcome.loss(FPFS[law, jumps, waiting]) for law in IMPROVED]
-    return Chart(f"Fig. 5: {waiting:,} jobs wait", LOSS, [short(law) for law in IMPROVED], series)
+        series[f"FPFS ({jumps})"] = [outcome.loss(at(law, jumps)) for law in IMPROVED]
+    return Chart(title, LOSS, [short(law) for law in IMPROVED], series)
 
 
 def _densities(log: Log) -> list[Chart]:

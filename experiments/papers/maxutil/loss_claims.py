@@ -16,6 +16,7 @@ from experiments.papers.maxutil.systems import (
 )
 
 _tables = partial(claim, ("tables",), where="Tables 3, 4")
+_poisson = partial(claim, ("poisson",), where="Sections 5, 6")
 
 
 def _of(where: str) -> Callable[..., Claim]:
@@ -32,6 +33,16 @@ CLAIMS = (
     _tables(
         "Simulation in heavy traffic agrees with what is exact, to 0.001",
         verdicts.simulated_columns,
+    ),
+    _poisson(
+        "Simulation with Poisson arrivals agrees with what is exact, one cluster and ordered "
+        "requests, to 0.002",
+        verdicts.arriving,
+    ),
+    _poisson(
+        "Of unordered requests both kinds of simulation tell the same, to 0.002",
+        verdicts.both_ways,
+        "ours",
     ),
     _tables("The paper's simulations are ours, to 0.005", verdicts.paper_simulations, "20 rows"),
     _tables(

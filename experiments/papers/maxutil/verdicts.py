@@ -15,9 +15,10 @@ from experiments.papers.maxutil.systems import (
     DEPENDENT,
     ENDS,
     FIRST_FIT,
-    FPFS,
+    FULL_QUEUES,
     IMPROVED,
-    QUEUES,
+    LASTING,
+    POISSON,
     ROWS,
     SERVICE,
     STUDIED,
@@ -30,8 +31,9 @@ from experiments.papers.maxutil.systems import (
 )
 from experiments.sweeps.statistics import Interval, mean_interval
 
-EXACT, APPROXIMATE, SIMULATED = 0.0005, 0.001, 0.001
-"""How near the columns of Tables 3 and 4 shall be: exact, approximate, and simulated to exact."""
+EXACT, APPROXIMATE, SIMULATED, ARRIVING = 0.0005, 0.001, 0.001, 0.002
+"""How near the columns of Tables 3 and 4 shall be: exact, approximate, and simulated to exact, in
+heavy traffic and with Poisson arrivals."""
 PRINTED = 0.005
 """How near the paper's simulations lie to the truth."""
 READABLE = 0.01
@@ -101,6 +103,29 @@ def simulated_columns(outcome: Outcome) -> Verdict:
         for name, each, _, _ in columns(row, clusters)
     ]
     return _near(found, SIMULATED)
+
+
+def arriving(outcome: Outcome) -> Verdict:
+    """Judge how far our simulations with Poisson arrivals are from what is exact."""
+    found = [
+        _less(f"simulated - exact, {name}, {row.law}", outcome.loss(each), formula(each))
+        for clusters, row in ROWS
+        for name in ("single", "ordered")
+        for each in (POISSON[clusters, row.law, name],)
+    ]
+    return _near(found, ARRIVING)
+
+
+def both_ways(outcome: Outcome) -> Verdict:
+    """Judge how far simulations of unordered requests are apart, of the paper's two kinds."""
+    found = [
+        outcome.more(each, of_row(clusters, row)["unordered"], f"Poisson - heavy traffic, {law}")
+        for clusters, row in ROWS
+        for law in (row.law,)
+        for each in (POISSON.get((clusters, law, "unordered")),)
+        if each is not None
+    ]
+    return _near(found, ARRIVING)
 
 
 def paper_simulations(outcome: Outcome) -> Verdict:
@@ -253,14 +278,16 @@ def sizes_matter_more(outcome: Outcome, laws: Sequence[str]) -> Verdict:
 
 
 def overtaking(outcome: Outcome, jumps: int, low: float, high: float) -> Verdict:
-    """Judge how much FPFS gains over FCFS, for each length of the queue; open if they differ."""
+    """Judge how much FPFS gains over FCFS, for each queue to begin with; open if they differ."""
     found: list[Measured] = []
     words = []
-    for waiting in QUEUES:
+    for queue in FULL_QUEUES:
         # Runs of FPFS are shorter, but of the same seeds.
         gains = [
             outcome.more(
-                UNORDERED[law], FPFS[law, jumps, waiting], f"{waiting:,} waiting, {short(law)}"
+                UNORDERED[law],
+                LASTING[law, jumps, queue],
+                f"{queue[0]:,} in the beginning, below {queue[1]:,}, {short(law)}",
             )
             for law in IMPROVED
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,7 +34,7 @@ from experiments.papers.muscle.savings import NAMES, Outcome
 from experiments.show.numbers import listed
 from experiments.studies.outputs import plain
 from experiments.sweeps.run_store import Kept, kept_of_paper
-from experiments.sweeps.sweep import Watch, sweep
+from experiments.sweeps.sweep import Watch, observed, sweep
 
 
 class Paper(engine.PaperOfRuns):
@@ -83,7 +84,9 @@ class Paper(engine.PaperOfRuns):
     def _look(self, kept: Kept, watch: Watch) -> None:
         """Do the runs that are lacking, and judge the claims that are open."""
         outcome = self.outcome
-        outcome.fill(sweep(outcome.runs, observe, kept, self.workers, watch))
+        outcome.fill(
+            sweep(outcome.runs, partial(observed, observe=observe), kept, self.workers, watch)
+        )
         outcome.among = 1 if self.cpu_hours is None else looks.among(self.look)
         self.claims = judged(outcome, self.parts, self.claims)
         outcome.among = 1  # of what is drawn

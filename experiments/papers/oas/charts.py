@@ -8,6 +8,7 @@ from pathlib import Path
 from experiments.papers.engine import Picture
 from experiments.papers.oas.gantt import DAY, Gantt, draw_gantts
 from experiments.papers.oas.schedules import (
+    AGGREGATED,
     METHODS,
     MILP,
     OAS,
@@ -28,6 +29,7 @@ from experiments.sweeps.statistics import Interval
 SLOTTED = Style("black", "o", "-")
 CONTINUOUS = Style("#0072b2", "", "--")
 NUMBERED = "jobs and clusters (with their power) are numbered from 0, as in `oas-schedules.json`"
+COUNTED = Style("#009e73", "^", "--")
 PRINTED = Style("#d55e00", "s", ":", filled=False)
 
 
@@ -37,7 +39,8 @@ def pictures(parts: Sequence[str]) -> Iterator[Picture]:
         yield Picture(
             "slots",
             "Makespan, compaction and solve time against the size of slots; OAS without slots "
-            "beside them, and the solve time of the mixed-integer model as printed",
+            "beside them, and the solve time of mixed-integer models: as printed, and with nodes "
+            "counted",
             "Figure 3: the size of time slots",
         )
         yield Picture(
@@ -99,6 +102,8 @@ def _slot_panels(outcome: Outcome) -> list[Panel]:
             ),
         ]
         if name == "wall_s":
+            counted = _values(outcome, AGGREGATED, SHARES, name, factor)
+            curves.append(Curve("with nodes counted", SHARES, counted, COUNTED))
             printed = _values(outcome, MILP, OF_MILP, name, factor)
             curves.append(Curve("as printed", OF_MILP, printed, PRINTED))
         label = "slot, % of the mean base time"

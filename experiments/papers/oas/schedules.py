@@ -30,7 +30,7 @@ OF_MILP = (100, 150, 200, 250)
 """Those at which the mixed-integer model is solved as printed, which takes long at smaller ones."""
 
 OF_FIGURE_4 = 50
-OAS, MILP = "cpsat", "milp"
+OAS, MILP, AGGREGATED = SEARCHES = "cpsat", "milp", "aggregated"
 QUEUES = tuple(name for name in HEURISTICS if name != "insertion")
 METHODS = (*QUEUES, "insertion", OAS)
 
@@ -56,9 +56,13 @@ class Point:
     @property
     def name(self) -> str:
         """What the method is called."""
-        return {OAS: "OAS", MILP: "OAS as printed", "insertion": "insertion"}.get(
-            self.method, self.method.upper()
-        )
+        named = {
+            OAS: "OAS",
+            MILP: "OAS as printed",
+            AGGREGATED: "OAS with nodes counted",
+            "insertion": "insertion",
+        }
+        return named.get(self.method, self.method.upper())
 
     @property
     def where(self) -> str:
@@ -74,7 +78,7 @@ class Point:
     def key(self, time_limit: float) -> str:
         """Return what tells it from all others; heuristics have no limit."""
         given = [self.workload, self.method, self.share]
-        return json.dumps([*given, time_limit] if self.method in (OAS, MILP) else given)
+        return json.dumps([*given, time_limit] if self.method in SEARCHES else given)
 
 
 @cache
@@ -94,7 +98,13 @@ def points(part: str) -> list[Point]:
     if part == "slots":
         continuous = Point(OF_SLOTS, OAS)
         slotted = [Point(OF_SLOTS, OAS, share) for share in SHARES]
-        return [continuous, *slotted, *(Point(OF_SLOTS, MILP, share) for share in OF_MILP)]
+        counted = [Point(OF_SLOTS, AGGREGATED, share) for share in SHARES]
+        return [
+            continuous,
+            *slotted,
+            *counted,
+            *(Point(OF_SLOTS, MILP, share) for share in OF_MILP),
+        ]
     return [
         Point(workload, method, share)
         for workload in WORKLOADS

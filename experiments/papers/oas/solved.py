@@ -13,7 +13,17 @@ import pandas as pd
 from agents.oas import Answer, approximate, solve, verify
 from agents.oas.schedule import Run
 from experiments.oas.replaying import compare
-from experiments.papers.oas.schedules import MILP, OAS, OF_MILP, OF_SLOTS, Point, instance
+from experiments.papers.oas.schedules import (
+    AGGREGATED,
+    MILP,
+    OAS,
+    OF_MILP,
+    OF_SLOTS,
+    SEARCHES,
+    SHARES,
+    Point,
+    instance,
+)
 from experiments.sweeps.forecast import Forecast
 from experiments.sweeps.run_store import Kept
 from experiments.sweeps.sweep import Watch
@@ -118,12 +128,13 @@ class Outcome:
 def _estimate(point: Point, time_limit: float) -> tuple[str, float]:
     """Return a point's kind, and roughly the time that it takes, s.
 
-    The printed model takes all that it is given in the finest slots, and far less in coarser ones.
+    Models in slots take all that they are given in the finest ones, and far less in coarser ones.
     """
-    if point.method != MILP:
+    of = {MILP: (min(OF_MILP), 2), AGGREGATED: (min(SHARES), 4)}
+    if point.method not in of or point.share is None:
         return point.method, 0.4
-    assert point.share is not None
-    return point.method, time_limit * (min(OF_MILP) / point.share) ** 2
+    finest, power = of[point.method]
+    return point.method, time_limit * (finest / point.share) ** power
 
 
 def _begin() -> None:
@@ -131,6 +142,7 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in ("fcfs", "insertion"):
         approximate(name, instance(OF_SLOTS))
+    solve(instance(OF_SLOTS), 1e9, AGGREGATED, 1.0)  # which imports the solver
 
 
 def _scheduled(task: tuple[Point, float]) -> dict[str, Any]:
@@ -139,7 +151,7 @@ def _scheduled(task: tuple[Point, float]) -> dict[str, Any]:
     given = instance(point.workload)
 
     def method(of: Any) -> Answer:
-        if point.method in (OAS, MILP):
+        if point.method in SEARCHES:
             return solve(of, point.slot, point.method, time_limit)
         return approximate(point.method, of, point.slot)
 

@@ -33,14 +33,28 @@ def test_the_optimum_is_that_of_an_exhaustive_search(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_both_solvers_prove_the_same_slotted_optimum(seed):
+def test_all_solvers_prove_the_same_slotted_optimum(seed):
     instance = possible(seed, 3)
     slot = 80
     exhaustive = plain_oas.optimum(instance, slot)
-    for solver in ("cpsat", "milp"):
+    for solver in ("cpsat", "milp", "aggregated"):
         answer = solve(Instance.from_dict(instance), slot, solver)
         assert (answer.status, answer.makespan) == ("optimal", exhaustive), solver
         verify(instance, as_printed(answer))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_counting_nodes_leaves_the_optimum_as_it_is(seed):
+    instance = possible(seed, 6, clusters=(4, 4, 2), link=300)
+    given = Instance.from_dict(instance)
+    slot = float(sum(job.base_time for job in given.jobs) / 6)
+    found = [solve(given, slot, solver) for solver in ("cpsat", "aggregated")]
+    assert [answer.status for answer in found] == ["optimal", "optimal"]
+    assert found[0].makespan == found[1].makespan
+    verify(instance, as_printed(found[1]))
+    many = solve(given, slot / 10_000, "aggregated")  # slots: too many for the model
+    assert many.status == "feasible"
+    verify(instance, as_printed(many))
 
 
 def test_an_optimum_of_eight_jobs_is_below_all_heuristics():
@@ -134,8 +148,9 @@ def test_a_certificate_misses_no_sum(choices, low, width):
     [
         ({"slot": 0}, "slot: found 0; accepted: seconds"),
         ({"slot": float("nan")}, "slot: found nan"),
-        ({"solver": "cplex"}, "solver: found 'cplex'; accepted: cpsat, milp"),
+        ({"solver": "cplex"}, "solver: found 'cplex'; accepted: cpsat, milp, aggregated"),
         ({"solver": "milp"}, "solver: found 'milp' without a slot"),
+        ({"solver": "aggregated"}, "solver: found 'aggregated' without a slot"),
         ({"time_limit": 0}, "time_limit: found 0"),
     ],
 )

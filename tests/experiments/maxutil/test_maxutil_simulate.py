@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli.app import main
-from experiments.maxutil.heavy_traffic import HeavyTraffic, batch_means, stepped
+from experiments.maxutil.heavy_traffic import HeavyTraffic, batch_means
 from experiments.maxutil.system import System
 from experiments.papers.maxutil.paper_tables import TABLE_3, TABLE_4
 from grid.capacity import Requests, true_capacity
@@ -294,7 +294,7 @@ def test_bad_input(words, says):
 
 def test_a_run_that_is_far_too_short_has_no_mean():
     model = HeavyTraffic(System((32,), "U[1,4]"), 3).model()
-    assert str(batch_means(model, stepped(model))) == "[nan]"
+    assert str(batch_means(model)) == "[nan]"
 
 
 def test_a_system_without_jumps_is_first_come_first_served():

@@ -147,7 +147,7 @@ def test_a_file_that_is_no_instance_gives_one_line(path, text, message):
     [
         (["--slot", 0], "--slot: found '0'; accepted: a number above 0"),
         (["--slot", "inf"], "slot: found inf; accepted: seconds"),
-        (["--solver", "cplex"], "solver: found 'cplex'; accepted: cpsat, milp"),
+        (["--solver", "cplex"], "solver: found 'cplex'; accepted: cpsat, milp, aggregated"),
         (["--solver", "milp"], "solver: found 'milp' without a slot; accepted: with one, or"),
         (["--heuristic", "best"], "heuristic: found 'best'; accepted: fcfs, sjf"),
         (["--heuristic", "fcfs", "--solver", "milp"], "--heuristic: found with --solver"),

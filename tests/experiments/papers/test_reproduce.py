@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import time
 from contextlib import closing
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from experiments.papers.muscle.points import FIGURES, SERIES, Point, observe, po
 from experiments.papers.muscle.savings import Outcome
 from experiments.run.results import Result
 from experiments.sweeps.run_store import RUNS, Kept
-from experiments.sweeps.sweep import sweep
+from experiments.sweeps.sweep import observed, sweep
 from grid.errors import GridError
 
 TINY = ["--figure", "6", "--scale", "0.002", "--replications", "2"]
@@ -300,7 +301,9 @@ def test_points_that_figures_share_are_run_once():
 def test_an_error_in_a_worker_is_that_of_the_sweep(tmp_path):
     outcome = Outcome([Point(4, 4, 40)], 10, 1)
     with pytest.raises(UsersError, match="ZeroDivisionError: division by zero"):
-        sweep(outcome.runs, divide_by_zero, Kept(tmp_path, {}), 1, Silent())
+        sweep(
+            outcome.runs, partial(observed, observe=divide_by_zero), Kept(tmp_path, {}), 1, Silent()
+        )
     assert kept(tmp_path) == 0
 
 
@@ -313,7 +316,9 @@ def divide_by_zero(model, steps):
 def test_a_worker_that_is_killed_is_told(tmp_path, lasting):
     outcome = Outcome([Point(4, 4, 40)], 10, 1)
     with pytest.raises(GridError, match="worker processes were killed") as told:
-        sweep(outcome.runs, die, Kept(tmp_path, {}, lasting), 1, Silent())
+        sweep(
+            outcome.runs, partial(observed, observe=die), Kept(tmp_path, {}, lasting), 1, Silent()
+        )
     assert ("finished runs are kept" in str(told.value)) == lasting
 
 
@@ -324,7 +329,7 @@ def die(model, steps):
 @pytest.mark.thorough
 def test_shares_of_the_work_add_up(tmp_path):
     outcome, watch = Outcome([Point(4, 4, 40)], 10, 2), Silent()
-    found = sweep(outcome.runs, observe, Kept(tmp_path, {}), 2, watch)
+    found = sweep(outcome.runs, partial(observed, observe=observe), Kept(tmp_path, {}), 2, watch)
     assert set(found) == {each.key for each in outcome.runs}
     assert (watch.runs, watch.kept) == (2 * len(SERIES), 0)
     assert watch.estimate > 0

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiments.cli.app import main
-from experiments.maxutil.heavy_traffic import observe, stepped
+from experiments.maxutil.poisson import PoissonArrivals
 from experiments.papers.maxutil import Paper, verdicts
 from experiments.papers.maxutil.examples import extreme_loss
 from experiments.papers.maxutil.logs import Log
@@ -22,9 +22,12 @@ from experiments.papers.maxutil.systems import (
     DEPENDENT,
     FPFS,
     JOBS,
+    LASTING,
     PARTS,
+    POISSON,
     ROWS,
     SERVICE,
+    THRESHOLD,
     TINY,
     UNORDERED,
     Point,
@@ -74,7 +77,7 @@ def test_what_is_left_behind(tiny, log):
     assert words["The exact columns, to 0.0005"] == "holds"
     assert words["The approximation, to 0.001"] == "holds"
     table = pd.read_csv(folder / "maxutil-systems.csv")
-    assert len(table) == len(told["systems"]) == 160 + 5 + 5 + 34 + 12 + 5 + len(TINY) + 4
+    assert len(table) == len(told["systems"]) == 160 + 50 + 5 + 5 + 34 + 12 + 5 + 12 + len(TINY) + 4
     assert table.loss.between(0, 1).all()
     pictures = {path.stem for path in folder.glob("*.svg")}
     assert pictures == {path.stem for path in folder.glob("*.png")}
@@ -92,7 +95,10 @@ def test_what_is_left_behind(tiny, log):
         "| U[1,3], 2 x 6 | FCFS | 591 | 0.1799 |",
     ):
         assert words in page, words
-    assert page.count("\n| U[") + page.count("\n| D(") == 20 + 5 + 10 + len(TINY)
+    assert page.count("\n| U[") + page.count("\n| D(") == 20 + 20 + 5 + 10 + len(TINY) + 12
+    assert "searches the threshold was not reached up to a load of 1" in page
+    assert "| U[1,14] | 50 | 1,000 | 2,000 |" in page
+    assert "as printed" in (folder / "maxutil-service.svg").read_text()
 
 
 @pytest.mark.thorough
@@ -133,7 +139,9 @@ def test_bad_input(words, says, tmp_path):
 
 
 def test_a_part_that_is_unknown_is_refused_in_python_too():
-    with pytest.raises(GridError, match="part: found 'x'; accepted: tables, figures, chain, logs"):
+    with pytest.raises(
+        GridError, match="part: found 'x'; accepted: tables, poisson, figures, chain, logs"
+    ):
         Paper(["x"])
 
 
@@ -265,7 +273,7 @@ def test_verdicts_about_policies_depend_on_the_queue():
         system = point.system
         if system.policy == "fcfs":
             return 0.4
-        late = 0.3 if point.waiting == 1000 else 0.0
+        late = 0.3 if point.queue == (1000, 2000) else 0.0
         return 0.4 - gains[system.max_jumps] + late
 
     few = verdicts.overtaking(Given(loss), 5, -0.03, 0.03)
@@ -274,6 +282,29 @@ def test_verdicts_about_policies_depend_on_the_queue():
     steady = Given(lambda point: 0.4 if point.system.policy == "fcfs" else 0.3)
     assert verdicts.overtaking(steady, 50, 0.06, 0.14).word == "holds"
     assert verdicts.overtaking(steady, 5, -0.03, 0.03).word == "fails"
+
+
+def test_both_kinds_of_simulation_are_judged_by_what_is_exact():
+    true = Given(lambda point: formula(point))
+    assert verdicts.arriving(true).word == verdicts.both_ways(true).word == "holds"
+    off = Given(lambda point: formula(point) + (0.0 if point.waiting else 0.003))
+    assert verdicts.arriving(off).word == verdicts.both_ways(off).word == "fails"
+    assert verdicts.both_ways(off).evidence[0].where.startswith("Poisson - heavy traffic, U[")
+
+
+def test_what_a_search_finds_is_what_the_command_for_it_says():
+    arriving = run(POISSON[4, "U[1,16]", "ordered"], 0.002, 3)
+    reached = PoissonArrivals(arriving.scenario.system, 2000, 3).threshold_reached(THRESHOLD)
+    assert arriving.scenario.jobs == 2000
+    assert arriving.scenario.observed(3) == {
+        "utilization": [reached.utilization.mean], "reached": [float(reached.at_all)],
+    }  # fmt: skip
+    lasting = run(LASTING["U[1,14]", 50, (200, 1000)], 0.02, 3)
+    lasted = PoissonArrivals(lasting.scenario.system, 2000, 3).longest(200, 1000)
+    assert lasting.scenario.observed(3) == {
+        "utilization": [lasted.utilization.mean], "lasted": [float(lasted.arrivals)],
+    }  # fmt: skip
+    assert lasting.key != run(LASTING["U[1,14]", 50, (100, 1000)], 0.02, 3).key
 
 
 def test_placement_and_dependence_are_judged():
@@ -311,6 +342,5 @@ def test_spreads_are_compared_by_the_intervals_of_their_differences(apart, noise
 
 def test_what_is_kept_is_the_utilization():
     each = run(UNORDERED[TABLE_5[0]], 0.005, 0)
-    model = each.scenario.model(each.seed)
-    (found,) = observe(model, stepped(model))["utilization"]
+    (found,) = each.scenario.observed(each.seed)["utilization"]
     assert found == pytest.approx(1 - 0.0984, abs=0.01)

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.maxutil.heavy_traffic import HeavyTraffic, batch_means, observe, stepped
+from experiments.maxutil.heavy_traffic import HeavyTraffic, batch_means
 from experiments.maxutil.system import System
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps import executors
 from experiments.sweeps.executors import local_workers
 from experiments.sweeps.starting import ways_to_start
-from experiments.sweeps.sweep import observed
 from grid.platform.multicluster import Platform
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no worker is forked")
@@ -103,5 +102,5 @@ def test_who_looks_between_steps_sees_the_same_however_quick_they_are(monkeypatc
     means = []
     for look in (0.0, float("inf")):
         monkeypatch.setattr(executors, "LOOK", look)
-        means.append(observed(run, 3, observe)["utilization"])
-    assert means[0] == means[1] == [batch_means(model := run.model(3), stepped(model)).mean()]
+        means.append(run.observed(3)["utilization"])
+    assert means[0] == means[1] == [batch_means(run.model(3)).mean()]
