@@ -88,7 +88,7 @@ class Paper(engine.PaperOfPoints):
     def _chart(self, points: Sequence[Point], letter: str) -> Chart:
         return Chart(
             f"{letter}{points[0].case} at {points[0].load:g}",
-            "mean response time",
+            "mean response time, mean service times",
             [point.name for point in points],
             {kind: [self.outcome.mean(point, kind) for point in points] for kind in KINDS},
         )
@@ -116,8 +116,9 @@ class Paper(engine.PaperOfPoints):
         )
         yield "## Utilizations\n"
         yield (
-            "The paper prints no utilizations; it says that at each some policy is close to its "
-            "maximal one. Here they follow from the maximal utilizations in the table below:\n"
+            "The paper prints no response times, and no utilizations; it says that at each some "
+            "policy is close to its maximal one. Here they follow from the maximal utilizations in "
+            "the table below:\n"
         )
         yield (
             "- Figs. 3 to 8, 15 to 18 and the first charts of Figs. 9 to 14: "
