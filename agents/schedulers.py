@@ -37,8 +37,10 @@ from agents.protocols import Cluster, Grid
 from agents.selection import FpfsSettings, JobSelection, as_number
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import GridError, PlacementError
-from grid.kernel.state import LOCAL, REJECT, WAIT
+from grid.foreign import quoted
+from grid.kernel.state import LOCAL, QUEUES, REJECT, WAIT
 from grid.names import lack_of
+from grid.settings import check_flags
 from grid.streams import Stream, stream
 from grid.world.policies import GlobalRules
 
@@ -61,6 +63,7 @@ class Scheduler(mesa.Agent):  # type: ignore[misc]
 
     def __init__(self, model: Grid) -> None:
         super().__init__(model)
+        check_flags(type(self))
 
     @cached_property
     def settings(self) -> Any:
@@ -135,6 +138,11 @@ class GlobalScheduler(Scheduler, GlobalRules):
 
     def __init__(self, model: Grid) -> None:
         super().__init__(model)
+        if self.queues not in QUEUES:
+            raise GridError(
+                f"{type(self).__name__}: queues: found {quoted(self.queues)}; accepted: "
+                f"{', '.join(filter(None, QUEUES))}"
+            )
         self.name = self.called()
         self._world = model.world
         self.clusters = [KnownCluster(model.world, i) for i in range(model.world.clusters)]

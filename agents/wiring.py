@@ -125,12 +125,12 @@ def _reservations(model: Grid, scheduler: GlobalScheduler) -> int:
     chosen, selection = scheduler.selection, scheduler.job_selection
     if not selection.reservations:
         return 0
-    if scheduler.collects or scheduler.queues:
+    if scheduler.collects or scheduler.queues or scheduler.only_chooses:
         if not chosen:
-            return 0  # as of all policies that select jobs in their own way
+            return 0  # as of all policies that select jobs in their own way, or none
         raise GridError(
             f"{type(scheduler).__name__}: selection: found {chosen!r}; accepted: none, of a "
-            "scheduler that collects jobs or visits queues"
+            "scheduler that collects jobs, visits queues or sends each job on at once"
         )
     if not model.world.state.at_once.all():
         by_class = f"{type(scheduler).__name__}: " if chosen else ""

@@ -12,6 +12,7 @@ Its type is ``int``, ``float``, ``bool``, ``str``, a tuple or a table of such, o
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -39,6 +40,8 @@ from grid.foreign import quoted
 
 S = TypeVar("S")
 
+OURS = ("agents", "grid")
+"""Packages of classes that say by annotations what is true or false of those made from them."""
 _BOUNDS = {"gt": "above", "ge": "from", "lt": "below", "le": "at most"}
 _DECLARED = "accepted: setting(default, meaning)"
 _KINDS = {bool: "true or false", str: "a string", int: "a whole number", float: "a number"}
@@ -79,6 +82,32 @@ class Declared:
     kind: Any
 
 
+def _where() -> str:
+    """Return where a field is declared, which has no name yet."""
+    at = sys._getframe(2)
+    return f"{at.f_code.co_filename}, line {at.f_lineno}"
+
+
+def check_flags(kind: type) -> None:
+    """Raise `GridError` for what a class says of itself by another value than True or False.
+
+    What has to be one of them, or None too, is annotated so in our classes that it is made from.
+    """
+    for base in kind.__mro__:
+        if base.__module__.partition(".")[0] not in OURS:
+            continue
+        for name, said in inspect.get_annotations(base).items():
+            found = inspect.getattr_static(kind, name, False)
+            by_object = hasattr(found, "__get__")
+            if "bool" not in said or isinstance(found, bool) or by_object:
+                continue
+            if found is not None or "None" not in said:
+                accepted_ = "True or False" + (" or None" if "None" in said else "")
+                raise GridError(
+                    f"{kind.__name__}: {name}: found {quoted(found)}; accepted: {accepted_}"
+                )
+
+
 def setting(
     default: Any,
     meaning: str,
@@ -111,17 +140,24 @@ def setting(
     Raises
     ------
     GridError
-        For a default that could be changed, other than a dictionary, which is copied.
+        For an argument of another type, or a default that could be changed, other than a
+        dictionary, which is copied.
     """
     limits = {"gt": above, "ge": least, "lt": below, "le": most}
+    texts = {"meaning": meaning, "unit": unit, "symbol": symbol}
+    bounds = {"above": above, "least": least, "below": below, "most": most}
+    for name, value in (texts | bounds).items():
+        kind, accepted_ = (str, "a text") if name in texts else (float | int | None, "a number")
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise GridError(f"{_where()}: {name}: found {quoted(value)}; accepted: {accepted_}")
     given = {name: limit for name, limit in limits.items() if limit is not None}
     said = {"setting": Setting(meaning, unit, symbol, given, choices, published)}
     if isinstance(default, dict):
         return dataclasses.field(default_factory=default.copy, metadata=said)
     if type(default).__hash__ is None:
-        at = sys._getframe(1)  # the field has no name yet
-        where = f"{at.f_code.co_filename}, line {at.f_lineno}"
-        raise GridError(f"{where}: found the default {quoted(default)}; accepted: one of a tuple")
+        raise GridError(
+            f"{_where()}: found the default {quoted(default)}; accepted: one of a tuple"
+        )
     return dataclasses.field(default=default, metadata=said)
 
 

@@ -122,6 +122,7 @@ class DiscoveryScheduler(GlobalScheduler):
     settings_type = DiscoverySettings
     splits = False
     max_jumps = math.inf  # jobs that wait for an answer hold back nobody
+    selection = "fpfs"
     label = "A4"
     paper = "muscle"
 

@@ -63,9 +63,9 @@ class Pace:
         self._draws = stream(model.seed, "prediction error")
         self._seen = 0
         _check_told(model.workload, kind, said.source)
+        self.predictor: Predictor = made(kind, model)
         if kind.predict is Predictor.predict:
             raise GridError(lack_of(kind, "predict"))
-        self.predictor: Predictor = made(kind, model)
         requested = kind is Requested and _all_requested(model.workload)
         as_told = (kind is Exact or requested) and self._sigma == 0.0
         self.exact = kind is Exact and self._sigma == 0.0 and bool((factors == 1.0).all())

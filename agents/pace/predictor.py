@@ -28,6 +28,7 @@ import numpy.typing as npt
 from agents.protocols import Grid
 from grid.jobs import JobArray
 from grid.names import meant
+from grid.settings import check_flags
 
 LARGEST_SIGMA = 5.0
 """Largest standard deviation of the logarithm of an error: one in six is then 148 or more."""
@@ -121,6 +122,7 @@ class Predictor(mesa.Agent):  # type: ignore[misc]
 
     def __init__(self, model: Grid) -> None:
         super().__init__(model)
+        check_flags(type(self))
 
     @property
     def name(self) -> str:

@@ -246,8 +246,8 @@ def _verdict(
 CHECKS = {
     "made": (
         "it can be made",
-        "__init__ takes the model (a local scheduler: and its cluster), and hands them to "
-        "super().__init__",
+        "an __init__ of its own takes the model (a local scheduler: and its cluster), and hands "
+        "them to super().__init__",
     ),
     "refused": (
         "its decisions are possible",

@@ -54,7 +54,7 @@ class Answer:
     how : dict
         What the simulation depends on, by name.
     meanings : dict of str to str
-        Of rows that are something else than usual: what they are.
+        Of rows, and of what all are of, that are something else than usual: what they are.
     """
 
     title: str
@@ -103,7 +103,8 @@ class Answer:
             ("job size", capacity.job_size, "processors of a job"),
         )
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column("while jobs wait", no_wrap=True)
+        usual = "while jobs wait"
+        table.add_column(self.meanings.get(usual, usual), no_wrap=True)
         table.add_column("", justify="right", no_wrap=True)
         table.add_column("what it is")
         half = None if self.utilization is None else self.utilization.half_width

@@ -64,7 +64,11 @@ def simulated(
     if overtaking:
         meanings["utilization"] = "carried with so many waiting: with more or fewer it differs"
     elif method == "poisson":
-        meanings["utilization"] = "carried then: the load at which queues grow without end"
+        meanings |= {
+            "while jobs wait": "at the threshold",
+            "utilization": "carried as the mean response time reaches the threshold",
+            "capacity loss": "idle then, also while no job waits; less with a higher threshold",
+        }
     if system.together:
         meanings["job size"] = "processors of a job under way, that is weighted by run times"
     with saying_when_compiling(always=False):
@@ -91,7 +95,11 @@ def simulated(
                     f"{reached.load:.4f} (threshold {number(threshold)})"
                 )
             else:
-                meanings["utilization"] = "carried at an offered load of 1; it may not be the most"
+                meanings |= {
+                    "while jobs wait": "at an offered load of 1",
+                    "utilization": "carried then; it may not be the most",
+                    "capacity loss": "idle then, also while no job waits",
+                }
                 words = (
                     f"{jobs:,} Poisson arrivals, mean response only {response} up to an offered "
                     f"load of 1, never the threshold of {number(threshold)}: more --jobs, a lower "

@@ -236,7 +236,8 @@ def _not_selected(
     way = "sends each job on at once" if policy.only_chooses else "selects jobs itself"
     chosen = policy.selection or parameters.model_dump()["selection"]
     has_jumps = policy.only_chooses or policy.max_jumps is not GlobalScheduler.max_jumps
-    if policy.selection or (has_jumps and chosen not in RESERVATIONS):
+    by_jumps = has_jumps and chosen not in RESERVATIONS
+    if policy.selection or policy.only_chooses or by_jumps:
         yield ("selection",), f"the global scheduler {way}"
     if has_jumps:
         yield ("max_jumps",), f"the global scheduler {way}"

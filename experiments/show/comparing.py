@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -135,22 +135,43 @@ def _ranked(runs: list[Ran]) -> Iterator[Sentence]:
         )
         superlative = "highest" if high else "lowest"
         best_of = f"{label(name)} is that of {listed(leaders)}, {told(name, best)}"
-        hedge = _hedge(runs, leaders)
+        rejected = {ran.name: ran.summary["jobs"]["rejected"] for ran in runs}
+        fewer = rejected_more(rejected, leaders)
+        hedge = f", but {fewer}" if fewer else ""
         yield Sentence(f"The {superlative} {best_of}{hedge}; {rest}.", warns=bool(hedge))
 
 
-def _hedge(runs: list[Ran], leaders: list[str]) -> str:
-    """Return what makes numbers of the best no better: they are of fewer jobs than others'."""
-    rejected = {ran.name: ran.summary["jobs"]["rejected"] for ran in runs}
+def rejected_more(rejected: Mapping[str, int], leaders: Sequence[str], whole: bool = False) -> str:
+    """Return in words which of the best rejected more jobs than others, "" if none did.
+
+    Parameters
+    ----------
+    rejected : mapping of str to int
+        Jobs that each rejected.
+    leaders : sequence of str
+        Who is the best.
+    whole : bool
+        The numbers are of whole runs, not of the jobs that were accepted.
+
+    Examples
+    --------
+    >>> rejected_more({"a": 2, "b": 0}, ["a"])
+    'of the jobs that it accepted: it rejected more than b did'
+    >>> rejected_more({"a": 2, "b": 0, "c": 2}, ["a", "b", "c"], whole=True)
+    'of which a and c rejected more jobs than b did'
+    """
     fewest = min(rejected.values())
     more = [name for name in leaders if rejected[name] > fewest]
     if not more:
         return ""
-    of_it = "it accepted: it" if len(more) == 1 else "they accepted: they"
-    whose = "" if more == leaders else f" of {listed(more)}"
     fewer = [name for name, of in rejected.items() if of < min(rejected[each] for each in more)]
     few = listed(fewer) if len(fewer) <= NAMED else f"{len(fewer)} others"
-    return f", but{whose} of the jobs that {of_it} rejected more than {few} did"
+    if whole:
+        whose = "which" if more == [*leaders] else f"of which {listed(more)}"
+        return f"{whose} rejected more jobs than {few} did"
+    of_it = "it accepted: it" if len(more) == 1 else "they accepted: they"
+    whose = "" if more == [*leaders] else f"of {listed(more)} "
+    return f"{whose}of the jobs that {of_it} rejected more than {few} did"
 
 
 def _more(name: str, value: float, best: float) -> str:

@@ -107,6 +107,11 @@ OPTIONAL = (
 OF_DEADLINES = ("over_deadline", "deadlines_met", "drawn_deadlines")
 """Metrics of jobs with a deadline."""
 
+WHOLE_RUN = (
+    *("messages", "messages_lost", "mean_age", "refused_starts", "restarts", "lost_work", "rounds"),
+)
+"""Metrics, and tables of them, of all that happened in a run, whatever became of the jobs."""
+
 WAITS_OF_RESTARTED = "waits: up to the last start of a job, what it ran in vain before included"
 
 SLOWED_NOBODY = "saturated links slowed no job: jobs compute only (computation_fraction is 1)"
@@ -144,6 +149,11 @@ def slowed_nobody(summary: dict[str, Any]) -> str:
     fraction = summary["parameters"].get("computation_fraction")
     slowed = fraction != 1 or summary["metrics"]["mean_penalty"] != 1
     return "" if slowed or not saturated else SLOWED_NOBODY
+
+
+def is_of_whole_run(name: str) -> bool:
+    """Return whether a metric is of all that happened (`WHOLE_RUN`), not of completed jobs."""
+    return name.partition(WITHIN)[0] in WHOLE_RUN
 
 
 def is_optional(name: str) -> bool:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from experiments.scenario.assignments import shown
 from experiments.scenario.unread import OF_ARRIVALS, OF_DRAWN_DEADLINES, OF_JOBS_AND_DEADLINES
-from experiments.show.labels import label, scale_of_difference, told
+from experiments.show.labels import is_of_whole_run, label, scale_of_difference, told
 from experiments.show.numbers import PERCENT, POINTS, counted, listed, signed_percent
 from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.tables import EFFECT
@@ -76,7 +76,8 @@ def _compared(outcome: StudyTables) -> Iterator[str]:
 
 def _rejected(outcome: StudyTables) -> str:
     """Return that some differences are of fewer jobs, for policies rejected others."""
-    if not outcome.points["rejected"].sum() or outcome.metric in OF_ALL_JOBS:
+    metric = outcome.metric
+    if not outcome.points["rejected"].sum() or metric in OF_ALL_JOBS or is_of_whole_run(metric):
         return ""
     return ", less those that policies rejected"
 
@@ -293,7 +294,10 @@ def _lacking(outcome: StudyTables) -> Iterator[str]:
 def _but(outcome: StudyTables) -> str:
     """Return which means are of rejected jobs too."""
     of_all = [label(name) for name in outcome.study.reported if name in OF_ALL_JOBS]
-    return f", but for {listed(of_all)}: they missed those of the others" if of_all else ""
+    whole = [label(name) for name in outcome.study.reported if is_of_whole_run(name)]
+    but = [f"{listed(of_all)}: they missed those of the others"] if of_all else []
+    but += [f"{listed(whole)}: of the whole run"] if whole else []
+    return f", but for {'; and for '.join(but)}" if but else ""
 
 
 def _accepted_none(outcome: StudyTables) -> pd.DataFrame:

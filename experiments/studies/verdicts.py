@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from experiments.scenario.assignments import shown
-from experiments.show.labels import label, scale_of_difference, told
+from experiments.show.comparing import rejected_more
+from experiments.show.labels import is_of_whole_run, label, scale_of_difference, told
 from experiments.show.numbers import PERCENT, PLAIN, POINTS, duration, listed
 from experiments.studies.definition import OF_ALL_JOBS
 
@@ -55,13 +56,14 @@ class Setting:
         """The rows of the other policies with a rank."""
         return self.ranked[~self.ranked["policy"].isin(self.leaders)]
 
-    @property
-    def rejected_fewer(self) -> list[str]:
-        """The policies whose means are of more jobs than the leaders'."""
-        if self.outcome.metric in OF_ALL_JOBS or not self.leaders:
-            return []
-        rejected = self.ranked.set_index("policy")["rejected"]
-        return rejected.index[rejected < rejected[self.leaders].max()].tolist()
+    @cached_property
+    def rejected_more(self) -> str:
+        """Which leaders rejected more jobs than others, in words; "" if that says nothing."""
+        metric = self.outcome.metric
+        if metric in OF_ALL_JOBS or not self.leaders:
+            return ""
+        rejected = self.ranked.set_index("policy")["rejected"].to_dict()
+        return rejected_more(rejected, self.leaders, is_of_whole_run(metric))
 
     @property
     def surely_best(self) -> list[str]:
@@ -69,7 +71,7 @@ class Setting:
 
         A policy that rejected more jobs than another is not called better: its mean is of others.
         """
-        return self.leaders if self.beats_all and not self.rejected_fewer else []
+        return self.leaders if self.beats_all and not self.rejected_more else []
 
     @property
     def beats_all(self) -> bool:
@@ -162,9 +164,8 @@ def _of_one(setting: Setting) -> str:
 def _how_sure(setting: Setting) -> str:
     if setting.surely_best:
         return f", and {verb(setting.surely_best)} surely the best"
-    if fewer := setting.rejected_fewer:
-        few = listed(fewer) if len(fewer) <= NAMED else f"{len(fewer)} others"
-        return f", of the jobs that it accepted: it rejected more than {few} did"
+    if setting.rejected_more:
+        return f", {setting.rejected_more}"
     return "" if setting.others.empty else f", but {verb(setting.leaders)} not surely the best"
 
 

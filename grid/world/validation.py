@@ -54,7 +54,8 @@ def broken_answer(storage: Storage, slot: int, answer: float) -> str:
     if slot == k.NONE:
         counts = state.known["queued"].tolist()
         queued = dict(zip((*names, "the global one"), counts, strict=False))
-        return f"queue to visit: {answer:g}; accepted: one with jobs, of {queued}, or {k.NONE}"
+        no_other = f"None ({k.NONE} if compiled)"
+        return f"queue to visit: {answer:g}; accepted: one with jobs, of {queued}, or {no_other}"
     job = _named(storage, slot)
     if jobs["status"][slot] == k.LANDING:
         cluster = names[jobs["cluster"][slot]]

@@ -11,7 +11,8 @@ import pytest
 
 from agents.messages import Message, name_jobs
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
-from grid.errors import PlacementError
+from agents.selection import JobSelection
+from grid.errors import GridError, PlacementError
 from grid.kernel.state import START
 from grid.platform.multicluster import Platform
 
@@ -58,6 +59,35 @@ def test_disciplines_serve_by_rank_and_the_head_blocks(local, rank):
         mine = jobs[jobs["cluster"] == c]
         assert mine["start"].tolist() == serve(mine, mine["arrival"].tolist(), rank, size)
         assert (mine["start"] > mine["arrival"]).sum() > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "accepted"),
+    [
+        ("only_chooses", "yes", "True or False"),
+        ("spans", 3, "True or False"),
+        ("uses_deadlines", "no", "True or False or None"),
+        ("queues", "by-component", "global, local, by-components"),
+        ("queues", 5, "global, local, by-components"),
+    ],
+)
+def test_what_a_class_says_of_itself_by_another_value_is_refused(name, value, accepted):
+    kind = type("Mine", (GlobalScheduler,), {name: value, "place": lambda self, job: None})
+    with pytest.raises(GridError, match=f"^Mine: {name}: found {value!r}; accepted: {accepted}"):
+        model_of(kind, "fcfs")
+
+
+@pytest.mark.parametrize("selection", ["easy", "conservative"])
+@pytest.mark.parametrize("global_", ["home", "ect", "a4"])
+def test_nothing_is_reserved_of_who_sends_each_job_on_at_once(global_, selection):
+    rows = (0.0, 4, 100.0), (1.0, 6, 50.0), (2.0, 2, 120.0)
+    one = Platform.star([6])
+    starts = [
+        done(ran(global_, "easy", jobs, platform=one, settings=[JobSelection(selection=each)]))
+        for each in ("fpfs", selection)
+        for jobs in [table(*((*row, np.inf, 0) for row in rows))]
+    ]
+    assert (starts[0]["start"] == starts[1]["start"]).all()
 
 
 @numba.njit

@@ -128,6 +128,19 @@ def test_what_is_declared_wrongly_is_refused_in_a_line(kind, says):
     assert says in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"above": "0"}, "above: found '0'; accepted: a number"),
+        ({"most": True}, "most: found True; accepted: a number"),
+        ({"unit": 5}, "unit: found 5; accepted: a text"),
+    ],
+)
+def test_what_is_said_of_a_parameter_by_another_type_is_refused(given, says):
+    with pytest.raises(GridError, match=rf"test_settings\.py, line \d+: {says}$"):
+        setting(60.0, "Work.", **given)
+
+
 def test_a_default_that_could_be_changed_is_refused():
     says = rf"\.py, line {currentframe().f_lineno + 2}: found the default \[1\]; accepted: one of"
     with pytest.raises(GridError, match=says):

@@ -40,7 +40,7 @@ CLAIMS = (
         verdicts.arriving,
     ),
     _poisson(
-        "Of unordered requests both kinds of simulation tell the same, to 0.002",
+        "Of unordered requests both kinds of simulation agree, to 0.002",
         verdicts.both_ways,
         "ours",
     ),

@@ -138,7 +138,7 @@ def test_jobs_of_a_log_communicate_as_synthetic_ones_do_unless_columns_tell(writ
         f"C2={written(header + chr(10) + '0,12,60,0.5', 'table.csv')}",
     ]
     scenario = Scenario("mine", platform, workload=logs).changed(
-        ["computation_fraction=0.7", "bsbw=360"]
+        ["computation_fraction=0.7", "bsbw=360", "coallocate=true"]
     )
     jobs = np.concatenate(list(scenario.model().workload.chunks()))
     wide = 360 * 4 * 11 / 144

@@ -220,6 +220,7 @@ def test_only_under_fcfs_it_is_the_load_at_which_queues_grow():
         (("fpfs", "--max-jumps", "0"), (True, False)),
         (("fpfs",), (False, True)),
         (("fpfs", "--method", "poisson", "--start", "100", "--bound", "200"), (False, True)),
+        (("fcfs", "--method", "poisson", "--threshold", "3"), (False, False)),
     ):
         shown = told("--jobs", "20000", "--policy", *policy)
         assert tuple(each in shown for each in words) == has, policy

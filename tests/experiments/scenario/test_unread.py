@@ -120,6 +120,11 @@ from tests.experiments.scenario.test_notes import told
             "",
         ),
         (
+            {"selection": "easy", "max_jumps": 3},
+            ("ect", "fcfs"),
+            "selection, max_jumps (the global scheduler sends each job on at once)",
+        ),
+        (
             {"lslt": 50.0, "bsbw": 300.0, "computation_fraction": 0.5},
             ("muscle", "fcfs"),
             "lslt, computation_fraction, bsbw (coallocate is false: no job is split)",
@@ -333,9 +338,10 @@ AT_ONCE = "(the global scheduler sends each job on at once)"
 @pytest.mark.parametrize(
     ("policy", "chosen", "why"),
     [
-        ("ect", {"selection": "easy"}, ""),
+        ("ect", {"selection": "easy"}, f"selection {AT_ONCE}"),
+        ("a4", {"selection": "easy"}, f"selection {ITSELF}"),
         ("ect", {"selection": "fcfs"}, f"selection {AT_ONCE}"),
-        ("ect", {"selection": "easy", "max_jumps": 3}, f"max_jumps {AT_ONCE}"),
+        ("ect", {"selection": "easy", "max_jumps": 3}, f"selection, max_jumps {AT_ONCE}"),
         ("b1", {"selection": "fcfs"}, ""),
         ("b1", {"max_jumps": 3}, ""),
         ("b1", {"selection": "easy", "max_jumps": 3}, "max_jumps (selection is easy)"),

@@ -195,8 +195,17 @@ def test_a_policy_that_rejects_more_is_not_called_best(tmp_path):
     outcome = read(tmp_path, result)
     told = " ".join(outcome.sentences())
     assert "is surely the best" not in told
-    fewer = outcome.ranking.query("rejected == 0")["policy"].unique()
+    fewer = list(outcome.ranking.query("rejected == 0")["policy"].unique())
     assert f"of the jobs that it accepted: it rejected more than {listed(fewer)} did" in told
+
+
+def test_who_of_several_best_rejected_more_is_named(tmp_path):
+    def result(policy, workload, setting, replication):
+        return {"mean_turnaround": 9.0, "rejected": 2.0 * policy.startswith("ect")}
+
+    told = " ".join(read(tmp_path, result).sentences())
+    words = "of ect over fcfs of the jobs that it accepted: it rejected more than dll over fcfs did"
+    assert words in told
 
 
 def test_differences_of_shares_are_percentage_points(tmp_path):
