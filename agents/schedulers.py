@@ -138,7 +138,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
 
     def __init__(self, model: Grid) -> None:
         super().__init__(model)
-        if self.queues not in QUEUES:
+        if not isinstance(self.queues, str) or self.queues not in QUEUES:
             raise GridError(
                 f"{type(self).__name__}: queues: found {quoted(self.queues)}; accepted: "
                 f"{', '.join(filter(None, QUEUES))}"

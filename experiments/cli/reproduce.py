@@ -159,8 +159,8 @@ _add(
     "sections 3 to 7",
     _parts(
         *("tables", "poisson", "figures", "chain", "logs"),
-        what="Tables 3 and 4; Figs. 3-6, 8 and section 7.1; tiny systems solved exactly; Tables 1, "
-        "2 and Figs. 1, 2, 7 (default: all).",
+        what="Tables 3 and 4; Poisson arrivals (section 5); Figs. 3-6, 8 and section 7.1; tiny "
+        "systems solved exactly; Tables 1, 2 and Figs. 1, 2, 7 (default: all).",
     ),
     click.option(
         "--ctc", type=PLACE, metavar="FILE", help="Log in SWF for the paper's of the CTC."

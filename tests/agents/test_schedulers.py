@@ -69,6 +69,7 @@ def test_disciplines_serve_by_rank_and_the_head_blocks(local, rank):
         ("uses_deadlines", "no", "True or False or None"),
         ("queues", "by-component", "global, local, by-components"),
         ("queues", 5, "global, local, by-components"),
+        ("queues", {}, "global, local, by-components"),
     ],
 )
 def test_what_a_class_says_of_itself_by_another_value_is_refused(name, value, accepted):

@@ -12,14 +12,13 @@ The model minimises the number of slots that are open, the first ones; jobs run 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from agents.oas.instance import Instance
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
-from agents.oas.solvers.linear_model import BOUND_ERROR, LinearModel
+from agents.oas.solvers.linear_model import LinearModel, whole_bound
 from agents.oas.solvers.solver_result import Found
 
 
@@ -47,9 +46,7 @@ def aggregated(
     """
     model = _Model(instance, scaled, max(decision.end for decision in start))
     values, lowest = model.minimise([(each, 1) for each in model.opened], time_limit)
-    bound = max(row[0] for row in scaled.durations)
-    if lowest > bound:
-        bound = math.ceil(lowest - BOUND_ERROR)
+    bound = whole_bound(lowest, max(row[0] for row in scaled.durations))
     return Found(start if values is None else model.decisions(values), bound)
 
 

@@ -23,6 +23,11 @@ class Minimum(NamedTuple):
     bound: float
 
 
+def whole_bound(lowest: float, least: int) -> int:
+    """Return what no whole number is below that is not below a solver's bound, `least` at least."""
+    return math.ceil(lowest - BOUND_ERROR) if lowest > least else least
+
+
 class LinearModel:
     """Variables, and constraints on sums of them times factors."""
 

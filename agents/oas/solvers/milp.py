@@ -22,7 +22,7 @@ from typing import Any
 from agents.oas.instance import Instance
 from agents.oas.scaled import Scaled
 from agents.oas.schedule import Decision
-from agents.oas.solvers.linear_model import BOUND_ERROR, LinearModel
+from agents.oas.solvers.linear_model import LinearModel, whole_bound
 from agents.oas.solvers.solver_result import Found
 
 
@@ -41,9 +41,7 @@ def milp(instance: Instance, scaled: Scaled, start: Sequence[Decision], time_lim
     """
     model = _Model(instance, scaled, max(decision.end for decision in start))
     values, lowest = model.minimise([(model.last, 1)], time_limit)
-    bound = max(row[0] for row in scaled.durations)
-    if lowest > bound:
-        bound = math.ceil(lowest - BOUND_ERROR)
+    bound = whole_bound(lowest, max(row[0] for row in scaled.durations))
     return Found(start if values is None else model.decisions(values), bound)
 
 
