@@ -17,7 +17,7 @@ from experiments.cli.options import (
     scenario_options,
     traceback_option,
 )
-from experiments.cli.process import FAILED, UNFINISHED, going_on, stdout_kept, users_code
+from experiments.cli.process import UNFINISHED, going_on, stdout_kept, users_code
 from grid.errors import GridError
 
 
@@ -46,9 +46,11 @@ def study(
     from experiments.sweeps.progress import telling
 
     with telling("loading"):
+        from experiments.show.numbers import counted
         from experiments.studies.study import Study
         from experiments.studies.telling import print_outcome
         from experiments.studies.undefined import failures
+        from experiments.sweeps.observations import why_left
 
     with stdout_kept() if as_json else nullcontext(sys.stdout) as stdout:
         with going_on("the same command with --resume", Path(out)), users_code():
@@ -64,11 +66,15 @@ def study(
             click.echo(f"metasched: {note}", err=True)
     if outcome.all_rejected:
         click.echo("metasched: all jobs of all runs were rejected", err=True)
+    unfinished = int(outcome.runs["unfinished"].sum())
+    if unfinished:
+        why = why_left(outcome.runs)
+        click.echo(f"metasched: {counted(unfinished, 'job')} not finished: {why}", err=True)
     failed = [*failures(outcome)]
     for line in failed:
         click.echo(f"metasched: {line}", err=True)
-    if failed or outcome.all_rejected:
-        sys.exit(FAILED)
+    if outcome.all_rejected or unfinished or failed:
+        sys.exit(UNFINISHED)
 
 
 @click.command()

@@ -56,6 +56,19 @@ def test_jobs_that_all_runs_reject_are_told(tmp_path):
     assert "means" not in got.stdout
 
 
+def test_jobs_that_a_run_leaves_are_told(tmp_path):
+    path = write_log_study(tmp_path, [("nodes = 20", "")])
+    path.write_text(path.read_text().replace('"site"', '"site"\nplatform = "tiny.toml"'))
+    (tmp_path / "tiny.toml").write_text(
+        '[[clusters]]\nname = "A"\nsize = 8\n\n[[changes]]\nat = 30\nwhat = "fail"\ncluster = "A"\n'
+    )
+    (tmp_path / "mine.csv").write_text("arrival,size,runtime\n0,4,20\n5,8,60\n")
+    path.write_text(path.read_text().replace("mine.swf", "mine.csv"))
+    got = call(path, "--out", tmp_path / "out.db", "--workers", 1)
+    assert got.exit_code == 1, got.stderr
+    assert "metasched: 4 jobs not finished: " in got.stderr
+
+
 def test_a_process_reads_a_log_once_and_leaves_it_as_it_is(tmp_path, monkeypatch):
     changes = [
         ('"site"', '"site"\nseed = 4'),
