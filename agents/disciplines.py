@@ -56,6 +56,21 @@ class FcfsScheduler(LocalScheduler):
         return 0.0
 
 
+class RecordedScheduler(LocalScheduler):
+    """As it was: each job starts when it did in truth, by the log that it comes from.
+
+    It waits for its ``recorded_wait`` after its arrival. A job of which that is unknown starts when
+    it lands.
+    """
+
+    service: ClassVar[str] = "timed"
+
+    @compiled()
+    def priority(job: Any, now: float) -> float:  # noqa: N805
+        """Return when the job started, s."""
+        return float(job.arrival + job.recorded_wait)
+
+
 class FpfsScheduler(FcfsScheduler):
     """Fit processors, first served: in order of landing, each job that fits.
 

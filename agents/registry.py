@@ -62,6 +62,7 @@ LOCAL = {
     "fair-share": "agents.disciplines:FairShareScheduler",
     "easy": "agents.disciplines:EasyScheduler",
     "conservative": "agents.disciplines:ConservativeScheduler",
+    "recorded": "agents.disciplines:RecordedScheduler",
 }
 """Built-in local schedulers."""
 

@@ -277,8 +277,8 @@ class LocalScheduler(Scheduler):
 
     service: ClassVar[str] = "head"
     """Which jobs of its queue start: "head", from the head while they fit; "fpfs", all that fit;
-    "easy", those too that do not delay the head; "conservative", by reservations
-    (`agents.disciplines`)."""
+    "easy", those too that do not delay the head; "conservative", by reservations; "timed", each
+    at the time that is its rank, s (`agents.disciplines`)."""
 
     half_life: float = 0.0
     """Jobs of users who have used less go first, whatever `priority` says; of what they have used,

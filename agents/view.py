@@ -76,6 +76,7 @@ class Job:
     ppbw = _job("ppbw")
     user = _job("user")
     application = _job("application")
+    recorded_wait = _job("recorded_wait")
 
     def __repr__(self) -> str:
         return f"Job({self.number}, size={self.size}, predicted_runtime={self.predicted_runtime})"

@@ -29,7 +29,7 @@ ANYWHERE = -1
 """Origin of a job that its user submitted to the global scheduler."""
 
 UNKNOWN = -1
-"""User or application of a job of which the input does not name it."""
+"""User, application or wait of a job of which the input does not tell it."""
 
 BY_RATES = -1
 """In place of a row: execution times of a job are its run time over the rates of the clusters."""
@@ -52,6 +52,7 @@ JOB = np.dtype(
         ("application", np.int64),  # number of what it runs, or UNKNOWN
         ("problem_size", np.float64),  # n, how much that is given; 0 if unknown
         ("times_row", np.int64),  # its row in a table of execution times, or BY_RATES
+        ("recorded_wait", np.float64),  # s, from arrival to start as the input says, or UNKNOWN
     ],
     align=True,
 )
@@ -74,7 +75,7 @@ def job_table(count: int) -> JobArray:
     jobs["deadline"] = np.inf
     jobs["requested_time"] = np.inf
     jobs["origin"] = ANYWHERE
-    jobs["user"] = jobs["application"] = UNKNOWN
+    jobs["user"] = jobs["application"] = jobs["recorded_wait"] = UNKNOWN
     jobs["times_row"] = BY_RATES
     jobs["computation_fraction"] = 1.0
     return jobs

@@ -54,7 +54,7 @@ Source = str | Path | Sequence[str]
 """A log, or ``name=path`` for each of several sites."""
 
 
-ALL_READ = ("kill_at_request", "computation_fraction", "bsbw")
+ALL_READ = ("kill_at_request", "computation_fraction", "bsbw", "only_recorded")
 READ = (*ALL_READ, "partitions", "partition_field")
 """Parameters that say how logs are read: all, and one that is not of a single site."""
 

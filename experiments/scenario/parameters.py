@@ -290,6 +290,9 @@ class Parameters(BaseModel):
     are not the platform's; 0: these jobs cannot run there."""
     kill_at_request: bool = False
     """Logs: jobs end when they have run for as long as was requested, instead of running on."""
+    only_recorded: bool = False
+    """Logs: leave out jobs of which the log does not tell how long they waited; always so where
+    local scheduler recorded takes part."""
 
     kinds: ClassVar[tuple[Any, ...]] = ()
     """Settings of which there are parameters beside those above."""

@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from experiments.scenario.checked import ScenarioError
 from experiments.scenario.parameters import Parameters
 from experiments.show.numbers import counted
-from grid.platform.multicluster import Platform
+from grid.platform.multicluster import MAX_SIZE, Platform
 
 
 def sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Platform:
@@ -33,3 +34,19 @@ def sized(platform: Platform, parameters: Parameters | Mapping[str, Any]) -> Pla
         link["capacity"] = link["capacity"] if capacity == "auto" else capacity
     whole = Platform.from_dict(tables)
     return dataclasses.replace(whole, speed=platform.speed, notes=notes)
+
+
+def of_log(platform: Platform, parameters: Parameters, nodes: int, where: str) -> Platform:
+    """Return the platform with clusters of as many nodes as a log says.
+
+    Raises
+    ------
+    ScenarioError
+        If there are too many; `where` begins the message.
+    """
+    if nodes > MAX_SIZE:
+        raise ScenarioError(
+            f"{where}: {parameters.called('nodes')}: the workload's largest job has {nodes} "
+            f"processors; accepted: at most {MAX_SIZE}"
+        )
+    return sized(platform, parameters.model_copy(update={"nodes": nodes}))

@@ -33,13 +33,14 @@ from experiments.scenario.fields import check_fields, whole_seed
 from experiments.scenario.files import is_packaged, scenario_file
 from experiments.scenario.jobs import Source, build_workload, paths_of, read_source, step_of
 from experiments.scenario.parameters import ALIASES, Parameters, names_of_one
-from experiments.scenario.platform import sized
+from experiments.scenario.platform import of_log, sized
+from experiments.scenario.recorded import as_it_was, chosen
 from experiments.scenario.toml import Instead, read_toml
 from experiments.show.display import Shown
 from grid.foreign import plain, quoted
 from grid.metrics.performance import Criteria
 from grid.platform.changes import Failures
-from grid.platform.multicluster import MAX_SIZE, Platform
+from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 
 
@@ -339,7 +340,9 @@ class Scenario(Shown):
                 f"{where}: {parameters.called('min_size')}: found {parameters.min_size}; "
                 f"accepted: at most {self.largest_job}, the largest job that the clusters can hold"
             )
-        parameters = parameters.model_copy(update={"assign_deadlines": self.draws_deadlines})
+        of_recorded = chosen([self.local_policy])
+        drawn = {"assign_deadlines": self.draws_deadlines}
+        parameters = parameters.model_copy(update=drawn | of_recorded)
         with naming(where, parameters):
             given = self.workload, parameters, self.platform, seed, read
             workload, duration = build_workload(*given)
@@ -349,18 +352,13 @@ class Scenario(Shown):
                 f"{workload.count}, the jobs of the workload"
             )
         platform, prediction = self.platform, parameters.prediction
-        asked = parameters.nodes == "log" and self.workload is not None
-        if asked and isinstance(workload, Table):
-            nodes = workload.machine
-            if nodes > MAX_SIZE:
-                raise ScenarioError(
-                    f"{where}: {parameters.called('nodes')}: the workload's largest job has "
-                    f"{nodes} processors; accepted: at most {MAX_SIZE}"
-                )
-            platform = sized(platform, parameters.model_copy(update={"nodes": nodes}))
+        if parameters.nodes == "log" and isinstance(workload, Table) and self.workload is not None:
+            platform = of_log(platform, parameters, workload.machine, where)
         if "prediction" in self.packaged and not is_told(workload, self.predictor):
             prediction = "exact"
         with naming(where, parameters):
+            if of_recorded:
+                workload, platform = as_it_was(workload, platform, parameters, self.policy)
             model = GridModel(
                 platform,
                 workload,
@@ -388,7 +386,7 @@ class Scenario(Shown):
         assert isinstance(self.parameters, Parameters)
         drawn = self.parameters.assign_deadlines
         drawn = bool(model.workload.drawn_deadlines) if drawn == "auto" else drawn
-        found: dict[str, Any] = {"assign_deadlines": drawn}
+        found: dict[str, Any] = {"assign_deadlines": drawn, **chosen([self.local_policy])}
         if isinstance(model.pace.predictor, Exact):
             found["prediction"] = "exact"
         if self.workload is not None and self.parameters.mode == "batch":

@@ -29,7 +29,14 @@ SYNTHETIC = (
 )
 STAGING = ("staging_time", "staging_data")
 PARTITIONS = ("partitions", "partition_field")
-LOGS = (*PARTITIONS, "load_factor", "window_start", "window_end", "kill_at_request")
+LOGS = (
+    *PARTITIONS,
+    "load_factor",
+    "window_start",
+    "window_end",
+    "kill_at_request",
+    "only_recorded",
+)
 
 ORIGINS = ("local_share", "queue_shares")
 UNSEEN = {

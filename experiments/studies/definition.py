@@ -18,6 +18,7 @@ from agents.registry import global_scheduler, kinds_of, local_scheduler
 from experiments.cli.options import seconds
 from experiments.scenario.assignments import shown
 from experiments.scenario.parameters import ALIASES, Several, Whole, names_of_one
+from experiments.scenario.recorded import chosen
 from experiments.scenario.unread import of_jobs
 from grid.accepted import accepted
 from grid.errors import GridError
@@ -254,6 +255,11 @@ class Definition(_Part):
             *(global_scheduler(each.global_) for each in self.compared),
             *(local_scheduler(each.local) for each in self.compared),
         )
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The parameters that all runs share: all have only recorded jobs if one needs those."""
+        return self.set | chosen(local_scheduler(each.local) for each in self.compared)
 
     @property
     def of_muscle(self) -> list[str]:

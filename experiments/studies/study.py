@@ -258,7 +258,7 @@ class Study:
             changes["own_metrics"] = tuple(dict.fromkeys(of_both))
         with blaming(f"{self.path}: policies"):
             kinds = study.kinds
-        return scenario.with_parameters(study.set, f"{self.path}: set", kinds, **changes)
+        return scenario.with_parameters(study.shared, f"{self.path}: set", kinds, **changes)
 
     @cached_property
     def workloads(self) -> list[StudyWorkload]:

@@ -17,6 +17,7 @@ from experiments.studies.definition import Definition
 from experiments.studies.tables import StudyTables
 from experiments.studies.workloads import WINDOW
 from experiments.sweeps.observations import (
+    GIVEN,
     LEFT,
     OF_PB,
     PB_REPEATS_MCP,
@@ -36,6 +37,7 @@ def remarks(outcome: StudyTables) -> Iterator[str]:
     runs = outcome.runs
     yield from failures(outcome)
     yield from late_changes(outcome)
+    yield from _given_more(outcome)
     for name in outcome.study.reported:
         if _failed(runs, name).any():
             continue
@@ -327,6 +329,18 @@ def late_changes(outcome: StudyTables) -> Iterator[str]:
             f"In {some:,} of {counted(len(left), 'run')} a change of the platform did not come: "
             f"planned after the last job ended{never_there(what for _, what in others)}."
         )
+
+
+def _given_more(outcome: StudyTables) -> Iterator[str]:
+    """Yield where clusters are given more processors than they have, which logs say were in use."""
+    for column in [name for name in outcome.runs if str(name).startswith(GIVEN)]:
+        for policy, of in outcome.runs.groupby("policy", sort=False)[column]:
+            if often := int(of.notna().sum()):
+                yield (
+                    f"In {often:,} of {counted(len(of), 'run')} of {policy}, the log has more "
+                    f"processors of {column.removeprefix(GIVEN)} in use at once than there are; "
+                    f"there it is given as many, at most {int(of.max()):,}."
+                )
 
 
 def _whose(policies: Sequence[str]) -> str:

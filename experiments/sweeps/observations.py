@@ -31,6 +31,8 @@ IDLE = "idle/"
 DREW = "drew"
 """Of a run, 1 if random numbers were drawn for it, so that another seed may come to another result
 even where all came to the same so far, else 0; no metric either."""
+GIVEN = "given/"
+"""Likewise, of a cluster that is given more processors than it has (`Table.raised`), how many."""
 ALONE = "alone/"
 """Of a run before a name of PB, 1 if rounds are of one job, or on one cluster each."""
 OF_PB = ("pb", "pb_planned")
@@ -79,6 +81,7 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     reasons = {name: [float(each)] for name, each in why.items()} if result.unfinished else {}
     drew = _drew_before(scenario, model) or _random_state(model) != before
     reasons[DREW] = [float(drew)]
+    reasons |= {f"{GIVEN}{name}": [float(of[-1])] for name, of in result.stated.raised.items()}
     of_pb = zip(OF_PB, (result.rounds, result.planned), strict=True) if result.in_rounds else ()
     reasons |= {f"{ALONE}{name}": [1.0] for name, each in of_pb if each is not None and each.alone}
     return {**counted, **numbers, "stable": [told], **failed, **changes, **reasons}
@@ -115,7 +118,7 @@ def why_left(runs: pd.DataFrame) -> str:
 
 def is_reason(name: str) -> bool:
     """Return whether a number of a run is no metric, but a reason for what is said of it."""
-    return name in (*WHY, DREW) or name.startswith((AWAY, IDLE, ALONE))
+    return name in (*WHY, DREW) or name.startswith((AWAY, IDLE, ALONE, GIVEN))
 
 
 def pb_repeats_mcp(runs: pd.DataFrame, name: str) -> bool:

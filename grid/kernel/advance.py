@@ -22,6 +22,7 @@ from grid.kernel.lifecycle.requeue import give_back, give_back_landing
 from grid.kernel.lifecycle.termination import events_awaited, nothing_awaited
 from grid.kernel.placing import broken, place_jobs
 from grid.kernel.policies.decisions import call_priority
+from grid.kernel.processors import have_served
 from grid.kernel.queueing.backfilling import note_newcomer, serve
 from grid.kernel.queueing.fair_share import has_room, open_rows, rank_by_usage, reorder
 from grid.kernel.queueing.global_backfilling import next_beginning, place_beside_reservations
@@ -33,6 +34,7 @@ from grid.kernel.state import (
     CHANGED,
     COLLECTED,
     DRAIN,
+    DUE,
     END,
     FAIL,
     FEED,
@@ -109,6 +111,8 @@ def _happen(state: State, tables: Tables, processors: Any) -> None:
         if kind == OVERDUE:
             if not stale:
                 run_over(state, tables, subject)
+        elif kind == DUE:
+            have_served(state, subject)
         elif processors is not None and kind in (REPAIR, FAIL, RETIRE, MEND, BREAK):
             change(state, tables, kind, subject)
         elif kind == ADVERTISEMENT:

@@ -46,6 +46,7 @@ WAIT, START, REJECT = -1, -2, -3
 
 # Kinds of event, in the order in which they happen at one instant.
 END, REPAIR, FAIL, RETIRE, ADVERTISEMENT, METADATA, TRANSFER, TICK, MEND, BREAK, OVERDUE = range(11)
+DUE = 11
 KIND_BITS = 56
 """From this bit on, the turn of an event is its kind; below it, its serial."""
 
@@ -60,8 +61,14 @@ QUEUES = {"": ONE_QUEUE, "global": ONE_QUEUE, "local": OWN_QUEUES, "by-component
 NOTHING, ARRIVED, DEPARTED, STARTED, REFUSED = range(5)
 
 # How a cluster serves its queue.
-HEAD, FPFS, EASY, CONSERVATIVE = range(4)
-SERVICES = {"head": HEAD, "fpfs": FPFS, "easy": EASY, "conservative": CONSERVATIVE}
+HEAD, FPFS, TIMED, EASY, CONSERVATIVE = range(5)
+SERVICES = {
+    "head": HEAD,
+    "fpfs": FPFS,
+    "easy": EASY,
+    "conservative": CONSERVATIVE,
+    "timed": TIMED,
+}
 
 # Where the run time to expect of a job that arrives comes from: itself; whoever is asked outside,
 # for which the loop returns; or the time requested.

@@ -76,7 +76,7 @@ def batsim_log(path: Path, speed: float | None = None) -> Log:
     jobs, profiles = mapping["jobs"], mapping["profiles"]
     given = SPEED if speed is None else speed
     records = np.zeros(len(jobs), RECORD)
-    records["user"] = records["application"] = -1
+    records["user"] = records["application"] = records["recorded_wait"] = -1
     works: dict[tuple[str, int], _Work] = {}
     rules: dict[str, list[int]] = {}
     for place, job in enumerate(jobs):

@@ -16,6 +16,7 @@ CUT_OFF = f"record cut off or garbled{DROPPED}"
 NO_SUBMIT = f"no submit time{DROPPED}"
 NO_SIZE = f"no size{DROPPED}"
 NO_RUNTIME = f"no run time{DROPPED}"
+NO_WAIT = f"no recorded wait{DROPPED}"
 REQUESTED_SIZE = "no allocated processors: requested processors taken"
 ZERO_RUNTIME = "run time 0: counted as 1 s"
 LOW_REQUEST = "requested time below the run time: raised to it"
@@ -170,12 +171,19 @@ def requested_times(records: JobArray) -> npt.NDArray[np.float64]:
     return np.where(time >= SHORTEST_RUN, time, np.inf)
 
 
-def needed(records: JobArray, size: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return which records say what a job needs, by the rule that drops the others."""
+def needed(
+    records: JobArray, size: npt.NDArray[np.int64], wait: bool = False
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return which records say what a job needs, by the rule that drops the others.
+
+    `wait` is whether it needs to have a recorded wait.
+    """
+    waits = {NO_WAIT: records["recorded_wait"] >= 0} if wait else {}
     return {
         NO_SUBMIT: records["arrival"] >= 0,
         NO_SIZE: size > 0,
         NO_RUNTIME: records["runtime"] >= 0,
+        **waits,
     }
 
 
@@ -183,13 +191,15 @@ def clean(
     records: JobArray,
     requested_size: npt.NDArray[np.int64] | None = None,
     kills: bool = False,
+    only_recorded: bool = False,
 ) -> tuple[JobArray, dict[str, Rows]]:
     """Return the usable records as jobs in order of arrival, and the records of each rule.
 
     Those of one instant keep their order.
 
     A record that is dropped counts under one rule only, the first that applies of no submit time,
-    no size and no run time; the rules that change a record count only records that are kept.
+    no size, no run time and no recorded wait; the rules that change a record count only records
+    that are kept.
 
     Parameters
     ----------
@@ -201,6 +211,8 @@ def clean(
         Size of a record whose own is unknown, likewise; shape of `records`.
     kills : bool
         Jobs are killed at the requested time, instead of having requested too little.
+    only_recorded : bool
+        Records without a recorded wait are dropped.
     """
     rules: dict[str, Rows] = {}
 
@@ -212,7 +224,7 @@ def clean(
     if requested_size is not None:
         size = np.where(size > 0, size, requested_size)
     usable = np.ones(len(records), bool)
-    for rule, known in needed(records, size).items():
+    for rule, known in needed(records, size, only_recorded).items():
         count(rule, np.flatnonzero(usable & ~known))
         usable &= known
 

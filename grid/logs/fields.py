@@ -20,13 +20,12 @@ from grid.reading import line_blocks
 FIELDS = 18
 """Fields that a record has at least; what stands after them may name its partition."""
 
-NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME = 0, 1, 3, 4, 7, 8
+NUMBER, SUBMIT, WAIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME = 0, 1, 2, 3, 4, 7, 8
 USER, EXECUTABLE = 11, 13
 PARTITION = 16
 """The field that names the partition of a record, counted from 1."""
 
 UNUSED = {
-    2: "waits",
     5: "CPU times",
     6: "memory",
     9: "memory",
@@ -39,10 +38,10 @@ AFTER = {16: "preceding jobs", 17: "think times"}
 SITES = {16: "sites", 17: "sites"}
 """Likewise of SWF, and of GWF."""
 
-USED = (NUMBER, SUBMIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME)
+USED = (NUMBER, SUBMIT, WAIT, RUNTIME, ALLOCATED, REQUESTED, REQUESTED_TIME)
 PEOPLE = (USER, EXECUTABLE)
 WHOLE = (NUMBER, ALLOCATED, REQUESTED, *PEOPLE)
-TIMES = (SUBMIT, RUNTIME, REQUESTED_TIME)
+TIMES = (SUBMIT, WAIT, RUNTIME, REQUESTED_TIME)
 
 UNSAID = frozenset({"", "-1"})
 """Names of what is not known."""
@@ -186,6 +185,7 @@ def _records(column: dict[int, npt.NDArray[np.float64]]) -> JobArray:
         records[name] = column[field]
     time = column[REQUESTED_TIME]
     records["requested_time"] = np.where(time < 0, np.inf, time)
+    records["recorded_wait"] = np.where(column[WAIT] < 0, UNKNOWN, column[WAIT])
     for name, field in (("user", USER), ("application", EXECUTABLE)):
         ids = column.get(field, -np.ones(1))
         records[name] = np.where(ids < 0, UNKNOWN, ids)

@@ -4,11 +4,12 @@ The columns come in any order: `arrival`, `size` and `runtime` always, the other
 where wanted. Times are in seconds, bandwidth in Mbit/s, deadlines absolute; origins are names of
 clusters; components are written ``8+3+2``, are unordered unless `request` says otherwise, and make
 a column `size`, their sum, needless. Ordered ones are those of the first cluster, of the second and
-so on, 0 where the job has none, such as ``0+20``. Users and applications are whole numbers; an
-empty cell says nothing of the job. Columns such as ``runtime@C1``, one for each cluster, say how
-long jobs run there; then a column `runtime` is needless, and the shortest of them stands for it. A
-column `problem_size` makes that of applications one of names, and `sizes` has those that a job may
-be moulded to: see `grid.logs.time_columns`.
+so on, 0 where the job has none, such as ``0+20``. Users and applications are whole numbers, and
+`recorded_wait` is how long the job waited in truth; an empty cell says nothing of the job. Columns
+such as ``runtime@C1``, one for each cluster, say how long jobs run there; then a column `runtime`
+is needless, and the shortest of them stands for it. A column `problem_size` makes that of
+applications one of names, and `sizes` has those that a job may be moulded to: see
+`grid.logs.time_columns`.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ COLUMNS = (
     "deadline",
     "user",
     "application",
+    "recorded_wait",
 )
 ALL_COLUMNS = (*COLUMNS, PROBLEM_SIZE, SIZES)
 REQUIRED = ("arrival", "size", "runtime")
@@ -209,7 +211,7 @@ def cells(
     }
     for name, neutral in (("computation_fraction", 1.0), ("ppbw", 0.0)):
         found[name] = ["" if value == neutral else value for value in jobs[name].tolist()]
-    for name in ("user", "application"):
+    for name in ("user", "application", "recorded_wait"):
         found[name] = ["" if value == UNKNOWN else value for value in jobs[name].tolist()]
     found["application"] = [names.get(value, value) for value in found["application"]]
     for name in ("requested_time", "deadline"):

@@ -18,7 +18,16 @@ from grid.logs.time_columns import Evaluate, Work
 from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.table import Table
 
-SAID = ("number", "arrival", "size", "runtime", "requested_time", "user", "application")
+SAID = (
+    "number",
+    "arrival",
+    "size",
+    "runtime",
+    "requested_time",
+    "user",
+    "application",
+    "recorded_wait",
+)
 RECORD = np.dtype([(name, JOB[name]) for name in SAID])
 """The columns of `JOB` that a log speaks of."""
 
@@ -134,13 +143,15 @@ class Log:
         records, times = self.work.evaluated(self.records, clusters, evaluate)
         return replace(self, records=records, times=times, work=None)
 
-    def cleaned(self, kills: bool = False) -> Table:
+    def cleaned(self, kills: bool = False, only_recorded: bool = False) -> Table:
         """Return the usable records as jobs.
 
         Parameters
         ----------
         kills : bool
             Jobs are killed at the requested time.
+        only_recorded : bool
+            Those whose wait is not recorded are left out.
 
         Raises
         ------
@@ -152,12 +163,13 @@ class Log:
                 f"{self.path}: found problem sizes, which take as long as the hardware of clusters "
                 "says; accepted: in runs, on platforms whose clusters name it"
             )
-        jobs, rules = clean(self.records, self.requested_size, kills)
+        jobs, rules = clean(self.records, self.requested_size, kills, only_recorded)
         read = len(self.records) + self.cut_off
         if not len(jobs):
             raise WorkloadError(
                 f"{self.path}: empty workload: found {read} record{'s' * (read != 1)}, none "
                 "usable; accepted: at least one with a submit time, a size and a run time"
+                + (" and a wait, which only_recorded asks for" if only_recorded else "")
             )
         zero = float(jobs["arrival"][0])
         submit = self.records["arrival"]

@@ -26,6 +26,7 @@ MOST_COLUMNS = 1000
 
 STEP = "step, not among the records: folded into its job"
 LONELY = "step of no job here, not among the records: left out"
+EARLY = "recorded start before the submit time: a wait of 0 s taken"
 HETEROGENEOUS = "part of a heterogeneous job: a job by itself"
 
 JOB_ID = ("JobIDRaw", "JobID")
@@ -102,9 +103,12 @@ def sacct_log(path: Path) -> Log:
     for index, name in enumerate(("number", "arrival", "size", "runtime", "requested_time")):
         records_[name] = found[:, index]
     records_["user"] = numbered(users)
+    wait = found[:, 6]  # from an unknown start or submission, nan
+    records_["recorded_wait"] = np.where(np.isnan(wait), -1, np.maximum(wait, 0))
     records_["application"] = -1
     folded = [jobs.get(identity, NO_ROW) for identity in steps.elements()]
     rules = {
+        **({EARLY: early} if (early := np.flatnonzero(wait < 0).tolist()) else {}),
         HETEROGENEOUS: parts_of_jobs,
         STEP: [row for row in folded if row != NO_ROW],
         LONELY: [row for row in folded if row == NO_ROW],
@@ -144,7 +148,10 @@ def _columns(path: Path, header: str) -> list[str]:
 
 
 def _row(where: str, said: Mapping[str, str]) -> tuple[float, ...]:
-    """Return number, arrival, size, run time, requested time and requested size; -1: unknown."""
+    """Return number, arrival, size, run time, requested time and size; -1: unknown; and the wait.
+
+    That is nan where nothing tells it, and below 0 where the job began before it was submitted.
+    """
     start, end = (_when(where, said, name) for name in ("Start", "End"))
     limit = _first(where, said, LIMIT)
     runtime = _first(where, said, ELAPSED)
@@ -154,13 +161,15 @@ def _row(where: str, said: Mapping[str, str]) -> tuple[float, ...]:
     cancelled = state == "CANCELLED" and runtime <= 0
     if state in RUNNING or cancelled or said.get("NodeList") == "None assigned":
         runtime = -1.0
+    submit = _when(where, said, "Submit")
     return (
         _number(where, said),
-        _when(where, said, "Submit"),
+        submit,
         _first(where, said, SIZE),
         runtime,
         math.inf if limit < 0 else limit,
         _first(where, said, REQUESTED),
+        start - submit if min(start, submit) >= 0 else math.nan,
     )
 
 

@@ -53,8 +53,8 @@ def read_swf(path: str | os.PathLike[str]) -> Table:
 
     The size of a job is field 5 (allocated processors), else field 8 (requested); what else
     becomes of records is told by `grid.logs.cleaning`. Its user is field 12, its application
-    field 14. Jobs are sorted by submit time, those of one instant in the order of the file, and the
-    first of them arrives at 0.
+    field 14, its wait field 3. Jobs are sorted by submit time, those of one instant in the order of
+    the file, and the first of them arrives at 0.
 
     Parameters
     ----------
@@ -122,13 +122,13 @@ def write_swf(stream: TextIO, table: Table) -> None:
             stream.write(f"; TimeZone: {_plain(offset.total_seconds())}\n")
     requested = np.where(np.isinf(jobs["requested_time"]), UNKNOWN, jobs["requested_time"])
     columns = (jobs["number"], jobs["arrival"], jobs["runtime"], jobs["size"], requested)
-    people = (jobs["user"], jobs["application"])
-    for number, submit, run, size, time, user, application in zip(
-        *(column.tolist() for column in (*columns, *people)), strict=True
+    others = (jobs["user"], jobs["application"], jobs["recorded_wait"])
+    for number, submit, run, size, time, user, application, wait in zip(
+        *(column.tolist() for column in (*columns, *others)), strict=True
     ):
         stream.write(
-            f"{number} {_plain(submit)} -1 {_plain(run)} {size} -1 -1 {size} {_plain(time)} -1 1 "
-            f"{user} -1 {application} -1 -1 -1 -1\n"
+            f"{number} {_plain(submit)} {_plain(wait)} {_plain(run)} {size} -1 -1 {size} "
+            f"{_plain(time)} -1 1 {user} -1 {application} -1 -1 -1 -1\n"
         )
 
 

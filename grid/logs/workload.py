@@ -28,6 +28,7 @@ def read_log(
     kills: bool = False,
     computation_fraction: float = 1.0,
     bisection_bandwidth: float = 0.0,
+    only_recorded: bool = False,
     partitions: Mapping[str, str] | None = None,
     partition_field: int = PARTITION,
     site: str | None = None,
@@ -49,6 +50,8 @@ def read_log(
         Jobs are killed at the requested time.
     computation_fraction, bisection_bandwidth
         What jobs communicate (`assign_communication`), unless columns of the file tell.
+    only_recorded : bool
+        Jobs of which the file does not tell how long they waited are left out.
     partitions : mapping of str to str, optional
         Cluster of each partition, from which jobs then come (`assign_partitions`).
     partition_field : int
@@ -69,7 +72,7 @@ def read_log(
         log = log.evaluated(clusters, evaluate)
     if site is not None:
         log = count_elsewhere(log, site, clusters)
-    table = log.cleaned(kills)
+    table = log.cleaned(kills, only_recorded)
     if computation_fraction == 1 and bisection_bandwidth == 0:
         return table
     jobs = assign_communication(
@@ -86,6 +89,7 @@ def read_site_logs(
     kills: bool = False,
     computation_fraction: float = 1.0,
     bisection_bandwidth: float = 0.0,
+    only_recorded: bool = False,
 ) -> Table:
     """Read one log a site and merge them (`merge_sites`).
 
@@ -95,7 +99,7 @@ def read_site_logs(
         The file of each cluster by its name.
     clusters : sequence of str
         Names of the clusters of the platform, in order.
-    speed, evaluate, kills, computation_fraction, bisection_bandwidth
+    speed, evaluate, kills, computation_fraction, bisection_bandwidth, only_recorded
         As for `read_log`.
 
     Raises
@@ -117,6 +121,7 @@ def read_site_logs(
             kills,
             computation_fraction,
             bisection_bandwidth,
+            only_recorded,
             site=name,
         )
     parts, times = stacked(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,8 @@ class Stated(NamedTuple):
         Some job has an execution time of its own on each cluster.
     unread : tuple of str
         Parameters that these jobs give no occasion for.
+    raised : mapping of str to (int, int, int)
+        As of `Table`.
     """
 
     components: int = 0
@@ -51,6 +54,7 @@ class Stated(NamedTuple):
     rigid: bool = False
     timed: bool = False
     unread: tuple[str, ...] = ()
+    raised: Mapping[str, tuple[int, int, int]] = MappingProxyType({})
 
 
 NOTHING = Stated()
@@ -87,6 +91,9 @@ class Table:
         Names of applications by number, where they have names.
     unread : tuple of str
         Parameters that its jobs give no occasion for.
+    raised : mapping of str to (int, int, int)
+        Of clusters by name that are given more processors than they have, for that many were in use
+        at once in truth: jobs that began while too many were, processors they have, and are given.
 
     Raises
     ------
@@ -114,6 +121,7 @@ class Table:
     times: ExecutionTimes | None = None
     applications: Mapping[int, str] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
+    raised: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         jobs = self.jobs
@@ -188,6 +196,7 @@ class Table:
             rigid=self.times is None or not len(self.times.sizes),
             timed=self.times is not None,
             unread=self.unread,
+            raised=self.raised,
         )
 
     def chunks(self) -> Iterator[JobArray]:

@@ -22,6 +22,7 @@ from grid.kernel.queueing.visiting import queue_of
 from grid.kernel.state import (
     ANNOUNCED,
     ASKED,
+    DUE,
     GLOBAL,
     LANDING,
     LOCAL,
@@ -31,6 +32,7 @@ from grid.kernel.state import (
     ORDER,
     REQUESTED,
     SUBMISSION,
+    TIMED,
     TRANSFER,
     TRANSFER_SENT,
     TRANSIT,
@@ -81,6 +83,7 @@ def submit(state: State, tables: Tables, row: Any) -> None:
     slot.user = row.user
     slot.application = row.application
     slot.times_row = row.times_row
+    slot.recorded_wait = row.recorded_wait
     slot.serial = NONE
     slot.given_back_by = NONE
     slot.cluster = NONE
@@ -214,5 +217,7 @@ def enqueue(state: State, tables: Tables, job: int, key: float) -> None:
         line_up(state, slots, tables.by_size, cluster, job)
     else:
         join(state, slots, tables.by_size, cluster, job)
+    if state.service[cluster] == TIMED and state.now < key < np.inf:
+        schedule(state, tables.events, key, DUE, cluster)
     touch(state, cluster)
     ask_for_plan(state, cluster)

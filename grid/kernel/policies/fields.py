@@ -89,6 +89,10 @@ JOBS = (
     Field("user", _INT, "", BOTH, TRUE, "number of its user; -1: unknown"),
     Field("application", _INT, "", BOTH, TRUE, "number of its application; -1: unknown"),
     Field(
+        "recorded_wait", _REAL, "s", BOTH, TRUE,
+        "how long it waited when it was recorded, by its log; -1: unknown",
+    ),
+    Field(
         "request", _INT, "", COMPILED, TRUE,
         "how it describes its components: 0 only their sum, 1 in any order, 2 by cluster",
     ),

@@ -1,4 +1,4 @@
-"""How a cluster serves its queue when it lets jobs go before others: FPFS and EASY.
+"""How a cluster serves its queue when it does not serve it from its head: FPFS, EASY, by times.
 
 `grid.kernel.queueing.conservative` is the third way. All work with any order of the queue. What
 they expect of a job's time is its prediction.
@@ -25,7 +25,7 @@ from grid.kernel.queueing.queues import (
     walk_on,
 )
 from grid.kernel.queueing.releases import expected_end, freed_by, is_overdue, parts_freed
-from grid.kernel.state import EASY, FPFS, NOBODY, NONE, State
+from grid.kernel.state import EASY, FPFS, NOBODY, NONE, TIMED, State
 from grid.kernel.tables import Tables
 
 
@@ -163,6 +163,17 @@ def _serve_easily(state: State, tables: Tables, cluster: int) -> None:
     _serve_behind(state, tables, cluster, head)
 
 
+@part
+def _serve_when_due(state: State, tables: Tables, cluster: int) -> None:
+    """Start jobs from the head whose rank, a time (s), has come, while they fit."""
+    slots = tables.slots
+    while state.root[cluster] != NONE:
+        head = first(state, slots, cluster)
+        if slots[head].key > state.now or slots[head].size > state.free[cluster]:
+            return
+        _leave_and_start(state, tables, cluster, head)
+
+
 @inlined
 def serve(
     state: State,
@@ -175,6 +186,8 @@ def serve(
             _serve_all_that_fit(state, tables, cluster)
         elif state.service[cluster] == EASY:
             _serve_easily(state, tables, cluster)
+        elif state.service[cluster] == TIMED:
+            _serve_when_due(state, tables, cluster)
         else:
             serve_by_reservations(state, tables, cluster)
     state.disturbed[cluster] = 0

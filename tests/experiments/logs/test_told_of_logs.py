@@ -156,7 +156,7 @@ def test_only_fields_that_say_something_are_named_as_left_out(tmp_path):
 
     for name in ("log.swf", "log.gwf"):
         assert left_out(name) == ""
-        assert left_out(name, 3, 15) == "waits, queues"
+        assert left_out(name, 3, 10, 15) == "memory, queues"
         assert left_out(name, 7, 10) == "memory"
     assert left_out("log.swf", 17, 18) == "preceding jobs, think times"
     assert left_out("log.gwf", 17, 18) == "sites"

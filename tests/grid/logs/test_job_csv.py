@@ -35,8 +35,8 @@ def refusal(tmp_path, text):
 def test_every_column(tmp_path):
     table = read(
         tmp_path,
-        ",".join(COLUMNS) + '\n41,0,13,10.5,12,"north, old",8+3+2,ordered,0.75,100,99.5,1007,0\n'
-        "42,1,2,3,,,,,,,,,\n",
+        ",".join(COLUMNS) + '\n41,0,13,10.5,12,"north, old",8+3+2,ordered,0.75,100,99.5,1007,0,7\n'
+        "42,1,2,3,,,,,,,,,,\n",
     )
     first, second = table.jobs
     assert first["number"] == 41
@@ -51,6 +51,7 @@ def test_every_column(tmp_path):
     assert first["deadline"] == 99.5
     assert first["user"] == 1007
     assert first["application"] == 0
+    assert first["recorded_wait"] == 7
     neutral = job_table(42)[41].copy()
     neutral["arrival"], neutral["size"], neutral["runtime"] = 1, 2, 3
     assert second == neutral
