@@ -36,6 +36,17 @@ _SPEED = click.option(
     help="Field of SWF and GWF that names partitions (default: 16).",
 )
 @click.option(
+    "--simulate",
+    metavar="NAMES",
+    help="Local schedulers, such as easy,conservative: how their waits compare with recorded ones.",
+)
+@click.option(
+    "--processors",
+    type=Number(1),
+    metavar="N",
+    help="Of the machine that is simulated (default: as LOG says, or its largest job).",
+)
+@click.option(
     "--out", type=PLACE, metavar="DIR", help="Write log.json and a figure, log.svg and .png, there."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, alone on stdout.")
@@ -44,6 +55,8 @@ def inspect(
     format_: str | None,
     speed: float | None,
     partition_field: int | None,
+    simulate: str | None,
+    processors: int | None,
     out: str | None,
     as_json: bool,
 ) -> None:
@@ -56,7 +69,11 @@ def inspect(
     from grid.platform.reading import SUFFIXES
 
     if format_ is None and Path(log).suffix.lower() in SUFFIXES:
-        for option, value in (("--out", out), ("--partition-field", partition_field)):
+        for option, value in (
+            ("--out", out),
+            ("--partition-field", partition_field),
+            ("--simulate", simulate),
+        ):
             if value is not None:
                 raise GridError(f"{option}: found with {log}, a platform; accepted: with a log")
         _inspect_platform(log, as_json)
@@ -67,31 +84,40 @@ def inspect(
 
     with telling("loading"):
         from experiments.logs.character import Character
-        from experiments.logs.listing import print_character
+        from experiments.logs.listing import print_character, print_waits
+        from experiments.logs.waits import Waits
         from grid.logs.fields import PARTITION
         from grid.logs.formats import read
 
+    if processors is not None and simulate is None:
+        raise GridError("--processors: found alone; accepted: with --simulate")
     for name in FILES if out is not None else ():
         check_file(Path(str(out)) / name, "results")
     field = partition_field or PARTITION
-    with telling(f"reading {log}"):
+    with telling(f"reading {log}") as watch:
         character = Character.of(read(Path(log), format_, speed=speed, partition_field=field))
+        waits = None
+        if simulate is not None:
+            waits = Waits.simulated(character.log, simulate.split(","), watch, processors)
+        told = character.to_dict() | ({"simulated": waits.to_dict()} if waits else {})
         if out is not None:
-            _write(character, Path(out))
+            _write(character, told, Path(out))
     if as_json:
-        click.echo(json.dumps(character.to_dict(), allow_nan=False))
-    else:
-        print_character(character, Console())
+        click.echo(json.dumps(told, allow_nan=False))
+        return
+    print_character(character, Console())
+    if waits is not None:
+        print_waits(waits, Console())
 
 
-def _write(character: Character, folder: Path) -> None:
+def _write(character: Character, told: dict[str, Any], folder: Path) -> None:
     from experiments.logs.pictures import draw_character
     from experiments.run.files import made
     from experiments.studies.outputs import new_files
 
     with made(folder), new_files(folder) as new:
         draw_character(character, new / Path(FILES[1]).stem)
-        text = json.dumps(character.to_dict(), indent=2, allow_nan=False)
+        text = json.dumps(told, indent=2, allow_nan=False)
         (new / FILES[0]).write_text(text + "\n", encoding="utf-8")
 
 

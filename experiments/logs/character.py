@@ -127,6 +127,12 @@ class Character:
         return requested[both] / runtime[both]
 
     @cached_property
+    def waits(self) -> npt.NDArray[np.float64]:
+        """Waits that were recorded, s."""
+        waits: npt.NDArray[np.float64] = self.log.records["recorded_wait"]
+        return waits[waits >= 0]
+
+    @cached_property
     def missing(self) -> dict[str, int]:
         """Records that do not say something that a log may say; only what some do not."""
         records = self.log.records
@@ -135,6 +141,7 @@ class Character:
             "size": self.log.sizes > 0,
             "run time": records["runtime"] >= 0,
             "estimate": np.isfinite(requested_times(records)),
+            "wait": records["recorded_wait"] >= 0,
             "user": records["user"] != UNKNOWN,
             "application": records["application"] != UNKNOWN,
         }
@@ -154,20 +161,8 @@ class Character:
 
     @cached_property
     def hours(self) -> list[int]:
-        """Usable jobs that arrived in each hour of the day, of 24.
-
-        By the log's clock, summer time included; if it names no time from time 0 on, which is the
-        first arrival where a log's times are counted from there.
-        """
-        arrival = self.table.jobs["arrival"]
-        start = self.table.start
-        if start is None:
-            hour = (arrival // 3600).astype(np.int64) % 24
-        else:
-            seconds = np.floor(arrival + start.timestamp()).astype(np.int64)
-            clock = pd.DatetimeIndex(seconds.astype("datetime64[s]"), tz="UTC")
-            hour = clock.tz_convert(start.tzinfo).hour.to_numpy()
-        return np.bincount(hour, minlength=24).tolist()
+        """Usable jobs that arrived in each hour of the day, of 24 (`hours_of`)."""
+        return np.bincount(hours_of(self.table), minlength=24).tolist()
 
     @cached_property
     def weeks(self) -> list[Week]:
@@ -218,6 +213,7 @@ class Character:
             "runtime": runtime._asdict(),
             "estimate": Distribution.of(self.estimates)._asdict(),
             "overestimate": Distribution.of(self.overestimates)._asdict(),
+            "wait": Distribution.of(self.waits)._asdict(),
             "users": self.users,
             "deadlines": self.deadlines,
             "partitions": [each._asdict() for each in partitions_of(self.log)],
@@ -230,6 +226,23 @@ class Character:
             "hours": self.hours,
             "weeks": [week._asdict() for week in self.weeks],
         }
+
+
+def hours_of(table: Table) -> npt.NDArray[np.int64]:
+    """Return the hour of the day in which each job arrived, from 0 to 23.
+
+    By the log's clock, summer time included; if it names no time from time 0 on, which is the
+    first arrival where a log's times are counted from there.
+    """
+    arrival = table.jobs["arrival"]
+    hours: npt.NDArray[np.int64]
+    if table.start is None:
+        hours = (arrival // 3600).astype(np.int64) % 24
+    else:
+        seconds = np.floor(arrival + table.start.timestamp()).astype(np.int64)
+        clock = pd.DatetimeIndex(seconds.astype("datetime64[s]"), tz="UTC")
+        hours = clock.tz_convert(table.start.tzinfo).hour.to_numpy().astype(np.int64)
+    return hours
 
 
 def _said(clock: datetime) -> str:

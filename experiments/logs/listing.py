@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.logs.character import Character, Distribution
+from experiments.logs.waits import Waits
 from experiments.show.numbers import counted, duration, instants, number
 from grid.foreign import plain
 from grid.logs.fields import UNIX_TIMES
@@ -99,6 +100,33 @@ def _print_partitions(partitions: list[Partition], console: Console) -> None:
         _say(console, f"and {len(partitions) - PARTITIONS:,} with fewer jobs")
 
 
+def print_waits(waits: Waits, console: Console) -> None:
+    """Print how well simulated schedules explain the waits that a log recorded."""
+    names = [*waits.of]
+    _title(console, f"\nWaits of {counted(waits.table.count, 'job')}, recorded and simulated")
+    if waits.left_out:
+        _say(console, f"without {counted(waits.left_out, 'job')} that the machine cannot hold")
+    table = _table("wait", *names, left=("wait",))
+    for what, of in waits.rows.items():
+        table.add_row(what, *(duration(of[name]) for name in names))
+    told = [waits.agreement.get(name) for name in names]
+    table.add_row("median difference", *(duration(each["off"]) if each else "" for each in told))
+    table.add_row(
+        "rank correlation", *(number(each["correlation"]) if each else "" for each in told)
+    )
+    console.print(table)
+    clock = "the log's clock" if waits.table.start is not None else "hours, modulo 24"
+    for title, first, parts in (
+        (f"Mean wait by hour of arrival ({clock})", "hours", waits.by_hour),
+        ("Mean wait by size", "processors", waits.by_size),
+    ):
+        _title(console, f"\n{title}")
+        table = _table(first, "jobs", *names)
+        for part, (jobs, of) in parts.items():
+            table.add_row(part, f"{jobs:,}", *(duration(of[name]) for name in names))
+        console.print(table)
+
+
 def print_cleaning(cleaning: Cleaning, console: Console) -> None:
     """Print what each rule did to the records of a log."""
     _title(console, f"\nCleaning of {counted(cleaning.records, 'record')}")
@@ -160,6 +188,7 @@ def _distributions(character: Character) -> Table:
         ("run time", character.runtimes, duration),
         ("estimate", character.estimates, duration),
         ("estimate / run", character.overestimates, number),
+        ("recorded wait", character.waits, duration),
     ):
         found = Distribution.of(values)
         cells = found._asdict().items()

@@ -54,6 +54,9 @@ Source = str | Path | Sequence[str]
 """A log, or ``name=path`` for each of several sites."""
 
 
+ORIGINS = ("local_share", "queue_shares")
+"""Parameters of how many jobs are submitted through clusters."""
+
 ALL_READ = ("kill_at_request", "computation_fraction", "bsbw", "only_recorded")
 READ = (*ALL_READ, "partitions", "partition_field")
 """Parameters that say how logs are read: all, and one that is not of a single site."""
@@ -227,9 +230,8 @@ def _completed(
 ) -> tuple[Table, Duration]:
     """Return given jobs with the origins and deadlines that they lack."""
     jobs = table.jobs
-    if (parameters.local_share > 0 or parameters.queue_shares) and (
-        jobs["origin"] == ANYWHERE
-    ).all():
+    unread = no_occasion(jobs, parameters, platform)
+    if _draws_origins(jobs, parameters):
         clusters = len(platform.clusters)
         jobs = assign_origins(jobs, _origins(parameters, clusters), seed)
     drawn, times = 0, table.times
@@ -242,16 +244,23 @@ def _completed(
         jobs = assign_deadlines(jobs, slowest, deadline_classes(parameters), seed, times)
     last = float(jobs["arrival"].max()) if len(jobs) else 0.0
     longest = float(jobs["runtime"].max()) if len(jobs) else 0.0
-    unread = no_occasion(jobs, parameters, platform)
     completed = replace(table, jobs=jobs, drawn=drawn, times=times, unread=unread)
     return completed, last + longest
 
 
+def _draws_origins(jobs: JobArray, parameters: Parameters) -> bool:
+    """Tell whether jobs, of which none says where it was submitted, are given origins."""
+    shares = parameters.local_share > 0 or bool(parameters.queue_shares)
+    return shares and bool((jobs["origin"] == ANYWHERE).all())
+
+
 def no_occasion(jobs: JobArray, parameters: Parameters, platform: Platform) -> tuple[str, ...]:
-    """Return the parameters that given jobs, before they are killed, give no occasion for."""
+    """Return the parameters that jobs, as they are given, give no occasion for."""
     found = [] if np.isfinite(jobs["requested_time"]).any() else ["kill_at_request"]
     sites = [at for at, name in enumerate(platform.names) if name in parameters.speeds]
-    return (*found, *([] if np.isin(jobs["origin"], sites).any() else ["speeds"]))
+    if not (np.isin(jobs["origin"], sites).any() or _draws_origins(jobs, parameters)):
+        found.append("speeds")
+    return (*found, *(ORIGINS if (jobs["origin"] != ANYWHERE).any() else ()))
 
 
 def _check_fits(size: int, what: str, platform: Platform) -> None:

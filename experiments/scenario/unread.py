@@ -12,6 +12,7 @@ from agents.registry import LOCAL, kinds_of, readers
 from agents.schedulers import GlobalScheduler, LocalScheduler
 from agents.selection import RESERVATIONS, JobSelection
 from experiments.scenario.checked import OF_ALL
+from experiments.scenario.jobs import ORIGINS
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from grid.platform.topology import latencies
@@ -38,7 +39,6 @@ LOGS = (
     "only_recorded",
 )
 
-ORIGINS = ("local_share", "queue_shares")
 UNSEEN = {
     *("mode", "queue", "composition", "request", "computation_fraction", "bsbw"),
     *(*ORIGINS, *PARTITIONS),
@@ -62,6 +62,7 @@ RIGID = "no job names several sizes"
 NO_OCCASION = {
     "speeds": "no job is submitted at a cluster that it names",
     "kill_at_request": "no job has a requested time",
+    **dict.fromkeys(ORIGINS, "jobs say where they are submitted"),
 }
 """Why parameters mean nothing to the jobs of a log (`grid.workloads.table.Stated.unread`)."""
 NO_ORDER = "the global scheduler takes components in any order"
@@ -270,7 +271,7 @@ def idle(scenario: Scenario, stated: Stated = NOTHING) -> dict[str, str]:
     for name in chosen & why.keys():
         found.setdefault(name, why[name])
     if not isinstance(scenario.workload, str | Path | None):
-        of_sites = [name for name in ("local_share", *PARTITIONS) if name in chosen]
+        of_sites = [name for name in (*ORIGINS, *PARTITIONS) if name in chosen]
         found |= dict.fromkeys(of_sites, "each log is that of a site")
     return found
 

@@ -12,8 +12,9 @@ import pandas as pd
 from agents.registry import GLOBAL, LOCAL, global_scheduler, local_scheduler
 from experiments.run.result_files import parameters_of
 from experiments.scenario.assignments import shown
+from experiments.scenario.jobs import ORIGINS
 from experiments.scenario.parameters import Parameters
-from experiments.scenario.unread import OF_JOBS, ORIGINS, UNSEEN, of_no_effect
+from experiments.scenario.unread import OF_JOBS, UNSEEN, of_no_effect
 from experiments.show.numbers import NONE
 from experiments.show.run_data import Ran
 

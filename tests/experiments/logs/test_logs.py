@@ -73,7 +73,7 @@ def test_the_rest_of_the_character(log):
     found = told("inspect", log)
     assert found["format"] == "swf"
     assert found["users"] == 2
-    missing = {"size": 1, "run time": 1, "estimate": 3, "user": 2, "application": 5}
+    missing = {"size": 1, "run time": 1, "estimate": 3, "wait": 5, "user": 2, "application": 5}
     assert found["missing"] == missing
     assert found["start"] == "1996-09-23T14:00:31+02:00"
     assert found["duration"] == 8 * DAY
@@ -106,7 +106,7 @@ def test_tables_for_people(log, tmp_path):
     for words in (
         "Cleaning of 5 records",
         "no size: dropped",
-        "not said: size by 1, run time by 1, estimate by 3, user by 2, application by 5",
+        "not said: size by 1, run time by 1, estimate by 3, wait by 5, user by 2, application by 5",
         "run time 0: counted as 1 s",
         "estimate / run",
         "1996-09-30",

@@ -158,6 +158,11 @@ def test_changes_of_clusters_that_a_parameter_replaces_are_told(tmp_path):
             ["C1=a.swf", "C2=b.swf"],
             "local_share (each log is that of a site)",
         ),
+        (
+            {"queue_shares": [100, 0]},
+            ["C1=a.swf", "C2=b.swf"],
+            "queue_shares (each log is that of a site)",
+        ),
     ],
 )
 def test_parameters_that_mean_nothing_are_named_with_the_reason(parameters, workload, reasons):
@@ -268,13 +273,19 @@ def test_a_local_scheduler_that_decides_nothing_is_told(global_, local, told):
         assert starts[0] == starts[1]
 
 
+SPEEDS = "speeds={C1={C2=0.5}}", "local_share=0"
+
+
 @pytest.mark.parametrize(
     ("rows", "settings", "names"),
     [
-        ("1,1,9,,", ["speeds={C1={C2=0.5}}", "kill_at_request=true"], "speeds kill_at_request"),
-        ("1,1,9,5,", ["speeds={C1={C2=0.5}}", "kill_at_request=true"], "speeds"),
+        ("1,1,9,,", [*SPEEDS, "kill_at_request=true"], "speeds kill_at_request"),
+        ("1,1,9,5,", [*SPEEDS, "kill_at_request=true"], "speeds"),
         ("1,1,9,5,C1", ["speeds={C1={C2=0.5}}", "kill_at_request=true"], ""),
         ("1,1,9,5,C2", ["speeds={C1={C2=0.5}}"], "speeds"),
+        ("1,1,9,5,", ["speeds={C1={C2=0.5}}", "local_share=1"], ""),
+        ("1,1,9,5,C2", ["local_share=1"], "local_share"),
+        ("1,1,9,5,C2", ["queue_shares=20,30,50"], "queue_shares"),
     ],
 )
 def test_what_jobs_give_no_occasion_for_is_told(rows, settings, names, tmp_path):
@@ -284,5 +295,5 @@ def test_what_jobs_give_no_occasion_for_is_told(rows, settings, names, tmp_path)
         settings, workload=str(path), global_scheduler="dll", local_scheduler="fcfs"
     )
     found = " ".join(notes(scenario, stated=scenario.model(0).workload.stated))
-    for name in ("speeds", "kill_at_request"):
+    for name in ("speeds", "kill_at_request", "local_share", "queue_shares"):
         assert (name in found) == (name in names.split())

@@ -1,0 +1,102 @@
+"""How well simulated schedules explain the waits that a log recorded."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metasched
+from tests.experiments.commands import call
+
+
+@pytest.fixture(scope="module")
+def was(tmp_path_factory):
+    """A table of jobs whose waits are those of FCFS on 128 processors."""
+    site = metasched.load("site").changed(jobs=400, local_scheduler="fcfs")
+    jobs = metasched.run(site).jobs.rename(columns={"execution_time": "runtime"})
+    jobs["recorded_wait"] = jobs["wait"]
+    path = tmp_path_factory.mktemp("logs") / "was.csv"
+    jobs[["arrival", "size", "runtime", "recorded_wait"]].to_csv(path, index=False)
+    return path
+
+
+def told(*words):
+    got = call("inspect", *words, "--json")
+    assert got.exit_code == 0, got.stderr
+    return json.loads(got.stdout)["simulated"]
+
+
+def test_who_made_a_schedule_explains_it(was):
+    found = told(was, "--simulate", "fcfs,easy", "--processors", 128)
+    assert found["jobs"] == 400
+    assert found["left_out"] == 0
+    assert found["agreement"]["fcfs"]["off"] == pytest.approx(0, abs=1e-6)
+    assert found["agreement"]["fcfs"]["correlation"] == pytest.approx(1)
+    assert found["agreement"]["easy"]["off"] > 1
+    assert found["agreement"]["easy"]["correlation"] < 0.99
+
+
+def test_the_numbers_are_those_of_the_jobs(was):
+    found = told(was, "--simulate", "easy", "--processors", 128)
+    table = pd.read_csv(was)
+    easy = metasched.run(
+        metasched.load("site").changed(workload=str(was), nodes=128, local_scheduler="easy")
+    ).jobs["wait"]
+    recorded = table["recorded_wait"]
+    for name, waits in (("recorded", recorded), ("easy", easy)):
+        assert found["waits"]["mean"][name] == pytest.approx(waits.mean())
+        assert found["waits"]["90 %"][name] == pytest.approx(np.percentile(waits, 90))
+    ranks = recorded.rank().corr(easy.rank())
+    assert found["agreement"]["easy"]["correlation"] == pytest.approx(ranks)
+    assert found["agreement"]["easy"]["off"] == pytest.approx((recorded - easy).abs().median())
+    late = table["arrival"] % 86_400 >= 20 * 3600
+    assert found["by_hour"]["20-24"]["jobs"] == late.sum()
+    assert found["by_hour"]["20-24"]["easy"] == pytest.approx(easy[late].mean())
+    some = table["size"].between(17, 32)
+    assert found["by_size"]["17-32"]["jobs"] == some.sum()
+    assert found["by_size"]["17-32"]["recorded"] == pytest.approx(recorded[some].mean())
+    assert sum(each["jobs"] for each in found["by_size"].values()) == 400
+
+
+def test_what_is_printed_and_written(was, tmp_path):
+    got = call("inspect", was, "--simulate", "fcfs,easy", "--out", tmp_path / "out")
+    assert got.exit_code == 0
+    heads = [line.split() for line in got.stdout.splitlines() if line.startswith("wait ")]
+    assert heads == [["wait", "recorded", "fcfs", "easy"]]
+    assert "Waits of 400 jobs, recorded and simulated" in got.stdout
+    written = json.loads((tmp_path / "out" / "log.json").read_text())
+    assert written["simulated"]["jobs"] == 400
+    assert written["wait"]["known"] == 400
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--simulate", "esy"), "local scheduler 'esy': unknown; did you mean easy?"),
+        (("--simulate", "dll"), "local scheduler 'dll': of the other level"),
+        (("--simulate", "easy,easy"), "--simulate: found easy twice; accepted: once"),
+        (("--simulate", "recorded"), "--simulate: found recorded; accepted: others"),
+        (("--simulate", ""), "local scheduler '': unknown"),
+        (("--processors", "9"), "--processors: found alone; accepted: with --simulate"),
+        (("--simulate", "easy", "--processors", "0"), "accepted: a whole number from 1"),
+    ],
+)
+def test_bad_input_is_a_line(options, message, was):
+    got = call("inspect", was, *options)
+    assert (got.exit_code, got.stdout) == (2, "")
+    assert message in got.stderr.splitlines()[-1]
+
+
+def test_a_log_without_waits_and_jobs_that_do_not_fit(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("arrival,size,runtime\n0,1,1\n")
+    got = call("inspect", path, "--simulate", "easy")
+    assert got.exit_code == 2
+    assert "and a wait, which only_recorded asks for" in got.stderr
+    path.write_text("arrival,size,runtime,recorded_wait\n0,1,1,0\n0,9,1,3\n0,2,5,\n")
+    found = told(path, "--simulate", "easy", "--processors", 4)
+    assert (found["jobs"], found["left_out"]) == (1, 1)
+    assert found["agreement"]["easy"]["correlation"] is None
