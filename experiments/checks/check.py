@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import mesa
 import numpy as np
 
+from agents.disciplines import RecordedScheduler
 from agents.model import GridModel
 from agents.pace.predictor import Predictor
 from agents.registry import anyone
@@ -69,9 +70,14 @@ def check(
     Raises
     ------
     GridError
-        If there is none of that name.
+        If there is none of that name, or it needs a log.
     """
     found = anyone(name)
+    if issubclass(found, RecordedScheduler):
+        raise GridError(
+            f"{name}: goes by what logs tell, and the grids of this check have none; accepted: "
+            "schedulers that order jobs themselves"
+        )
     grids = [*GRIDS, WIDE] if issubclass(found, GlobalScheduler) and found.spans else [*GRIDS]
     with _global_randomness():
         told = partial(_told, tell, name)

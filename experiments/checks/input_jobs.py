@@ -15,7 +15,7 @@ import numpy as np
 from experiments.run.result_files import ResultFiles, Row
 from experiments.scenario.jobs import build_workload, deadline_classes
 from grid.errors import GridError
-from grid.jobs import ANYWHERE, BY_RATES
+from grid.jobs import ANYWHERE, BY_RATES, UNKNOWN
 from grid.workloads.deadlines import ClassDraws
 from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.source import Workload
@@ -38,6 +38,7 @@ class Given(NamedTuple):
     communication: float  # share of its execution time
     batch: int | None  # round, from 0, that it belongs to in mode `batch`
     times: Mapping[str, float] | None = None  # s, on each cluster, where it brings them
+    user: int | None = None
     service_class: str | None = None  # from which its deadline was drawn
     moulded: Mapping[int, Mapping[str, float]] = MappingProxyType({})  # `times` by size, if it may
 
@@ -146,6 +147,7 @@ def _given(job: Any, names: Sequence[str], batch: int | None) -> Given:
         None if job["origin"] == ANYWHERE else names[job["origin"]],
         1.0 - float(job["computation_fraction"]),
         batch,
+        user=None if job["user"] == UNKNOWN else int(job["user"]),
     )
 
 

@@ -29,6 +29,7 @@ class Done(NamedTuple):
     origin: str | None
     batch: int | None
     service_class: str | None = None
+    user: int | None = None
 
     @property
     def late(self) -> float:

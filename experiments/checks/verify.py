@@ -29,8 +29,10 @@ from experiments.checks.input_jobs import (
 from experiments.checks.intervals import intervals_verdict
 from experiments.checks.recomputed import Done, classes_of, metrics_of
 from experiments.checks.unchecked import unchecked
+from experiments.checks.users import numbers_of_users, users_of, wrong_users
 from experiments.checks.verdicts import Verdict
-from experiments.run.result_files import ResultFiles, Row
+from experiments.run.files import USERS
+from experiments.run.result_files import ResultFiles, Row, read_users
 from grid.platform.distance import DistanceCosts
 from grid.world.validation import IMPOSSIBLE
 
@@ -38,7 +40,7 @@ OF_ROUNDS = re.compile("/(mcp|pb|cp)(_overall)?$")
 """Numbers that a run without rounds does not have."""
 
 OF_THE_JOB = re.compile(
-    "bounded_slowdown|deadline|migrated|staging|penalty|/(mcp|pb|cp)(_overall)?$"
+    "bounded_slowdown|deadline|migrated|staging|penalty|/gini_|^users/|/(mcp|pb|cp)(_overall)?$"
 )
 """Numbers that need to know which job of the workload a row is of."""
 
@@ -65,6 +67,7 @@ def verify(
     result = ResultFiles.read(folder)
     jobs = jobs_given(result, workload)
     pairs = matched(result, jobs)
+    done = _done(pairs, result)
     rows = result.rows
     ran = [row for row in rows if row.start is not None or row.finish is not None]
     return [
@@ -85,7 +88,8 @@ def verify(
         Verdict.of("no processor is held twice", _held(ran, result), _clusters(result)),
         *_changes(ran, result),
         intervals_verdict(result),
-        _numbers_verdict(pairs, jobs, result),
+        *_users(pairs, jobs, done, result),
+        _numbers_verdict(pairs, jobs, done, result),
     ]
 
 
@@ -96,6 +100,18 @@ def _changes(ran: Sequence[Row], result: ResultFiles) -> list[Verdict]:
     return [
         Verdict.of("no processor is used while it is away", used_while_away(ran, result), of_what)
     ]
+
+
+def _users(
+    pairs: Sequence[Pair], jobs: Sequence[Given], done: Sequence[Done], result: ResultFiles
+) -> list[Verdict]:
+    """Return whether the file of users is right, if there are users and it can be told."""
+    written = read_users(result)
+    since = counted_from(pairs, jobs, result.parameters.warmup)
+    if not all(pair.sure for pair in pairs) or not (written or result.summary.get("users")):
+        return []
+    wrong = wrong_users(written, users_of(done, since))
+    return [Verdict.of("users are right", wrong, f"{len(written):,} rows of {USERS}")]
 
 
 def _clusters(result: ResultFiles) -> str:
@@ -237,11 +253,11 @@ def _held(ran: Sequence[Row], result: ResultFiles) -> Problems:
 # The numbers of the summary -----------------------------------------------------------------------
 
 
-def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: ResultFiles) -> Verdict:
-    """Return which numbers of the summary are wrong, of how many, and which nothing here tells."""
+def _done(pairs: Sequence[Pair], result: ResultFiles) -> list[Done]:
+    """Return the jobs that were completed."""
     rates = {each.name: each.rate for each in result.platform.clusters}
     distances = Distances(result.platform, result.parameters.of(DistanceCosts))
-    done = [
+    return [
         Done(
             row.arrival,
             row.size,
@@ -254,10 +270,17 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
             job.origin,
             job.batch,
             job.service_class,
+            job.user,
         )
         for row, job, _ in pairs
         if job is not None and row.start is not None and row.finish is not None and row.placement
     ]
+
+
+def _numbers_verdict(
+    pairs: Sequence[Pair], jobs: Sequence[Given], done: Sequence[Done], result: ResultFiles
+) -> Verdict:
+    """Return which numbers of the summary are wrong, of how many, and which nothing here tells."""
     there = Counter(job.batch for _, job, _ in pairs if job is not None)
     wanted = Counter(job.batch for job in jobs)
     whole = {batch for batch in there if batch is not None and there[batch] == wanted[batch]}
@@ -273,6 +296,7 @@ def _numbers_verdict(pairs: Sequence[Pair], jobs: Sequence[Given], result: Resul
     )
     numbers = metrics_of(done, result.platform, result.parameters, whole, since, due_rejected)
     numbers |= classes_of(done, class_names(result), since, due_rejected)
+    numbers |= numbers_of_users(users_of(done, since), summary)
     if not wanted.keys() - {None} and summary["metrics"].get("cp_basis") is None:
         numbers |= {path: (None, 0.0) for path in numbers if OF_ROUNDS.search(path)}
     if not all(pair.sure for pair in pairs):

@@ -7,8 +7,7 @@ import io
 import math
 import os
 import re
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,19 +16,20 @@ import numpy as np
 import pandas as pd
 
 from agents.registry import GLOBAL, LOCAL
-from experiments.run.files import JOBS, REPLICATIONS, SUMMARY, TIMELINE
+from experiments.run.files import JOBS, REPLICATIONS, SUMMARY, TIMELINE, USERS
 from experiments.run.replacing import recover
 from experiments.run.shapes import GREATEST, LARGEST, SummaryShape, check_shape
 from experiments.scenario.checked import checked, kinds_for
 from experiments.scenario.parameters import Parameters, with_settings
 from grid.errors import GridError
-from grid.foreign import quoted
+from grid.foreign import plain, quoted
 from grid.metrics.performance import weights_per_cluster
 from grid.platform import topology
 from grid.platform.multicluster import Platform
 from grid.strict import json_of, text_of
 
 COLUMNS = ("job", "arrival", "size", "start", "finish", "placement")
+OF_USERS = ("user", "jobs", "mean_wait", "mean_bounded_slowdown", "work")
 
 WRITTEN = "a file of `metasched run --out`"
 FOLDER = "a folder that `metasched run --out` wrote"
@@ -145,22 +145,28 @@ def platform_of(tables: dict[str, Any], where: str) -> Platform:
     return Platform.from_dict({**tables, "links": links}, where)
 
 
-def _rows(path: Path) -> list[Row]:
+def _cells(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the rows of a table, as texts, each with its place; they have these columns."""
+    reader = csv.reader(
+        io.StringIO(text_of(path, WRITTEN, any_length=True), newline=""), strict=True
+    )
     try:
-        text = text_of(path, WRITTEN, any_length=True)
-        header, *lines = [*csv.reader(io.StringIO(text, newline=""), strict=True)] or [[]]
+        header = next(reader, [])
+        if header != [*columns]:
+            accepted = plain(", ".join(columns), 200)
+            raise GridError(f"{path}:1: found other columns; accepted: {accepted}")
+        for cells in reader:
+            place = f"{path}:{reader.line_num}"
+            if len(cells) != len(columns):
+                raise GridError(f"{place}: {len(cells)} cells; accepted: {len(columns)}")
+            yield place, cells
     except csv.Error as error:
-        raise GridError(f"{path}: {error}; accepted: {WRITTEN}") from None
-    if tuple(header) != COLUMNS:
-        raise GridError(
-            f"{path}:1: found {quoted(','.join(header))}; accepted: {','.join(COLUMNS)}"
-        )
+        raise GridError(f"{path}:{reader.line_num}: {error}; accepted: {WRITTEN}") from None
+
+
+def _rows(path: Path) -> list[Row]:
     rows = []
-    for number, cells in enumerate(lines, 2):
-        place = f"{path}:{number}"
-        if len(cells) != len(COLUMNS):
-            raise GridError(f"{place}: {len(cells)} cells; accepted: {len(COLUMNS)}")
-        job, arrival, size, start, finish, placement = cells
+    for place, (job, arrival, size, start, finish, placement) in _cells(path, COLUMNS):
         if any(ran := (start, finish, placement)) and not all(ran):
             raise GridError(
                 f"{place}: found {quoted(','.join(ran))}; accepted: start, finish and placement, "
@@ -177,6 +183,26 @@ def _rows(path: Path) -> list[Row]:
             )
         )
     return rows
+
+
+def read_users(files: ResultFiles) -> list[dict[str, float]]:
+    """Read the users of a run, a mapping of columns to numbers for each; none if there is no file.
+
+    Raises
+    ------
+    GridError
+        If the file is none that a run writes.
+    """
+    path = files.folder / USERS
+    if not path.exists():
+        return []
+    return [
+        {
+            name: _read(_seconds, cell, f"{place}: {name}", "a number")
+            for name, cell in zip(OF_USERS, cells, strict=True)
+        }
+        for place, cells in _cells(path, OF_USERS)
+    ]
 
 
 def _read(kind: Callable[[str], Any], text: str, place: str, accepted: str) -> Any:
@@ -236,19 +262,15 @@ def read_timeline(files: ResultFiles) -> pd.DataFrame:
     columns = ["from", "to", "waiting"]
     if measured_links(files.summary):
         columns += [f"{kind} {name}" for name in names for kind in ("demand", "saturated")]
-    text = text_of(path, WRITTEN, any_length=True)
-    try:
-        with warnings.catch_warnings():  # of cells beyond the columns, which pandas would leave out
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            table = pd.read_csv(
-                io.StringIO(text), na_filter=False, dtype=np.float64, index_col=False
-            )
-    except (ValueError, OverflowError, pd.errors.ParserWarning) as error:
-        line = " ".join(str(error).split())
-        raise GridError(f"{path}: {line}; accepted: {WRITTEN}") from None
-    if [*table.columns] != columns:
-        raise GridError(f"{path}:1: found other columns; accepted: {', '.join(columns)}")
-    usable = np.isfinite(table) & (table >= 0)
+    rows = [
+        [
+            _read(_seconds, cell, f"{place}: {name}", "a number")
+            for name, cell in zip(columns, cells, strict=True)
+        ]
+        for place, cells in _cells(path, columns)
+    ]
+    table = pd.DataFrame(rows, columns=columns, dtype=np.float64)
+    usable = table >= 0
     usable["from"] &= table["from"] == table["to"].shift(fill_value=0.0)
     usable["to"] &= table["to"] >= table["from"]
     wrong = np.argwhere(~usable.to_numpy())

@@ -90,10 +90,21 @@ SLOW = {"oas": pytest.mark.slow}  # it optimises at nearly each arrival
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=SLOW.get(each, ())) for each in (*GLOBAL, *LOCAL)]
+    "name",
+    [
+        pytest.param(each, marks=SLOW.get(each, ()))
+        for each in (*GLOBAL, *LOCAL)
+        if each != "recorded"
+    ],
 )
 def test_built_in_schedulers_pass(name):
     assert len(checked(name, 0)) == 9
+
+
+def test_who_goes_by_logs_is_not_checked():
+    got = CliRunner().invoke(main, ["check", "recorded"])
+    assert (got.exit_code, got.stdout) == (2, "")
+    assert got.stderr.splitlines()[-1].startswith("metasched: recorded: goes by what logs tell")
 
 
 @pytest.mark.parametrize(

@@ -210,3 +210,63 @@ def test_tampered_intervals_are_found(line, column, text, status, results, tmp_p
     else:
         failed = [each["check"] for each in json.loads(got.stdout)["checks"] if not each["holds"]]
         assert failed == ["intervals are right"]
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "text", "told"),
+    [
+        (1, "jobs", "99", "user 2: jobs 99; jobs.csv makes it 2"),
+        (1, "user", "77", "user 77: no completed job names it"),
+        (2, "mean_wait", "4.5", "user 1: mean_wait 4.5; jobs.csv makes it "),
+        (2, "mean_bounded_slowdown", "1.5", "user 1: mean_bounded_slowdown 1.5; jobs.csv makes it"),
+        (2, "work", "1e9", "user 1: work 1000000000; jobs.csv makes it "),
+        (2, None, "", "1 rows; jobs.csv and the workload make it 2 users"),
+        (1, "work", "x", None),
+        (0, "work", "worked", None),
+    ],
+)
+def test_tampered_users_are_found(row, column, text, told, tmp_path):
+    (tmp_path / "jobs.csv").write_text(
+        "arrival,size,runtime,user\n0,4,10,2\n1,4,20,2\n2,4,8,1\n8,1,2,\n"
+    )
+    words = "site", "--workload", tmp_path / "jobs.csv", "--set", "nodes=8", "--local", "fcfs"
+    assert call("run", *words, "--no-live", "--out", tmp_path / "out").exit_code == 0
+    assert call("verify", tmp_path / "out").exit_code == 0
+    path = tmp_path / "out" / "users.csv"
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    if column is None:
+        del rows[row]
+    else:
+        rows[row][rows[0].index(column)] = text
+    path.write_text("\n".join(",".join(each) for each in rows) + "\n")
+    got = call("verify", tmp_path / "out", "--json")
+    if told is None:
+        assert (got.exit_code, got.stdout) == (2, "")
+        assert f"users.csv:{row + 1}: " in got.stderr
+        return
+    assert got.exit_code == 1
+    (failed,) = [each for each in json.loads(got.stdout)["checks"] if not each["holds"]]
+    assert failed["check"] == "users are right"
+    assert failed["detail"].startswith(told)
+
+
+def test_users_of_a_summary_are_worked_out_again(tmp_path):
+    (tmp_path / "jobs.csv").write_text("arrival,size,runtime,user\n0,8,10,2\n1,8,20,2\n2,8,8,1\n")
+    words = "site", "--workload", tmp_path / "jobs.csv", "--set", "nodes=8", "--local", "fcfs"
+    assert call("run", *words, "--no-live", "--out", tmp_path / "out").exit_code == 0
+    path = tmp_path / "out" / "summary.json"
+    text = path.read_text()
+    summary = json.loads(text)
+    # Waits 0 and 9, and 28: means 4.5 and 28.
+    assert summary["metrics"]["gini_wait"] == pytest.approx(23.5 / (2 * 32.5))
+    for change in (
+        lambda found: found["metrics"].update(gini_wait=0.5),
+        lambda found: found["users"].update(count=3),
+        lambda found: found["users"]["largest"][1].update(mean_wait=3.0),
+    ):
+        summary = json.loads(text)
+        change(summary)
+        path.write_text(json.dumps(summary))
+        got = call("verify", tmp_path / "out", "--json")
+        (failed,) = [each for each in json.loads(got.stdout)["checks"] if not each["holds"]]
+        assert failed["check"] == "numbers of the summary are right"
