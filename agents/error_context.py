@@ -15,11 +15,13 @@ from grid.errors import GridError
 _RAISED = "raised by ", "raised in making "
 
 
-def raise_as_of(scheduler: Scheduler, now: float, error: Exception | SystemExit) -> NoReturn:
+def raise_as_of(scheduler: Scheduler, now: float, error: BaseException) -> NoReturn:
     """Raise an error again, saying whose it is and when (s).
 
     A `GridError` stays one line; any other exception keeps its traceback and gets a note.
     """
+    if isinstance(error, KeyboardInterrupt):
+        raise error
     if isinstance(error, GridError):
         what = str(error)
         if isinstance(scheduler, LocalScheduler):  # which is called by its cluster
@@ -37,7 +39,7 @@ def made(make: Callable[..., Any], *given: object) -> Any:
         _check_takes(make, len(given))
     try:
         agent = make(*given)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         error.add_note(f"{_RAISED[1]}{called}, before the run{_home(make, error)}")
         raise
     if not hasattr(agent, "unique_id"):

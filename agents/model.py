@@ -294,7 +294,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         between, awaited = rounds and not self._mail.in_flight, self._mail.next_due() < np.inf
         try:
             return self.world.advance(until, awaited, between)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             # Of a decision, compiled or not, or the kernel's own if it cannot be carried out.
             if (scheduler := self._deciding()) is None:
                 raise
@@ -378,7 +378,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         """Call a function of a scheduler; say in any exception whose it was, and when."""
         try:
             return call(*given)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise_as_of(scheduler, self.now, error)
 
     def _rank(self, slot: int) -> float:

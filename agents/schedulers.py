@@ -391,7 +391,7 @@ class PlanningScheduler(LocalScheduler):
         left = dict.fromkeys(jobs)
         chosen = []
         for job in order:
-            if job not in left:
+            if not isinstance(job, Job) or job not in left:
                 raise PlacementError(f"plan: {job!r}; accepted: each of the jobs given, once")
             del left[job]
             chosen.append(job.slot)

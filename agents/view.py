@@ -113,9 +113,16 @@ class _Told:
         """Refuse what is not known of it."""
         raise _no_field(self._WHAT, self, name)
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: what a scheduler knows of it changes with the news alone."""
+        raise AttributeError(f"{self._WHAT}.{name} cannot be set: a scheduler reads, and decides")
+
+    def _keep(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
     def _read(self, columns: Mapping[str, Any]) -> None:
-        for name in self._COLUMNS:
-            setattr(self, f"_{name}", columns[name].data)
+        self._keep(**{f"_{name}": columns[name].data for name in self._COLUMNS})
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return attributes, and the columns themselves, which a pickle can hold."""
@@ -125,8 +132,7 @@ class _Told:
 
     def __setstate__(self, state: tuple[dict[str, Any], dict[str, Any]]) -> None:
         """Take them again; the world may not be whole yet."""
-        for name, value in state[0].items():
-            setattr(self, name, value)
+        self._keep(**state[0])
         self._read(state[1])
 
 
@@ -144,14 +150,16 @@ class KnownLink(_Told):
     """
 
     __slots__ = ("_demand", "_world", "capacity", "index", "parent")
+    index: int
+    capacity: float
+    parent: KnownLink | None
     _WHAT, _COLUMNS = "link", ("demand",)
 
     def __init__(self, world: World, index: int) -> None:
         above = world.known["parent"].item(index)
-        self._world = world
-        self.index = index
-        self.capacity: float = world.known["capacity"].item(index)
-        self.parent = None if above == NONE else KnownLink(world, above)
+        parent = None if above == NONE else KnownLink(world, above)
+        capacity = world.known["capacity"].item(index)
+        self._keep(_world=world, index=index, capacity=capacity, parent=parent)
         self._read(world.known)
 
     def __repr__(self) -> str:
@@ -185,15 +193,16 @@ class KnownCluster(_Told):
         "_free", "_load", "_rate", "_size", "_unfinished", "_up", "_waiting", "_work", "_world",
         "index", "links", "name",
     )  # fmt: skip
+    index: int
+    name: str
+    links: tuple[KnownLink, ...]
     _WHAT = "cluster"
     _COLUMNS = ("size", "rate", "free", "up", "waiting", "unfinished", "work", "load")
 
     def __init__(self, world: World, index: int) -> None:
         cluster = world.platform.clusters[index]
-        self._world = world
-        self.index = index
-        self.name = cluster.name
-        self.links = tuple(_way(KnownLink(world, index)))
+        links = tuple(_way(KnownLink(world, index)))
+        self._keep(_world=world, index=index, name=cluster.name, links=links)
         self._read(world.known)
 
     def __repr__(self) -> str:

@@ -106,9 +106,8 @@ class EndedJob(_Row):
     """A job that has ended."""
 
     FIELDS = (
-        "number", "arrival", "size", "runtime", "requested_time", "deadline", "origin",
-        "computation_fraction", "ppbw", "user", "application", "cluster", "start", "finish",
-        "execution_time", "predicted_time", "restarts",
+        "number", "arrival", "size", "runtime", "requested_time", "deadline", "origin", "user",
+        "application", "cluster", "start", "finish", "execution_time", "predicted_time", "restarts",
     )  # fmt: skip
 
 

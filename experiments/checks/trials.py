@@ -90,13 +90,13 @@ class Trial:
         Of the scheduler or predictor.
     model : GridModel or None
         None if the scheduler could not even be made.
-    error : Exception or SystemExit or None
+    error : BaseException or None
         What ended it before its time.
     """
 
     kind: type
     model: GridModel | None
-    error: Exception | SystemExit | None
+    error: BaseException | None
 
     @property
     def world(self) -> World:
@@ -219,6 +219,8 @@ def run_in(
         with _limited(scheduler):
             model = _model(scenario, seed)
             model.run()
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         return Trial(scheduler, model, error)
     return Trial(scheduler, model, None)

@@ -134,9 +134,9 @@ def users_code() -> Iterator[None]:
     """
     try:
         yield
-    except GridError:
+    except (GridError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         from experiments.cli.users_errors import told
 
         click.echo(told(error), err=True, nl=False)

@@ -40,11 +40,11 @@ def in_words(where: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except InterruptedError:
+    except (InterruptedError, KeyboardInterrupt):
         raise
     except GridError as error:
         raise (GridError(f"{where}: {error}") if where else error) from None
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise UsersError((f"metasched: in the {where}\n" if where else "") + told(error)) from None
 
 

@@ -87,7 +87,7 @@ def check_names(names: Sequence[str]) -> None:
 
 def measured(
     result: Callable[[], object], names: Sequence[str]
-) -> tuple[dict[str, float | None], dict[str, Exception | SystemExit]]:
+) -> tuple[dict[str, float | None], dict[str, BaseException]]:
     """Return what metrics make of a result, and what those raised that failed.
 
     Parameters
@@ -105,12 +105,14 @@ def measured(
         By their names.
     """
     found: dict[str, float | None] = {}
-    failures: dict[str, Exception | SystemExit] = {}
+    failures: dict[str, BaseException] = {}
     for name in names:
         number = math.nan
         try:
             number = _number(own_metric(name)(result()))
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             failures[name] = error
         found[name.partition(":")[2]] = None if math.isnan(number) else number
     return found, failures
@@ -133,7 +135,7 @@ def _number(value: object) -> float:
     return number
 
 
-def tell_failures(failures: Mapping[str, Exception | SystemExit]) -> None:
+def tell_failures(failures: Mapping[str, BaseException]) -> None:
     """Say on standard error, in a line each, which metrics failed, and of what."""
     for name, error in failures.items():
         line = one_line(f"metric {name}: {in_a_line(error)}; it is null")

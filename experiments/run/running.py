@@ -88,6 +88,9 @@ class Display:
         return replace(self, live=True) if self.live is None and asked else self
 
 
+UNSEEN = Display()
+
+
 @contextmanager
 def _stop_in_order(model: GridModel) -> Iterator[Callable[[], bool]]:
     """Have the first Ctrl-C end the step under way; the second one is for real."""
@@ -217,7 +220,7 @@ def run(
         return _result_of(under_way)
 
 
-def resume(under_way: UnderWay, display: Display) -> Result:
+def resume(under_way: UnderWay, display: Display = UNSEEN) -> Result:
     """Go on with a run that was read from a checkpoint, and return its result.
 
     It ends as it would have without an interruption; its files are written on where they are.
@@ -227,6 +230,7 @@ def resume(under_way: UnderWay, display: Display) -> Result:
     under_way : UnderWay
         Read by `experiments.run.checkpoints.read`.
     display : Display
+        By default it is not watched.
 
     Raises
     ------

@@ -201,7 +201,7 @@ class RunTotals:
     own_metrics: Mapping[str, float | None] = field(default_factory=dict)
     in_rounds: bool = False
     drawn_deadlines: float | None = None
-    failed_metrics: Mapping[str, Exception | SystemExit] = field(default_factory=dict)
+    failed_metrics: Mapping[str, BaseException] = field(default_factory=dict)
     stated: Stated = NOTHING
 
     @property

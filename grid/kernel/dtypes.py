@@ -173,6 +173,7 @@ FINISHED = np.dtype(
         ("application", np.int64),
         ("times_row", np.int64),
         ("restarts", np.int64),
+        ("requested_time", np.float64),
         ("cluster", np.int64),  # NONE: co-allocated, or rejected
         ("split", np.int64),  # its row among the co-allocated jobs that left, or NONE
     ],

@@ -258,6 +258,22 @@ class Resizes(GlobalScheduler):
         return self.clusters[0]
 
 
+class Renumbers(GlobalScheduler):
+    def place(self, job):
+        self.clusters[0].index = 0
+        return self.clusters[0]
+
+
+class Nests(PlanningScheduler):
+    def plan(self, jobs, release):
+        return [[job] for job in jobs]
+
+
+class Quits(GlobalScheduler):
+    def place(self, job):
+        raise GeneratorExit
+
+
 class Boom(GlobalScheduler):
     def place(self, job):
         return fitting(self, job)[0]

@@ -35,6 +35,7 @@ def record(state: State, tables: Tables, job: int, split: int, start: float, fin
     row.application = slot.application
     row.times_row = slot.times_row
     row.restarts = slot.restarts
+    row.requested_time = slot.requested_time
     row.cluster = slot.cluster
     row.split = split
 

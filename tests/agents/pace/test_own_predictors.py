@@ -10,7 +10,7 @@ import pytest
 
 from agents.pace import predict
 from agents.pace.built_in import Exact, Learned, Models
-from agents.pace.predictor import Predictor
+from agents.pace.predictor import EndedJob, Predictor, SubmittedJob
 from agents.registry import GLOBAL, LOCAL
 from grid.errors import GridError
 from grid.jobs import job_table
@@ -209,6 +209,25 @@ def test_who_raised_is_said_and_fields_that_there_are():
     with pytest.raises(AttributeError, match="did you mean requested_time") as caught:
         ran("dll", "fcfs", prediction=Misspelt)
     assert "Misspelt at simulated time" in caught.value.__notes__[0]
+
+
+def test_every_field_that_is_named_can_be_read():
+    read = []
+
+    class Reading(Predictor):
+        def predict(self, job):
+            read.append([getattr(job, name) for name in SubmittedJob.FIELDS])
+            return 5.0
+
+        def ended(self, job):
+            read.append([getattr(job, name) for name in EndedJob.FIELDS])
+            assert job.requested_time == 7.0 * job.number
+
+    jobs = job_table(5)
+    jobs["size"], jobs["runtime"], jobs["arrival"] = 1, 3.0, np.arange(5.0) * 9
+    jobs["requested_time"] = 7.0 * jobs["number"]
+    ran("dll", "fcfs", Table(jobs), prediction=Reading)
+    assert len(read) > 8
 
 
 def test_jobs_may_be_kept_and_saved():

@@ -77,6 +77,7 @@ def test_a_group_that_is_called_alone_shows_its_help(words):
         ("--global=raising:Divides", "ZeroDivisionError", "raised by DIVIDES at simulated time"),
         ("--global=raising:Leaves", "SystemExit: 0", "raised by LEAVES at simulated time"),
         ("--global=raising:Aborts", "Abort", "raised by ABORTS at simulated time"),
+        ("--global=raising:Quits", "GeneratorExit", "raised by QUITS at simulated time"),
         ("--global=raising:LeavesFirst", "SystemExit: 0", "raised in making LeavesFirst, before"),
         ("--local=raising:EndsFirst", "EOFError: mine", "raised in making EndsFirst"),
         ("--local=raising:Ranks", "SystemExit", "raised by RANKS C1 at simulated time"),

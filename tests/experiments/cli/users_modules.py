@@ -61,6 +61,11 @@ class Aborts(GlobalScheduler):
         raise click.Abort
 
 
+class Quits(GlobalScheduler):
+    def place(self, job):
+        raise GeneratorExit
+
+
 class LeavesFirst(GlobalScheduler):
     def __init__(self, model):
         sys.exit(0)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.run import checkpoints
-from experiments.run.checkpoints import read
+from experiments.run import checkpoints, resume, run
+from experiments.run.checkpoints import Saving, read
+from experiments.scenario.scenario import Scenario
 from tests.experiments.commands import call
 
 HERE = Path(__file__).parents[1]
@@ -314,3 +315,10 @@ def test_a_checkpoint_that_is_due_ends_a_long_step(tmp_path):
     one, other = (json.loads(each.stdout) for each in (whole, resumed(tmp_path)))
     assert one.pop("wall_s") > 0 < other.pop("wall_s")
     assert one == other
+
+
+def test_from_python_as_the_docs_say(tmp_path):
+    path = tmp_path / "q.cp"
+    scenario = Scenario.load("quickstart").changed(jobs=50, step=10.0)
+    whole = run(scenario, saving=Saving(str(path), every=1e-6))
+    assert resume(read(path)).summary()["metrics"] == whole.summary()["metrics"]
