@@ -228,6 +228,13 @@ CLAIMS = (
         others=_OTHER_CHUNKS,
     ),
     claim(
+        _GRID,
+        "B3 (85 %) is best of those without a priori knowledge, B1, B2 and B4, on the whole",
+        best,
+        best=CHUNK_85,
+        others=[SURFACES[figure] for figure in (15, 16, 17)],
+    ),
+    claim(
         (14, 20), "B3 is better than A1 on the whole", best, best=CHUNK_85, others=[SURFACES[14]]
     ),
     claim(

@@ -87,7 +87,7 @@ CLAIMS = (
     _figure_4("For dependent sizes only the mean matters (to 0.01)", verdicts.only_the_mean),
     _service(
         "Losses from deterministic to hyperexponential service (cv 10), for ordered and for "
-        f"unordered requests; taken to be about {STUDIED}",
+        f"unordered requests (to 0.005); taken to be about {STUDIED}",
         verdicts.service_numbers,
         "0.239 to 0.266, 0.103 to 0.115",
     ),

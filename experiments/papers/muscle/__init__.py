@@ -255,7 +255,8 @@ class Paper(engine.PaperOfRuns):
             "decide it. The verdict on a claim is that of all four readings. Where they differ, it "
             "*depends* on the reading, or is *open* if one is.\n"
             "- Numbers are what MUSCLE saves, in percent of the other's MCP or PB (below 0: MUSCLE "
-            "is worse), unless they say otherwise. Of many, the lowest and the highest are shown; "
+            'is worse), unless they say otherwise; that MUSCLE "outperforms" another by so many '
+            "percent is read so. Of many, the lowest and the highest are shown; "
             "of a series, the first, the highest and the last.\n"
             f"- *Slightly* and *little* are up to {100 * LITTLE:g} %, *much* (the paper: "
             "significantly) is more; *mostly* is more than half.\n"
