@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from agents.schedulers import Answer, GlobalScheduler
-from agents.view import Job
+from agents.view import Job, KnownCluster
 from grid.jobs import ANYWHERE
 from grid.kernel.compile import compiled
 from grid.kernel.state import REJECT, WAIT
@@ -120,6 +121,23 @@ def _book(free_at: Any, size: int, now: float, execution_time: float, commit: bo
     return end
 
 
+class Offer(NamedTuple):
+    """Where and when a job is expected to run.
+
+    Attributes
+    ----------
+    cluster : KnownCluster
+    time : float
+        Its execution time there, s.
+    end : float
+        s.
+    """
+
+    cluster: KnownCluster
+    time: float
+    end: float
+
+
 class EarliestCompletionScheduler(GlobalScheduler):
     """ECT: to the cluster where the job is expected to end first, by a book of its own.
 
@@ -138,17 +156,58 @@ class EarliestCompletionScheduler(GlobalScheduler):
 
     def place(self, job: Job) -> Answer:
         """Choose the cluster of earliest completion; of equals, the one of lowest index."""
-        now, size, pace = self.model.now, job.size, self.model.pace
         best, earliest = None, np.inf
+        for offer in self.offers(job):
+            if offer.end < earliest:
+                best, earliest = offer, offer.end
+        return self.taken(job, best)
+
+    def offers(self, job: Job) -> Iterator[Offer]:
+        """Yield where and when the job is expected to run, in the order of clusters."""
+        now, size, pace = self.model.now, job.size, self.model.pace
         for cluster in self.clusters:
             if cluster.unfinished == 0:
                 self._free_at[cluster.index][:] = 0.0
             if size <= cluster.up:
                 time = pace.predict_one(job.slot, cluster.index)
                 end = _book(self._free_at[cluster.index], size, now, time, False)
-                if end < earliest:
-                    best, earliest = cluster, end
-        if best is not None:
-            time = pace.predict_one(job.slot, best.index)
-            _book(self._free_at[best.index], size, now, time, True)
-        return best
+                yield Offer(cluster, time, end)
+
+    def taken(self, job: Job, offer: Offer | None) -> Answer:
+        """Book an offer for a job, and return its cluster; None: it waits."""
+        if offer is None:
+            return None
+        free_at = self._free_at[offer.cluster.index]
+        _book(free_at, job.size, self.model.now, offer.time, True)
+        return offer.cluster
+
+
+class GreenestScheduler(EarliestCompletionScheduler):
+    """Greenest: to the cluster of the fewest grams of CO2 among those that meet the deadline.
+
+    Grams are what the job adds to what idle processors draw, in the time in which ECT's book has it
+    run. Where no cluster meets the deadline, the one of earliest completion counts. Without carbon
+    intensities energy takes the place of grams, and without watts processor-seconds.
+    """
+
+    label = "GREENEST"
+
+    def place(self, job: Job) -> Answer:
+        """Choose the greenest in time; of equals, the one that ends first."""
+        offers = [*self.offers(job)]
+        in_time = [offer for offer in offers if offer.end <= job.deadline]
+        if in_time:
+            return self.taken(job, min(in_time, key=lambda offer: self._rank(job, offer)))
+        return self.taken(job, min(offers, key=lambda offer: offer.end, default=None))
+
+    def _rank(self, job: Job, offer: Offer) -> tuple[float, float]:
+        """Return what a job adds to grams, or what stands for them, and when it ends, s."""
+        drawn = float(job.size)
+        over = offer.time
+        if self.model.energy is not None:
+            power = self.model.energy[offer.cluster.index]
+            drawn *= power.busy - power.idle
+            if power.carbon is not None:
+                first, last = power.carbon.integral(np.array([offer.end - offer.time, offer.end]))
+                over = float(last - first)
+        return drawn * over, offer.end

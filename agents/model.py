@@ -28,6 +28,7 @@ from grid.metrics.performance import Criteria, weights_per_cluster
 from grid.platform.brokers import Advertising
 from grid.platform.changes import Failures
 from grid.platform.distance import DistanceCosts
+from grid.platform.energy import EnergySettings, powers
 from grid.platform.multicluster import Platform
 from grid.platform.topology import number
 from grid.settings import by_kind, chosen
@@ -157,6 +158,7 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             seed=seed,
         )
         self.world.set_distance(self.settings(DistanceCosts))
+        self.energy = powers(self.settings(EnergySettings), platform.names)
         if isinstance(workload, Table) and workload.times is not None:
             times = workload.times
             sizes = times.sizes if any(map(moulds, self._settings.values())) else None

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.messages import Message
+from grid.platform.energy import Power
 from grid.streams import Stream
 from grid.world.world import World
 
@@ -83,6 +84,8 @@ class Grid(Protocol):
 
     world: World
     seed: int
+    energy: Sequence[Power] | None
+    """The electricity of each cluster; None if no watts are given."""
     round_threshold: float
     loss_stream: Stream
     messages_posted: int

@@ -74,6 +74,8 @@ def folder(tmp_path, monkeypatch):
     for _, code in (block.values for block in BLOCKS):
         for named in re.findall(r"--(?:ctc|das) (\S+\.gz)", code):
             (tmp_path / named).write_bytes(zipped)
+    (tmp_path / "south.csv").write_text("time,value\n0,400\n3600,20\n")
+    (tmp_path / "was.csv").write_text("arrival,size,runtime,recorded_wait\n0,1,60,0\n5,9,60,3\n")
     (tmp_path / "my_site.toml").write_text('[[clusters]]\nname = "C1"\nsize = 8\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from experiments.checks.distance import Distances
+from experiments.checks.electricity import electricity
 from experiments.checks.failures import used_while_away, wrong_losses
 from experiments.checks.input_jobs import (
     RELATIVE,
@@ -296,6 +297,9 @@ def _numbers_verdict(
     )
     numbers = metrics_of(done, result.platform, result.parameters, whole, since, due_rejected)
     numbers |= classes_of(done, class_names(result), since, due_rejected)
+    if done:
+        begin = min(each.arrival for each in done) if since == -math.inf else since
+        numbers |= electricity(done, result, begin, max(each.finish for each in done))
     numbers |= numbers_of_users(users_of(done, since), summary)
     if not wanted.keys() - {None} and summary["metrics"].get("cp_basis") is None:
         numbers |= {path: (None, 0.0) for path in numbers if OF_ROUNDS.search(path)}

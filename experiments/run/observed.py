@@ -17,9 +17,10 @@ from experiments.scenario.scenario import Scenario
 from grid.jobs import UNKNOWN
 from grid.kernel.dtypes import FINISHED
 from grid.kernel.state import VACANT
+from grid.metrics.energy import NAMES, Meter
 from grid.metrics.job_totals import Tally
 from grid.metrics.of_rounds import Rounds, round_performance
-from grid.metrics.of_run import application_metrics, class_metrics
+from grid.metrics.of_run import application_metrics, class_metrics, period
 from grid.workloads.deadlines import ClassDraws
 from grid.workloads.synthetic import BatchWorkload
 from grid.workloads.table import Table
@@ -94,6 +95,8 @@ class Observed:
         names = [] if self._applications is None else self._applications.names
         self._by_application = Tally(model.world.platform, len(names))
         self.rejections: Counter[str] = Counter()
+        sizes = model.world.platform.sizes.tolist()
+        self._meter = None if model.energy is None else Meter(model.energy, sizes)
         self._model = model
         self._listed = listed
         self._rounds: list[Rounds] = []
@@ -102,6 +105,8 @@ class Observed:
     def add(self, records: Records) -> None:
         """Add jobs, in order of leaving."""
         self.tally.add(records, self._counted_from)
+        if self._meter is not None:
+            self._meter.add(records, self._counted_from)
         if self._classes is not None:
             of_jobs = self._classes.of(records["submission"])
             self._by_class.add(records, self._counted_from, of_jobs)
@@ -129,6 +134,17 @@ class Observed:
         """
         names = [] if self._applications is None else self._applications.names
         return application_metrics(self._by_application, names) if len(names) > 1 else []
+
+    @property
+    def energy(self) -> list[dict[str, float | None]]:
+        """What the electricity of each cluster came to (`grid.metrics.energy.Meter.totals`).
+
+        None if that is not told, or nothing was completed.
+        """
+        begin, end = period(self.tally)
+        if self._meter is None or not begin < end:
+            return [dict.fromkeys(NAMES) for _ in self.tally.platform.clusters]
+        return self._meter.totals(begin, end)
 
     def finish(self) -> None:
         """Note that no more jobs will leave."""

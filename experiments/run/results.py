@@ -66,6 +66,7 @@ class Result(RunTotals, Shown):
             interrupted=model.running,
             submitted=world.state.submitted,
             tally=observed.tally,
+            energy=observed.energy,
             classes=observed.classes,
             applications=observed.applications,
             statistics=world.statistics,

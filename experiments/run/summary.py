@@ -7,6 +7,7 @@ import math
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from grid.metrics.energy import summed
 from grid.metrics.of_run import cluster_metrics, job_metrics
 
 if TYPE_CHECKING:
@@ -32,16 +33,17 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         pb_overall, of the run as one round; mcp_planned and pb_planned, means over the rounds as
         planned; rounds, how many there were: all of these and ``cp`` None if jobs were not
         allocated in rounds; drawn_deadlines, the share of the jobs' deadlines that were drawn;
+        energy_kwh, cost and co2_kg (`grid.metrics.energy`), None unless they are told;
         stable (`RunTotals.stable`); if queues were visited, mean turnarounds: response_total,
         response_local of jobs of one component, response_global of others, response_queues of each
         queue, and saturated, which is not stable;
         refused_starts; restarts and lost_work; the messages by kind and how many were lost;
         metrics of the user's own), ``clusters`` (`grid.metrics.of_run.cluster_metrics`; cp,
-        cp_overall and cp_planned; restarts and lost_work; the messages that its broker sent and
-        received), ``links`` (of each
-        its mean demand over capacity, and the share of time in which it is saturated, None if the
-        global scheduler takes no account of links), ``wall_s``, ``simulated_s``,
-        ``rejected_jobs`` (all their numbers), ``rejections`` (how many, by why);
+        cp_overall and cp_planned; restarts and lost_work; energy_kwh, cost, co2_kg; the messages
+        that its broker sent and received), ``links`` (of each its mean demand over capacity, and
+        the share of time in which it is saturated, None if the global scheduler takes no account of
+        links), ``wall_s``, ``simulated_s``, ``rejected_jobs`` (all their numbers), ``rejections``
+        (how many, by why);
         ``brokers`` (`RunTotals.brokers`) if there are some between;
         ``applications`` if predictions are not exact and jobs name some (their ``count``, and of
         the ``largest``, those of most jobs, a row each: `RunTotals.applications`);
@@ -70,6 +72,8 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
     told = zip(clusters, result.cluster_losses, result.cluster_messages, strict=True)
     for cluster, losses, messages in told:
         cluster |= {**losses, "messages": messages}
+    for cluster, drawn in zip(clusters, result.energy, strict=True):
+        cluster |= drawn
     summary: dict[str, Any] = {
         "scenario": result.scenario.name,
         "seed": result.seed,
@@ -81,6 +85,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
             "rounds": result.round_count if result.in_rounds else None,
             "drawn_deadlines": result.drawn_deadlines,
             **job_metrics(result.tally),
+            **summed(result.energy),
             "stable": result.stable,
             **_responses(result),
             "refused_starts": result.refused_starts,

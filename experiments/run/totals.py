@@ -108,6 +108,8 @@ class RunTotals:
         Jobs that arrived.
     tally : Tally
         Sums over the jobs that left.
+    energy : list of dict
+        What the electricity of each cluster came to (`grid.metrics.energy`).
     classes : list of dict
         Numbers of each service class (`grid.metrics.of_run.class_metrics`), if all deadlines were
         drawn from some; else none.
@@ -177,6 +179,7 @@ class RunTotals:
     interrupted: bool
     submitted: int
     tally: Tally
+    energy: list[dict[str, float | None]]
     classes: list[dict[str, Any]] = field(default_factory=list)
     applications: list[dict[str, Any]] = field(default_factory=list)
     statistics: Statistics

@@ -25,6 +25,7 @@ from grid.errors import GridError, WorkloadError
 from grid.foreign import plain, quoted
 from grid.names import meant
 from grid.platform.distance import DistanceCosts
+from grid.platform.energy import EnergySettings
 from grid.settings import declared, in_words
 from grid.workloads.deadlines import class_table
 
@@ -44,7 +45,7 @@ INSTEAD = {
 }
 """Of names that one might expect: how to say what they would."""
 
-OF_ALL = (JobSelection, DistanceCosts)
+OF_ALL = (JobSelection, DistanceCosts, EnergySettings)
 """Settings of the grid and of all global schedulers."""
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from agents.balancers import GreenestScheduler
 from agents.disciplines import FcfsScheduler
 from agents.muscle.scheduler import MuscleScheduler
 from agents.selection import JobSelection
@@ -128,6 +129,14 @@ def _all_to_the_largest(scenario: Scenario, partial: bool) -> Iterator[str]:
     )
 
 
+def _without_carbon(scenario: Scenario) -> Iterator[str]:
+    """Yield what GREENEST goes by if nobody has said what electricity emits."""
+    given: Any = scenario.parameters
+    if issubclass(scenario.policy, GreenestScheduler) and given.carbon == {}:
+        instead = "energy" if given.busy_watts != {} else "processor-seconds"
+        yield f"no carbon intensity is given: GREENEST goes by {instead}"
+
+
 def _unread_components(scenario: Scenario, jobs: int, ordered: int) -> Iterator[str]:
     """Yield how many jobs of a table name components, or clusters of each, that nobody reads."""
     reads, in_order = scenario.policy.may_read_components()
@@ -193,6 +202,7 @@ def notes(
         f"were in use, with theirs; it is given the most that were, {most:,}"
         for name, (jobs, size, most) in stated.raised.items()
     ]
+    lines += _without_carbon(scenario)
     lines += _unread_components(scenario, stated.components, stated.ordered)
     if scenario.policy.stays_home and len(scenario.platform.clusters) > 1:
         share = without_origin(parameters) if scenario.workload is None else 0.0

@@ -13,6 +13,7 @@ from experiments.scenario.fields import LISTS, OUTPUTS, SITES, strings
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.names import meant
+from grid.platform.energy import located
 from grid.platform.multicluster import Platform
 from grid.strict import text_of, toml_of
 
@@ -103,7 +104,9 @@ def read_toml(
             policies.append(find(wanted))
     return {
         "platform": _platform(table, path, other),
-        "parameters": checked(table.get("parameters", {}), str(path), policies),
+        "parameters": checked(
+            located(table.get("parameters", {}), path.parent), str(path), policies
+        ),
         "global_scheduler": text["global"],
         "local_scheduler": text["local"],
         "workload": _logs(table, path),

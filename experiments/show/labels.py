@@ -67,6 +67,9 @@ METRICS = {
     "throughput": Metric("throughput", "rate"),
     "gini_wait": Metric("Gini of users' waits", "ratio"),
     "gini_slowdown": Metric("Gini of users' slowdowns", "ratio"),
+    "energy_kwh": Metric("energy, kWh"),
+    "cost": Metric("cost of electricity"),
+    "co2_kg": Metric("CO2, kg"),
     "cp": Metric("CP", "time"),
     "cp_planned": Metric("CP, as planned", "time"),
     "cp_overall": Metric("CP, whole run", "time"),
@@ -93,7 +96,7 @@ METRICS = {
 MEASURED = (
     *("mean_wait", "max_wait", "mean_turnaround", "response_local", "response_global"),
     *("mean_bounded_slowdown", "over_deadline", "deadlines_met", "makespan"),
-    *("idle_time_mean", "utilization"),
+    *("idle_time_mean", "utilization", "energy_kwh", "cost", "co2_kg"),
 )
 """Metrics that people are shown first, in their order."""
 

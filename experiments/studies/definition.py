@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from datetime import date, time
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pydantic
@@ -24,6 +26,7 @@ from grid.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.names import meant
+from grid.platform.energy import located
 from grid.strict import toml_of
 
 if TYPE_CHECKING:
@@ -215,6 +218,20 @@ class Definition(_Part):
             raise GridError(f"{where}: {_told(failure)}") from None
         found._check(where)
         return found
+
+    def located(self, path: str | os.PathLike[str]) -> Definition:
+        """Return it with files that parameters name as found from the folder of `path`, its own."""
+        folder, policies = Path(path).parent, self.policies
+        if not isinstance(policies, Grid):
+            policies = tuple(
+                each.model_copy(update={"set": located(each.set, folder)}) for each in policies
+            )
+        varied = {
+            name: tuple(located({name: each}, folder)[name] for each in values)
+            for name, values in self.vary.items()
+        }
+        shared = located(self.set, folder)
+        return self.model_copy(update={"set": shared, "vary": varied, "policies": policies})
 
     def _check(self, where: str) -> None:
         """Raise `GridError` for what is refused of several keys together."""

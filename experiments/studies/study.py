@@ -111,7 +111,7 @@ class Study:
             names = sorted(each.stem for each in PACKAGED.glob("*.toml"))
             known = meant(path, names, f"accepted: a study file (.toml), or {', '.join(names)}")
             raise GridError(f"{path}: cannot be read ({why}); {known}") from None
-        study = cls(Path(path), text, Definition.of_text(text, str(path)))
+        study = cls(Path(path), text, Definition.of_text(text, str(path)).located(path))
         for (policy, at), scenario in study._scenarios.items():
             with naming_table(study.path, study.definition, policy, study._at[at].name):
                 study._at[at].check(scenario, study.definition.replications)

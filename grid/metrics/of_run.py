@@ -65,7 +65,7 @@ def job_metrics(tally: Tally) -> dict[str, float | None]:
     """
     sums = tally.grid[0]
     processors = int(tally.platform.sizes.sum())
-    numbers = _service(sums) | _usage(sums, processors, _period(tally))
+    numbers = _service(sums) | _usage(sums, processors, _length(tally))
     numbers["deadlines_met"] = _ratio(sums["met"], sums["due"] + sums["due_rejected"])
     of_all = means(sums)
     return numbers | {
@@ -135,7 +135,7 @@ def cluster_metrics(tally: Tally) -> list[dict[str, Any]]:
             "rate": cluster.rate,
             "jobs": int(sums["jobs"]),
             **_service(sums),
-            **_usage(sums, cluster.size, _period(tally)),
+            **_usage(sums, cluster.size, _length(tally)),
         }
         for cluster, sums in zip(tally.platform.clusters, tally.clusters[0], strict=True)
     ]
@@ -198,13 +198,21 @@ def application_metrics(tally: Tally, names: Sequence[str]) -> list[dict[str, An
     return sorted(rows, key=lambda row: -row["jobs"])
 
 
-def _period(tally: Tally) -> float:
-    """Return the time from the first arrival of a completed job to the last finish, s.
+def period(tally: Tally) -> tuple[float, float]:
+    """Return from when to when a run is judged: from the first arrival of a completed job, s.
 
-    It begins with the first arrival after the warm-up, if there is one, completed or not.
+    Or from the first arrival after the warm-up, if there is one, completed or not; to the last
+    finish.
     """
     sums, begun = tally.grid[0], tally.counted_from
-    return float(sums["ended"] - (sums["first_arrival"] if begun == -math.inf else begun))
+    begin = sums["first_arrival"] if begun == -math.inf else begun
+    return float(begin), float(sums["ended"])
+
+
+def _length(tally: Tally) -> float:
+    """Return how long that is, s."""
+    begin, end = period(tally)
+    return end - begin
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -59,7 +59,7 @@ def module(tmp_path, monkeypatch):
 
 def test_every_built_in_name_is_a_scheduler_with_a_summary():
     assert list(GLOBAL) == [
-        *("muscle", "dll", "wrand", "round-robin", "ect", "home", "a4"),
+        *("muscle", "dll", "wrand", "round-robin", "ect", "greenest", "home", "a4"),
         *("no-share", "migration-only", "first-fit", "ideal", "fixed-penalty"),
         *("a1", "b1", "b2", "b3", "b4", "adaptive", "oas"),
         *("wf", "ff", "ordered", "gs", "ls-or", "ls-rd", "ls-ro", "ls-do", "gp"),

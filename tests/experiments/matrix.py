@@ -85,6 +85,8 @@ class Outcome(NamedTuple):
 
 OF_ANY_JOBS = [name for name in LOCAL if name != "recorded"]
 """Local schedulers; recorded goes by what logs tell."""
+AS_THEY_CAME = sorted(GLOBAL, key=lambda name: name == "greenest")
+"""Global schedulers, newer ones last: which combinations are sampled goes by their places."""
 
 
 def combinations(seeds: range) -> Iterator[Combination]:
@@ -97,7 +99,9 @@ def combinations(seeds: range) -> Iterator[Combination]:
 def sample() -> list[Combination]:
     """Return some, among which any two of scheduler, condition and mode come together."""
     found = []
-    for (i, global_), (j, local) in itertools.product(enumerate(GLOBAL), enumerate(OF_ANY_JOBS)):
+    for (i, global_), (j, local) in itertools.product(
+        enumerate(AS_THEY_CAME), enumerate(OF_ANY_JOBS)
+    ):
         # The eight local schedulers meet a global one under the seven conditions in turn.
         condition = [*CONDITIONS][(i + j) % len(CONDITIONS)]
         mode = MODES[(i + j // 2 + (i + j) // len(CONDITIONS)) % len(MODES)]

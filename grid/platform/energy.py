@@ -1,0 +1,286 @@
+"""What the electricity of clusters costs and emits, and how much of it processors draw."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from grid.errors import GridError
+from grid.foreign import plain, quoted
+from grid.logs.files import number
+from grid.names import meant
+from grid.settings import Checked, setting
+from grid.strict import text_of
+
+Floats = npt.NDArray[np.float64]
+
+KWH = 3.6e6
+"""Watt-seconds of a kilowatt-hour."""
+
+MOST = 1e9
+"""Highest number of watts, and of a price or grams for a kilowatt-hour."""
+
+COLUMNS = ("time", "value")
+"""Of a series."""
+
+SERIES = ("price", "carbon")
+"""Settings that may name files of series."""
+
+
+@dataclass(frozen=True)
+class EnergySettings(Checked):
+    """Of electricity: of all clusters alike, or of each by its name."""
+
+    group = "energy"
+
+    idle_watts: float | dict[str, float] = setting(
+        {},
+        "What a processor draws that no job holds: a number, or a table such as "
+        "{C1 = 60, C2 = 90}; none: 0.",
+        unit="W",
+        least=0,
+        most=MOST,
+    )
+    busy_watts: float | dict[str, float] = setting(
+        {},
+        "What a processor draws that a job holds, likewise; none: no energy is told.",
+        unit="W",
+        least=0,
+        most=MOST,
+    )
+    price: float | str | dict[str, float | str] = setting(
+        {},
+        "What a kilowatt-hour costs: a number, a CSV file of columns time (s) and value, or a "
+        "table of these by cluster; none: no cost is told.",
+        unit="1/kWh",
+        least=-MOST,
+        most=MOST,
+    )
+    carbon: float | str | dict[str, float | str] = setting(
+        {},
+        "What a kilowatt-hour emits, likewise; none: no CO2 is told.",
+        unit="g/kWh",
+        least=0,
+        most=MOST,
+    )
+
+
+class Series:
+    """A number over time that changes at even steps, and begins anew after the last.
+
+    Parameters
+    ----------
+    values : sequence of float
+        In each step, from time 0 on.
+    step : float
+        s.
+
+    Examples
+    --------
+    >>> series = Series([100.0, 300.0], step=3600.0)
+    >>> series.at(0.0), series.at(3600.0), series.at(7200.0)
+    (100.0, 300.0, 100.0)
+    >>> series.integral(np.array([1800.0, 5400.0, 9000.0])).tolist()
+    [180000.0, 900000.0, 1620000.0]
+    """
+
+    def __init__(self, values: Sequence[float], step: float) -> None:
+        self._values = np.asarray(values, np.float64)
+        self.step = step
+        self._until = np.concatenate(([0.0], np.cumsum(self._values) * step))
+
+    @property
+    def least(self) -> float:
+        """The least that it ever is."""
+        return float(self._values.min())
+
+    @property
+    def length(self) -> float:
+        """Time after which it begins anew, s."""
+        return self.step * len(self._values)
+
+    def at(self, time: float) -> float:
+        """Return the number at a time, s."""
+        return float(self._values[int(time // self.step) % len(self._values)])
+
+    def integral(self, times: Floats) -> Floats:
+        """Return the integral of the number from time 0 to each of some times, s."""
+        rounds, rest = np.divmod(times, self.length)
+        place = np.minimum((rest // self.step).astype(np.int64), len(self._values) - 1)
+        part = self._until[place] + (rest - place * self.step) * self._values[place]
+        found: Floats = rounds * self._until[-1] + part
+        return found
+
+
+class Power(NamedTuple):
+    """The electricity of a cluster.
+
+    Attributes
+    ----------
+    idle, busy : float
+        What a processor draws that no job holds, and one that a job holds, W.
+    price : Series or None
+        What a kilowatt-hour costs.
+    carbon : Series or None
+        What a kilowatt-hour emits, g.
+    """
+
+    idle: float
+    busy: float
+    price: Series | None
+    carbon: Series | None
+
+
+def powers(settings: EnergySettings, clusters: Sequence[str]) -> tuple[Power, ...] | None:
+    """Return the electricity of each cluster; None if no watts are given.
+
+    Raises
+    ------
+    GridError
+        If a cluster is unknown or left out, or a file cannot be used: it begins with the setting.
+    """
+    if settings.busy_watts == {}:
+        for name in ("idle_watts", *SERIES):
+            if getattr(settings, name) != {}:
+                raise GridError(f"{name}: found without busy_watts; accepted: with them")
+        return None
+    known: dict[str, Series] = {}
+    columns = {
+        name: _of_each(name, getattr(settings, name), clusters)
+        for name in ("idle_watts", "busy_watts", *SERIES)
+    }
+    for name in SERIES:
+        columns[name] = [_series(name, each, known) for each in columns[name]]
+    idle = [0.0 if each is None else each for each in columns["idle_watts"]]
+    rest = (columns["busy_watts"], columns["price"], columns["carbon"])
+    return tuple(Power(*each) for each in zip(idle, *rest, strict=True))
+
+
+def _of_each(name: str, given: Any, clusters: Sequence[str]) -> list[Any]:
+    """Return a setting of each cluster; None where there is none at all."""
+    if not isinstance(given, Mapping):
+        return [given] * len(clusters)
+    for cluster in given:
+        if cluster not in clusters:
+            raise GridError(
+                f"{name}: {plain(cluster, 100)}: no cluster; {meant(cluster, clusters)}"
+            )
+    if missing := [cluster for cluster in clusters if given and cluster not in given]:
+        raise GridError(f"{name}: found none of {missing[0]}; accepted: one of each cluster")
+    return [given.get(cluster) for cluster in clusters]
+
+
+def _series(name: str, given: Any, known: dict[str, Series]) -> Series | None:
+    if given is None or isinstance(given, (int, float)):
+        return None if given is None else Series([float(given)], 3600.0)
+    if given not in known:
+        known[given] = read_series(given, name)
+    series = known[given]
+    if name == "carbon" and series.least < 0:
+        raise GridError(f"{name}: {given}: found a value below 0; accepted: g/kWh from 0")
+    return series
+
+
+def read_series(path: str | os.PathLike[str], name: str) -> Series:
+    """Read a series from a CSV file, whose times are at even steps from 0 on.
+
+    Parameters
+    ----------
+    path : path
+    name : str
+        Of the setting that names it: begins messages.
+
+    Raises
+    ------
+    GridError
+        If it cannot be read, has a gap, or a cell is no number.
+    """
+    where = f"{name}: {path}"
+    try:
+        text = text_of(path, "a CSV file of time (s) and value")
+    except GridError as error:
+        raise GridError(f"{name}: {error}") from None
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    times: list[float] = []
+    values: list[float] = []
+    try:
+        header = [cell.strip() for cell in next(rows, [])]
+        if header != [*COLUMNS]:
+            raise GridError(
+                f"{where}:1: found {quoted(','.join(header))}; accepted: {','.join(COLUMNS)}"
+            )
+        for cells in rows:
+            place = f"{where}:{rows.line_num}"
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(COLUMNS):
+                raise GridError(f"{place}: found {len(cells)} cells; accepted: {len(COLUMNS)}")
+            time, value = (_cell(cell, place) for cell in cells)
+            _check_step(times, time, place)
+            times.append(time)
+            values.append(value)
+    except csv.Error as error:
+        raise GridError(f"{where}:{rows.line_num}: {error}; accepted: cells and commas") from None
+    if not values:
+        raise GridError(f"{where}: found no row; accepted: one at least")
+    return Series(values, times[1] if len(times) > 1 else 3600.0)
+
+
+def _cell(cell: str, place: str) -> float:
+    try:
+        found = number(cell.strip())
+    except ValueError:
+        found = math.nan
+    if not abs(found) <= MOST:
+        raise GridError(f"{place}: found {quoted(cell)}; accepted: a number up to {MOST:g}")
+    return found
+
+
+def _check_step(times: Sequence[float], time: float, place: str) -> None:
+    """Raise `GridError` unless a time is a step after the last, the first of all at 0."""
+    if len(times) == 1 and time > times[0]:
+        return
+    wanted = 0.0 if not times else times[-1] + (times[1] if len(times) > 1 else 3600.0)
+    if abs(time - wanted) > 1e-6 * max(1.0, wanted):
+        gap = ": it has a gap" if times and time > wanted else ""
+        raise GridError(
+            f"{place}: time is {time:.15g}; accepted: {wanted:.15g}, for times are at even steps "
+            f"from 0 on{gap}"
+        )
+
+
+def series_files(values: Mapping[str, Any]) -> list[str]:
+    """Return the files of series that parameters name."""
+    given = [values.get(name) for name in SERIES]
+    each = [of for one in given for of in (one.values() if isinstance(one, Mapping) else [one])]
+    return [of for of in each if isinstance(of, str)]
+
+
+def located(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return parameters in which files of series are relative to where the command runs.
+
+    Parameters
+    ----------
+    values : mapping
+        Parameters by name.
+    folder : Path
+        To which files that they name are relative.
+    """
+
+    def path_of(given: Any) -> Any:
+        if isinstance(given, str) and given:
+            return os.fspath(folder / given)
+        if isinstance(given, Mapping):
+            return {name: path_of(each) for name, each in given.items()}
+        return given
+
+    return {name: path_of(given) if name in SERIES else given for name, given in values.items()}
