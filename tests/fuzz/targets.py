@@ -11,6 +11,7 @@ from random import Random
 from typing import NamedTuple
 from unittest.mock import patch
 
+import numpy as np
 from rich.console import Console
 
 from agents.oas import approximate
@@ -31,6 +32,7 @@ from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from experiments.studies.telling import print_outcome
 from grid.logs.formats import FORMATS, read
+from grid.platform.energy import read_series
 from grid.platform.reading import read_platform
 from grid.workloads.table import Table
 from tests.fuzz import seeds
@@ -160,6 +162,11 @@ def _instance(rng: Random) -> None:
     _json(approximate(method, instance, rng.choice((None, None, 10.0))).to_dict())
 
 
+def _series(rng: Random) -> None:
+    series = read_series("series.csv", "price")
+    _json([series.at(rng.uniform(0, 1e6)), series.integral(np.array([0.0, 1e9])).tolist()])
+
+
 OPTIONS = """
 explain . @
 gap . --first @
@@ -196,6 +203,7 @@ WRITTEN: dict[str, tuple[Callable[[Random], object], str]] = {
     "study": (_study, "report study.toml"),
     "checkpoint": (_checkpoint, "run --resume head.json"),
     "oas": (_instance, "oas instance.json --heuristic sjf"),
+    "series": (_series, ""),
     "option": (_option, ""),
 }
 """Targets whose seeds are kept as files: what is done with them, and a command."""
@@ -208,7 +216,10 @@ def targets(folder: Path) -> dict[str, Target]:
         given = seeds.written(name)
         spoilt = ("option.word",) if name == "option" else ()
         found[name] = Target(given, use, [words.format(*given[0])] if words else [], spoilt)
-    ran, results = seeds.results(folder), ("summary.json", "jobs.csv", "timeline.csv", "log.swf")
+    ran, results = (
+        seeds.results(folder),
+        (*("summary.json", "jobs.csv", "timeline.csv", "users.csv", "log.swf"),),
+    )
     verify_and_report = ["verify .", "verify . --json", "report . -o page.html"]
     return found | {
         "parquet": Target(seeds.parquet(), _log, ["convert log.parquet log.csv"]),
