@@ -11,6 +11,7 @@ from experiments.cli.compile import compile_
 from experiments.cli.explain import explain
 from experiments.cli.logs import convert, inspect
 from experiments.cli.maxutil import maxutil
+from experiments.cli.new import new
 from experiments.cli.optimum import gap, oas, pareto
 from experiments.cli.pages import plot, report
 from experiments.cli.process import Program
@@ -26,7 +27,7 @@ def main() -> None:
 
 
 for each in (
-    *(bench, check, compile_, convert, explain, gap, inspect, maxutil, oas, pareto, plot, policies),
-    *(report, reproduce, run, saturation, scenarios, study, validate, verify),
+    *(bench, check, compile_, convert, explain, gap, inspect, maxutil, new, oas, pareto, plot),
+    *(policies, report, reproduce, run, saturation, scenarios, study, validate, verify),
 ):
     main.add_command(each)

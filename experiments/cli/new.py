@@ -1,0 +1,86 @@
+"""The command `metasched new`."""
+
+from __future__ import annotations
+
+import keyword
+import sys
+from pathlib import Path
+
+import click
+
+from experiments.cli.options import PLACE
+from grid.errors import GridError
+from grid.foreign import quoted
+
+KINDS = {
+    "scheduler": "metasched run quickstart --global {name}:{kind} --local fcfs",
+    "local": "metasched run quickstart --global dll --local {name}:{kind}",
+    "broker": "metasched run quickstart --global {name}:{kind}Discovery --local fcfs",
+    "predictor": "metasched run quickstart --predictor {name}:{kind}",
+    "metric": "metasched run quickstart --metric {name}:{name}",
+    "scenario": "metasched run {name}.toml",
+}
+"""What can be begun, and how it is tried."""
+CHECKED = ("scheduler", "local", "predictor")
+"""Those that `metasched check` takes."""
+OURS = ("grid", "agents", "experiments", "metasched")
+BASES = ("GlobalScheduler", "LocalScheduler", "Predictor", "A4Broker", "DiscoveryScheduler")
+"""Modules, and classes that one's own are made from, whose names are taken."""
+TEMPLATES = Path(__file__).parents[1] / "templates"
+
+
+@click.command()
+@click.argument("kind", type=click.Choice([*KINDS]), metavar="KIND")
+@click.argument("name")
+@click.option(
+    "--out", type=PLACE, default=".", metavar="DIR", help="Where to (default: the current folder)."
+)
+def new(kind: str, name: str, out: str) -> None:
+    """Write NAME, a working KIND of your own to begin with, and its test.
+
+    KIND is scheduler, local, broker, predictor, metric or scenario. NAME is that of a module, such
+    as my_policy, whose class is then MyPolicy; of a scenario, that of its file.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from experiments.run.files import made
+    from experiments.run.replacing import replace_all, scratch
+
+    of_class = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+    _check_name(name, of_class)
+    suffix = "toml" if kind == "scenario" else "py"
+    files = {f"{name}.{suffix}": f"{kind}.{suffix}", f"test_{name}.py": f"{kind}_test.py"}
+    folder = Path(out)
+    for file in files:
+        if (folder / file).exists():
+            raise GridError(f"{folder / file}: found a file; accepted: a name without one")
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    values = {"name": name, "class": of_class}
+    try:
+        with made(folder), scratch(folder) as written:
+            for file, template in files.items():
+                text = environment.get_template(f"{template}.jinja").render(values)
+                (written / file).write_text(text, encoding="utf-8")
+            replace_all(written, folder)
+    except OSError as error:
+        raise GridError(f"{folder}: {error.strerror}; accepted: a folder to write to") from None
+    click.echo(" and ".join(str(folder / file) for file in files) + "; to try them:")
+    where = [] if folder == Path() else [f"cd {folder}"]
+    tried = [KINDS[kind].format(name=name, kind=of_class), f"python -m pytest test_{name}.py"]
+    if kind in CHECKED:
+        tried.insert(1, f"metasched check {name}:{of_class}")
+    for line in (*where, *tried):
+        click.echo(f"  {line}")
+
+
+def _check_name(name: str, of_class: str) -> None:
+    """Raise `GridError` unless a module of one's own can have a name."""
+    valid = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
+    if not valid or name != name.lower() or name.startswith("_"):
+        raise GridError(
+            f"NAME: found {quoted(name)}; accepted: that of a module, such as my_policy"
+        )
+    if name in sys.stdlib_module_names or name in OURS or of_class in BASES:
+        raise GridError(f"NAME: found {name}, which there is already; accepted: another one")
