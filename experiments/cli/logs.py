@@ -98,7 +98,8 @@ def inspect(
         character = Character.of(read(Path(log), format_, speed=speed, partition_field=field))
         waits = None
         if simulate is not None:
-            waits = Waits.simulated(character.log, simulate.split(","), watch, processors)
+            names = [name.strip() for name in simulate.split(",")]
+            waits = Waits.simulated(character.log, names, watch, processors)
         told = character.to_dict() | ({"simulated": waits.to_dict()} if waits else {})
         if out is not None:
             _write(character, told, Path(out))

@@ -104,8 +104,13 @@ def print_waits(waits: Waits, console: Console) -> None:
     """Print how well simulated schedules explain the waits that a log recorded."""
     names = [*waits.of]
     _title(console, f"\nWaits of {counted(waits.table.count, 'job')}, recorded and simulated")
+    if waits.unrecorded:
+        _say(console, f"without {counted(waits.unrecorded, 'job')} of which no wait is recorded")
     if waits.left_out:
         _say(console, f"without {counted(waits.left_out, 'job')} that the machine cannot hold")
+    by_log = "by the log" if waits.table.processors is not None else "those of the largest job"
+    by_whom = "as you say" if waits.told else by_log
+    _say(console, f"on {counted(waits.processors, 'processor')}, {by_whom}")
     table = _table("wait", *names, left=("wait",))
     for what, of in waits.rows.items():
         table.add_row(what, *(duration(of[name]) for name in names))

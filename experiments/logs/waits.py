@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from agents.registry import local_scheduler
 from experiments.logs.character import hours_of
+from experiments.scenario.recorded import ROUNDING
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.progress import SweepProgress
 from grid.errors import GridError
+from grid.logs.cleaning import NO_WAIT
 from grid.logs.log import Log
 from grid.workloads.table import Table
 
@@ -38,12 +40,18 @@ class Waits:
         The jobs whose waits are compared.
     of : mapping of str to float array
         Waits of each schedule, s, `RECORDED` first.
+    processors : int
+        Of the machine that was simulated.
+    told : bool
+        The user has told how many.
     left_out : int
-        Jobs that are too large for the machine.
+        Jobs that are too large for it.
     """
 
     table: Table
     of: Mapping[str, Floats]
+    processors: int
+    told: bool = False
     left_out: int = 0
 
     @classmethod
@@ -89,7 +97,9 @@ class Waits:
         if not fits.any():
             raise GridError(f"{log.path}: no job runs under all of {', '.join(schedulers)}")
         jobs = dataclasses.replace(table, jobs=table.jobs[fits])
-        return cls(jobs, {name: of[fits] for name, of in found.items()}, int((~fits).sum()))
+        fitting = {name: of[fits] for name, of in found.items()}
+        machine = table.machine if processors is None else processors
+        return cls(jobs, fitting, machine, processors is not None, int((~fits).sum()))
 
     @cached_property
     def rows(self) -> dict[str, dict[str, float]]:
@@ -115,10 +125,15 @@ class Waits:
             if name != RECORDED:
                 even = np.ptp(waits) == 0 or np.ptp(truth) == 0
                 found[name] = {
-                    "off": float(np.median(np.abs(waits - truth))),
+                    "off": _no_dust(float(np.median(np.abs(waits - truth)))),
                     "correlation": None if even else float(spearmanr(waits, truth).statistic),
                 }
         return found
+
+    @property
+    def unrecorded(self) -> int:
+        """Jobs whose wait is not recorded, which do not count here."""
+        return self.table.cleaning.rules.get(NO_WAIT, 0)
 
     @cached_property
     def by_hour(self) -> dict[str, tuple[int, dict[str, float]]]:
@@ -151,9 +166,16 @@ class Waits:
         """Return all that, ready for JSON; times in s."""
         return {
             "jobs": self.table.count,
+            "processors": self.processors,
             "left_out": self.left_out,
+            "unrecorded": self.unrecorded,
             "waits": self.rows,
             "agreement": self.agreement,
             "by_hour": {name: {"jobs": n} | of for name, (n, of) in self.by_hour.items()},
             "by_size": {name: {"jobs": n} | of for name, (n, of) in self.by_size.items()},
         }
+
+
+def _no_dust(seconds: float) -> float:
+    """Return a difference of times, 0 if it is no more than they are rounded by."""
+    return seconds if seconds > ROUNDING else 0.0

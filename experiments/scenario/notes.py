@@ -197,11 +197,6 @@ def notes(
     lines += [] if due else _all_to_the_largest(scenario, stated.partial)
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
-    lines += [
-        f"{name}: by the log, {counted(jobs, 'job')} began while more than its {size:,} processors "
-        f"were in use, with theirs; it is given the most that were, {most:,}"
-        for name, (jobs, size, most) in stated.raised.items()
-    ]
     lines += _without_carbon(scenario)
     lines += _unread_components(scenario, stated.components, stated.ordered)
     if scenario.policy.stays_home and len(scenario.platform.clusters) > 1:

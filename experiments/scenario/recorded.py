@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterable
 
 import numpy as np
@@ -20,10 +21,23 @@ from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload
 from grid.workloads.table import Table
 
+ROUNDING = 1e-6
+"""Time by which a job may end after another begins on its processors, s: as sums are rounded."""
 
-def chosen(policies: Iterable[type[LocalScheduler]]) -> dict[str, bool]:
-    """Return what parameters of logs have to be where one of some local schedulers is as it was."""
-    recorded = any(issubclass(each, RecordedScheduler) for each in policies)
+BEGAN_BEYOND = (
+    "began while more than the {size:,} processors of {cluster} were in use, with theirs: "
+    "{cluster} is given the most that were, {most:,}"
+)
+
+Pair = tuple[type[GlobalScheduler], type[LocalScheduler]]
+
+
+def chosen(policies: Iterable[Pair]) -> dict[str, bool]:
+    """Return what parameters of logs have to be where jobs of some policies start as recorded."""
+    recorded = any(
+        issubclass(local, RecordedScheduler) and not policy.starts_jobs
+        for policy, local in policies
+    )
     return {"only_recorded": True} if recorded else {}
 
 
@@ -56,8 +70,9 @@ def as_it_was(
     for name, found, wanted in (
         ("load_factor", parameters.load_factor, 1.0),
         ("latency", parameters.latency, 0.0),
+        ("kill_at_request", parameters.kill_at_request, False),
     ):
-        require(found == wanted, name, found, f"{wanted:g}, under {where}")
+        require(found == wanted, name, found, f"{json.dumps(wanted)}, under {where}")
     if changing:
         raise WorkloadError(f"changes of the platform: found some; accepted: none, under {where}")
     jobs = workload.jobs
@@ -70,7 +85,10 @@ def as_it_was(
     tables, raised = platform.to_dict(), {}
     for index, (name, size) in enumerate(zip(platform.names, platform.sizes.tolist(), strict=True)):
         of = jobs[cluster == index]
-        early, most = beyond(of, _times(of, workload.times, index, platform.rates[index]), size)
+        times = _times(of, workload.times, index, platform.rates[index])
+        if workload.times is None or parameters.speeds:
+            _check_times(of, times, name)
+        early, most = beyond(of, times, size)
         if not early:
             continue
         in_use = f"{where}: processors of {name} in use at once"
@@ -81,11 +99,18 @@ def as_it_was(
         return workload, platform
     whole = Platform.from_dict(tables)
     larger = dataclasses.replace(whole, speed=platform.speed, notes=platform.notes)
-    return dataclasses.replace(workload, raised=raised), larger
+    rules = {
+        BEGAN_BEYOND.format(cluster=name, size=size, most=most): jobs_
+        for name, (jobs_, size, most) in raised.items()
+    }
+    cleaning = dataclasses.replace(workload.cleaning, rules=workload.cleaning.rules | rules)
+    return dataclasses.replace(workload, raised=raised, cleaning=cleaning), larger
 
 
 def beyond(jobs: JobArray, times: npt.NDArray[np.float64], size: int) -> tuple[int, int]:
     """Return how many jobs begin while more processors are in use than a machine has, and the most.
+
+    Those that begin at an instant are all in use then.
 
     Parameters
     ----------
@@ -105,16 +130,31 @@ def beyond(jobs: JobArray, times: npt.NDArray[np.float64], size: int) -> tuple[i
     (0, 8)
     >>> beyond(jobs, np.array([11.0, 10.0, 10.0]), 8)
     (1, 12)
+    >>> jobs["arrival"] = jobs["recorded_wait"] = 0
+    >>> beyond(jobs, np.array([10.0, 10.0, 10.0]), 8)
+    (3, 12)
     """
     if not len(jobs):
         return 0, 0
     start = jobs["arrival"] + jobs["recorded_wait"]
-    at = np.concatenate((start, start + times))
+    at = np.concatenate((start, start + times - ROUNDING))
     change = np.concatenate((jobs["size"], -jobs["size"]))
     order = np.lexsort((change, at))  # ends first, as in a run
     busy = np.cumsum(change[order])
-    begins = change[order] > 0
-    return int((busy[begins] > size).sum()), int(busy.max())
+    last = np.searchsorted(at[order], start, side="right") - 1
+    return int((busy[last] > size).sum()), int(busy.max())
+
+
+def _check_times(jobs: JobArray, times: npt.NDArray[np.float64], cluster: str) -> None:
+    """Raise `WorkloadError` unless jobs run as long as they did where they were recorded."""
+    other = np.abs(times - jobs["runtime"]) > 1e-9 * jobs["runtime"]
+    if other.any():
+        which = int(other.argmax())
+        raise WorkloadError(
+            f"local scheduler recorded: job {jobs['number'][which]} would run for "
+            f"{times[which]:.15g} s on {cluster}; accepted: {jobs['runtime'][which]:.15g} s, as in "
+            "the log (rate 1, or speeds of the site's own)"
+        )
 
 
 def _times(

@@ -340,7 +340,7 @@ class Scenario(Shown):
                 f"{where}: {parameters.called('min_size')}: found {parameters.min_size}; "
                 f"accepted: at most {self.largest_job}, the largest job that the clusters can hold"
             )
-        of_recorded = chosen([self.local_policy])
+        of_recorded = chosen([(self.policy, self.local_policy)])
         drawn = {"assign_deadlines": self.draws_deadlines}
         parameters = parameters.model_copy(update=drawn | of_recorded)
         with naming(where, parameters):
@@ -386,7 +386,8 @@ class Scenario(Shown):
         assert isinstance(self.parameters, Parameters)
         drawn = self.parameters.assign_deadlines
         drawn = bool(model.workload.drawn_deadlines) if drawn == "auto" else drawn
-        found: dict[str, Any] = {"assign_deadlines": drawn, **chosen([self.local_policy])}
+        of_recorded = chosen([(self.policy, self.local_policy)])
+        found: dict[str, Any] = {"assign_deadlines": drawn, **of_recorded}
         if isinstance(model.pace.predictor, Exact):
             found["prediction"] = "exact"
         if self.workload is not None and self.parameters.mode == "batch":

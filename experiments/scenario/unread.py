@@ -14,6 +14,7 @@ from agents.selection import RESERVATIONS, JobSelection
 from experiments.scenario.checked import OF_ALL
 from experiments.scenario.jobs import ORIGINS
 from experiments.scenario.parameters import Parameters
+from experiments.scenario.recorded import chosen
 from experiments.scenario.scenario import Scenario
 from grid.platform.topology import latencies
 from grid.settings import declared
@@ -183,6 +184,8 @@ def of_no_effect(
     useless = not reads or (not in_order and parameters.request == "ordered")
     if useless and parameters.composition and not log:
         yield ("request",), NO_ORDER if reads else SIZE_ALONE
+    if not parameters.only_recorded and chosen([(policy, local_policy)]):
+        yield ("only_recorded",), "local scheduler recorded has it so"
     yield from _not_selected(parameters, policy)
     yield from _of_rounds(parameters, log, policy, local_policy)
     of_policies = kinds_of(policy, local_policy)

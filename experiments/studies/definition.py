@@ -223,15 +223,13 @@ class Definition(_Part):
         """Return it with files that parameters name as found from the folder of `path`, its own."""
         folder, policies = Path(path).parent, self.policies
         if not isinstance(policies, Grid):
-            policies = tuple(
-                each.model_copy(update={"set": located(each.set, folder)}) for each in policies
-            )
+            policies = tuple(p.model_copy(update={"set": located(p.set, folder)}) for p in policies)
         varied = {
             name: tuple(located({name: each}, folder)[name] for each in values)
             for name, values in self.vary.items()
         }
-        shared = located(self.set, folder)
-        return self.model_copy(update={"set": shared, "vary": varied, "policies": policies})
+        own = {"set": located(self.set, folder), "vary": varied, "policies": policies}
+        return self.model_copy(update=own)
 
     def _check(self, where: str) -> None:
         """Raise `GridError` for what is refused of several keys together."""
@@ -276,7 +274,8 @@ class Definition(_Part):
     @property
     def shared(self) -> dict[str, Any]:
         """The parameters that all runs share: all have only recorded jobs if one needs those."""
-        return self.set | chosen(local_scheduler(each.local) for each in self.compared)
+        pairs = ((global_scheduler(p.global_), local_scheduler(p.local)) for p in self.compared)
+        return self.set | chosen(pairs)
 
     @property
     def of_muscle(self) -> list[str]:

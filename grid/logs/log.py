@@ -169,7 +169,7 @@ class Log:
             raise WorkloadError(
                 f"{self.path}: empty workload: found {read} record{'s' * (read != 1)}, none "
                 "usable; accepted: at least one with a submit time, a size and a run time"
-                + (" and a wait, which only_recorded asks for" if only_recorded else "")
+                + (" and a recorded wait" if only_recorded else "")
             )
         zero = float(jobs["arrival"][0])
         submit = self.records["arrival"]

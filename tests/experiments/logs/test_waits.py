@@ -95,8 +95,12 @@ def test_a_log_without_waits_and_jobs_that_do_not_fit(tmp_path):
     path.write_text("arrival,size,runtime\n0,1,1\n")
     got = call("inspect", path, "--simulate", "easy")
     assert got.exit_code == 2
-    assert "and a wait, which only_recorded asks for" in got.stderr
+    assert "and a recorded wait" in got.stderr
     path.write_text("arrival,size,runtime,recorded_wait\n0,1,1,0\n0,9,1,3\n0,2,5,\n")
     found = told(path, "--simulate", "easy", "--processors", 4)
-    assert (found["jobs"], found["left_out"]) == (1, 1)
+    assert (found["jobs"], found["left_out"], found["unrecorded"]) == (1, 1, 1)
+    shown = call("inspect", path, "--simulate", "easy, fcfs").stdout
+    assert "without 1 job of which no wait is recorded" in shown
+    assert "without 1 job that the machine cannot hold" not in shown
+    assert "on 9 processors, those of the largest job" in shown
     assert found["agreement"]["easy"]["correlation"] is None
