@@ -20,7 +20,7 @@ GLOBAL = {
     "wrand": "agents.balancers:WeightedRandomScheduler",
     "round-robin": "agents.balancers:RoundRobinScheduler",
     "ect": "agents.balancers:EarliestCompletionScheduler",
-    "greenest": "agents.balancers:GreenestScheduler",
+    "greenest": "agents.energy.greenest:GreenestScheduler",
     "home": "agents.balancers:HomeScheduler",
     "a4": "agents.a4.discovery:DiscoveryScheduler",
     "no-share": "agents.coallocation.single_cluster:NoShareScheduler",

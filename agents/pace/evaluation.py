@@ -122,5 +122,10 @@ def time_of(subtask: Subtask, hardware: Hardware, processors: int, problem_size:
     n, p = problem_size, processors
     computation = math.fsum(count(n, p) * hardware.cost(kind) for kind, count in subtask.operations)
     message = hardware.message(subtask.message(n, p)) if p > 1 else 0.0
-    stages = max(1.0, subtask.stages(n, p))
+    stages = subtask.stages(n, p)
+    if stages < 1:
+        raise GridError(
+            f"stages {quoted(subtask.stages.text)}: {stages:g} at n = {n:g}, p = {p:g}; accepted: a "
+            "number from 1"
+        )
     return TEMPLATES[subtask.template](Step(computation, message, p, stages))

@@ -11,7 +11,7 @@ from pathlib import Path
 from agents.oas.optimality_gap import Went
 from experiments.checks.input_jobs import RELATIVE, Given, Pair, counted_from, jobs_given, matched
 from experiments.events.identity import Identity, identities, identity
-from experiments.events.job_events import FINISHED, REJECTED, STARTED, SUBMITTED
+from experiments.events.job_events import FINISHED, REJECTED, RESTARTED, STARTED, SUBMITTED
 from experiments.events.log import EVENTS
 from experiments.events.message_events import kind_of
 from experiments.events.reading import events_of, fared_otherwise, submitted
@@ -38,7 +38,8 @@ class Round:
     jobs, earlier : list of Went
         Its jobs, and those that were dispatched before and had not all finished.
     away : list of Went
-        Processors that were away during the run, as if jobs held them.
+        Processors that were away during the run, or that jobs dispatched before held in vain until
+        failures threw them back, as if jobs held them.
     sizes, rates : list of int, of float
         Of the clusters.
     whole : bool
@@ -118,10 +119,10 @@ def rounds_of(
                 raise GridError(f"{folder}: job {row.job}: no cluster {quoted(name)}; {known}")
     if any(job.batch is not None for job in given):
         of_round, counts = _batches(pairs, given)
-        others = list[tuple[int, Pair]]()
+        others, lost = list[tuple[int, Pair]](), list[tuple[int, Went]]()
     else:
         path = Path(folder) / EVENTS if events is None else Path(events)
-        of_round, counts, others = _dispatched(result, pairs, path)
+        of_round, counts, others, lost = _dispatched(result, pairs, path)
     names = result.platform.names
     sizes = [cluster.size for cluster in result.platform.clusters]
     rates = [cluster.rate for cluster in result.platform.clusters]
@@ -144,7 +145,9 @@ def rounds_of(
         elif went and len(members) == counts[number]:
             running = [each for after, each in alone if after < number and dispatched < each.finish]
             earlier = before + running
-            rounds.append(Round(number, dispatched, went, earlier, gone, sizes, rates, whole))
+            in_vain = [each for of, each in lost if of < number and dispatched < each.finish]
+            taken = gone + in_vain
+            rounds.append(Round(number, dispatched, went, earlier, taken, sizes, rates, whole))
         elif counts[number]:
             left_out.unfinished += 1
         else:
@@ -196,16 +199,24 @@ def _batches(
 
 def _dispatched(
     result: ResultFiles, pairs: Sequence[Pair], path: Path
-) -> tuple[dict[int, tuple[float, list[Pair]]], dict[int, int], list[tuple[int, Pair]]]:
+) -> tuple[
+    dict[int, tuple[float, list[Pair]]],
+    dict[int, int],
+    list[tuple[int, Pair]],
+    list[tuple[int, Went]],
+]:
     """Return the dispatch and the jobs of each round of MUSCLE, and how many jobs it had.
 
     A job that a cluster gave back belongs to the round that it was dispatched in last. Those that
-    are in no round, since the scheduler started them itself, come last, each with the number of the
-    round before.
+    are in no round, since the scheduler started them itself, come then, each with the number of the
+    round before; and last, with that of the round that it was of, what jobs held in vain until a
+    failure threw them back.
     """
     last: dict[Identity, int] = {}  # round of each job; 0 for none
     times: dict[int, float] = {}
     started: dict[Identity, tuple[float, int]] = {}  # when, and after which round
+    held: dict[Identity, Mapping[str, int]] = {}
+    lost: list[tuple[int, Went]] = []
     ended: defaultdict[tuple[int, float, float], list[Identity]] = defaultdict(list)
     number, clusters = 0, {*result.platform.names}
     for event in events_of(path, result.summary, "gap"):
@@ -217,7 +228,13 @@ def _dispatched(
         elif kind == SUBMITTED:
             last[submitted(event, last, path)] = 0
         elif kind == STARTED:
-            started[identity(event)] = event["time"], number
+            job = identity(event)
+            started[job], held[job] = (event["time"], number), event["placement"]
+        elif kind == RESTARTED and (job := identity(event)) in started:
+            begun, after = started.pop(job)
+            nodes = tuple(held[job].get(name, 0) for name in result.platform.names)
+            went = Went(event["time"] - begun, begun, event["time"], nodes)
+            lost.append((last.get(job) or after, went))
         elif kind == FINISHED and (job := identity(event)) in started:
             ended[job.number, started[job][0], event["time"]].append(job)
         elif kind == REJECTED:
@@ -235,7 +252,7 @@ def _dispatched(
         else:
             others.append((started[job][1], pair))
     counts = Counter(last.values())
-    return found, counts, others
+    return found, counts, others, lost
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from agents.balancers import GreenestScheduler
 from agents.disciplines import FcfsScheduler
+from agents.energy.greenest import GreenestScheduler
 from agents.muscle.scheduler import MuscleScheduler
 from agents.selection import JobSelection
 from experiments.scenario.parameters import Parameters

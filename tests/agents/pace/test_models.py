@@ -195,3 +195,14 @@ def test_models_of_ones_own_are_read_from_files(tmp_path):
     (tmp_path / "hw.toml").write_text("latency = 0.5\nbandwidth = 8\n[operations]\nflop = 2\n")
     found = predict(str(tmp_path / "app.toml"), str(tmp_path / "hw.toml"), 2, 40)
     assert found == pytest.approx(3 * ((4 + 1) * 40 / 4 + (0.5 + 4000 / 1e6)))
+
+
+@pytest.mark.parametrize("stages", ["0", "0.25", "n - 1000"])
+def test_a_pipeline_has_a_stage_at_least(stages, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        f'[[subtasks]]\ntemplate = "pipeline"\nstages = "{stages}"\nmessage = 8\n'
+        'operations = {flop = "n"}\n'
+    )
+    with pytest.raises(GridError, match=r"stages .*: 0\S* at n = 1000, p = 4; accepted: a number"):
+        predict(str(path), "cluster", 4, 1000.0)

@@ -286,3 +286,21 @@ def test_what_is_no_result_is_refused(tmp_path):
     done = call("gap", tmp_path)
     assert done.exit_code == 2
     assert "summary.json: No such file" in done.output
+
+
+def test_what_earlier_jobs_held_in_vain_is_not_free(tmp_path):
+    (tmp_path / "grid.toml").write_text(
+        'global = "muscle"\nlocal = "titan"\n[[clusters]]\nname = "A"\nsize = 8\n'
+        '[[changes]]\ncluster = "A"\nwhat = "fail"\nat = 50\nuntil = 60\nprocessors = 4\n'
+        '[parameters]\nmode = "open"\n'
+    )
+    rows = "1,0,4,100,500\n2,1,4,100,500\n3,20,4,10,900\n"
+    (tmp_path / "jobs.csv").write_text("job,arrival,size,runtime,deadline\n" + rows)
+    words = tmp_path / "grid.toml", "--workload", tmp_path / "jobs.csv"
+    found = gaps(run(tmp_path / "out", *words))
+    # Job 2 held half of the cluster until 50 s, in vain, and again from 60 s on.
+    assert [(each["beside"], each["optimum"]) for each in found["rounds"]] == [
+        (0, 100.0),
+        (1, 159.0),
+        (2, 90.0),
+    ]

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from agents.balancers import GreenestScheduler
 from agents.disciplines import FcfsScheduler
+from agents.energy.greenest import GreenestScheduler
 from agents.model import GridModel
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario

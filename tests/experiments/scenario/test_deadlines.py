@@ -56,9 +56,9 @@ def ran(log, *words):
     return json.loads(call(*words, "--json").stdout), call(*words).stdout
 
 
-def test_of_the_packaged_schedulers_three_read_deadlines():
+def test_which_of_the_packaged_schedulers_read_deadlines():
     reading = {name for name in GLOBAL | LOCAL if reads_deadlines(any_scheduler(name))}
-    assert reading == {"muscle", "a4", "titan"}
+    assert reading == {"muscle", "a4", "greenest", "titan"}
 
 
 def test_a_log_without_deadlines_has_none_where_nobody_reads_them(log):

@@ -1,0 +1,1 @@
+"""Policies that go by what electricity emits."""
