@@ -125,7 +125,7 @@ def time_of(subtask: Subtask, hardware: Hardware, processors: int, problem_size:
     stages = subtask.stages(n, p)
     if stages < 1:
         raise GridError(
-            f"stages {quoted(subtask.stages.text)}: {stages:g} at n = {n:g}, p = {p:g}; accepted: a "
-            "number from 1"
+            f"stages {quoted(subtask.stages.text)}: {stages:g} at n = {n:g}, p = {p:g}; accepted: "
+            "a number from 1"
         )
     return TEMPLATES[subtask.template](Step(computation, message, p, stages))
