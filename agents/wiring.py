@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
@@ -20,6 +20,7 @@ from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from agents.selection import MOST_JUMPS
 from grid.errors import GridError
 from grid.foreign import quoted
+from grid.jobs import LONGEST
 from grid.kernel.policies.decisions import (
     largest_address,
     place_address,
@@ -83,6 +84,7 @@ def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:
     """Have the world ask the global scheduler."""
     world = model.world
     _check_jumps(scheduler)
+    _check_penalty(scheduler)
     world.policies.place, world.policies.visit = scheduler.answer, scheduler.chosen
     world.policies.set_global(
         scheduler,
@@ -104,6 +106,35 @@ def _check_jumps(scheduler: GlobalScheduler | LocalScheduler) -> None:
             f"{type(scheduler).__name__}: max_jumps: found {quoted(jumps)}; accepted: a whole "
             f"number from 0 to {MOST_JUMPS}, or math.inf"
         )
+
+
+def _check(scheduler: GlobalScheduler | LocalScheduler, name: str, good: bool, of: str) -> None:
+    """Raise `GridError` unless what a scheduler says of itself is good."""
+    if not good:
+        found = quoted(getattr(scheduler, name))
+        raise GridError(f"{type(scheduler).__name__}: {name}: found {found}; accepted: {of}")
+
+
+def _is_number(value: object, least: float, most: float = LONGEST) -> bool:
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return is_number and bool(least <= value <= most)  # type: ignore[operator]
+
+
+def _check_penalty(scheduler: GlobalScheduler) -> None:
+    given = scheduler.penalty
+    good = _is_number(given, 1.0) or _is_number(given, 0.0, 0.0)
+    _check(scheduler, "penalty", good, "a number from 1, or 0: links decide")
+
+
+def _check_shares(scheduler: LocalScheduler) -> None:
+    good = _is_number(scheduler.half_life, 0.0)
+    _check(scheduler, "half_life", good, "seconds, above 0, or 0: `priority` decides")
+    shares = scheduler.shares
+    good = isinstance(shares, Mapping) and all(
+        isinstance(user, int | np.integer) and _is_number(share, 1e-6, 1e6)
+        for user, share in shares.items()
+    )
+    _check(scheduler, "shares", good, "numbers from 1e-06 to 1e+06 by the number of a user")
 
 
 def _memory(scheduler: GlobalScheduler) -> Any:
@@ -176,6 +207,7 @@ def connect_local(model: Grid, cluster: int, scheduler: LocalScheduler) -> None:
             + ("head, of a scheduler that plans" if planned else ", ".join(SERVICES))
         )
     _check_jumps(scheduler)
+    _check_shares(scheduler)
     model.world.policies.set_local(
         cluster,
         address,

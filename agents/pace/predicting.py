@@ -17,7 +17,7 @@ from agents.registry import predictor
 from grid.distributions import log_normal
 from grid.errors import GridError
 from grid.foreign import quoted
-from grid.jobs import BY_RATES, LONGEST
+from grid.jobs import BY_RATES, LONGEST, JobArray
 from grid.names import lack_of
 from grid.streams import stream
 from grid.workloads.synthetic import JobMix
@@ -214,7 +214,19 @@ def is_told(workload: object, kind: type[Predictor]) -> bool:
         return True
     if not isinstance(workload, Table):
         return not isinstance(workload, JobMix)
-    return bool(kind.tells(workload.jobs).any())
+    return bool(told_of(kind, workload.jobs).any())
+
+
+def told_of(kind: type[Predictor], jobs: JobArray) -> npt.NDArray[np.bool_]:
+    """Return of each job whether it is as a predictor needs it; may raise `GridError`."""
+    found = kind.tells(jobs)
+    told = np.asarray(found)
+    if told.shape != (len(jobs),) or told.dtype != bool:
+        raise GridError(
+            f"{kind.__name__}: tells: found {quoted(found)}; accepted: true or false of each of "
+            f"{len(jobs):,} jobs"
+        )
+    return told
 
 
 def _all_requested(workload: object) -> bool:

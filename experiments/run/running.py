@@ -19,7 +19,7 @@ from experiments.cli.process import give_stdout_up
 from experiments.events.log import event_log, resumed_log
 from experiments.run.checkpoints import Saving, SeedSchedules, UnderWay
 from experiments.run.failure_warnings import hardly_ending
-from experiments.run.files import check_files
+from experiments.run.files import check_files, check_folder
 from experiments.run.observed import Observed, drawn_classes
 from experiments.run.own_metrics import tell_failures
 from experiments.run.results import Result
@@ -174,6 +174,8 @@ def run(
     for name, path in (("out", out), ("events", events)):
         if not isinstance(path, str | os.PathLike | None) or "\0" in os.fspath(path or ""):
             raise GridError(f"{name}: found {quoted(path)}; accepted: a path")
+    if out is not None:
+        check_folder(out)
     check_files(
         [(None if events is None else os.fspath(events), "events")],
         None if out is None else os.fspath(out),

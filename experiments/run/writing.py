@@ -24,7 +24,7 @@ from experiments.run.files import (
     unwritable,
 )
 from experiments.run.replacing import clean, recover, replace_all, scratch_in
-from experiments.run.result_files import COLUMNS
+from experiments.run.result_files import COLUMNS, OF_USERS
 from experiments.run.results import Result
 from experiments.studies.outputs import write_csv
 from grid.errors import GridError
@@ -88,7 +88,8 @@ class NewResult:
             if users := result.tally.users.table():
                 write_csv(pd.DataFrame(users), self._scratch / USERS)
             (self._scratch / SUMMARY).write_text(summary + "\n", encoding="utf-8")
-            replace_all(self._scratch, self.folder, gone=(USERS,))
+            gone = (USERS,) if _is_ours(self.folder / USERS) else ()
+            replace_all(self._scratch, self.folder, gone=gone)
             shutil.rmtree(self._scratch, ignore_errors=True)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -195,3 +196,12 @@ def _telling(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise unwritable(path, "results", "folder", error) from None
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a file is one that a run has written of its users."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.readline(200).strip() == ",".join(OF_USERS)
+    except (OSError, ValueError):
+        return False

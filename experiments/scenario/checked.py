@@ -200,7 +200,8 @@ def _told(
         reason = accepted(
             [each for each in of_place if each["type"] not in MISSHAPEN or _is_no_list(each)]
         )
-    elif own := next(filter(None, (declared(each).get(parameter) for each in all_of.kinds)), None):
+    own = next(filter(None, (declared(each).get(parameter) for each in all_of.kinds)), None)
+    if not reason and own is not None:
         reason = f"accepted: {in_words(own)}"
     if not reason:
         words = (all_of.model_fields[parameter].description or "").split()

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.pace.built_in import Requested
+from agents.pace.predicting import told_of
 from agents.pace.predictor import Predictor
 from experiments.cli.options import chosen_workload
 from experiments.scenario.jobs import READ, Source, no_occasion, paths_of
@@ -329,7 +330,7 @@ def _fit(
         first, last = np.searchsorted(_since_the_first(table), stretches)
         bad = {f"with no more jobs than warmup, {warmup}": last - first <= warmup}
         for kind in predictors:
-            told = np.concatenate(([0], kind.tells(table.jobs).cumsum()))
+            told = np.concatenate(([0], told_of(kind, table.jobs).cumsum()))
             if kind.needs and told[-1]:  # what no job tells at all is refused
                 bad[f"whose jobs do not {kind.needs}"] = told[first] == told[last]
         for why, of in bad.items():

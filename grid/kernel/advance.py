@@ -54,6 +54,7 @@ from grid.kernel.state import (
     RETIRE,
     TICK,
     TIME,
+    TIMED,
     UNTOUCHED,
     State,
 )
@@ -180,7 +181,8 @@ def _rank_landed(state: State, tables: Tables, profile: Any) -> int:
         else:
             state.job = job
             return RANK
-        if not rank <= np.inf:
+        never = state.service[cluster] == TIMED and rank == np.inf
+        if never or not rank <= np.inf:
             return broken(state, job, rank)
         enqueue(state, tables, job, rank)
         if profile is not None and len(profile) > 0:

@@ -58,8 +58,10 @@ def broken_answer(storage: Storage, slot: int, answer: float) -> str:
         return f"queue to visit: {answer:g}; accepted: one with jobs, of {queued}, or {no_other}"
     job = _named(storage, slot)
     if jobs["status"][slot] == k.LANDING:
-        cluster = names[jobs["cluster"][slot]]
-        return f"{cluster}: priority of {job}: {answer}; accepted: a number"
+        cluster = jobs["cluster"][slot]
+        timed = state.service[cluster] == k.TIMED
+        accepted = "a time (s), of service timed" if timed else "a number"
+        return f"{names[cluster]}: priority of {job}: {answer}; accepted: {accepted}"
     if answer == k.START:
         taken = {
             names[c] if c < state.clusters else f"cluster {c}": int(count)

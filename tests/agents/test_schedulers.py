@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numba
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from agents.messages import Message, name_jobs
+from agents.registry import global_scheduler
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler
 from agents.selection import JobSelection
 from grid.errors import GridError, PlacementError
@@ -339,3 +341,35 @@ def test_nobody_asks_for_more_processors_than_it_was_told_of(scheduler, latency)
         f"processors in all, of those {told}: {{'C1': 3, 'C2': 6, 'C3': 4}}"
     )
     assert model.world.state.refused == (latency > 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "accepted"),
+    [
+        *(("penalty", bad, "a number from 1, or 0") for bad in ("x", -1.0, 0.5, math.nan, True)),
+        ("penalty", math.inf, "a number from 1, or 0"),
+        *(("half_life", bad, "seconds, above 0, or 0") for bad in ("x", -5.0, math.inf, None)),
+        *(("shares", bad, "numbers from 1e-06") for bad in (5, {0: -1.0}, {"a": 1.0}, {0: "x"})),
+    ],
+)
+def test_what_a_class_says_of_penalty_and_shares_is_checked(name, value, accepted):
+    if name == "penalty":
+        own = type("Own", (global_scheduler("first-fit"),), {name: value})
+        given = own, "fcfs"
+    else:
+        given = "dll", type("Own", (EarliestDeadline,), {name: value})
+    with pytest.raises(GridError, match=rf"^Own: {name}: found .*; accepted: {accepted}"):
+        model_of(*given)
+
+
+class Never(LocalScheduler):
+    service = "timed"
+
+    def priority(self, job):
+        return math.inf
+
+
+@pytest.mark.parametrize("global_", ["dll", "muscle"])
+def test_a_time_that_never_comes_is_refused(global_):
+    with pytest.raises(GridError, match=r"priority of .*: inf; accepted: a time \(s\), of service"):
+        ran(global_, Never, workload(count=5))

@@ -277,3 +277,23 @@ def test_what_a_predictor_needs_is_said():
     with pytest.raises(GridError, match="whose jobs name an application and a problem size"):
         model_of(prediction="pace")
     assert model_of(prediction=Exact).pace.predictor.name == "Exact"
+
+
+@pytest.mark.parametrize("told", [[False] * 60, None, [True, False], "yes", [1] * 60])
+def test_what_a_predictor_tells_of_jobs_is_checked(told):
+    class Tells(Predictor):
+        needs = "have a colour"
+
+        @classmethod
+        def tells(cls, jobs):
+            return told
+
+        def predict(self, job):
+            return 1.0
+
+    jobs = job_table(60)
+    jobs["size"], jobs["runtime"] = 1, 3.0
+    refused = "accepted: with a log whose jobs have a colour"
+    right = refused if told == [False] * 60 else "tells: found .*; accepted: true or false of each"
+    with pytest.raises(GridError, match=right):
+        model_of(jobs=Table(jobs), prediction=Tells)

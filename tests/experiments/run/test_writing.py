@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from experiments.run.files import RESULT, check_file, check_folder
+from experiments.run.running import run
 from experiments.run.writing import write_rounds
+from experiments.scenario.scenario import Scenario
 from grid.errors import GridError
 from tests.experiments.small_results import result_of, write
 
@@ -154,3 +156,21 @@ def test_what_cannot_be_written_to_is_refused_before_and_nothing_is_left(tmp_pat
     check_folder(tmp_path)
     check_file(tmp_path / "file", "rounds")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_no_name_of_a_folder_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "users.csv").write_text("mine")
+    with pytest.raises(GridError, match="found ''; accepted: a folder"):
+        run(Scenario.load("quickstart").changed(jobs=5), out="")
+    assert [path.name for path in tmp_path.iterdir()] == ["users.csv"]
+
+
+def test_users_of_ones_own_stay(tmp_path):
+    scenario = Scenario.load("quickstart").changed(jobs=5)
+    (tmp_path / "users.csv").write_text("user,department\n7,physics\n")
+    run(scenario, out=tmp_path)
+    assert (tmp_path / "users.csv").read_text() == "user,department\n7,physics\n"
+    (tmp_path / "users.csv").write_text("user,jobs,mean_wait,mean_bounded_slowdown,work\n")
+    run(scenario, out=tmp_path)
+    assert not (tmp_path / "users.csv").exists()

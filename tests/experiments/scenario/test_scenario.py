@@ -15,6 +15,7 @@ from experiments.scenario.scenario import Scenario
 from experiments.studies.study import Study
 from grid.errors import GridError, PlatformError, WorkloadError
 from grid.platform.multicluster import Platform
+from tests.experiments.commands import call
 from tests.experiments.scenario_files import SITE, run_of
 
 
@@ -366,3 +367,20 @@ def test_a_scheduler_that_is_not_there_can_be_replaced(name, tmp_path, monkeypat
         "set = {mode = 'open', jobs = 20}\n"
     )
     assert Study.load("study.toml").base.local_scheduler == "fcfs"
+
+
+@pytest.mark.parametrize("found", ["[1]", "[]", "[1,2,3]", "5", "[2,x]"])
+def test_a_list_of_another_length_is_told_what_is_accepted(found, tmp_path, monkeypatch):
+    (tmp_path / "pair_of_hours.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from agents.balancers import RoundRobinScheduler\n"
+        "from grid.settings import setting\n\n"
+        "@dataclass(frozen=True)\nclass Hours:\n"
+        "    window: tuple[int, int] = setting((1, 2), 'First and last hour.', least=0)\n\n"
+        "class Pair(RoundRobinScheduler):\n    settings_type = Hours\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words = "validate", "quickstart", "--global", "pair_of_hours:Pair", "--local", "fcfs"
+    got = call(*words, "--set", f"window={found}")
+    assert got.exit_code == 2
+    assert got.stderr.splitlines()[-1].endswith("accepted: a list of 2 whole numbers, from 0")
