@@ -36,7 +36,7 @@ from grid.streams import stream
 from grid.workloads.backlog import BacklogWorkload
 from grid.workloads.source import Chunks, Workload
 from grid.workloads.synthetic import BatchWorkload
-from grid.workloads.table import Table
+from grid.workloads.table import Table, stated_by
 from grid.world.world import World
 
 S = TypeVar("S")
@@ -158,7 +158,8 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             seed=seed,
         )
         self.world.set_distance(self.settings(DistanceCosts))
-        self.energy = powers(self.settings(EnergySettings), platform.names)
+        start = stated_by(workload).start
+        self.energy = powers(self.settings(EnergySettings), platform.names, start)
         if isinstance(workload, Table) and workload.times is not None:
             times = workload.times
             sizes = times.sizes if any(map(moulds, self._settings.values())) else None

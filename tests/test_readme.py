@@ -68,7 +68,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "waiting.json").write_text(instance)
     for log in ("my_log.swf", "first.swf", "second.swf", "north.swf", "south.swf"):
         lines = [f"{j} {7 * j} 0 {5 + j} 2 -1 -1 2 60 " + "-1 " * 9 for j in range(1, 30)]
-        (tmp_path / log).write_text("\n".join(lines))
+        (tmp_path / log).write_text("\n".join(["; UnixStartTime: 1041811200", *lines]))
     zipped = gzip.compress((tmp_path / "my_log.swf").read_bytes())
     (tmp_path / "my_log.swf.gz").write_bytes(zipped)
     for _, code in (block.values for block in BLOCKS):

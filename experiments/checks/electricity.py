@@ -25,7 +25,8 @@ def electricity(ran: Sequence[Done], result: ResultFiles, begin: float, end: flo
         From when to when the run is judged, s.
     """
     clusters = result.platform.clusters
-    given = powers(result.parameters.of(EnergySettings), result.platform.names)
+    start = result.summary.get("start") or ""
+    given = powers(result.parameters.of(EnergySettings), result.platform.names, start)
     numbers: Numbers = {}
     totals: dict[str, list[float]] = {name: [] for name in NAMES}
     for index, cluster in enumerate(clusters):
@@ -55,8 +56,9 @@ def electricity(ran: Sequence[Done], result: ResultFiles, begin: float, end: flo
 def _over(series: Series, begin: float, end: float) -> float:
     """Return the sum over steps of what a series is there times how long that is within, s."""
     parts = []
-    for step in range(int(begin // series.step), int(end // series.step) + 1):
-        first, last = max(begin, step * series.step), min(end, (step + 1) * series.step)
+    length, ahead = series.step, series.ahead
+    for step in range(int((begin + ahead) // length), int((end + ahead) // length) + 1):
+        first, last = max(begin, step * length - ahead), min(end, (step + 1) * length - ahead)
         if last > first:
-            parts.append(series.at((step + 0.5) * series.step) * (last - first))
+            parts.append(series.at((first + last) / 2) * (last - first))
     return math.fsum(parts)

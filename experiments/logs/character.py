@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,8 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from grid.jobs import SHORTEST_RUN, UNKNOWN
+from grid.logs.calendar import clock_at, written
 from grid.logs.cleaning import requested_times
-from grid.logs.log import SITES_CLOCK, Log
+from grid.logs.log import Log
 from grid.logs.partitions import partitions_of
 from grid.workloads.table import Table
 
@@ -182,7 +182,7 @@ class Character:
             load = done / (self.table.machine * length) if length >= DAY else None
             begin = None
             if start is not None:
-                begin = (start + timedelta(seconds=first + index * WEEK)).date().isoformat()
+                begin = clock_at(start, first + index * WEEK).date().isoformat()
             found.append(Week(index + 1, begin, count, load))
         return found
 
@@ -221,7 +221,7 @@ class Character:
             "remarks": log.remarks,
             "notes": list(log.notes),
             "first_submit": table.applied.zero if table.applied is not None else 0.0,
-            "start": None if table.start is None else _said(table.start),
+            "start": None if table.start is None else written(table.start),
             "duration": float(table.jobs["arrival"][-1] - table.jobs["arrival"][0]),
             "hours": self.hours,
             "weeks": [week._asdict() for week in self.weeks],
@@ -243,8 +243,3 @@ def hours_of(table: Table) -> npt.NDArray[np.int64]:
         clock = pd.DatetimeIndex(seconds.astype("datetime64[s]"), tz="UTC")
         hours = clock.tz_convert(table.start.tzinfo).hour.to_numpy().astype(np.int64)
     return hours
-
-
-def _said(clock: datetime) -> str:
-    """Return a date as JSON has it, with its zone if that is known."""
-    return (clock.replace(tzinfo=None) if clock.tzinfo is SITES_CLOCK else clock).isoformat()

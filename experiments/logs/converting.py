@@ -18,8 +18,9 @@ from experiments.run.files import check_file, check_not_read, new_file
 from experiments.show.numbers import counted
 from grid.errors import WorkloadError
 from grid.jobs import JOB, UNKNOWN, JobArray, job_table
+from grid.logs.calendar import SITES_CLOCK
 from grid.logs.formats import FORMATS, by_name, named
-from grid.logs.log import SITES_CLOCK, Log
+from grid.logs.log import Log
 from grid.workloads.table import Table
 
 

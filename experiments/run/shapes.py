@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
 import pydantic
@@ -31,6 +33,13 @@ def _logs(value: Any) -> Any:
     if not (listed or value is None or isinstance(value, str)):
         raise ValueError("accepted: a path, a list of paths or null")
     return value
+
+
+def _date(value: str) -> str:
+    with suppress(ValueError):
+        if datetime.fromisoformat(value).year >= 1900:
+            return value
+    raise ValueError("accepted: a date and time, such as 2003-02-03T08:00:00")
 
 
 class Shape(BaseModel):
@@ -204,6 +213,7 @@ class SummaryShape(Shape):
     classes: list[ClassNumbers] = []
     applications: ApplicationNumbers | None = None
     users: UserNumbers | None = None
+    start: Annotated[str, AfterValidator(_date)] | None = None
     cleaning: CleaningCounts | None = None
     unfinished: Count = 0
     why_unfinished: str = ""

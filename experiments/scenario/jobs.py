@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from agents.pace.evaluation import Evaluator
+from experiments.scenario.dates import window_of
 from experiments.scenario.parameters import Parameters
 from grid.distributions import (
     BoundedPareto,
@@ -26,6 +27,7 @@ from grid.distributions import (
 from grid.errors import WorkloadError, require
 from grid.foreign import plain
 from grid.jobs import ANYWHERE, JobArray
+from grid.logs.calendar import clock_at
 from grid.logs.workload import read_log, read_site_logs
 from grid.names import meant
 from grid.platform.multicluster import Platform
@@ -39,7 +41,7 @@ from grid.workloads.per_cluster import OwnJobs, PerClusterWorkload
 from grid.workloads.source import Workload
 from grid.workloads.synthetic import BatchWorkload, SyntheticWorkload, arrival_rate
 from grid.workloads.table import Table
-from grid.workloads.transform import scale_load, window
+from grid.workloads.transform import moved, scale_load, window
 
 Duration = float
 """Rough simulated time that a workload will take, s."""
@@ -201,13 +203,17 @@ def _from_log(
     table: Table, source: Source, parameters: Parameters, platform: Platform, seed: int
 ) -> tuple[Table, Duration]:
     jobs, cleaning = table.jobs, table.cleaning
-    end = math.inf if parameters.window_end is None else parameters.window_end
-    if parameters.window_start > 0 or end < math.inf:
-        jobs = window(jobs, parameters.window_start, end)
+    clock = table.start
+    begin, end = window_of(table, parameters.window_start, parameters.window_end, _named(source))
+    if begin != 0 or end < math.inf:
+        zero = float(jobs["arrival"][0]) + begin
+        jobs = window(jobs, max(begin, 0.0), end)
+        jobs = moved(jobs, min(begin, 0.0))
+        clock = None if clock is None else clock_at(clock, zero)
         if table.applied is not None:
-            cleaning = table.applied.cleaning(jobs, parameters.window_start, end)
+            cleaning = table.applied.cleaning(jobs, begin, end)
     if parameters.load_factor != 1:
-        jobs = scale_load(jobs, parameters.load_factor)
+        jobs, clock = scale_load(jobs, parameters.load_factor), None
     if parameters.mode == "per-cluster" and len(jobs):
         largest = jobs[jobs["size"].argmax()]
         log: object = source
@@ -218,11 +224,16 @@ def _from_log(
         jobs,
         cleaning,
         table.machine,
+        clock,
         size_note=table.size_note,
         times=table.times,
         applications=table.applications,
     )
     return _completed(cut, parameters, platform, seed)
+
+
+def _named(source: Source) -> str:
+    return str(source) if isinstance(source, (str, Path)) else "the logs of all sites"
 
 
 def _completed(

@@ -72,7 +72,7 @@ def clock_among(several: Sequence[Mapping[str, Any]], window: str = "") -> str:
     window : str
         What each replay is cut to, "" if that is up to the parameters.
     """
-    if any(each["window_start"] > 0 or each["window_end"] is not None for each in several):
+    if any(each["window_start"] != 0 or each["window_end"] is not None for each in several):
         window = window or "the window"
     scaled = any(each["load_factor"] != 1 for each in several)
     clocks = [f"count from the start of {window}, not of the log"] if window else []

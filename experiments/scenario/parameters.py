@@ -21,6 +21,7 @@ from pydantic_core import PydanticCustomError
 
 from agents.pace.predictor import LARGEST_SIGMA, Predictor
 from agents.registry import OWN, PREDICTORS, name_of
+from experiments.scenario.dates import Moment
 from grid.distributions import LARGEST_SIZE
 from grid.errors import GridError
 from grid.jobs import LONGEST, WIDEST
@@ -280,11 +281,12 @@ class Parameters(BaseModel):
     """Logs in SWF and GWF: the field that names the partition, counted from 1."""
     load_factor: Factor = 1.0
     """Logs: arrivals come this many times as fast; planned changes of the platform do not."""
-    window_start: NonNegative = 0.0
-    """Logs: leave out what was submitted before, s after the first submission; from then on time
-    counts, that of planned changes of the platform too."""
-    window_end: Positive | None = None
-    """Logs: leave out what was submitted from then on, s after the first submission."""
+    window_start: Moment = 0.0
+    """Logs: leave out what was submitted before, s after the first submission, or a date by the
+    log's clock, such as 2003-02-03 or 2003-02-03T08:00; from then on time counts, that of planned
+    changes of the platform too."""
+    window_end: Moment | None = None
+    """Logs: leave out what was submitted from then on, likewise."""
     speeds: dict[str, dict[str, Ratio]] = {}
     """Logs: rates of clusters for the jobs submitted at one, such as {C1 = {C2 = 0.5}}, where they
     are not the platform's; 0: these jobs cannot run there."""

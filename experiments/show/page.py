@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from experiments.show.comparing import compared
 from experiments.show.differences import differences, told_apart
 from experiments.show.labels import scale_of
 from experiments.show.packed import embedded, pack
-from experiments.show.run_data import Floats, Ran
+from experiments.show.run_data import Floats, Ran, common_start
 from experiments.show.words import found, limits
 
 SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
@@ -99,6 +100,7 @@ def page_of(runs: Sequence[Ran]) -> str:
                     _data(ran, str(chart["place"])) for ran, chart in zip(runs, charts, strict=True)
                 ],
                 "distributions": _distributions(runs),
+                **_zero(runs),
             }
         ),
     )  # fmt: skip
@@ -110,7 +112,9 @@ def _provenance(ran: Ran) -> str:
     logs = [workload] if isinstance(workload, str) else workload or []
     of = ", ".join(map(str, logs)) or "synthetic"
     by = f", metasched {summary['version']}" if summary.get("version") else ""
-    return f"{ran.name}: scenario {summary['scenario']}, jobs: {of}, seed {summary['seed']}{by}"
+    start = summary.get("start", "").replace("T", " ")
+    at = f", time 0: {start}, by the clock of the log's site" if start else ""
+    return f"{ran.name}: scenario {summary['scenario']}, jobs: {of}, seed {summary['seed']}{at}{by}"
 
 
 def figures(summary: dict[str, Any]) -> dict[str, str]:
@@ -263,6 +267,12 @@ def _data(ran: Ran, place: str) -> dict[str, Any]:
         "links": names,
         "arrays": {name: pack(values) for name, values in arrays.items()},
     }
+
+
+def _zero(runs: Sequence[Ran]) -> dict[str, float]:
+    """Return what the clock of all runs showed at time 0, s after 1970, if that is known."""
+    start = common_start(runs)
+    return {} if start is None else {"zero": start[0].replace(tzinfo=UTC).timestamp()}
 
 
 def _distributions(runs: list[Ran]) -> list[dict[str, Any]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+LAST_YEAR = 9000
+"""Dates are told up to there."""
 
 
 class Chart(NamedTuple):
@@ -244,3 +249,19 @@ def _parts(rows: list[Row], platform: Platform, where: Path) -> Parts:
                 )
             found.append((at, index[name], count))
     return Parts(*np.array(found, np.int64).reshape(-1, 3).T)
+
+
+def common_start(runs: Sequence[Ran]) -> tuple[datetime, str] | None:
+    """Return what the site's clock showed at time 0 of all runs, and in words which clock that is.
+
+    None if it is not known, or not the same. Dates by it do not jump to and from summer time.
+    """
+    starts = {ran.summary.get("start") for ran in runs}
+    last = max(ran.summary["simulated_s"] for ran in runs)
+    said = starts.pop()
+    if starts or said is None or last > LAST_YEAR * 3.2e7:
+        return None
+    clock = datetime.fromisoformat(said)
+    zone = "the site's clock" if clock.tzinfo is None else str(clock.tzinfo)
+    clock = clock.replace(tzinfo=None)
+    return (clock, zone) if clock.year < LAST_YEAR - last / 3.1e7 else None

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from experiments.show.labels import SLOWED_NOBODY, slowed_nobody
 from experiments.show.numbers import Scale, duration, listed, time_scale
 from experiments.show.plots import styled
-from experiments.show.run_data import Floats, Ran
+from experiments.show.run_data import Floats, Ran, common_start
 from grid.errors import GridError
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ def _gantt(axes: Axes, ran: Ran) -> None:
         axes.axhspan(ground, ground + size, color=IDLE, linewidth=0, zorder=0)
     axes.set_title(f"{ran.name}: {ran.policy}", parse_math=False)
     axes.set_xlabel(f"time, {unit}")
+    _in_dates([axes], [ran], [scale])
     _explain(axes, few=len(chart.job) <= MANY, joined=0 < ran.split.sum() <= JOINED)
 
 
@@ -194,6 +195,7 @@ def _use(axes: list[Axes], runs: Sequence[Ran]) -> None:
     if any(ran.restarted for ran in runs):
         waiting.set_xlim(used.get_xlim())
         used.set_title(THROWN_BACK, fontsize=7)
+    _in_dates(axes, runs, scales)
     _finish(axes, len(runs) > 1)
 
 
@@ -251,6 +253,7 @@ def _links(axes: list[Axes], runs: Sequence[Ran]) -> None:
     saturated.set(ylabel="saturated, % of time", xlabel=time)
     for each in axes:
         each.set_ylim(0, max(1.0, each.get_ylim()[1]))  # of zeros alone: not to a fraction of a %
+    _in_dates(axes, runs, scales)
     _finish(axes, len(curves) > 1)
 
 
@@ -311,6 +314,30 @@ def _clock(runs: Sequence[Ran]) -> tuple[list[float], str]:
         return [scale] * len(runs), f"time, {unit}"
     lengths = f"of {duration(least)} to {duration(most)}"
     return [end / 100 for end in ends], f"time, % of each run ({lengths})"
+
+
+def _in_dates(axes: Sequence[Axes], runs: Sequence[Ran], scales: Sequence[float]) -> None:
+    """Mark axes of times, divided as `_clock` says, by dates if they are those of all runs.
+
+    The last of the axes is the lowest, the only one with a label.
+    """
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num, num2date
+
+    start = common_start(runs)
+    if start is None or len({*scales}) > 1:
+        return
+    zero, day = date2num(start[0]), 86_400.0 / scales[0]
+    low, high = axes[-1].get_xlim()
+    locator = AutoDateLocator(maxticks=8)
+    formatter = ConciseDateFormatter(locator)
+    ticks = np.asarray(locator.tick_values(*(num2date(zero + end / day) for end in (low, high))))
+    labels = np.array(formatter.format_ticks(ticks))
+    places = (ticks - zero) * day
+    seen = (places >= low) & (places <= high)
+    for each in axes:
+        each.set_xticks(places[seen], labels[seen].tolist())
+        each.set_xlim(low, high)
+    axes[-1].set_xlabel(", ".join(filter(None, ("date", formatter.get_offset(), start[1]))))
 
 
 def _unit(runs: Sequence[Ran]) -> Scale:

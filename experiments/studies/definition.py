@@ -77,14 +77,15 @@ def _not_blank(text: str) -> str:
 
 
 def _of_json(value: Any) -> Any:
-    """Refuse what JSON cannot hold: TOML has dates, and numbers that are none."""
+    """Return a value as JSON holds it; refuse others: TOML has times, and numbers that are none."""
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, list | tuple):
         return [_of_json(each) for each in value]
     if isinstance(value, dict):
         return {name: _of_json(each) for name, each in value.items()}
-    if not isinstance(value, str | int | float) or (
-        isinstance(value, float) and not math.isfinite(value)
-    ):
+    known = isinstance(value, str | int | float)
+    if not known or (isinstance(value, float) and not math.isfinite(value)):
         raise PydanticCustomError(
             "value", "accepted: a finite number, a text, true, false, a list or a table"
         )

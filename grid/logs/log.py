@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from grid.errors import WorkloadError
 from grid.jobs import JOB, JobArray
+from grid.logs.calendar import clock_at
 from grid.logs.cleaning import CUT_OFF, NO_ROW, Applied, Rows, clean, needed
 from grid.logs.time_columns import Evaluate, Work
 from grid.workloads.execution_times import ExecutionTimes
@@ -34,9 +35,6 @@ RECORD = np.dtype([(name, JOB[name]) for name in SAID])
 LATEST = 2.5e11
 """The last time that a calendar is asked for, s after 1970: the year 9892."""
 
-SITES_CLOCK = timezone(timedelta(0), "(site's clock)")
-"""Stands for the time zone of a log whose dates are the site's own, where none is named."""
-
 
 @dataclass(frozen=True, eq=False)
 class Log:
@@ -55,7 +53,8 @@ class Log:
     processors : int, optional
         Of the machine.
     start : datetime, optional
-        What its clock showed at time 0, with a time zone, which may be `SITES_CLOCK`.
+        What its clock showed at time 0, with a time zone, which may be
+        `grid.logs.calendar.SITES_CLOCK`.
     sites : tuple of str
         Names of the clusters that origins are indices of.
     rules : mapping of str to sequence of int
@@ -182,7 +181,7 @@ class Log:
             start = None  # it is no clock of ours
         if self.from_first:
             jobs["arrival"] -= zero
-            start = None if start is None else start + timedelta(seconds=zero)
+            start = None if start is None else clock_at(start, zero)
         return Table(
             jobs,
             applied.cleaning(jobs),

@@ -15,10 +15,11 @@ import numpy as np
 from grid.errors import WorkloadError
 from grid.foreign import quoted
 from grid.jobs import LONGEST
+from grid.logs.calendar import SITES_CLOCK
 from grid.logs.cleaning import NO_ROW
 from grid.logs.fields import are_numbers, numbered, placed
 from grid.logs.files import opened_lines
-from grid.logs.log import RECORD, SITES_CLOCK, Log
+from grid.logs.log import RECORD, Log
 from grid.logs.pipes import SEPARATOR, fields, records
 
 MOST_COLUMNS = 1000

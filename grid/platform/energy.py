@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from grid.errors import GridError
 from grid.foreign import plain, quoted
+from grid.logs.calendar import parsed, read, seconds_until
 from grid.logs.files import number
 from grid.names import meant
 from grid.settings import Checked, setting
@@ -59,8 +60,8 @@ class EnergySettings(Checked):
     )
     price: float | str | dict[str, float | str] = setting(
         {},
-        "What a kilowatt-hour costs: a number, a CSV file of columns time (s) and value, or a "
-        "table of these by cluster; none: no cost is told.",
+        "What a kilowatt-hour costs: a number, a CSV file of columns time (s, or dates) and value, "
+        "or a table of these by cluster; none: no cost is told.",
         unit="1/kWh",
         least=-MOST,
         most=MOST,
@@ -80,9 +81,11 @@ class Series:
     Parameters
     ----------
     values : sequence of float
-        In each step, from time 0 on.
+        In each step.
     step : float
         s.
+    ahead : float
+        How long before time 0 the first of them begins, s.
 
     Examples
     --------
@@ -93,9 +96,9 @@ class Series:
     [180000.0, 900000.0, 1620000.0]
     """
 
-    def __init__(self, values: Sequence[float], step: float) -> None:
+    def __init__(self, values: Sequence[float], step: float, ahead: float = 0.0) -> None:
         self._values = np.asarray(values, np.float64)
-        self.step = step
+        self.step, self.ahead = step, ahead
         self._until = np.concatenate(([0.0], np.cumsum(self._values) * step))
 
     @property
@@ -110,11 +113,11 @@ class Series:
 
     def at(self, time: float) -> float:
         """Return the number at a time, s."""
-        return float(self._values[int(time // self.step) % len(self._values)])
+        return float(self._values[int((time + self.ahead) // self.step) % len(self._values)])
 
     def integral(self, times: Floats) -> Floats:
-        """Return the integral of the number from time 0 to each of some times, s."""
-        rounds, rest = np.divmod(times, self.length)
+        """Return the integral of the number up to each of some times, s, from its first step."""
+        rounds, rest = np.divmod(times + self.ahead, self.length)
         place = np.minimum((rest // self.step).astype(np.int64), len(self._values) - 1)
         part = self._until[place] + (rest - place * self.step) * self._values[place]
         found: Floats = rounds * self._until[-1] + part
@@ -140,8 +143,17 @@ class Power(NamedTuple):
     carbon: Series | None
 
 
-def powers(settings: EnergySettings, clusters: Sequence[str]) -> tuple[Power, ...] | None:
+def powers(
+    settings: EnergySettings, clusters: Sequence[str], start: str = ""
+) -> tuple[Power, ...] | None:
     """Return the electricity of each cluster; None if no watts are given.
+
+    Parameters
+    ----------
+    settings : EnergySettings
+    clusters : sequence of str
+    start : str
+        What a clock shows at time 0 (`grid.logs.calendar.written`), "" if that is not known.
 
     Raises
     ------
@@ -159,7 +171,7 @@ def powers(settings: EnergySettings, clusters: Sequence[str]) -> tuple[Power, ..
         for name in ("idle_watts", "busy_watts", *SERIES)
     }
     for name in SERIES:
-        columns[name] = [_series(name, each, known) for each in columns[name]]
+        columns[name] = [_series(name, each, known, start) for each in columns[name]]
     idle = [0.0 if each is None else each for each in columns["idle_watts"]]
     rest = (columns["busy_watts"], columns["price"], columns["carbon"])
     return tuple(Power(*each) for each in zip(idle, *rest, strict=True))
@@ -179,30 +191,32 @@ def _of_each(name: str, given: Any, clusters: Sequence[str]) -> list[Any]:
     return [given.get(cluster) for cluster in clusters]
 
 
-def _series(name: str, given: Any, known: dict[str, Series]) -> Series | None:
+def _series(name: str, given: Any, known: dict[str, Series], start: str) -> Series | None:
     if given is None or isinstance(given, (int, float)):
         return None if given is None else Series([float(given)], 3600.0)
     if given not in known:
-        known[given] = read_series(given, name)
+        known[given] = read_series(given, name, start)
     series = known[given]
     if name == "carbon" and series.least < 0:
         raise GridError(f"{name}: {given}: found a value below 0; accepted: g/kWh from 0")
     return series
 
 
-def read_series(path: str | os.PathLike[str], name: str) -> Series:
-    """Read a series from a CSV file, whose times are at even steps from 0 on.
+def read_series(path: str | os.PathLike[str], name: str, start: str = "") -> Series:
+    """Read a series from a CSV file, whose times are at even steps from 0 on, or dates.
 
     Parameters
     ----------
     path : path
     name : str
         Of the setting that names it: begins messages.
+    start : str
+        As of `powers`.
 
     Raises
     ------
     GridError
-        If it cannot be read, has a gap, or a cell is no number.
+        If it cannot be read, has a gap, a cell is no number, or dates do not tell of time 0.
     """
     where = f"{name}: {path}"
     try:
@@ -212,6 +226,7 @@ def read_series(path: str | os.PathLike[str], name: str) -> Series:
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     times: list[float] = []
     values: list[float] = []
+    ahead: float | None = None
     try:
         header = [cell.strip() for cell in next(rows, [])]
         if header != [*COLUMNS]:
@@ -224,7 +239,13 @@ def read_series(path: str | os.PathLike[str], name: str) -> Series:
                 continue
             if len(cells) != len(COLUMNS):
                 raise GridError(f"{place}: found {len(cells)} cells; accepted: {len(COLUMNS)}")
-            time, value = (_cell(cell, place) for cell in cells)
+            since = _since(cells[0].strip(), start, place)
+            if not times and since is not None:
+                ahead = -since
+            if (since is None) != (ahead is None):
+                raise GridError(f"{place}: found {quoted(cells[0])}; accepted: dates, or seconds")
+            time = _cell(cells[0], place) if since is None or ahead is None else since + ahead
+            value = _cell(cells[1], place)
             _check_step(times, time, place)
             times.append(time)
             values.append(value)
@@ -232,7 +253,30 @@ def read_series(path: str | os.PathLike[str], name: str) -> Series:
         raise GridError(f"{where}:{rows.line_num}: {error}; accepted: cells and commas") from None
     if not values:
         raise GridError(f"{where}: found no row; accepted: one at least")
-    return Series(values, times[1] if len(times) > 1 else 3600.0)
+    series = Series(values, times[1] if len(times) > 1 else 3600.0, ahead or 0.0)
+    if not 0 <= series.ahead < series.length:
+        raise GridError(
+            f"{where}: found no value for time 0 of the run, {start}; accepted: dates around it, "
+            "or seconds"
+        )
+    return series
+
+
+def _since(cell: str, start: str, place: str) -> float | None:
+    """Return how long after time 0 the date in a cell is, s; None if it is none."""
+    try:
+        parsed(cell)
+    except ValueError:
+        return None
+    if not start:
+        raise GridError(
+            f"{place}: found {quoted(cell)}; accepted: seconds, for it is not known when the run "
+            "begins: its jobs are not those of a log with dates, or arrivals are scaled"
+        )
+    try:
+        return seconds_until(cell, read(start))
+    except ValueError as error:
+        raise GridError(f"{place}: found {quoted(cell)}; accepted: {error}") from None
 
 
 def _cell(cell: str, place: str) -> float:

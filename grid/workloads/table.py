@@ -12,6 +12,7 @@ import numpy as np
 
 from grid.errors import WorkloadError
 from grid.jobs import ANYWHERE, JOB, LONGEST, ORDERED, SHORTEST_RUN, TOTAL, WIDEST, JobArray
+from grid.logs.calendar import written
 from grid.logs.cleaning import Applied
 from grid.workloads.execution_times import ExecutionTimes
 from grid.workloads.source import CHUNK, Cleaning
@@ -42,6 +43,8 @@ class Stated(NamedTuple):
         Parameters that these jobs give no occasion for.
     raised : mapping of str to (int, int, int)
         As of `Table`.
+    start : str
+        What the site's clock showed at time 0 (`grid.logs.calendar.written`), "" if not known.
     """
 
     components: int = 0
@@ -55,6 +58,7 @@ class Stated(NamedTuple):
     timed: bool = False
     unread: tuple[str, ...] = ()
     raised: Mapping[str, tuple[int, int, int]] = MappingProxyType({})
+    start: str = ""
 
 
 NOTHING = Stated()
@@ -197,6 +201,7 @@ class Table:
             timed=self.times is not None,
             unread=self.unread,
             raised=self.raised,
+            start="" if self.start is None else written(self.start),
         )
 
     def chunks(self) -> Iterator[JobArray]:

@@ -3,7 +3,7 @@
 async function main() {
   document.querySelectorAll("table.sortable").forEach(sortable);
   const told = JSON.parse(document.getElementById("data").textContent);
-  const page = { charts: [], curves: [], distributions: [] };
+  const page = { charts: [], curves: [], distributions: [], zero: told.zero };
   for (const each of told.distributions || []) {
     for (const series of each.series) series.quantiles = await unpack(series.quantiles);
     const root = document.getElementById(each.place);
@@ -29,11 +29,11 @@ async function main() {
 async function runs(told, page) {
   for (const run of told) Object.assign(run, await unpackAll(run.arrays));
   const ends = told.flatMap((run) => [run.from, run.to]);
-  const view = new View(Math.min(...ends), Math.max(...ends));
+  const view = new View(Math.min(...ends), Math.max(...ends), page.zero);
   page.view = view;
   const shown = document.getElementById("shown");
   view.show(shown, () => {
-    shown.textContent = `Charts show ${exact(view.low)} to ${exact(view.high)}`;
+    shown.textContent = `Charts show ${view.told(view.low)} to ${view.told(view.high)}`;
   });
   for (const run of told) {
     page.charts.push(new Gantt(document.getElementById(run.place), run, view));

@@ -6,7 +6,9 @@ const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10
 const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 
 class View {
-  constructor(first, last) {
+  // `zero`: what a clock showed at time 0, s after 1970, if ticks are dates.
+  constructor(first, last, zero) {
+    this.zero = zero;
     this.first = first;
     this.last = last > first ? last : first + 1;
     this.low = this.first;
@@ -64,6 +66,11 @@ class View {
     for (const chart of this.charts) chart.draw();
   }
 
+  told(time) {
+    if (this.zero === undefined) return exact(time);
+    return new Date(1000 * (this.zero + time)).toISOString().slice(0, 19).replace("T", " ");
+  }
+
   ticks(width) {
     const span = this.high - this.low;
     const wanted = span / Math.max(2, width / 90);
@@ -73,11 +80,23 @@ class View {
     const [size, unit] = UNITS.find(([each]) => step >= each && step % each === 0) || [1, "s"];
     const digits = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));
     const found = [];
-    for (let k = Math.ceil(this.low / step); k * step <= this.high; k++) {
-      found.push([k * step, `${((k * step) / size).toFixed(digits)} ${unit}`]);
+    const ahead = this.zero === undefined ? 0 : this.zero % step; // ticks are at whole hours, days
+    for (let k = Math.ceil((this.low + ahead) / step); k * step - ahead <= this.high; k++) {
+      const time = k * step - ahead;
+      const label = this.zero === undefined
+        ? `${(time / size).toFixed(digits)} ${unit}` : date(this.zero + time, step);
+      found.push([time, label]);
     }
     return found;
   }
+}
+
+// A date as a tick tells it, with as much as tells it from the next.
+function date(seconds, step) {
+  const told = new Date(1000 * seconds).toISOString();
+  if (step % 86400 === 0) return told.slice(0, 10);
+  if (step % 60 === 0) return told.slice(5, 16).replace("T", " ");
+  return told.slice(11, step < 1 ? 23 : 19);
 }
 
 function roundStep(wanted) {

@@ -99,7 +99,7 @@ def test_parameters_are_as_they_would_be_run():
 def test_every_parameter_has_a_group():
     assert {*GROUPS} <= {*Parameters.model_fields}
     groups = groups_of(type(Scenario.load("quickstart").parameters))
-    declared = {"co-allocation", "order of jobs", "OAS", "distance", "TITAN", "A4"}
+    declared = {"co-allocation", "order of jobs", "OAS", "distance", "energy", "TITAN", "A4"}
     assert {*groups.values()} == {*GROUPS.values(), *declared}
 
 

@@ -149,6 +149,7 @@ def test_tables_fit_80_columns_whatever_the_numbers(result):
             cluster_messages=[{"sent": 10**9, "received": 10**9}] * 30,
             restarts=10**9,
             cluster_losses=[{"restarts": 10**9, "lost_work": 1e15}] * 30,
+            energy=[{"energy_kwh": 1e9, "cost": 1e9, "co2_kg": 1e9}] * 30,
         )
         lines = [line.rstrip() for line in printed(wide).splitlines()]
         assert max(map(len, lines)) <= 80

@@ -78,7 +78,7 @@ BAD = [
         "policies.0.global: missing; accepted: the name of a global scheduler, such as 'home'",
     ),
     ('scenario = "quickstart"', "", "scenario: missing; accepted: the name of a scenario or its"),
-    ("[0.4, 0.9]", "[2024-01-01]", "vary.load.0: found 2024-01-01; accepted: a finite number"),
+    ("[0.4, 0.9]", "[2024-01-01]", "vary: load: found '2024-01-01'; accepted: a number"),
     ("[0.4, 0.9]", "[inf]", "vary.load.0: found inf; accepted: a finite number"),
     ("jobs = 150", "jobs = 07:00:00", "study.toml: set.jobs: found 07:00:00; accepted: a finite"),
     ("seed = 3", "seed = " + "9" * 4301, "study.toml: found a number of thousands of digits"),

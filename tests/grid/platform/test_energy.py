@@ -30,6 +30,58 @@ def test_an_integral_is_the_sum_over_steps(values, step, begin, length):
     assert last - first == pytest.approx(math.fsum(parts), rel=1e-9, abs=1e-3)
 
 
+def test_a_series_that_began_before_is_the_same_later():
+    from_0, before = Series([1.0, 5.0, 3.0], 10.0), Series([1.0, 5.0, 3.0], 10.0, ahead=14.0)
+    times = np.linspace(0.0, 95.0, 39)
+    assert [before.at(time) for time in times] == [from_0.at(time + 14.0) for time in times]
+    over = before.integral(times) - before.integral(np.zeros(1))
+    later = from_0.integral(times + 14.0) - from_0.integral(np.array([14.0]))
+    assert over == pytest.approx(later)
+
+
+DATES = "time,value\n2003-03-30T00:00+01:00,1\n2003-03-30T03:00+02:00,2\n2003-03-30T04:00Z,3\n"
+
+
+def test_dates_of_a_series_are_instants(tmp_path):
+    path = tmp_path / "carbon.csv"
+    path.write_text(DATES.replace("04:00Z", "03:00Z"))
+    series = read_series(path, "carbon", "2003-03-30T00:30:00+01:00")
+    assert (series.step, series.ahead, series.length) == (7200.0, 1800.0, 21600.0)
+    assert [series.at(hour * 3600.0) for hour in (0, 1, 2, 3.5, 5, 6)] == [1, 1, 2, 3, 3, 1]
+    path.write_text("time,value\n2003-03-30,1\n2003-03-31,2\n")  # of the clock at time 0
+    for clock in ("2003-03-31T06:00:00", "2003-03-31T06:00:00+05:30"):
+        assert read_series(path, "carbon", clock).at(0.0) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "told"),
+    [
+        (DATES, "2003-03-30T00:00:00+01:00", ":4: time is 18000; accepted: 14400, for times are"),
+        (DATES, "", ":2: found '2003-03-30T00:00+01:00'; accepted: seconds, for it is not known"),
+        (DATES, "2003-03-30T00:00:00", ":2: found '2003-03-30T00:00+01:00'; accepted: a date with"),
+        (
+            "time,value\n2003-03-30,1\n",
+            "2003-03-29T23:00:00+01:00",
+            "time 0 of the run, 2003-03-29",
+        ),
+        (
+            "time,value\n2003-03-30,1\n",
+            "2003-03-30T01:00:00+01:00",
+            "time 0 of the run, 2003-03-30",
+        ),
+        ("time,value\n2003-03-30,1\n3600,1\n", "2003-03-30T00:00:00", ":3: found '3600'; accepted"),
+        ("time,value\n0,1\n2003-03-30,1\n", "2003-03-30T00:00:00", ":3: found '2003-03-30'; acce"),
+    ],
+)
+def test_dates_that_do_not_tell_of_the_run_are_refused(text, start, told, tmp_path):
+    path = tmp_path / "carbon.csv"
+    path.write_text(text)
+    with pytest.raises(GridError) as caught:
+        read_series(path, "carbon", start)
+    assert str(caught.value).startswith(f"carbon: {path}:")
+    assert told in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
