@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC
 from functools import cache
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from experiments.show import labels
 from experiments.show.comparing import compared
 from experiments.show.differences import differences, told_apart
 from experiments.show.labels import scale_of
+from experiments.show.numbers import counted, number
 from experiments.show.packed import embedded, pack
 from experiments.show.run_data import Floats, Ran, common_start
 from experiments.show.words import found, limits
@@ -150,6 +151,8 @@ CLUSTER_NUMBERS = (
 )
 LINK_NUMBERS = ("mean_demand", "saturated")
 
+USER_NUMBERS = ("jobs", "work", "mean_wait", "mean_bounded_slowdown")
+
 OF_CLUSTERS = (
     "A job that is split counts on each of its clusters. Utilization is over the time of the whole "
     "run; makespan and own idle-time are from a cluster's own first start to its own last finish, "
@@ -181,7 +184,26 @@ def _tables(runs: list[Ran]) -> list[Table]:
                 "A link has the name of the node that it joins to the centre.",
             )
         )
-    return tables
+    return [*tables, *_users(runs)]
+
+
+def _users(runs: list[Ran]) -> Iterator[Table]:
+    """Yield the users who used most, if jobs name some, and how unequally all were served."""
+    several = len(runs) > 1
+    rows, notes = [], []
+    for ran in (ran for ran in runs if "users" in ran.summary):
+        users, metrics = ran.summary["users"], ran.summary["metrics"]
+        rows += [([ran.name, str(row["user"])][not several :], row) for row in users["largest"]]
+        ginis = [metrics.get(name) for name in ("gini_wait", "gini_slowdown")]
+        waits, slowdowns = ("not defined" if of is None else number(of) for of in ginis)
+        notes.append(
+            f"{f'{ran.name}: ' if several else ''}{len(users['largest'])} of "
+            f"{counted(users['count'], 'user')}, by the work of their jobs; Gini coefficients of "
+            f"all users: of mean waits {waits}, of mean slowdowns {slowdowns} (0: all alike)."
+        )
+    if rows:
+        heads = ["run", "user"][not several :]
+        yield _table("Users", heads, rows, USER_NUMBERS, " ".join(notes))._replace(open=False)
 
 
 def _parameters(runs: list[Ran]) -> list[Table]:

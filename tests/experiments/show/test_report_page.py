@@ -315,3 +315,19 @@ def test_replications_are_advised_where_they_tell_something():
     assert "Replications do (metasched run ... --replications 10)" in told(None)
     assert "Replications do" not in told("mine.swf")
     assert "windows of a study" in told("mine.swf")
+
+
+def test_users_are_told_with_how_unequal_they_are(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("arrival,size,runtime,user\n0,1,60,7\n0,1,60,8\n0,1,60,7\n")
+    words = "run", "site", "--workload", log, "--set", "nodes=1", "--local", "fcfs"
+    for name in ("a", "b"):
+        call(*words, "--out", tmp_path / name)
+    page = tmp_path / "page.html"
+    call("report", tmp_path / "a", "-o", page)
+    # Waits of user 7 are 0 and 120 s, that of user 8 is 60 s: means are alike.
+    text = " ".join(page.read_text().split())
+    assert "2 of 2 users, by the work of their jobs" in text
+    assert "all users: of mean waits 0, of mean slowdowns 0 (0: all alike)" in text
+    call("report", tmp_path / "a", tmp_path / "b", "-o", page)
+    assert "b: 2 of 2 users" in page.read_text()
