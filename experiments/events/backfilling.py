@@ -55,7 +55,11 @@ class Backfilling:
             return
         if landed is not None:
             others = len(around.waiting[where]) > 1
-            if others and self._local in _LOCAL and around.free[where] >= size:
+            if self._local == "recorded" and around.free[where] >= size:
+                self._told = (
+                    "enough were free meanwhile, but recorded starts it when it did in truth"
+                )
+            elif others and self._local in _LOCAL and around.free[where] >= size:
                 why = f"{self._local} starts no job {_LOCAL[self._local]}"
                 self._told = f"enough were free meanwhile, but {why}"
         elif self._selection in _GLOBAL and self._job in islice(around.asking, 1, None):

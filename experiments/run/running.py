@@ -73,6 +73,8 @@ class Display:
         GridError
             If there is no such job, the pace is none, or no dashboard is shown.
         """
+        if not isinstance(self.live, bool | None):
+            raise GridError(f"live: found {quoted(self.live)}; accepted: True, False or None")
         if self.follow is not None:
             from experiments.live.following import check_number
 
@@ -181,6 +183,8 @@ def run(
         None if out is None else os.fspath(out),
         scenario.logs,
     )
+    if not isinstance(saving, Saving | None):
+        raise GridError(f"saving: found {quoted(saving)}; accepted: a Saving, or None")
     model = scenario.model(seed)
     scenario = scenario.as_run(model)
     display = Display(live, pace, follow, watch).checked(model)

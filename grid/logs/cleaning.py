@@ -20,6 +20,7 @@ NO_WAIT = f"no recorded wait{DROPPED}"
 REQUESTED_SIZE = "no allocated processors: requested processors taken"
 ZERO_RUNTIME = "run time 0: counted as 1 s"
 LOW_REQUEST = "requested time below the run time: raised to it"
+EARLY_DEADLINE = "deadline before the arrival: kept"
 KILLED = "run time above the requested time: cut to it"
 NUMBER_AGAIN = "job number used before: kept"
 NUMBER_SHARED = "job number used at another site: kept"
@@ -246,4 +247,5 @@ def clean(
     low = jobs["requested_time"] < jobs["runtime"]
     count(LOW_REQUEST, kept[low])
     jobs["requested_time"][low] = jobs["runtime"][low]
+    count(EARLY_DEADLINE, kept[jobs["deadline"] < jobs["arrival"]])
     return jobs, rules

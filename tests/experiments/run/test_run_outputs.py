@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import metasched
+from grid.errors import GridError
 from tests.experiments.commands import call
 
 QUICK = ["--set", "jobs=40"]
@@ -36,6 +38,19 @@ def test_a_workload_is_not_written_over(words, tmp_path, monkeypatch):
         path = "jobs.csv" if words[1] == "." else words[1]
         assert f"metasched: {path}: found a file that is read; accepted: another" in got.stderr
         assert log.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"live": "x"}, "live: found 'x'; accepted: True, False or None"),
+        ({"saving": 5}, "saving: found 5; accepted: a Saving, or None"),
+    ],
+)
+def test_what_run_cannot_be_told_is_refused(given, told):
+    with pytest.raises(GridError) as caught:
+        metasched.run("quickstart", **given)
+    assert str(caught.value) == told
 
 
 # Clusters -----------------------------------------------------------------------------------------

@@ -241,3 +241,15 @@ def test_an_unknown_service_is_refused():
     jobs = Table(table([(0, 1, 1, 0)]))
     with pytest.raises(GridError, match="service: found 'timely'; accepted: head, fpfs, "):
         GridModel(Platform.star([4]), jobs, DynamicLeastLoadScheduler, Strange)
+
+
+def test_explain_says_that_it_waits_for_its_recorded_start(tmp_path):
+    log = tmp_path / "was.csv"
+    log.write_text("arrival,size,runtime,recorded_wait,deadline\n0,1,60,0,100\n5,2,60,55,2\n")
+    out = tmp_path / "r"
+    words = "--workload", log, "--local", "recorded", "--set", "nodes=4", "--out", out
+    got = call("run", "site", *words, "--events", out / "events.jsonl")
+    assert "1: deadline before the arrival: kept" in got.stdout
+    assert "enough were free meanwhile, but recorded starts it when it did in truth" in (
+        call("explain", out, "2").stdout
+    )
