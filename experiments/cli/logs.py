@@ -165,15 +165,23 @@ def _refuse_scenario(path: str) -> None:
 @click.argument("out", type=PLACE, metavar="OUT")
 @click.option("--from", "from_", metavar="NAME", help="Format of IN (default: as it looks).")
 @click.option("--to", metavar="NAME", help="Format of OUT (default: by the end of its name).")
+@click.option(
+    "--anonymise", is_flag=True, help="Leave out names of users and applications, and the date."
+)
 @_SPEED
-def convert(given: str, out: str, from_: str | None, to: str | None, speed: float | None) -> None:
+def convert(
+    given: str, out: str, from_: str | None, to: str | None, anonymise: bool, speed: float | None
+) -> None:
     """Write the usable jobs of IN to OUT in another format.
 
     Formats are swf, batsim, csv and parquet, and of IN also gwf and sacct. The names of packed
     files end in .gz, .bz2 or .xz. A file that is there is replaced, unless it is IN.
     """
+    from dataclasses import replace
+
     from rich.console import Console
 
+    from experiments.logs.anonymous import TOLD, anonymous
     from experiments.logs.converting import format_to_write, lost, table_for, write
     from experiments.logs.listing import print_cleaning
     from experiments.show.numbers import counted
@@ -185,11 +193,13 @@ def convert(given: str, out: str, from_: str | None, to: str | None, speed: floa
     with telling(f"converting {given}"):
         log = read(Path(given), from_, speed=speed)
         table = table_for(log, format_)
+        if anonymise:
+            log, table = replace(log, numbered=()), anonymous(table)
         write(Path(out), format_, table)
     console = Console()
     title = FORMATS[format_].title
     told = f"{plain(out, 200)}: {counted(table.count, 'job')}, {title}"
     console.print(told, markup=False, highlight=False, soft_wrap=True)
     print_cleaning(table.cleaning, console)
-    for words in lost(log, table, format_):
+    for words in (*(TOLD if anonymise else ()), *lost(log, table, format_)):
         click.echo(f"metasched: {words}", err=True)

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from experiments.logs.character import Character, Distribution
@@ -346,3 +347,27 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch):
     lines = shown.split("\n\n", 1)[1].splitlines()
     assert len(lines) > 20
     assert set(lines) - printed == {"..."}
+
+
+def test_an_anonymous_log_has_the_same_jobs_and_no_names(tmp_path):
+    log, out = tmp_path / "log.csv", tmp_path / "out.csv"
+    rows = [
+        f"{10 + 5 * j},{1 + j % 3},{60 + j},user{j % 4},app{j % 5},{90 + 5 * j}" for j in range(40)
+    ]
+    log.write_text("\n".join(["arrival,size,runtime,user,application,deadline", *rows]) + "\n")
+    got = call("convert", log, out, "--anonymise")
+    assert got.exit_code == 0, got.output
+    assert "users and applications: numbered at random" in got.stderr
+    assert "as they first come" not in got.stderr
+    before, after = (pd.read_csv(path) for path in (log, out))
+    assert after["job"].tolist() == list(range(1, 41))
+    for name in ("arrival", "deadline"):
+        assert (after[name] == before[name] - 10).all()
+    for name, count in (("user", 4), ("application", 5)):
+        pairs = set(zip(before[name], after[name], strict=True))
+        assert len(pairs) == count
+        assert {number for _, number in pairs} == set(range(count))
+    sizes = tmp_path / "sizes.csv"
+    sizes.write_text("arrival,size,application,problem_size\n0,1,jacobi,100\n")
+    got = call("convert", sizes, out, "--anonymise")
+    assert (got.exit_code, "--anonymise: found jobs with problem sizes" in got.stderr) == (2, True)
