@@ -352,7 +352,8 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch):
 def test_an_anonymous_log_has_the_same_jobs_and_no_names(tmp_path):
     log, out = tmp_path / "log.csv", tmp_path / "out.csv"
     rows = [
-        f"{10 + 5 * j},{1 + j % 3},{60 + j},user{j % 4},app{j % 5},{90 + 5 * j}" for j in range(40)
+        f"{10 + 5 * j},{1 + j % 3},{60 + j},{700 + j % 4},{40 + j % 5},{90 + 5 * j}"
+        for j in range(40)
     ]
     log.write_text("\n".join(["arrival,size,runtime,user,application,deadline", *rows]) + "\n")
     got = call("convert", log, out, "--anonymise")
