@@ -369,6 +369,6 @@ def test_an_anonymous_log_has_the_same_jobs_and_no_names(tmp_path):
         assert len(pairs) == count
         assert {number for _, number in pairs} == set(range(count))
     sizes = tmp_path / "sizes.csv"
-    sizes.write_text("arrival,size,application,problem_size\n0,1,jacobi,100\n")
+    sizes.write_text("arrival,size,runtime,application,problem_size\n0,1,60,jacobi,100\n")
     got = call("convert", sizes, out, "--anonymise")
     assert (got.exit_code, "--anonymise: found jobs with problem sizes" in got.stderr) == (2, True)
