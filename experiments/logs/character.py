@@ -234,12 +234,16 @@ def hours_of(table: Table) -> npt.NDArray[np.int64]:
     By the log's clock, summer time included; if it names no time from time 0 on, which is the
     first arrival where a log's times are counted from there.
     """
-    arrival = table.jobs["arrival"]
-    hours: npt.NDArray[np.int64]
+    arrival: npt.NDArray[Any] = table.jobs["arrival"]
+    clock = clock_of(table)
+    hours = (arrival // 3600) % 24 if clock is None else clock.hour.to_numpy()
+    return hours.astype(np.int64)
+
+
+def clock_of(table: Table) -> pd.DatetimeIndex | None:
+    """Return what the log's clock showed at each arrival, None if that is not known."""
     if table.start is None:
-        hours = (arrival // 3600).astype(np.int64) % 24
-    else:
-        seconds = np.floor(arrival + table.start.timestamp()).astype(np.int64)
-        clock = pd.DatetimeIndex(seconds.astype("datetime64[s]"), tz="UTC")
-        hours = clock.tz_convert(table.start.tzinfo).hour.to_numpy().astype(np.int64)
-    return hours
+        return None
+    seconds = np.floor(table.jobs["arrival"] + table.start.timestamp()).astype(np.int64)
+    clock = pd.DatetimeIndex(seconds.astype("datetime64[s]"), tz="UTC")
+    return clock.tz_convert(table.start.tzinfo)

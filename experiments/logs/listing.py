@@ -123,8 +123,11 @@ def print_waits(waits: Waits, console: Console) -> None:
     clock = "the log's clock" if waits.table.start is not None else "hours, modulo 24"
     for title, first, parts in (
         (f"Mean wait by hour of arrival ({clock})", "hours", waits.by_hour),
+        ("Mean wait by time of the week", "arrival", waits.by_weekday),
         ("Mean wait by size", "processors", waits.by_size),
     ):
+        if not parts:
+            continue
         _title(console, f"\n{title}")
         table = _table(first, "jobs", *names)
         for part, (jobs, of) in parts.items():

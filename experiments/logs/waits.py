@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.registry import local_scheduler
-from experiments.logs.character import hours_of
+from experiments.logs.character import clock_of, hours_of
 from experiments.scenario.recorded import ROUNDING
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.progress import SweepProgress
@@ -28,6 +28,10 @@ QUANTILES = {"median": 50, "90 %": 90, "99 %": 99}
 """Of waits, by name, in percent."""
 HOURS = 4
 """Hours of the day that are told together."""
+WORKING = (8, 18)
+"""Working hours, from and until."""
+SATURDAY = 5
+"""By the calendar of pandas, whose week begins with Monday, 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +147,17 @@ class Waits:
         return self._means(part, names)
 
     @cached_property
+    def by_weekday(self) -> dict[str, tuple[int, dict[str, float]]]:
+        """Jobs of working hours, other hours of weekdays and weekends; none without dates."""
+        clock = clock_of(self.table)
+        if clock is None:
+            return {}
+        hour, weekend = clock.hour.to_numpy(), clock.day_of_week.to_numpy() >= SATURDAY
+        first, last = WORKING
+        part = np.where(weekend, 2, np.where((hour >= first) & (hour < last), 0, 1))
+        return self._means(part, [f"weekdays {first}-{last}", "weekdays, rest", "weekends"])
+
+    @cached_property
     def by_size(self) -> dict[str, tuple[int, dict[str, float]]]:
         """Jobs of 1, 2, 3-4, 5-8, ... processors, likewise."""
         group = np.ceil(np.log2(self.table.jobs["size"])).astype(np.int64)
@@ -172,6 +187,7 @@ class Waits:
             "waits": self.rows,
             "agreement": self.agreement,
             "by_hour": {name: {"jobs": n} | of for name, (n, of) in self.by_hour.items()},
+            "by_weekday": {name: {"jobs": n} | of for name, (n, of) in self.by_weekday.items()},
             "by_size": {name: {"jobs": n} | of for name, (n, of) in self.by_size.items()},
         }
 

@@ -104,3 +104,23 @@ def test_a_log_without_waits_and_jobs_that_do_not_fit(tmp_path):
     assert "without 1 job that the machine cannot hold" not in shown
     assert "on 9 processors, those of the largest job" in shown
     assert found["agreement"]["easy"]["correlation"] is None
+
+
+def test_working_hours_are_those_of_the_logs_clock(tmp_path):
+    # Friday, 28 March 2003, 7:30 in Stockholm; summer time begins on Sunday.
+    log, hours = tmp_path / "log.swf", (0, 1, 10, 11, 24, 71.5, 72)
+    head = ["; UnixStartTime: 1048833000", "; TimeZoneString: Europe/Stockholm", "; MaxProcs: 4"]
+    lines = [
+        f"{n} {round(3600 * hour)} {n} 60 1 -1 -1 1 60 -1 1 1 -1 -1 -1 -1 -1 -1"
+        for n, hour in enumerate(hours, 1)
+    ]
+    log.write_text("\n".join([*head, *lines]) + "\n")
+    found = told(log, "--simulate", "fcfs")["by_weekday"]
+    # 7:30, 8:30, 17:30 and 18:30 of Friday, 7:30 of Saturday, 8:00 and 8:30 of Monday.
+    assert {name: each["jobs"] for name, each in found.items()} == {
+        "weekdays 8-18": 4,
+        "weekdays, rest": 2,
+        "weekends": 1,
+    }
+    assert found["weekdays, rest"]["recorded"] == pytest.approx((1 + 4) / 2)
+    assert "time of the week" in call("inspect", log, "--simulate", "fcfs").stdout
