@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from datetime import date, time
 
 LONGEST_LINE = 289
 """Characters of a message: 300 on the terminal, where the name of the program stands before it."""
@@ -31,7 +32,7 @@ def plain(text: str, most: int = LONGEST_VALUE) -> str:
 
 
 def quoted(value: object, most: int = LONGEST_VALUE) -> str:
-    """Return a value as Python spells it, on one line and cut where it is long.
+    """Return a value as Python spells it, dates as TOML does, on one line, cut where it is long.
 
     Examples
     --------
@@ -40,6 +41,8 @@ def quoted(value: object, most: int = LONGEST_VALUE) -> str:
     >>> quoted([1.5, None, "C1"]), quoted(10**5000)
     ("[1.5, None, 'C1']", 'an integer of 5,001 digits')
     """
+    if isinstance(value, date | time):
+        return str(value)
     if isinstance(value, str):
         return _noted(repr(_middle(value, most)), value, most)
     return _middle(_escaped(_Short(most).repr(value)), most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import keyword
 import sys
 from pathlib import Path
@@ -82,5 +83,6 @@ def _check_name(name: str, of_class: str) -> None:
         raise GridError(
             f"NAME: found {quoted(name)}; accepted: that of a module, such as my_policy"
         )
-    if name in sys.stdlib_module_names or name in OURS or of_class in BASES:
+    there = name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None
+    if there or name in OURS or of_class in BASES:
         raise GridError(f"NAME: found {name}, which there is already; accepted: another one")

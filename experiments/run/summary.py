@@ -50,7 +50,7 @@ def summary_of(result: RunTotals) -> dict[str, Any]:
         ``classes`` if deadlines were drawn from service classes (`RunTotals.classes`);
         ``users`` if jobs name them (their ``count``, and of the ``largest``, those who used most,
         a row each: `grid.metrics.fairness.Users.table`);
-        ``start``, what the clock of a log's site showed at time 0, if that is known and arrivals
+        ``start``, what a log's clock showed at time 0, if that is known and arrivals
         are not scaled;
         `Scenario.to_dict` and ``version``, which say what ran; ``cleaning`` if records of a log
         were cleaned, ``unfinished`` and ``interrupted`` if so, ``why_unfinished`` where jobs are,

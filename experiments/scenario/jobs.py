@@ -204,7 +204,9 @@ def _from_log(
 ) -> tuple[Table, Duration]:
     jobs, cleaning = table.jobs, table.cleaning
     clock = table.start
-    begin, end = window_of(table, parameters.window_start, parameters.window_end, _named(source))
+    one = str(source) if isinstance(source, (str, Path)) else ""
+    asked = parameters.window_start, parameters.window_end
+    begin, end = window_of(jobs["arrival"], clock, *asked, one)
     if begin != 0 or end < math.inf:
         zero = float(jobs["arrival"][0]) + begin
         jobs = window(jobs, max(begin, 0.0), end)
@@ -230,10 +232,6 @@ def _from_log(
         applications=table.applications,
     )
     return _completed(cut, parameters, platform, seed)
-
-
-def _named(source: Source) -> str:
-    return str(source) if isinstance(source, (str, Path)) else "the logs of all sites"
 
 
 def _completed(

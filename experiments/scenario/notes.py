@@ -14,6 +14,8 @@ from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import NO_LINKS, NO_ORDER, SIZE_ALONE, idle, without_origin
 from experiments.show.numbers import counted, instant, percent
+from grid.logs.calendar import clock_at, read, written
+from grid.platform.energy import SERIES, read_series, series_files
 from grid.settings import declared
 from grid.workloads.table import NOTHING, Stated
 
@@ -137,6 +139,18 @@ def _without_carbon(scenario: Scenario) -> Iterator[str]:
         yield f"no carbon intensity is given: GREENEST goes by {instead}"
 
 
+def _begins_anew(scenario: Scenario, start: str, all_left_at: float) -> Iterator[str]:
+    """Yield which series of dates begin anew before the run ends, for they have ended."""
+    given: Any = scenario.parameters
+    values = {name: getattr(given, name) for name in SERIES}
+    for name in SERIES if start and all_left_at < math.inf else ():
+        for path in dict.fromkeys(series_files({name: values[name]})):
+            series = read_series(path, name, start)
+            if series.dated and series.length - series.ahead < all_left_at:
+                since = clock_at(read(start), series.length - series.ahead)
+                yield f"{name}: {path}: its dates end; it begins anew at {written(since)}"
+
+
 def _unread_components(scenario: Scenario, jobs: int, ordered: int) -> Iterator[str]:
     """Yield how many jobs of a table name components, or clusters of each, that nobody reads."""
     reads, in_order = scenario.policy.may_read_components()
@@ -198,6 +212,7 @@ def notes(
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
     lines += _without_carbon(scenario)
+    lines += _begins_anew(scenario, stated.start, all_left_at)
     lines += _unread_components(scenario, stated.components, stated.ordered)
     if scenario.policy.stays_home and len(scenario.platform.clusters) > 1:
         share = without_origin(parameters) if scenario.workload is None else 0.0

@@ -114,7 +114,7 @@ def _provenance(ran: Ran) -> str:
     of = ", ".join(map(str, logs)) or "synthetic"
     by = f", metasched {summary['version']}" if summary.get("version") else ""
     start = summary.get("start", "").replace("T", " ")
-    at = f", time 0: {start}, by the clock of the log's site" if start else ""
+    at = f", time 0: {start}, by the log's clock" if start else ""
     return f"{ran.name}: scenario {summary['scenario']}, jobs: {of}, seed {summary['seed']}{at}{by}"
 
 

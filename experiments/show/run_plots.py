@@ -328,8 +328,8 @@ def _in_dates(axes: Sequence[Axes], runs: Sequence[Ran], scales: Sequence[float]
         return
     zero, day = date2num(start[0]), 86_400.0 / scales[0]
     low, high = axes[-1].get_xlim()
-    locator = AutoDateLocator(maxticks=8)
-    formatter = ConciseDateFormatter(locator)
+    locator = AutoDateLocator(minticks=3, maxticks=9)
+    formatter = ConciseDateFormatter(locator, show_offset=False)
     ticks = np.asarray(locator.tick_values(*(num2date(zero + end / day) for end in (low, high))))
     labels = np.array(formatter.format_ticks(ticks))
     places = (ticks - zero) * day
@@ -337,7 +337,9 @@ def _in_dates(axes: Sequence[Axes], runs: Sequence[Ran], scales: Sequence[float]
     for each in axes:
         each.set_xticks(places[seen], labels[seen].tolist())
         each.set_xlim(low, high)
-    axes[-1].set_xlabel(", ".join(filter(None, ("date", formatter.get_offset(), start[1]))))
+    first = num2date(zero + max(low, 0.0) / day)
+    clock = "%Y-%m-%d %H:%M" if high - low > day / 12 else "%Y-%m-%d %H:%M:%S"
+    axes[-1].set_xlabel(f"date, from {first.strftime(clock)}, {start[1]}")
 
 
 def _unit(runs: Sequence[Ran]) -> Scale:

@@ -253,7 +253,7 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
     """Yield in words what the tables do not say."""
     sums = result.tally.grid[0]
     if start := summary.get("start"):
-        yield f"time 0: {start.replace('T', ' ')}, by the clock of the log's site"
+        yield f"time 0: {start.replace('T', ' ')}, by the log's clock"
     if why := slowed_nobody(summary):
         yield why
     if sums["due"] + sums["due_rejected"] and (drawn := drawn_words(result.deadlines)):

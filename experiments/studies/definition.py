@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from datetime import date, time
+from datetime import date
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -326,12 +326,7 @@ def _told(failure: pydantic.ValidationError) -> str:
         return f"{key}: {error['msg']}"
     if error["type"] == "missing":
         return f"{key}: missing; accepted: {_REQUIRED[str(place[-1])]}"
-    return f"{key}: found {_spelled(error['input'])}; {accepted([error])}"
-
-
-def _spelled(value: Any) -> str:
-    """Return a value as a message cites it; dates and times as TOML has them."""
-    return str(value) if isinstance(value, date | time) else quoted(value)
+    return f"{key}: found {quoted(error['input'])}; {accepted([error])}"
 
 
 def _in_words(part: str | int) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from agents.pace.built_in import Requested
 from agents.pace.predicting import told_of
 from agents.pace.predictor import Predictor
 from experiments.cli.options import chosen_workload
+from experiments.scenario.dates import window_of
 from experiments.scenario.jobs import READ, Source, no_occasion, paths_of
 from experiments.scenario.parameters import ALIASES, Parameters
 from experiments.scenario.scenario import Scenario
@@ -25,6 +27,7 @@ from experiments.studies.study_run import StudyRun
 from experiments.sweeps.inputs import digest, read_once
 from grid.errors import GridError
 from grid.foreign import quoted
+from grid.logs.calendar import clock_at
 from grid.logs.files import LARGEST_WHOLE
 from grid.platform.multicluster import Platform
 from grid.workloads.source import Cleaning
@@ -49,6 +52,8 @@ class StudyWorkload:
         SHA-256 of each of their files.
     arrivals : float array
         Of the jobs of logs, s after the first.
+    start : datetime or None
+        What the clock of a log showed at its first arrival, if that is known.
     stretches : tuple of (float, float)
         What replications replay, s after the first job; none: all of them the whole log.
     deadlines : bool
@@ -76,6 +81,7 @@ class StudyWorkload:
     source: Source | None = None
     digests: dict[str, str] = field(default_factory=dict)
     arrivals: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    start: datetime | None = None
     stretches: tuple[tuple[float, float], ...] = ()
     deadlines: bool = False
     silent: bool = False
@@ -132,7 +138,11 @@ class StudyWorkload:
             return StudyRun(scenario, {}, scenario.jobs).cut(jobs)
         scenario = scenario.with_parameters({"warmup": 0}, self.name)
         scenario = replace(scenario, packaged=scenario.packaged | {"prediction"})
-        start, end = self.stretches[0] if self.stretches else (0.0, self.arrivals[-1] + 1.0)
+        given = scenario.parameters
+        assert isinstance(given, Parameters)
+        asked = self.stretches[0] if self.stretches else (given.window_start, given.window_end)
+        start, end = window_of(self.arrivals, self.start, *asked, self.name)
+        start = max(start, 0.0)
         there = self.arrivals[(self.arrivals >= start) & (self.arrivals < end)]
         return self._part(scenario, start, float(there[:jobs][-1]) + 1.0)
 
@@ -245,6 +255,7 @@ def _read(
         source,
         digests,
         arrivals,
+        table.start and clock_at(table.start, float(table.jobs["arrival"][0])),
         deadlines=deadlines,
         silent=table.stated.silent,
         rigid=table.stated.rigid,

@@ -66,7 +66,8 @@ def seconds_until(said: str, start: datetime) -> float:
     Raises
     ------
     ValueError
-        If the date has a zone and that of the clock is not known.
+        If the date has a zone and that of the clock is not known, or the clock never shows it: it
+        says what is accepted.
 
     Examples
     --------
@@ -80,4 +81,6 @@ def seconds_until(said: str, start: datetime) -> float:
         found = found.replace(tzinfo=start.tzinfo)
     elif start.tzinfo is SITES_CLOCK:
         raise ValueError("a date without a zone, for the log does not tell its own")
+    if found.astimezone(UTC).astimezone(found.tzinfo).replace(fold=found.fold) != found:
+        raise ValueError("a time that the clock shows: it was set forward then")
     return found.timestamp() - start.timestamp()

@@ -150,5 +150,10 @@ def read_site_logs(
         for number, name in logs[site].applications.items()
     }
     return Table(
-        jobs, applied.cleaning(jobs), applied=applied, times=times, applications=applications
+        jobs,
+        applied.cleaning(jobs),
+        start=starts.popitem()[1] if len(logs) == len(starts) == 1 else None,
+        applied=applied,
+        times=times,
+        applications=applications,
     )

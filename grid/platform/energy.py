@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from grid.errors import GridError
 from grid.foreign import plain, quoted
-from grid.logs.calendar import parsed, read, seconds_until
+from grid.logs.calendar import SITES_CLOCK, parsed, read, seconds_until
 from grid.logs.files import number
 from grid.names import meant
 from grid.settings import Checked, setting
@@ -86,6 +87,8 @@ class Series:
         s.
     ahead : float
         How long before time 0 the first of them begins, s.
+    dated : bool
+        Its steps are those of a calendar.
 
     Examples
     --------
@@ -96,9 +99,11 @@ class Series:
     [180000.0, 900000.0, 1620000.0]
     """
 
-    def __init__(self, values: Sequence[float], step: float, ahead: float = 0.0) -> None:
+    def __init__(
+        self, values: Sequence[float], step: float, ahead: float = 0.0, dated: bool = False
+    ) -> None:
         self._values = np.asarray(values, np.float64)
-        self.step, self.ahead = step, ahead
+        self.step, self.ahead, self.dated = step, ahead, dated
         self._until = np.concatenate(([0.0], np.cumsum(self._values) * step))
 
     @property
@@ -244,16 +249,20 @@ def read_series(path: str | os.PathLike[str], name: str, start: str = "") -> Ser
                 ahead = -since
             if (since is None) != (ahead is None):
                 raise GridError(f"{place}: found {quoted(cells[0])}; accepted: dates, or seconds")
-            time = _cell(cells[0], place) if since is None or ahead is None else since + ahead
+            if since is None or ahead is None:
+                time = _cell(cells[0], place, ", or a date such as 2003-02-03T08:00Z")
+            else:
+                time = since + ahead
             value = _cell(cells[1], place)
-            _check_step(times, time, place)
+            _check_step(times, time, place, "" if ahead is None else cells[0])
             times.append(time)
             values.append(value)
     except csv.Error as error:
         raise GridError(f"{where}:{rows.line_num}: {error}; accepted: cells and commas") from None
     if not values:
         raise GridError(f"{where}: found no row; accepted: one at least")
-    series = Series(values, times[1] if len(times) > 1 else 3600.0, ahead or 0.0)
+    step = times[1] if len(times) > 1 else 3600.0
+    series = Series(values, step, ahead or 0.0, ahead is not None)
     if not 0 <= series.ahead < series.length:
         raise GridError(
             f"{where}: found no value for time 0 of the run, {start}; accepted: dates around it, "
@@ -274,28 +283,49 @@ def _since(cell: str, start: str, place: str) -> float | None:
             "begins: its jobs are not those of a log with dates, or arrivals are scaled"
         )
     try:
-        return seconds_until(cell, read(start))
+        clock, date = read(start), parsed(cell)
+        zoned = isinstance(date, datetime) and date.tzinfo is not None
+        if not zoned and clock.tzinfo is not SITES_CLOCK:  # or summer time would move it
+            raise ValueError("a date with its zone, such as 2003-02-03T08:00Z")
+        return seconds_until(cell, clock)
     except ValueError as error:
         raise GridError(f"{place}: found {quoted(cell)}; accepted: {error}") from None
 
 
-def _cell(cell: str, place: str) -> float:
+def _cell(cell: str, place: str, also: str = "") -> float:
     try:
         found = number(cell.strip())
     except ValueError:
         found = math.nan
     if not abs(found) <= MOST:
-        raise GridError(f"{place}: found {quoted(cell)}; accepted: a number up to {MOST:g}")
+        raise GridError(f"{place}: found {quoted(cell)}; accepted: a number up to {MOST:g}{also}")
     return found
 
 
-def _check_step(times: Sequence[float], time: float, place: str) -> None:
-    """Raise `GridError` unless a time is a step after the last, the first of all at 0."""
+def _check_step(times: Sequence[float], time: float, place: str, date: str) -> None:
+    """Raise `GridError` unless a time is a step after the last, the first of all at 0.
+
+    Parameters
+    ----------
+    times : sequence of float
+        Those before, s.
+    time : float
+    place : str
+        Its line, for messages.
+    date : str
+        As which it is written, if it is no number.
+    """
     if len(times) == 1 and time > times[0]:
         return
     wanted = 0.0 if not times else times[-1] + (times[1] if len(times) > 1 else 3600.0)
     if abs(time - wanted) > 1e-6 * max(1.0, wanted):
         gap = ": it has a gap" if times and time > wanted else ""
+        if date:
+            hours = f"{(wanted - times[-1]) / 3600:.15g} h"
+            raise GridError(
+                f"{place}: time is {quoted(date)}; accepted: {hours} after the one before, for "
+                f"dates are at even steps{gap}"
+            )
         raise GridError(
             f"{place}: time is {time:.15g}; accepted: {wanted:.15g}, for times are at even steps "
             f"from 0 on{gap}"

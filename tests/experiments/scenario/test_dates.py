@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import date, datetime
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 import pytest
 
 from experiments.scenario.scenario import Scenario
 from experiments.show.run_data import Ran
-from experiments.show.run_plots import KINDS
+from experiments.show.run_plots import KINDS, _in_dates
 from grid.errors import GridError
 from tests.experiments.commands import call
 
@@ -57,6 +60,8 @@ def arrivals(log, **window):
         (("2003-03-29", "2003-03-29T23"), {1: 8.0}),  # before the first submission, on its day
         ((0, "2003-03-30"), {1: 0.0, 2: 15.0}),
         ((17 * 3600, "2003-03-31T01:00:01"), {3: 0.0, 4: 21.0, 5: 23.0}),
+        ((np.datetime64("2003-03-30"), pd.Timestamp("2003-03-31")), {3: 1.0, 4: 22.0}),
+        ((np.int64(61200), "2003-03-30T03:00"), {3: 0.0}),  # an hour after 1:00
     ],
 )
 def test_a_window_is_between_dates_of_the_logs_clock(log, window, hours):
@@ -82,15 +87,22 @@ def test_dates_of_an_unnamed_zone_are_the_sites_own(tmp_path):
         (["window_start=2003-03-28"], "window_start: found '2003-03-28'; accepted: from 2003-03-29 "
          "to 2003-04-06 09:00, the last submission of "),
         (["window_start=2004-01-01"], "window_start: found '2004-01-01'; accepted: from 2003"),
-        (["window_end=2003-03-29"], "window_end: found '2003-03-29'; accepted: a date after the "
+        (["window_end=2003-03-29"], "window_end: found '2003-03-29'; accepted: later than the "
          "first submission"),
         (["window_start=2003-03-31", "window_end=2003-03-31"], "window_end: found '2003-03-31'; "
-         "accepted: a date after window_start, 2003-03-31"),
+         "accepted: later than window_start, 2003-03-31"),
         (["window_start=2003-02-30"], "window_start: found '2003-02-30'; accepted: from 0 "
          "to 1e+12 s, or a date such as 2003-02-03 or 2003-02-03T08:00"),
         (["window_end=-5"], "window_end: found -5; accepted: from 0 to"),
         (["window_end=true"], "window_end: found True; accepted: from 0 to"),
-        (["window_start=08:00:00"], "window_start: found "),
+        (["window_start=08:00:00"], "window_start: found 08:00:00; accepted: from 0 to 1e+12 s"),
+        (["window_start=2003-03-31", "window_end=60000"], "window_end: found 60000.0; accepted: "
+         "later than window_start, 2003-03-31"),
+        (["window_start=2003-04-01", "window_end=2003-04-02"], "window_end: found '2003-04-02'; "
+         "accepted: later than 2003-04-06 09:00:00, the first submission in it"),
+        (["window_start=2003-03-30T02:30"], "window_start: found '2003-03-30T02:30:00'; accepted: "
+         "a time that the clock shows: it was set forward then"),
+        (["load_factor=2003-03-30"], "load_factor: found 2003-03-30; accepted: "),
     ],
 )  # fmt: skip
 def test_other_dates_are_refused_in_a_line(log, window, told):
@@ -133,12 +145,12 @@ def test_scenarios_and_studies_have_dates_as_toml_does(log, tmp_path):
 def test_results_are_on_the_calendar_unless_arrivals_are_scaled(log, tmp_path):
     words = "run", "site", "--workload", log, "--set", "window_start=2003-03-30"
     got = call(*words, "--out", tmp_path / "a")
-    assert "time 0: 2003-03-30 00:00:00+01:00, by the clock of the log's site" in got.stdout
+    assert "time 0: 2003-03-30 00:00:00+01:00, by the log's clock" in got.stdout
     assert call("verify", tmp_path / "a").exit_code == 0
     ran = Ran.read(tmp_path / "a")
     figure, axes = plt.subplots()
     KINDS["gantt"].draw([axes], [ran])
-    assert axes.get_xlabel().endswith(", UTC+01:00")
+    assert axes.get_xlabel() == "date, from 2003-03-30 01:00, UTC+01:00"  # the first start
     plt.close(figure)
     page = tmp_path / "page.html"
     call("report", tmp_path / "a", "-o", page)
@@ -166,3 +178,43 @@ def test_carbon_of_dates_is_that_of_the_run(log, tmp_path):
     refused = call(*words, f"carbon={tmp_path / 'dated.csv'}", "--set", "load_factor=2")
     assert refused.exit_code == 2
     assert "accepted: seconds, for it is not known when the run begins" in refused.stderr
+    longer = [*words[:5], "window_start=2003-03-29", *words[6:]]
+    (tmp_path / "dated.csv").write_text(
+        "time,value\n2003-03-28T00Z,1\n2003-03-29T00Z,2\n2003-03-30T00Z,3\n"
+    )
+    got = call(*longer, f"carbon={tmp_path / 'dated.csv'}")
+    assert "dated.csv: its dates end; it begins anew at 2003-03-31T01:00:00+01:00" in got.stderr
+
+
+def test_a_study_of_windows_tries_series_on_these(log, tmp_path):
+    (tmp_path / "price.csv").write_text("time,value\n2003-03-30T00Z,1\n2003-03-31T00Z,2\n")
+    study = tmp_path / "days.toml"
+    study.write_text(
+        'scenario = "site"\nmetric = "cost"\n[policies]\nglobal = ["dll"]\nlocal = ["easy"]\n'
+        '[workloads]\nmine = "mine.swf"\n[set]\nbusy_watts = 100\nprice = "price.csv"\n[vary]\n'
+        'window_start = [2003-03-30T02:00:00Z, "2003-03-31T00:30+02:00"]\n'
+        "window_end = [2003-04-01]\n"
+    )
+    got = call("study", study, "--out", tmp_path / "out")
+    assert got.exit_code == 0, got.output
+
+
+def test_a_single_log_of_a_site_keeps_its_dates(log, tmp_path):
+    words = "run", "quickstart", "--set", "mode=open", "--set", "window_start=2003-03-30"
+    got = call(*words, "--workload", f"C1={log}", "--json")
+    assert json.loads(got.stdout)["start"] == "2003-03-30T00:00:00+01:00"
+    got = call(*words, "--workload", f"C1={log}", "--workload", f"C2={log}")
+    assert got.exit_code == 2
+    assert "seconds after the first submission, for logs of sites begin together" in got.stderr
+
+
+@pytest.mark.filterwarnings("error")
+def test_axes_of_any_length_have_dates():
+    for seconds in np.geomspace(2.0, 4e8, 300).tolist():
+        summary = {"start": "2003-10-25T12:00:00+02:00", "simulated_s": seconds}
+        figure, axes = plt.subplots()
+        axes.set_xlim(0.0, seconds)
+        _in_dates([axes], [SimpleNamespace(summary=summary)], [1.0])
+        assert axes.get_xlabel().startswith("date, from 2003-10-25 12:00")
+        assert 1 <= len(axes.get_xticks()) <= 10
+        plt.close(figure)

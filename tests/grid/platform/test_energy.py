@@ -48,25 +48,30 @@ def test_dates_of_a_series_are_instants(tmp_path):
     series = read_series(path, "carbon", "2003-03-30T00:30:00+01:00")
     assert (series.step, series.ahead, series.length) == (7200.0, 1800.0, 21600.0)
     assert [series.at(hour * 3600.0) for hour in (0, 1, 2, 3.5, 5, 6)] == [1, 1, 2, 3, 3, 1]
-    path.write_text("time,value\n2003-03-30,1\n2003-03-31,2\n")  # of the clock at time 0
-    for clock in ("2003-03-31T06:00:00", "2003-03-31T06:00:00+05:30"):
-        assert read_series(path, "carbon", clock).at(0.0) == 2
+    path.write_text("time,value\n2003-03-30,1\n2003-03-31,2\n")  # of a clock of no known zone
+    assert read_series(path, "carbon", "2003-03-31T06:00:00").at(0.0) == 2
+    with pytest.raises(GridError, match=":2: found '2003-03-30'; accepted: a date with its zone"):
+        read_series(path, "carbon", "2003-03-31T06:00:00+01:00")
 
 
 @pytest.mark.parametrize(
     ("text", "start", "told"),
     [
-        (DATES, "2003-03-30T00:00:00+01:00", ":4: time is 18000; accepted: 14400, for times are"),
+        (
+            DATES,
+            "2003-03-30T00:00:00+01:00",
+            ":4: time is '2003-03-30T04:00Z'; accepted: 2 h",
+        ),
         (DATES, "", ":2: found '2003-03-30T00:00+01:00'; accepted: seconds, for it is not known"),
         (DATES, "2003-03-30T00:00:00", ":2: found '2003-03-30T00:00+01:00'; accepted: a date with"),
         (
             "time,value\n2003-03-30,1\n",
-            "2003-03-29T23:00:00+01:00",
+            "2003-03-29T23:00:00",
             "time 0 of the run, 2003-03-29",
         ),
         (
             "time,value\n2003-03-30,1\n",
-            "2003-03-30T01:00:00+01:00",
+            "2003-03-30T01:00:00",
             "time 0 of the run, 2003-03-30",
         ),
         ("time,value\n2003-03-30,1\n3600,1\n", "2003-03-30T00:00:00", ":3: found '3600'; accepted"),
