@@ -15,8 +15,10 @@ from click.testing import CliRunner
 from experiments.cli.app import main
 
 PAGES = sorted((Path(__file__).resolve().parents[1] / "docs" / "course").glob("*.md"))
-BLOCK = re.compile(r"(?:`([\w.]+)`:\n\n)?^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-"""A block, and the name of its file if the text before it ends with one."""
+BLOCK = re.compile(
+    r"(?:`(\w+\.(?:csv|json))`[^`]*:\n\n)?^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
+"""A block, and the name of its file if the text before it names one last."""
 NAMED = re.compile(r"# (\w+\.(?:py|toml))\n")
 """How a block begins that is to be saved."""
 GAP = "..."
@@ -42,7 +44,8 @@ def assert_told(expected, told):
             part.append(line)
             continue
         found = position_in(told, part, at)
-        assert found is not None and (anywhere or found == at), (part, told)
+        assert found is not None, (part, told)
+        assert anywhere or found == at, (part, told)
         at, anywhere, part = found + len(part), True, []
     if expected and expected[-1] != GAP:
         assert at == len(told), (expected, told)
@@ -54,7 +57,10 @@ def run_console(code):
     for line in [*code.splitlines(), None]:
         if line is None or line.startswith("metasched "):
             if command:
-                result = CliRunner().invoke(main, shlex.split(command)[1:])
+                words, _, target = command.partition(" > ")
+                result = CliRunner().invoke(main, shlex.split(words)[1:])
+                if target:
+                    Path(target).write_text(result.stdout, encoding="utf-8")
                 assert result.exit_code == 0, (command, result.output, result.exception)
                 if shown:
                     assert_told(lines_of("\n".join(shown)), lines_of(result.stdout))
