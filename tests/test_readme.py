@@ -27,6 +27,8 @@ from grid.platform.multicluster import Platform
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+COURSE = sorted((ROOT / "docs" / "course").glob("*.md"))
+"""Whose blocks build on each other: tests/test_course.py follows them."""
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = [
@@ -192,7 +194,7 @@ def test_the_tutorial_comes_to_what_it_says(tmp_path, monkeypatch, traces):
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES + COURSE, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page):
     for name, heading in LINK.findall(page.read_text(encoding="utf-8")):
         target = page.parent / name if name else page
@@ -208,7 +210,7 @@ def test_the_readme_leads_to_every_page():
     readme, *pages = PAGES
     named = {readme.parent / name for name, _ in LINK.findall(readme.read_text(encoding="utf-8"))}
     assert len(pages) > 10
-    assert named >= set(pages)
+    assert named >= {*pages, *COURSE}
 
 
 def test_install_commands_are_there():
