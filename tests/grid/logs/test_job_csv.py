@@ -193,7 +193,9 @@ def test_what_is_written_reads_back_exactly(tmp_path_factory, rows):
     path.write_text(stream.getvalue())
     table = read_csv(path, CLUSTERS)
     again = len(rows) - len(set(rows["number"].tolist()))
-    assert table.cleaning.rules == ({cleaning.NUMBER_AGAIN: again} if again else {})
+    early = int((rows["deadline"] < rows["arrival"]).sum())
+    told = {cleaning.EARLY_DEADLINE: early, cleaning.NUMBER_AGAIN: again}
+    assert table.cleaning.rules == {rule: count for rule, count in told.items() if count}
     for name in rows.dtype.names:
         assert np.array_equal(table.jobs[name], rows[name]), name
 
