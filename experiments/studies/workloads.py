@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ from grid.errors import GridError
 from grid.foreign import quoted
 from grid.logs.calendar import clock_at
 from grid.logs.files import LARGEST_WHOLE
+from grid.platform.energy import SERIES, series_files
 from grid.platform.multicluster import Platform
 from grid.workloads.source import Cleaning
 from grid.workloads.table import Table
@@ -124,10 +126,14 @@ class StudyWorkload:
     def check(self, scenario: Scenario, how: Replications) -> None:
         """Raise `GridError` for what no replication can be of, or not all can."""
         self.run(scenario, 0).model()
-        assert isinstance(scenario.parameters, Parameters)
-        if self.stretches and scenario.parameters.mode == "per-cluster":  # that refuses large jobs
-            last = self.stretches[self.most(how) - 1]
+        given: Any = scenario.parameters
+        if not self.stretches:
+            return
+        last = self.stretches[self.most(how) - 1]
+        if given.mode == "per-cluster":  # that refuses large jobs
             self._part(scenario, self.stretches[0][0], last[1]).model()
+        if series_files({name: getattr(given, name) for name in SERIES}):  # that may end before
+            self._part(scenario, *last).model()
 
     def short(self, scenario: Scenario, jobs: int) -> StudyRun:
         """Return the beginning of a run, about so many jobs, that bears whatever the whole does.

@@ -199,6 +199,20 @@ def test_a_study_of_windows_tries_series_on_these(log, tmp_path):
     assert got.exit_code == 0, got.output
 
 
+def test_a_study_whose_series_ends_before_its_last_window_does_not_begin(log, tmp_path):
+    (tmp_path / "price.csv").write_text("time,value\n2003-03-29T00Z,1\n2003-03-29T12Z,2\n")
+    study = tmp_path / "days.toml"
+    study.write_text(
+        'scenario = "site"\nmetric = "cost"\n[policies]\nglobal = ["dll"]\nlocal = ["easy"]\n'
+        '[workloads]\nmine = "mine.swf"\n[set]\nbusy_watts = 100\nprice = "price.csv"\n'
+        '[replications]\nwindow = "1d"\nleast = 2\n'
+    )
+    got = call("study", study, "--out", tmp_path / "out")
+    assert got.exit_code == 2
+    assert "price.csv: found no value for time 0 of the run, 2003-" in got.stderr
+    assert "runs to do" not in got.stderr
+
+
 def test_a_single_log_of_a_site_keeps_its_dates(log, tmp_path):
     words = "run", "quickstart", "--set", "mode=open", "--set", "window_start=2003-03-30"
     got = call(*words, "--workload", f"C1={log}", "--json")
