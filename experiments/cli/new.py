@@ -24,9 +24,8 @@ KINDS = {
 """What can be begun, and how it is tried."""
 CHECKED = ("scheduler", "local", "predictor")
 """Those that `metasched check` takes."""
-OURS = ("grid", "agents", "experiments", "metasched")
 BASES = ("GlobalScheduler", "LocalScheduler", "Predictor", "A4Broker", "DiscoveryScheduler")
-"""Modules, and classes that one's own are made from, whose names are taken."""
+"""Classes that one's own are made from, whose names are taken."""
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
@@ -84,5 +83,5 @@ def _check_name(name: str, of_class: str) -> None:
             f"NAME: found {quoted(name)}; accepted: that of a module, such as my_policy"
         )
     there = name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None
-    if there or name in OURS or of_class in BASES:
+    if there or of_class in BASES:
         raise GridError(f"NAME: found {name}, which there is already; accepted: another one")

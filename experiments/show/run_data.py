@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-LAST_YEAR = 9000
-"""Dates are told up to there."""
+LAST_YEAR, YEAR = 9000, 31_556_952.0
+"""Dates are told up to that year; a year, s."""
 
 
 class Chart(NamedTuple):
@@ -259,9 +259,9 @@ def common_start(runs: Sequence[Ran]) -> tuple[datetime, str] | None:
     starts = {ran.summary.get("start") for ran in runs}
     last = max(ran.summary["simulated_s"] for ran in runs)
     said = starts.pop()
-    if starts or said is None or last > LAST_YEAR * 3.2e7:
+    if starts or said is None:
         return None
     clock = datetime.fromisoformat(said)
     zone = "the site's clock" if clock.tzinfo is None else str(clock.tzinfo)
     clock = clock.replace(tzinfo=None)
-    return (clock, zone) if clock.year < LAST_YEAR - last / 3.1e7 else None
+    return (clock, zone) if clock.year + last / YEAR < LAST_YEAR else None
