@@ -5,8 +5,10 @@ What they expect of a job's execution time is what PACE predicts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -15,11 +17,6 @@ from agents.selection import FpfsSettings
 from grid.jobs import LONGEST, UNKNOWN
 from grid.kernel.compile import compiled
 from grid.settings import Checked, setting
-
-if TYPE_CHECKING:
-    from agents.cluster import ClusterAgent
-    from agents.model import GridModel
-
 
 WEEK = 604_800.0
 """s."""
@@ -93,9 +90,16 @@ class FairShareScheduler(FcfsScheduler):
 
     settings_type = FairShareSettings
 
-    def __init__(self, model: GridModel, cluster: ClusterAgent) -> None:
-        super().__init__(model, cluster)
-        self.half_life, self.shares = self.settings.half_life, self.settings.shares
+    @cached_property
+    def half_life(self) -> float:  # type: ignore[override]
+        """As the settings say, s; a subclass may have one of its own."""
+        return float(self.settings.half_life)
+
+    @cached_property
+    def shares(self) -> Mapping[int, float]:  # type: ignore[override]
+        """As the settings say, by number of the user; a subclass may have its own."""
+        shares: Mapping[int, float] = self.settings.shares
+        return shares
 
 
 class SjfScheduler(LocalScheduler):

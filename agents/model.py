@@ -16,13 +16,17 @@ from agents.error_context import made, raise_as_of
 from agents.mail import Mail
 from agents.messages import Discovery, Message, Reminder
 from agents.muscle.moulding import moulds
-from agents.numbers import Counts, is_whole
+from agents.numbers import Counts
 from agents.pace.predicting import Pace
 from agents.rounds import Round
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
-from agents.wiring import brokers_of, connect_global, connect_local, receivers
-from grid.errors import GridError
-from grid.foreign import quoted
+from agents.wiring import (
+    brokers_of,
+    check_arguments,
+    connect_global,
+    connect_local,
+    receivers,
+)
 from grid.kernel.state import COLLECTED, LANDED, MISPREDICTED, NONE, OVER
 from grid.metrics.performance import Criteria, weights_per_cluster
 from grid.platform.brokers import Advertising
@@ -30,7 +34,6 @@ from grid.platform.changes import Failures
 from grid.platform.distance import DistanceCosts
 from grid.platform.energy import EnergySettings, powers
 from grid.platform.multicluster import Platform
-from grid.platform.topology import number
 from grid.settings import by_kind, chosen
 from grid.streams import stream
 from grid.workloads.backlog import BacklogWorkload
@@ -122,18 +125,11 @@ class GridModel(mesa.Model):  # type: ignore[misc]
         tracked: bool = False,
         settings: Iterable[Any] = (),
     ) -> None:
-        if not is_whole(seed):
-            raise GridError(f"seed: found {quoted(seed)}; accepted: a whole number from 0")
+        makers, seconds = (global_scheduler, local_scheduler), (interval, latency, round_threshold)
+        check_arguments(platform, workload, makers, seed, seconds)
         super().__init__(rng=seed)
         if round_threshold is None:
             round_threshold = 0.0 if isinstance(workload, BatchWorkload) else np.inf
-        for name, value, accepted, valid in (
-            ("interval", interval, "seconds, above 0", number(interval) > 0),
-            ("latency", latency, "seconds, from 0", 0 <= number(latency) < np.inf),
-            ("round_threshold", round_threshold, "seconds, from 0", number(round_threshold) >= 0),
-        ):
-            if not valid:
-                raise GridError(f"{name}: found {quoted(value)}; accepted: {accepted}")
         self.seed, self.interval = seed, interval
         self.workload: Workload | BatchWorkload = workload
         self._settings = by_kind(settings)

@@ -15,6 +15,7 @@ import numpy as np
 from agents.a4.broker import A4Broker, hierarchy
 from agents.cluster import ClusterAgent
 from agents.error_context import compiled, made
+from agents.numbers import is_whole
 from agents.protocols import Grid
 from agents.schedulers import GlobalScheduler, LocalScheduler, PlanningScheduler, Scheduler
 from agents.selection import MOST_JUMPS
@@ -28,6 +29,9 @@ from grid.kernel.policies.decisions import (
     visit_address,
 )
 from grid.kernel.state import SERVICES
+from grid.platform.multicluster import Platform
+from grid.platform.topology import number
+from grid.workloads.synthetic import BatchWorkload
 from grid.world.policies import Addresses
 from grid.world.validation import check_memory
 
@@ -41,6 +45,35 @@ class _Numbers(WeakKeyDictionary[Any, Any]):
 
 if hasattr(mesa.Agent, "_ids"):
     mesa.Agent._ids = _Numbers(mesa.Agent._ids)
+
+
+def check_arguments(
+    platform: object,
+    workload: object,
+    makers: Sequence[object],
+    seed: object,
+    times: Sequence[object],
+) -> None:
+    """Refuse what no model can be made of; its times are interval, latency, round threshold, s."""
+    source = isinstance(workload, BatchWorkload) or callable(getattr(workload, "chunks", None))
+    maker, (interval, latency, threshold) = "what makes one, as its class", times
+    valid = {
+        "platform": (platform, "a Platform", isinstance(platform, Platform)),
+        "workload": (workload, "a Workload or a BatchWorkload", source),
+        "global_scheduler": (makers[0], maker, callable(makers[0])),
+        "local_scheduler": (makers[1], maker, callable(makers[1])),
+        "seed": (seed, "a whole number from 0", is_whole(seed)),
+        "interval": (interval, "seconds, above 0", number(interval) > 0),
+        "latency": (latency, "seconds, from 0", 0 <= number(latency) < math.inf),
+        "round_threshold": (
+            threshold,
+            "seconds, from 0",
+            threshold is None or number(threshold) >= 0,
+        ),
+    }
+    for name, (found, accepted, good) in valid.items():
+        if not good:
+            raise GridError(f"{name}: found {quoted(found)}; accepted: {accepted}")
 
 
 def brokers_of(

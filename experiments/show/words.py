@@ -101,8 +101,11 @@ def _clusters(ran: Ran) -> Iterator[Sentence]:
 
 
 def _goes_away(ran: Ran) -> bool:
-    summary = ran.summary
-    return bool(summary["platform"].get("changes") or summary["parameters"].get("mean_up_time"))
+    """Return whether processors were away, or may have been, while the run lasted."""
+    changes = ran.summary["platform"].get("changes", ())
+    ended = ran.summary["simulated_s"]
+    away = any(change.get("what") == "join" or change["at"] <= ended for change in changes)
+    return away or bool(ran.summary["parameters"].get("mean_up_time"))
 
 
 def _busiest(ran: Ran) -> Iterator[Sentence]:

@@ -6,6 +6,7 @@ import io
 import math
 import pickle
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -237,3 +238,13 @@ def test_the_beginning_of_a_real_log(traces, service):
     model.run()
     rows = np.sort(model.world.log.records().rows, order=["arrival", "number"])
     assert rows["start"].tolist() == plain_starts(rows, 100, service, settings)
+
+
+def test_a_subclass_may_have_a_half_life_and_shares_of_its_own():
+    class Impatient(FairShareScheduler):
+        half_life = 60.0
+        shares = MappingProxyType({3: 2.0})
+
+    model = model_of(jobs_of(1), Impatient, settings=FairShareSettings(half_life=5.0))
+    own = model.clusters[0].scheduler
+    assert (own.half_life, own.shares) == (60.0, {3: 2.0})

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from agents.messages import JobMetadata, JobSubmitted
-from agents.schedulers import GlobalScheduler
+from agents.model import GridModel
+from agents.schedulers import GlobalScheduler, LocalScheduler
 from grid.errors import GridError
 from grid.platform.brokers import Advertising
 from grid.platform.multicluster import Platform
@@ -303,3 +304,16 @@ def test_what_a_model_cannot_take_is_told_in_a_line(given, says):
     with pytest.raises(GridError) as error:
         model_of("ect", "fcfs", **given)
     assert str(error.value).startswith(says)
+
+
+@pytest.mark.parametrize("which", ["platform", "workload", "global_scheduler", "local_scheduler"])
+def test_what_no_model_can_be_made_of_is_told_in_a_line(which):
+    given = {
+        "platform": PLATFORM,
+        "workload": workload(count=1),
+        "global_scheduler": GlobalScheduler,
+        "local_scheduler": LocalScheduler,
+    }
+    with pytest.raises(GridError) as error:
+        GridModel(**(given | {which: 5}))
+    assert str(error.value).startswith(f"{which}: found 5; accepted: ")

@@ -90,6 +90,15 @@ def test_shares_of_processors_that_were_away_are_told_so(ran):
     assert limits([ran])[-1].text == "Processors that were away are drawn like idle ones."
 
 
+@pytest.mark.parametrize(
+    ("what", "after", "away"), [("fail", 0, 1), ("fail", 1, 0), ("join", 1, 1)]
+)
+def test_processors_are_away_once_a_change_has_come(ran, what, after, away):
+    change = {"cluster": "C1", "what": what, "at": ran.summary["simulated_s"] + after}
+    ran.summary["platform"]["changes"] = [change]
+    assert ("also those of processors that were away" in words(ran)) == bool(away)
+
+
 def test_utilization_is_told_from_when_it_counts(ran):
     told = "from the first arrival of a job that was completed to the last finish."
     assert told in words(ran)
