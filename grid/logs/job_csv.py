@@ -94,11 +94,13 @@ def write_csv(
 
 def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
     """Return the rows that are not blank, the header first and checked, and the line of each."""
-    taken = 0
+    taken = number = 0
 
     def lines_of_a_row(lines: Iterable[str]) -> Iterator[str]:
-        nonlocal taken
-        for line in lines:
+        nonlocal taken, number
+        for number, line in enumerate(lines, 1):  # noqa: B007
+            if not line and not taken:  # quickly, for there may be millions
+                continue
             taken += 1
             if taken > MOST_LINES:
                 raise csv.Error(f"a row of more than {MOST_LINES} lines")
@@ -112,10 +114,10 @@ def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
                 taken = 0
                 if any(cell.strip() for cell in row):
                     rows.append([cell.strip() for cell in row])
-                    numbers.append(reader.line_num)
+                    numbers.append(number)
         except csv.Error as error:
             raise WorkloadError(
-                f"{path}:{reader.line_num}: found {error}; accepted: comma-separated cells"
+                f"{path}:{number}: found {error}; accepted: comma-separated cells"
             ) from error
     if rows:
         check_header(f"{path}:{numbers[0]}", rows[0])
