@@ -35,7 +35,8 @@ def _logs(value: Any) -> Any:
     return value
 
 
-def _date(value: str) -> str:
+def date_of(value: str) -> str:
+    """Return a date that a result file tells, if it is one."""
     with suppress(ValueError):
         if datetime.fromisoformat(value).year >= 1900:
             return value
@@ -213,7 +214,7 @@ class SummaryShape(Shape):
     classes: list[ClassNumbers] = []
     applications: ApplicationNumbers | None = None
     users: UserNumbers | None = None
-    start: Annotated[str, AfterValidator(_date)] | None = None
+    start: Annotated[str, AfterValidator(date_of)] | None = None
     cleaning: CleaningCounts | None = None
     unfinished: Count = 0
     why_unfinished: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from experiments.show.page import Cell, Column, Table, templates
 from experiments.show.panels import Panel, Point, panel
 from experiments.show.words import Sentence
 from experiments.studies.telling import MARK, of_others
+from experiments.studies.windows import dated
 from grid.metrics.stability import GREW
 
 if TYPE_CHECKING:
@@ -59,7 +60,10 @@ def study_page(outcome: StudyOutcome) -> str:
         better="more" if outcome.study.more_is_better else "less",
         panels=drawn[:PANELS],
         left_out=max(0, len(drawn) - PANELS),
-        tables=[*(_tables(outcome) if len(outcome.runs) else []), *_platform(outcome)],
+        tables=[
+            *([*_tables(outcome), *_windows(outcome)] if len(outcome.runs) else []),
+            *_platform(outcome),
+        ],
         limits=limits,
         text=told.get("text", ""),
         inputs=told.get("inputs", {}),
@@ -204,6 +208,31 @@ def _tables(outcome: StudyOutcome) -> list[Table]:
         )
     )
     return tables
+
+
+def _windows(outcome: StudyOutcome) -> Iterator[Table]:
+    """Yield when the windows of each log were, and what the policies came to in each of them."""
+    scale, several = _scale(outcome), len([*outcome.runs["workload"].unique()]) > 1
+    places = [name for name in _telling(outcome) if name != "workload"]
+    for workload, runs in outcome.runs.groupby("workload", sort=False):
+        zone, found = dated(outcome, str(workload))
+        if not found:
+            continue
+        columns = [Column(f"from{'' if zone else ', s'}", bool(zone)), Column("until", bool(zone))]
+        values = [[Cell(begin), Cell(end)] for begin, end in found]
+        by_policy = () if places else runs.groupby("policy", sort=False)  # else far too many
+        for policy, of in by_policy:
+            columns.append(Column(str(policy)))
+            metric = of.set_index("replication")[outcome.metric]
+            for window, row in enumerate(values):
+                row.append(_number(metric.get(window), None, 0, scale, ""))
+        what = (
+            f", with the {heading(outcome.metric, scale)}, of each policy"
+            if len(columns) > 2
+            else ""
+        )
+        note = f"By {zone}{what}." if zone else f"After the first submission{what}."
+        yield Table(f"Windows{f' of {workload}' if several else ''}", columns, values, note, False)
 
 
 def _platform(outcome: StudyOutcome) -> list[Table]:

@@ -11,9 +11,10 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from experiments.run.files import made, unwritable
+from experiments.run.shapes import date_of
 from experiments.sweeps.run_store import TABLES, Kept
 from grid.accepted import accepted
 from grid.errors import GridError
@@ -173,7 +174,8 @@ class _Told(BaseModel):
     changes: list[str] = []
     of_muscle: list[str] = []
     unread: dict[str, list[str]] = {}
-    windows: dict[str, list[list[float]]] = {}
+    windows: dict[str, list[Annotated[list[float], Field(min_length=2, max_length=2)]]] = {}
+    starts: dict[str, Annotated[str, AfterValidator(date_of)]] = {}
 
 
 LARGEST = 1e100

@@ -16,6 +16,7 @@ from experiments.studies.definition import OF_ALL_JOBS, cell
 from experiments.studies.tables import EFFECT
 from experiments.studies.undefined import remarks
 from experiments.studies.verdicts import NAMED, pieces, place_of, stretches, verdicts
+from experiments.studies.windows import dates
 from experiments.sweeps.observations import seeds_matter, why_left
 from grid.metrics.stability import GREW
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 def sentences(outcome: StudyTables) -> Iterator[str]:
     """Yield the sentences of a study."""
     yield from _compared(outcome)
+    yield from dates(outcome)
     for line in outcome.provenance.get("changes", ()):
         yield f"{line[:1].upper()}{line[1:]}."
     if outcome.runs.empty:

@@ -393,7 +393,6 @@ class Study:
             "text": self.text,
             "ended": None,
             "of_muscle": self.definition.of_muscle,
-            "windows": {each.name: each.windows(replications) for each in self.workloads},
             **noted(self.definition, self.base, self._scenarios, self.workloads),
         }
         stack.enter_context(alone(path))

@@ -23,6 +23,7 @@ from experiments.sweeps.observations import (
     PB_REPEATS_MCP,
     pb_repeats_mcp,
 )
+from grid.logs.calendar import written
 from grid.workloads.table import NOTHING, Stated
 
 if TYPE_CHECKING:
@@ -242,7 +243,8 @@ def noted(
     """Return what the file of a study has of what is run.
 
     That is the platform of `base`, with its planned changes only if runs have them, `of_windows`,
-    and of each policy the parameters that it does not read.
+    of each policy the parameters that it does not read, and of each log its windows, s after its
+    first submission, and what its clock showed at that, if it is known.
     """
     platform = base.to_dict()["platform"]
     if not any(each.platform.changes for each in scenarios.values()):
@@ -252,7 +254,10 @@ def noted(
     if by_log and machines:
         for cluster in platform["clusters"]:
             cluster["size"] = next(iter(machines.values()))
+    starts = {each.name: written(each.start) for each in workloads if each.start is not None}
     return {
+        "windows": {each.name: each.windows(study.replications) for each in workloads},
+        **({"starts": starts} if starts else {}),
         "platform": platform,
         **({"machines": machines} if by_log and len({*machines.values()}) > 1 else {}),
         "changes": of_windows(study, scenarios.values(), workloads),

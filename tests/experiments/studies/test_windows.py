@@ -1,0 +1,57 @@
+"""When windows of logs were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from experiments.show.study_page import study_page
+from experiments.studies.study import Study
+from tests.experiments.made_up_studies import outcome_of
+from tests.experiments.small_studies import Silent, write_log_study
+
+DAY = 86_400.0
+WINDOWS = {"mine": [[0.0, DAY], [DAY, 2 * DAY], [2 * DAY, 3 * DAY]]}
+
+
+def study_of(**told):
+    outcome = outcome_of({"A": [60.0, 30.0], "B": [90.0, 120.0]})  # two of three windows have run
+    return replace(outcome, provenance={"windows": WINDOWS, **told})
+
+
+@pytest.mark.parametrize(
+    ("start", "says"),
+    [
+        ("2003-03-29T12:30:00", "2003-03-29 12:30 to 2003-03-31 12:30, by the site's clock."),
+        ("2003-03-29T12:30:00+02:00", "2003-03-29 12:30 to 2003-03-31 12:30, by UTC+02:00."),
+    ],
+)
+def test_dates_of_windows_are_told_by_the_clock_of_the_site(start, says):
+    outcome = study_of(starts={"mine": start})
+    assert f"Windows of mine: from {says}" in [*outcome.sentences()]
+    page = study_page(outcome)
+    assert "2003-03-30 12:30" in page
+    assert "2003-04-01" not in page  # which has not run
+
+
+@pytest.mark.parametrize("told", [{}, {"starts": {"mine": "9999-12-31T00:00:00"}}])
+def test_without_a_date_windows_are_told_in_seconds_in_the_page_alone(told):
+    outcome = study_of(**told)
+    assert "Windows of mine" not in " ".join(outcome.sentences())
+    page = study_page(outcome)
+    assert "After the first submission, with the mean wait, s, of each policy." in page
+    assert "172,800" in page
+    assert "259,200" not in page
+
+
+def test_the_clock_of_a_log_is_kept_in_the_file_of_the_study(tmp_path):
+    path = write_log_study(tmp_path, [("least = 4", 'least = 2\nwindow = "40h"')])
+    log = tmp_path / "mine.swf"
+    log.write_text(f"; UnixStartTime: 1000000000\n; TimeZoneString: UTC\n{log.read_text()}")
+    first = int(log.read_text().splitlines()[2].split()[1])
+    outcome = Study.load(path).run(tmp_path / "out.db", 1, watch=Silent())
+    said = datetime.fromisoformat(outcome.provenance["starts"]["mine"])
+    assert said.timestamp() == 1_000_000_000 + first  # which is where windows begin
+    assert "Windows of mine: from 2001-09-09 " in " ".join(outcome.sentences())
