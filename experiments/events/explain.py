@@ -28,6 +28,7 @@ from experiments.show.numbers import instant
 from experiments.show.tables import unfolded
 from grid.errors import GridError
 from grid.foreign import plain
+from grid.logs.calendar import read, shown, written, zone_of
 from grid.world.layout import known_at_once, latencies
 
 
@@ -89,7 +90,8 @@ def explain(
     if event["time"] != result.summary["simulated_s"] or told != ended:
         raise GridError(f"{path}: {fared_otherwise(job, folder)}")
     deadlines = result.summary.get("deadlines")
-    return [Story(_heading(each, deadlines), each.lines) for each in tellers.values()]
+    start = read(said) if (said := result.summary.get("start")) else None
+    return [Story(_heading(each, deadlines), each.lines, start) for each in tellers.values()]
 
 
 def _heard_at_once(result: ResultFiles) -> tuple[set[str], set[str]]:
@@ -127,10 +129,11 @@ def print_stories(stories: Sequence[Story], as_json: bool) -> None:
     if as_json:
         found = [
             {
-                "heading": heading,
-                "lines": [{"time": time, "words": ", ".join(parts)} for time, parts in lines],
+                "heading": story.heading,
+                "lines": [{"time": time, "words": ", ".join(parts)} for time, parts in story.lines],
+                **({} if story.start is None else {"start": written(story.start)}),
             }
-            for heading, lines in stories
+            for story in stories
         ]
         click.echo(json.dumps(found[0] if len(found) == 1 else {"stories": found}))
         return
@@ -143,11 +146,18 @@ def print_stories(stories: Sequence[Story], as_json: bool) -> None:
 def _print(story: Story) -> None:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(justify="right", no_wrap=True)
+    if story.start is not None:
+        table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for time, parts in story.lines:
         told = ", ".join(parts)
         told = plain(told, most=len(told))  # names are as the log has them
-        table.add_row("" if time is None else instant(time), Text(told))
+        moment = ["" if time is None else instant(time)]
+        if story.start is not None:
+            moment.append("" if time is None else shown(story.start, time))
+        table.add_row(*moment, Text(told))
     console = unfolded()
-    console.print(story.heading, style="bold", markup=False, emoji=False, highlight=False)
+    clock = "" if story.start is None else f" (dates by {zone_of(story.start)})"
+    heading = f"{story.heading}{clock}"
+    console.print(heading, style="bold", markup=False, emoji=False, highlight=False)
     console.print(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from experiments.events.happenings import placement, processors
@@ -37,10 +38,19 @@ def tie(tied: int, drawn: int) -> list[Line]:
 
 
 class Story(NamedTuple):
-    """What became of a job so far, in order of time."""
+    """What became of a job so far, in order of time.
+
+    Attributes
+    ----------
+    heading : str
+    lines : list of Line
+    start : datetime, optional
+        What the clock of the log showed at time 0, if that is known.
+    """
 
     heading: str
     lines: list[Line]
+    start: datetime | None = None
 
 
 class Place(NamedTuple):

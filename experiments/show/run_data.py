@@ -22,6 +22,7 @@ from experiments.show.gantt_layout import lay
 from experiments.show.labels import schedulers
 from grid.errors import GridError
 from grid.kernel.statistics import SLOWDOWN_BOUND
+from grid.logs.calendar import read, zone_of
 from grid.platform.multicluster import Platform
 from grid.world.finished import in_order
 from grid.world.records import Parts
@@ -261,7 +262,5 @@ def common_start(runs: Sequence[Ran]) -> tuple[datetime, str] | None:
     said = starts.pop()
     if starts or said is None:
         return None
-    clock = datetime.fromisoformat(said)
-    zone = "the site's clock" if clock.tzinfo is None else str(clock.tzinfo)
-    clock = clock.replace(tzinfo=None)
+    clock, zone = datetime.fromisoformat(said).replace(tzinfo=None), zone_of(read(said))
     return (clock, zone) if clock.year + last / YEAR < LAST_YEAR else None

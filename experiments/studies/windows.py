@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from experiments.show.numbers import instants
-from grid.logs.calendar import SITES_CLOCK, clock_at, read
+from grid.logs.calendar import read, shown, zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,11 +27,8 @@ def dated(outcome: StudyTables, workload: str) -> tuple[str, list[tuple[str, str
     if said is None:
         return seconds
     start = read(said)
-    zone = "the site's clock" if start.tzinfo is SITES_CLOCK else str(start.tzinfo)
-    with suppress(OverflowError):  # beyond the calendar
-        clocks = [[f"{clock_at(start, each):%Y-%m-%d %H:%M}" for each in of] for of in windows]
-        return zone, [(begin, end) for begin, end in clocks]
-    return seconds
+    clocks = [(shown(start, begin), shown(start, end)) for begin, end in windows]
+    return (zone_of(start), clocks) if all(map(all, clocks)) else seconds
 
 
 def dates(outcome: StudyTables) -> Iterator[str]:

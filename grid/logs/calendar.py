@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, timezone
 
 SITES_CLOCK = timezone(timedelta(0), "(site's clock)")
@@ -26,10 +27,28 @@ def written(clock: datetime) -> str:
     return (clock.replace(tzinfo=None) if clock.tzinfo is SITES_CLOCK else clock).isoformat()
 
 
+def zone_of(clock: datetime) -> str:
+    """Return in words which clock it is."""
+    return "the site's clock" if clock.tzinfo is SITES_CLOCK else str(clock.tzinfo)
+
+
 def read(text: str) -> datetime:
     """Return the date that `written` wrote."""
     clock = datetime.fromisoformat(text)
     return clock.replace(tzinfo=SITES_CLOCK) if clock.tzinfo is None else clock
+
+
+def shown(start: datetime, seconds: float) -> str:
+    """Return what a clock shows some seconds after it showed `start`, as people read it.
+
+    Examples
+    --------
+    >>> shown(datetime(2003, 3, 30, 23, 59, tzinfo=UTC), 61.7), shown(datetime.max, 3600.0)
+    ('2003-03-31 00:00:01', '')
+    """
+    with suppress(OverflowError):  # beyond the calendar
+        return f"{clock_at(start, seconds):%Y-%m-%d %H:%M:%S}"
+    return ""
 
 
 def parsed(text: str) -> date | datetime:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from datetime import datetime
 
 import numpy as np
 import pytest
 
-from experiments.events.explain import explain
+from experiments.events.explain import explain, print_stories
 from experiments.events.grid_state import Surroundings
 from experiments.events.happenings import processors
 from experiments.events.identity import Identity
 from experiments.events.job_story import Teller
-from experiments.events.words import ordinal
+from experiments.events.words import Line, Story, ordinal
 from experiments.show.numbers import duration, instant
 from grid.errors import GridError
+from grid.logs.calendar import SITES_CLOCK
 from grid.platform.brokers import Advertising
 from grid.platform.distance import DistanceCosts
 from tests.agents.a4.test_discovery import tree
@@ -337,3 +339,18 @@ def test_a_log_of_the_same_scenario_with_other_parameters_is_refused(result, tmp
     assert explain(out, 60, log)[0].lines[-1].parts[0].startswith("finishes")
     with pytest.raises(GridError, match="of a run in which job 60 fared otherwise"):
         explain(result, 60, log)
+
+
+def test_a_log_with_dates_has_them_in_its_stories(tmp_path, capsys):
+    start = datetime(2003, 3, 29, 12, tzinfo=SITES_CLOCK)
+    lines = [Line(0.0, ["one"]), Line(None, ["two"]), Line(86_461.5, ["three"])]
+    print_stories([Story("Job 1", lines, start)], as_json=False)
+    first, *rows = capsys.readouterr().out.splitlines()
+    assert first == "Job 1 (dates by the site's clock)"
+    assert [row.split() for row in rows] == [
+        ["0", "s", "2003-03-29", "12:00:00", "one"],
+        ["two"],
+        ["86,461.5", "s", "2003-03-30", "12:01:01", "three"],
+    ]
+    print_stories([Story("Job 1", lines, start)], as_json=True)
+    assert json.loads(capsys.readouterr().out)["start"] == "2003-03-29T12:00:00"

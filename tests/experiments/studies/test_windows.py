@@ -24,8 +24,8 @@ def study_of(**told):
 @pytest.mark.parametrize(
     ("start", "says"),
     [
-        ("2003-03-29T12:30:00", "2003-03-29 12:30 to 2003-03-31 12:30, by the site's clock."),
-        ("2003-03-29T12:30:00+02:00", "2003-03-29 12:30 to 2003-03-31 12:30, by UTC+02:00."),
+        ("2003-03-29T12:30:00", "2003-03-29 12:30:00 to 2003-03-31 12:30:00, by the site's clock."),
+        ("2003-03-29T12:30:00+02:00", "2003-03-29 12:30:00 to 2003-03-31 12:30:00, by UTC+02:00."),
     ],
 )
 def test_dates_of_windows_are_told_by_the_clock_of_the_site(start, says):
