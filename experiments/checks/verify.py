@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from experiments.checks.distance import Distances
-from experiments.checks.electricity import electricity
+from experiments.checks.electricity import electricity, electricity_verdicts
 from experiments.checks.failures import used_while_away, wrong_losses
 from experiments.checks.input_jobs import (
     RELATIVE,
@@ -89,6 +89,7 @@ def verify(
         Verdict.of("no processor is held twice", _held(ran, result), _clusters(result)),
         *_changes(ran, result),
         intervals_verdict(result),
+        *electricity_verdicts(done, result),
         *_users(pairs, jobs, done, result),
         _numbers_verdict(pairs, jobs, done, result),
     ]

@@ -64,7 +64,8 @@ class _Asked:
     "--out",
     type=PLACE,
     metavar="DIR",
-    help="Write summary.json, jobs.csv, timeline.csv and, if jobs name users, users.csv there.",
+    help="Write summary.json, jobs.csv and timeline.csv there; users.csv if jobs name users, and "
+    "electricity.csv if watts are given.",
 )
 @click.option(
     "--rounds", type=PLACE, metavar="FILE", help="Write each round's CP, MCP and PB there (.csv)."

@@ -13,13 +13,14 @@ from pathlib import Path
 from experiments.run.replacing import scratch, sync
 from grid.errors import GridError
 
-JOBS, TIMELINE, SUMMARY, USERS = RESULT = (
+JOBS, TIMELINE, SUMMARY, USERS, ELECTRICITY = RESULT = (
     "jobs.csv",
     "timeline.csv",
     "summary.json",
     "users.csv",
+    "electricity.csv",
 )
-"""Files of a result; the last one if jobs name their users."""
+"""Files of a result; the last two if jobs name their users, and if watts are given."""
 REPLICATIONS = ("replications.json", "replications.csv")
 """Of replications the object that ``--json`` prints, and a row for each run."""
 

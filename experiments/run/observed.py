@@ -95,8 +95,8 @@ class Observed:
         names = [] if self._applications is None else self._applications.names
         self._by_application = Tally(model.world.platform, len(names))
         self.rejections: Counter[str] = Counter()
-        sizes = model.world.platform.sizes.tolist()
-        self._meter = None if model.energy is None else Meter(model.energy, sizes)
+        clusters = model.world.platform.clusters
+        self._meter = None if model.energy is None else Meter(model.energy, clusters)
         self._model = model
         self._listed = listed
         self._rounds: list[Rounds] = []
@@ -145,6 +145,14 @@ class Observed:
         if self._meter is None or not begin < end:
             return [dict.fromkeys(NAMES) for _ in self.tally.platform.clusters]
         return self._meter.totals(begin, end)
+
+    @property
+    def electricity(self) -> dict[str, npt.NDArray[np.float64]]:
+        """The same over time (`grid.metrics.energy.Meter.over_time`); empty if it is not told."""
+        begin, end = period(self.tally)
+        if self._meter is None or not begin < end:
+            return {}
+        return self._meter.over_time(begin, end)
 
     def finish(self) -> None:
         """Note that no more jobs will leave."""

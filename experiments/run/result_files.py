@@ -16,19 +16,22 @@ import numpy as np
 import pandas as pd
 
 from agents.registry import GLOBAL, LOCAL
-from experiments.run.files import JOBS, REPLICATIONS, SUMMARY, TIMELINE, USERS
+from experiments.run.files import ELECTRICITY, JOBS, REPLICATIONS, SUMMARY, TIMELINE, USERS
 from experiments.run.replacing import recover
 from experiments.run.shapes import GREATEST, LARGEST, SummaryShape, check_shape
 from experiments.scenario.checked import checked, kinds_for
 from experiments.scenario.parameters import Parameters, with_settings
 from grid.errors import GridError
 from grid.foreign import plain, quoted
+from grid.metrics.energy import NAMES
 from grid.metrics.performance import weights_per_cluster
 from grid.platform import topology
 from grid.platform.multicluster import Platform
 from grid.strict import json_of, text_of
 
 COLUMNS = ("job", "arrival", "size", "start", "finish", "placement")
+STEP_OF_ELECTRICITY = ("from", "to", "energy_kwh ")
+"""How the head of its file begins: the names of columns are those of numbers and clusters."""
 OF_USERS = ("user", "jobs", "mean_wait", "mean_bounded_slowdown", "work")
 
 WRITTEN = "a file of `metasched run --out`"
@@ -257,11 +260,45 @@ def read_timeline(files: ResultFiles) -> pd.DataFrame:
     GridError
         If the file is missing, or none that a run writes.
     """
-    path = files.folder / TIMELINE
     names = [node for node, _ in topology.uplinks(files.platform.graph)]
     columns = ["from", "to", "waiting"]
     if measured_links(files.summary):
         columns += [f"{kind} {name}" for name in names for kind in ("demand", "saturated")]
+    return _intervals(files.folder / TIMELINE, columns)
+
+
+def read_electricity(files: ResultFiles) -> pd.DataFrame:
+    """Read what electricity came to in each interval; empty if the run does not tell it.
+
+    Raises
+    ------
+    GridError
+        If the file is missing, or none that a run writes.
+    """
+    columns = ["from", "to"]
+    for cluster in files.summary["clusters"]:
+        told = [name for name in NAMES if cluster.get(name) is not None]
+        columns += [f"{name} {cluster['name']}" for name in told]
+    path = files.folder / ELECTRICITY
+    if len(columns) == 2:
+        return pd.DataFrame(columns=columns, dtype=np.float64)
+    return _intervals(path, columns, first=None, least=-np.inf)
+
+
+def _intervals(
+    path: Path, columns: list[str], first: float | None = 0.0, least: float = 0.0
+) -> pd.DataFrame:
+    """Read numbers of intervals that follow each other.
+
+    Parameters
+    ----------
+    path : Path
+    columns : list of str
+    first : float, optional
+        Where the first of them begins, s; by default anywhere from 0.
+    least : float
+        What no other number is below.
+    """
     rows = [
         [
             _read(_seconds, cell, f"{place}: {name}", "a number")
@@ -270,8 +307,9 @@ def read_timeline(files: ResultFiles) -> pd.DataFrame:
         for place, cells in _cells(path, columns)
     ]
     table = pd.DataFrame(rows, columns=columns, dtype=np.float64)
-    usable = table >= 0
-    usable["from"] &= table["from"] == table["to"].shift(fill_value=0.0)
+    usable = table >= [0.0, 0.0, *(least for _ in columns[2:])]
+    begun = table["from"].iat[0] if first is None and len(table) else first
+    usable["from"] &= table["from"] == table["to"].shift(fill_value=begun)
     usable["to"] &= table["to"] >= table["from"]
     wrong = np.argwhere(~usable.to_numpy())
     if len(wrong):

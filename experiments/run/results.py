@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from experiments.run.observed import Observed, drawn_classes
 from experiments.run.own_metrics import measured
@@ -67,6 +68,7 @@ class Result(RunTotals, Shown):
             submitted=world.state.submitted,
             tally=observed.tally,
             energy=observed.energy,
+            electricity=pd.DataFrame(observed.electricity),
             classes=observed.classes,
             applications=observed.applications,
             statistics=world.statistics,

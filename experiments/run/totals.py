@@ -110,6 +110,8 @@ class RunTotals:
         Sums over the jobs that left.
     energy : list of dict
         What the electricity of each cluster came to (`grid.metrics.energy`).
+    electricity : DataFrame
+        The same over time (`grid.metrics.energy.Meter.over_time`); empty if it is not told.
     classes : list of dict
         Numbers of each service class (`grid.metrics.of_run.class_metrics`), if all deadlines were
         drawn from some; else none.
@@ -180,6 +182,7 @@ class RunTotals:
     submitted: int
     tally: Tally
     energy: list[dict[str, float | None]]
+    electricity: pd.DataFrame
     classes: list[dict[str, Any]] = field(default_factory=list)
     applications: list[dict[str, Any]] = field(default_factory=list)
     statistics: Statistics

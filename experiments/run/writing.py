@@ -15,6 +15,7 @@ import pandas as pd
 from experiments.run.append_file import Growing
 from experiments.run.csv_rows import csv_rows
 from experiments.run.files import (
+    ELECTRICITY,
     JOBS,
     SUMMARY,
     TIMELINE,
@@ -24,7 +25,7 @@ from experiments.run.files import (
     unwritable,
 )
 from experiments.run.replacing import clean, recover, replace_all, scratch_in
-from experiments.run.result_files import COLUMNS, OF_USERS
+from experiments.run.result_files import COLUMNS, OF_USERS, STEP_OF_ELECTRICITY
 from experiments.run.results import Result
 from experiments.studies.outputs import write_csv
 from grid.errors import GridError
@@ -85,10 +86,15 @@ class NewResult:
         with _telling(self.folder):
             self.jobs.close()
             write_csv(result.timeline, self._scratch / TIMELINE)
-            if users := result.tally.users.table():
-                write_csv(pd.DataFrame(users), self._scratch / USERS)
+            also = {
+                USERS: pd.DataFrame(result.tally.users.table()),
+                ELECTRICITY: result.electricity,
+            }
+            for name, table in also.items():
+                if len(table):
+                    write_csv(table, self._scratch / name)
             (self._scratch / SUMMARY).write_text(summary + "\n", encoding="utf-8")
-            gone = (USERS,) if _is_ours(self.folder / USERS) else ()
+            gone = [name for name in also if _is_ours(self.folder / name)]
             replace_all(self._scratch, self.folder, gone=gone)
             shutil.rmtree(self._scratch, ignore_errors=True)
 
@@ -199,9 +205,10 @@ def _telling(path: Path) -> Iterator[None]:
 
 
 def _is_ours(path: Path) -> bool:
-    """Tell whether a file is one that a run has written of its users."""
+    """Tell whether a file is one that a run has written of its users, or its electricity."""
+    begins = ",".join(OF_USERS if path.name == USERS else STEP_OF_ELECTRICITY)
     try:
         with path.open(encoding="utf-8") as file:
-            return file.readline(200).strip() == ",".join(OF_USERS)
+            return file.readline(200).strip().startswith(begins)
     except (OSError, ValueError):
         return False

@@ -63,6 +63,14 @@ def templates() -> jinja2.Environment:
     )
 
 
+RATES = {
+    "energy_kwh": "Power, kW",
+    "cost": "Cost of electricity an hour",
+    "co2_kg": "CO2 of electricity, kg an hour",
+}
+"""Headings of what electricity comes to an hour."""
+
+
 def page_of(runs: Sequence[Ran]) -> str:
     """Return the page on runs, HTML.
 
@@ -93,6 +101,11 @@ def page_of(runs: Sequence[Ran]) -> str:
         restarted=any(ran.restarted for ran in runs),
         carried=any(_carries(ran) for ran in runs),
         saturated=any(link["saturated"] > 0 for ran in runs for link in ran.links),
+        rates={
+            name: heading
+            for name, heading in RATES.items()
+            if any(row.get(name) is not None for ran in runs for row in ran.summary["clusters"])
+        },
         tables=_tables(runs),
         limits=limits(runs),
         data=embedded(
@@ -280,6 +293,13 @@ def _data(ran: Ran, place: str) -> dict[str, Any]:
         for kind in ("demand", "saturated"):
             arrays[f"{kind}{index}"] = ran.timeline[f"{kind} {name}"].to_numpy()
     clusters = [{"name": each.name, "size": each.size} for each in ran.platform.clusters]
+    rates = _rates(ran)
+    if rates:
+        ends = ran.electricity["to"].iloc[-1:]
+        arrays["steps"] = np.append(ran.electricity["from"], ends)
+    for name, of_clusters in rates.items():
+        for index, values in of_clusters.items():
+            arrays[f"{name}{index}"] = values
     return {
         "name": ran.name,
         "place": place,
@@ -289,6 +309,21 @@ def _data(ran: Ran, place: str) -> dict[str, Any]:
         "links": names,
         "arrays": {name: pack(values) for name, values in arrays.items()},
     }
+
+
+def _rates(ran: Ran) -> dict[str, dict[int, Floats]]:
+    """Return what its clusters draw, cost and emit an hour in each step, of those that tell it."""
+    table = ran.electricity
+    hours = (table["to"] - table["from"]).to_numpy(np.float64) / 3600 if len(table) else 0.0
+    found = {
+        name: {
+            index: table[f"{name} {cluster.name}"].to_numpy(np.float64) / hours
+            for index, cluster in enumerate(ran.platform.clusters)
+            if f"{name} {cluster.name}" in table
+        }
+        for name in RATES
+    }
+    return {name: of_clusters for name, of_clusters in found.items() if of_clusters}
 
 
 def _zero(runs: Sequence[Ran]) -> dict[str, float]:

@@ -15,7 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from experiments.run.files import JOBS
-from experiments.run.result_files import ResultFiles, Row, measured_links, read_timeline
+from experiments.run.result_files import (
+    ResultFiles,
+    Row,
+    measured_links,
+    read_electricity,
+    read_timeline,
+)
 from experiments.run.summary import summary_of
 from experiments.scenario.unread import STAGING
 from experiments.show.gantt_layout import lay
@@ -65,6 +71,8 @@ class Ran:
         Of those jobs on clusters.
     timeline : DataFrame
         `Result.timeline`.
+    electricity : DataFrame
+        `Result.electricity`.
     apart : str
         What it was given that others of its policy, beside which it is shown, were not.
     """
@@ -75,6 +83,7 @@ class Ran:
     jobs: pd.DataFrame
     parts: Parts
     timeline: pd.DataFrame
+    electricity: pd.DataFrame
     apart: str = ""
 
     @classmethod
@@ -101,8 +110,9 @@ class Ran:
             }
         )
         parts = _parts(rows, files.platform, where)
-        timeline = read_timeline(files)
-        ran = cls(Path(folder).resolve().name, files.summary, files.platform, jobs, parts, timeline)
+        over_time = read_timeline(files), read_electricity(files)
+        name = Path(folder).resolve().name
+        ran = cls(name, files.summary, files.platform, jobs, parts, *over_time)
         try:
             _ = ran.chart
         except GridError as error:
@@ -123,7 +133,8 @@ class Ran:
         records = result.records
         parts = parts_of(records[in_order(records)])
         name = result.scenario.name
-        return cls(name, summary_of(result), result.platform, jobs, parts, result.timeline)
+        over_time = result.timeline, result.electricity
+        return cls(name, summary_of(result), result.platform, jobs, parts, *over_time)
 
     @cached_property
     def chart(self) -> Chart:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from grid.kernel.state import NONE
 from grid.platform.energy import KWH, Power, Series
+from grid.platform.multicluster import Cluster
 from grid.world.finished import Records
 
 Floats = npt.NDArray[np.float64]
+T = TypeVar("T", float, Floats)
 
 NAMES = ("energy_kwh", "cost", "co2_kg")
 GRAMS = 1000.0
 """Of a kilogram."""
 ALWAYS = Series([1.0], 3600.0)
 """Whose integral is time."""
+STEPS = 64
+"""Most steps of `Meter.over_time`."""
 
 
 class Meter:
@@ -31,13 +35,14 @@ class Meter:
     ----------
     powers : sequence of Power
         Of each cluster.
-    sizes : sequence of int
-        Processors of each.
+    clusters : sequence of Cluster
     """
 
-    def __init__(self, powers: Sequence[Power], sizes: Sequence[int]) -> None:
-        self._powers, self._sizes = powers, sizes
-        self._held = np.zeros((len(sizes), len(NAMES)))
+    def __init__(self, powers: Sequence[Power], clusters: Sequence[Cluster]) -> None:
+        self._powers, self._clusters = powers, clusters
+        self._held = np.zeros((len(clusters), len(NAMES)))
+        self._step = 1.0  # s
+        self._held_in_steps = np.zeros((len(clusters), len(NAMES), STEPS))
 
     def add(self, records: Records, since: float = -np.inf) -> None:
         """Add jobs that left, from a time (s) on."""
@@ -47,16 +52,69 @@ class Meter:
             return
         whole = rows["split"] == NONE
         start, finish = np.maximum(rows["start"], since), rows["finish"]
-        for index, power in enumerate(self._powers):
-            held = np.where(whole & (rows["cluster"] == index), rows["size"], 0)
-            held[~whole] = records.takes[rows["split"][~whole], index]
-            at = np.flatnonzero(held)
-            for kind, series in enumerate(_series(power)):
-                if series is not None and len(at):
-                    over = series.integral(finish[at]) - series.integral(start[at])
-                    # One after the other, so that sums are the same bits in any portions.
-                    before = self._held[index, kind]
-                    self._held[index, kind] = np.cumsum([before, *(held[at] * over)])[-1]
+        for part in self._widened(finish):
+            for index, power in enumerate(self._powers):
+                held = np.where(whole & (rows["cluster"] == index), rows["size"], 0)[part]
+                split = ~whole[part]
+                held[split] = records.takes[rows["split"][part][split], index]
+                at = np.flatnonzero(held)
+                if len(at):
+                    self._hold(index, power, held[at], start[part][at], finish[part][at])
+
+    def _widened(self, finish: Floats) -> Iterator[slice]:
+        """Yield rows one portion after the other, once steps are wide enough for their ends (s)."""
+        ends, first = np.maximum.accumulate(finish), 0
+        while first < len(ends):
+            while ends[first] > STEPS * self._step:
+                pairs = self._held_in_steps[:, :, ::2] + self._held_in_steps[:, :, 1::2]
+                self._held_in_steps[:] = np.pad(pairs, ((0, 0), (0, 0), (0, STEPS // 2)))
+                self._step *= 2
+            last = int(np.searchsorted(ends, STEPS * self._step, side="right"))
+            yield slice(first, last)
+            first = last
+
+    def _hold(
+        self, index: int, power: Power, held: npt.NDArray[np.int64], start: Floats, finish: Floats
+    ) -> None:
+        """Add processors of a cluster that jobs held from `start` to `finish`, s."""
+        first = np.minimum(start // self._step, STEPS - 1).astype(np.int64)
+        last = np.maximum(np.ceil(finish / self._step).astype(np.int64) - 1, first)
+        often = last - first + 1
+        row = np.repeat(np.arange(len(held)), often)
+        step = np.arange(len(row)) - np.repeat(np.cumsum(often) - often - first, often)
+        begin = np.maximum(start[row], step * self._step)
+        end = np.minimum(finish[row], (step + 1) * self._step)
+        for kind, series in enumerate(_series(power)):
+            if series is None:
+                continue
+            # One after the other, so that sums are the same bits in any portions.
+            over = series.integral(finish) - series.integral(start)
+            self._held[index, kind] = np.cumsum([self._held[index, kind], *(held * over)])[-1]
+            over = series.integral(end) - series.integral(begin)
+            np.add.at(self._held_in_steps[index, kind], step, held[row] * over)
+
+    def over_time(self, begin: float, end: float) -> dict[str, Floats]:
+        """Return what each cluster came to in the steps between two times, s.
+
+        Returns
+        -------
+        dict of array, shape (steps,)
+            ``from`` and ``to``, s, and of each cluster ``energy_kwh NAME``, and ``cost NAME`` and
+            ``co2_kg NAME`` if they are told.
+        """
+        edges = np.clip(np.arange(STEPS + 1) * self._step, begin, end)
+        there = edges[:-1] < edges[1:]
+        table = {"from": edges[:-1][there], "to": edges[1:][there]}
+        for power, cluster, held in zip(
+            self._powers, self._clusters, self._held_in_steps[:, :, there], strict=True
+        ):
+            for name, series, of_jobs in zip(NAMES, _series(power), held, strict=True):
+                if series is not None:
+                    over = series.integral(table["to"]) - series.integral(table["from"])
+                    table[f"{name} {cluster.name}"] = _drawn(
+                        name, power, of_jobs, cluster.size * over - of_jobs
+                    )
+        return table
 
     def totals(self, begin: float, end: float) -> list[dict[str, float | None]]:
         """Return what each cluster came to from one time to another, s.
@@ -67,18 +125,25 @@ class Meter:
             energy_kwh; cost, None without a price; co2_kg, None without carbon.
         """
         found = []
-        for power, size, held in zip(self._powers, self._sizes, self._held.tolist(), strict=True):
+        for power, cluster, held in zip(
+            self._powers, self._clusters, self._held.tolist(), strict=True
+        ):
             numbers: dict[str, float | None] = {}
             for name, series, of_jobs in zip(NAMES, _series(power), held, strict=True):
                 if series is None:
                     numbers[name] = None
                     continue
                 first, last = series.integral(np.array([begin, end])).tolist()
-                idle = size * (last - first) - of_jobs
-                total = (power.busy * of_jobs + power.idle * idle) / KWH
-                numbers[name] = total / GRAMS if name == "co2_kg" else total
+                idle = cluster.size * (last - first) - of_jobs
+                numbers[name] = _drawn(name, power, of_jobs, idle)
             found.append(numbers)
         return found
+
+
+def _drawn(name: str, power: Power, busy: T, idle: T) -> T:
+    """Return what processor-seconds, or what a series makes of them, came to."""
+    total = (power.busy * busy + power.idle * idle) / KWH
+    return total / GRAMS if name == "co2_kg" else total
 
 
 def _series(power: Power) -> tuple[Series | None, ...]:

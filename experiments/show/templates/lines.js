@@ -75,17 +75,22 @@ class Curves {
     const [bins, bottom] = [this.width, this.height - 22];
     const shown = this.series.filter((each) => each.shown);
     for (const each of shown) each.drawn = each.values(bins);
-    let top = this.top || 0;
+    let [low, top] = [0, this.top || 0];
     if (!this.top) {
-      for (const each of shown) for (const value of each.drawn) if (value > top) top = value;
-      top = top * 1.05 || 1;
+      for (const each of shown) {
+        for (const value of each.drawn) {
+          if (value > top) top = value;
+          if (value < low) low = value; // a price may be below 0
+        }
+      }
+      [low, top] = [low * 1.05, top * 1.05 || (low ? 0 : 1)];
     }
-    const y = (value) => bottom - (value / top) * (bottom - 8);
+    const y = (value) => bottom - ((value - low) / (top - low)) * (bottom - 8);
     this.ticks(context, bins, bottom);
     context.textAlign = "right";
     context.textBaseline = "middle";
-    const step = roundStep(top / 4.2);
-    for (let k = 0; k * step <= top * 1.0001; k++) {
+    const step = roundStep((top - low) / 4.2);
+    for (let k = Math.ceil(low / step); k * step <= top * 1.0001; k++) {
       context.fillStyle = style("--grid");
       context.fillRect(MARGIN, y(k * step), bins, 1);
       context.fillStyle = style("--faint");

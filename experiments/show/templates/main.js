@@ -69,6 +69,24 @@ async function runs(told, page) {
     })));
     page.curves.push(timeCurves(root, view, series, percent));
   }
+  for (const kind of ["energy_kwh", "cost", "co2_kg"]) {
+    const root = document.getElementById(kind);
+    if (!root) continue;
+    const series = told.filter((run) => run.steps).flatMap((run) => {
+      const there = run.clusters.map((_, k) => k).filter((k) => run[`${kind}${k}`]);
+      if (!there.length) return [];
+      const sums = Array.from(run[`${kind}${there[0]}`],
+        (_, step) => there.reduce((sum, k) => sum + run[`${kind}${k}`][step], 0));
+      const whole = there.length === run.clusters.length
+        ? [{ name: several ? run.name : "all clusters", values: stepped(view, run.steps, sums) }]
+        : [];
+      if (several || run.clusters.length === 1) return whole;
+      return [...whole, ...there.map((k) => ({
+        name: run.clusters[k].name, values: stepped(view, run.steps, run[`${kind}${k}`]),
+      }))];
+    });
+    page.curves.push(timeCurves(root, view, series, number));
+  }
 }
 
 // Values of intervals between bounds, at the middles of bins; NaN outside.

@@ -14,9 +14,12 @@ from agents.energy.greenest import GreenestScheduler
 from agents.model import GridModel
 from experiments.run.running import run
 from experiments.scenario.scenario import Scenario
+from experiments.show.page import page_of
+from experiments.show.run_data import Ran
 from experiments.studies.study import Study
 from grid.jobs import job_table
 from grid.metrics.energy import Meter
+from grid.metrics.of_run import period
 from grid.platform.energy import EnergySettings, Power, Series
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
@@ -98,11 +101,54 @@ def test_sums_are_the_same_bits_in_any_portions():
     series = Series(HOURLY, 7.0)
     found = []
     for portion in (1, 7, 1000):
-        meter = Meter([Power(10.0, 20.0, series, series)] * 4, [20, 16, 12, 10])
+        meter = Meter([Power(10.0, 20.0, series, series)] * 4, result.platform.clusters)
         for first in range(0, len(result.records), portion):
             meter.add(result.records[first : first + portion], 50.0)
-        found.append(meter.totals(50.0, 500.0))
+        over_time = meter.over_time(50.0, 500.0)
+        found.append((meter.totals(50.0, 500.0), *(each.tobytes() for each in over_time.values())))
     assert found[0] == found[1] == found[2]
+
+
+def test_steps_add_up_to_the_whole_and_are_those_of_each_moment(grid):
+    result = run(Scenario.load(grid), seed=3)
+    table = result.electricity
+    assert 32 <= len(table) <= 64
+    assert (table["from"].to_numpy()[1:] == table["to"].to_numpy()[:-1]).all()
+    assert (table["from"].iat[0], table["to"].iat[-1]) == period(result.tally)
+    for cluster in result.summary()["clusters"]:
+        for name in NAMES:
+            whole = cluster[name]
+            assert table[f"{name} {cluster['name']}"].sum() == pytest.approx(whole, rel=1e-12)
+    step = table.iloc[20]
+    busy = math.fsum(
+        sum(int(part.split(":")[1]) for part in job.placement.split("+") if part.startswith("A:"))
+        * max(0.0, min(job.finish, step["to"]) - max(job.start, step["from"]))
+        for job in result.jobs.itertuples()
+    )
+    idle = 8 * (step["to"] - step["from"]) - busy
+    assert step["energy_kwh A"] == pytest.approx((200.0 * busy + 50.0 * idle) / 3.6e6)
+
+
+def test_electricity_over_time_is_a_file_that_is_checked(grid, tmp_path):
+    out = tmp_path / "out"
+    assert call("run", grid, "--no-live", "--out", out).exit_code == 0
+    path = out / "electricity.csv"
+    text = path.read_text()
+    assert text.startswith("from,to,energy_kwh A,cost A,co2_kg A,energy_kwh B,cost B,co2_kg B\n")
+    head, first, second, *rest = text.splitlines()
+    assert 'id="co2_kg"' in page_of([Ran.read(out)])
+    cells = second.split(",")
+    spoilt = [*cells[:2], str(float(cells[2]) * 1.001), *cells[3:]]
+    path.write_text("\n".join([head, first, ",".join(spoilt), *rest, ""]))
+    got = call("verify", out)
+    assert got.exit_code == 1
+    assert "electricity over time is right" in got.stdout
+    path.write_text("\n".join([head, first, ",".join(["0.5", *cells[1:]]), *rest, ""]))
+    got = call("verify", out)
+    assert got.exit_code == 2
+    assert "electricity.csv:3: from: found 0.5; accepted: " in got.stderr
+    assert call("run", "quickstart", "--no-live", "--out", out).exit_code == 0
+    assert not path.exists()  # for it would be that of another run
 
 
 def test_verify_works_them_out_again(grid, tmp_path):
