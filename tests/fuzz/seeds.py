@@ -63,7 +63,8 @@ def results(folder: Path) -> list[Files]:
     for name, content in log.items():
         (folder / name).write_bytes(content)
     found = []
-    for words in (["quickstart", "--set", "jobs=5"], ["mine.toml"]):
+    watts = ("--set", "busy_watts=100", "--set", "carbon=50")
+    for words in (["quickstart", "--set", "jobs=5", *watts], ["mine.toml"]):
         out = folder / words[0].partition(".")[0]
         words = ["run", *words, "--no-live", "--out", str(out), "--events", f"{out}/events.jsonl"]
         ran = CliRunner().invoke(main, words)

@@ -195,6 +195,8 @@ def _option(rng: Random) -> str:
     return command([word if each == "@" else each for each in words])
 
 
+KEPT = "jobs", "timeline", "users", "electricity"
+"""Tables of a result."""
 WRITTEN: dict[str, tuple[Callable[[Random], object], str]] = {
     **dict.fromkeys(("swf", "gwf", "sacct", "csv", "batsim"), (_log, "inspect {0} --json")),
     "platform": (_platform, "inspect platform.toml"),
@@ -218,7 +220,7 @@ def targets(folder: Path) -> dict[str, Target]:
         found[name] = Target(given, use, [words.format(*given[0])] if words else [], spoilt)
     ran, results = (
         seeds.results(folder),
-        (*("summary.json", "jobs.csv", "timeline.csv", "users.csv", "log.swf"),),
+        (*("summary.json", *(f"{name}.csv" for name in KEPT), "log.swf"),),
     )
     verify_and_report = ["verify .", "verify . --json", "report . -o page.html"]
     return found | {
