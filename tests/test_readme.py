@@ -256,3 +256,7 @@ def test_what_is_cited_is_this_version():
     assert f"\nversion: {metasched.__version__}\n" in cited
     for key in ("muscle", "beosim", "maxutil", "queues", "oas"):
         assert f"notes: key {key}\n" in cited
+    page = re.sub(r"[{}]", "", (ROOT / "docs" / "citing.md").read_text(encoding="utf-8"))
+    assert f"= {metasched.__version__}" in page
+    for title in re.findall(r"^    title: (.*)$", cited, re.M):
+        assert title in " ".join(page.split())
