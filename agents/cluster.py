@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import mesa
 import numpy as np
 import numpy.typing as npt
 
-from agents.protocols import Grid
+from agents.protocols import Grid, NamedAgent
 
 if TYPE_CHECKING:
     from agents.a4.broker import A4Broker
@@ -18,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 
-class ClusterAgent(mesa.Agent):  # type: ignore[misc]
+class ClusterAgent(NamedAgent):
     """One cluster of the grid: a view of the world's arrays.
 
     Attributes
@@ -47,6 +46,10 @@ class ClusterAgent(mesa.Agent):  # type: ignore[misc]
         self.rate = cluster.rate
         self.broker = broker
         self.reports_to: Any = model.broker
+
+    def __repr__(self) -> str:
+        processors = f"{self.free} of {self.size} processors free"
+        return f"<{type(self).__name__} {self.name}: {processors}; jobs waiting: {self.waiting}>"
 
     @property
     def free(self) -> int:

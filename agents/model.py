@@ -185,6 +185,10 @@ class GridModel(mesa.Model):  # type: ignore[misc]
             }
         )
 
+    def __repr__(self) -> str:
+        what = f"{self.scheduler.name}, clusters: {len(self.clusters)}, completed: {self.completed}"
+        return f"<{type(self).__name__} at {self.now:,.15g} s: {what}>"
+
     def settings(self, kind: type[S]) -> S:
         """Return the settings of a kind that the model was given, or that kind's defaults."""
         return chosen(kind, self._settings)

@@ -1,10 +1,11 @@
-"""What agents need of the grid that they are in, and of each other."""
+"""What all agents are, and what they need of the grid that they are in and of each other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
+import mesa
 import numpy as np
 import numpy.typing as npt
 
@@ -16,6 +17,15 @@ from grid.world.world import World
 S = TypeVar("S")
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
+
+
+class NamedAgent(mesa.Agent):  # type: ignore[misc]
+    """An agent of Mesa that is printed by its class and, if that tells more, its ``name``."""
+
+    def __repr__(self) -> str:
+        kind = type(self).__name__
+        name = getattr(self, "name", kind)  # which an unfinished one lacks
+        return f"<{kind}>" if name == kind else f"<{kind} {name}>"
 
 
 class Broker(Protocol):

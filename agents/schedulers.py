@@ -25,7 +25,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-import mesa
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
@@ -33,7 +32,7 @@ from agents.a4.broker import A4Broker
 from agents.decoded_decisions import Answer, compiled_method, queue_of, rank_of, start_of
 from agents.messages import Message
 from agents.muscle.reports import Reports
-from agents.protocols import Cluster, Grid
+from agents.protocols import Cluster, Grid, NamedAgent
 from agents.selection import FpfsSettings, JobSelection, as_number
 from agents.view import Job, KnownCluster, KnownQueues
 from grid.errors import GridError, PlacementError
@@ -47,7 +46,7 @@ from grid.world.policies import GlobalRules
 __all__ = "REJECT", "Answer", "GlobalScheduler", "LocalScheduler", "PlanningScheduler", "Scheduler"
 
 
-class Scheduler(mesa.Agent):  # type: ignore[misc]
+class Scheduler(NamedAgent):
     """What both kinds have."""
 
     name: str

@@ -12,11 +12,10 @@ from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
-import mesa
 import numpy as np
 
 from agents.messages import Message, ScheduleReport
-from agents.protocols import Grid
+from agents.protocols import Grid, NamedAgent
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.kernel.state import NONE
@@ -64,7 +63,7 @@ class Belief(NamedTuple):
         )
 
 
-class A4Broker(mesa.Agent):  # type: ignore[misc]
+class A4Broker(NamedAgent):
     """The broker of a cluster, of the global scheduler, or one between them.
 
     Attributes

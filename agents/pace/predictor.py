@@ -21,11 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import mesa
 import numpy as np
 import numpy.typing as npt
 
-from agents.protocols import Grid
+from agents.protocols import Grid, NamedAgent
 from grid.jobs import JobArray
 from grid.names import meant
 from grid.settings import check_flags
@@ -111,7 +110,7 @@ class EndedJob(_Row):
     )  # fmt: skip
 
 
-class Predictor(mesa.Agent):  # type: ignore[misc]
+class Predictor(NamedAgent):
     """Says how long jobs will run, once for each when it is submitted."""
 
     needs: ClassVar[str] = ""

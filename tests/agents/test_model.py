@@ -317,3 +317,15 @@ def test_what_no_model_can_be_made_of_is_told_in_a_line(which):
     with pytest.raises(GridError) as error:
         GridModel(**(given | {which: 5}))
     assert str(error.value).startswith(f"{which}: found 5; accepted: ")
+
+
+def test_agents_say_what_they_are():
+    model = model_of("muscle", "titan", workload(count=3))
+    cluster = model.clusters[0]
+    free = f"{cluster.free} of {cluster.size} processors free"
+    assert repr(model) == "<GridModel at 0 s: MUSCLE, clusters: 3, completed: 0>"
+    assert repr(model.scheduler) == "<MuscleScheduler MUSCLE>"
+    assert repr(cluster) == f"<ClusterAgent {cluster.name}: {free}; jobs waiting: 0>"
+    assert repr(cluster.scheduler) == f"<TitanScheduler TITAN {cluster.name}>"
+    assert repr(cluster.broker) == f"<A4Broker {cluster.name}>"
+    assert repr(model.pace.predictor) == "<Exact>"
