@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import heapq
+import logging
 from collections import deque
 from collections.abc import Callable
 
 from agents.messages import Message, Reminder
 
+_LOG = logging.getLogger("metasched.messages")
 KEPT = 200
 """Last messages that are remembered."""
 
@@ -36,6 +38,8 @@ class Mail:
     def note(self, message: Message) -> None:
         """Tell those who listen of a message that is carried elsewhere."""
         self.said.append(message)
+        if _LOG.isEnabledFor(logging.DEBUG):
+            _LOG.debug("%s", message)
         for listener in self.listeners:
             listener(message)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from typing import Any
 
 from grid.foreign import one_line, quoted
@@ -41,3 +43,16 @@ def require(accepted: bool, parameter: str, found: Any, what: str) -> None:
     """
     if not accepted:
         raise WorkloadError(f"{parameter}: found {quoted(found)}; accepted: {what}")
+
+
+def warn(line: str) -> None:
+    """Tell of what is wrong and ends nothing.
+
+    It goes to logger ``metasched`` where a program has set up Python's logging, else to standard
+    error.
+    """
+    log = logging.getLogger("metasched")
+    if log.hasHandlers():
+        log.warning(line)
+    else:
+        print(f"metasched: {line}", file=sys.stderr)

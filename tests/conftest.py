@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -12,6 +13,8 @@ settings.load_profile("untimed")
 
 MANY = 1000
 """Tests of which so many are bound to need the kernel."""
+
+logging.getLogger("metasched").propagate = False  # as where nobody set logging up: pytest has
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from agents.importing import instead_of, module_of
 from experiments.cli.users_errors import in_a_line, is_whole, told
 from experiments.show.labels import METRICS
-from grid.errors import GridError
+from grid.errors import GridError, warn
 from grid.foreign import one_line, quoted
 from grid.names import meant
 
@@ -139,6 +139,6 @@ def tell_failures(failures: Mapping[str, BaseException]) -> None:
     """Say on standard error, in a line each, which metrics failed, and of what."""
     for name, error in failures.items():
         line = one_line(f"metric {name}: {in_a_line(error)}; it is null")
-        print(f"metasched: {line}", file=sys.stderr)
+        warn(line)
         if is_whole():
             print(told(error), end="", file=sys.stderr)

@@ -27,7 +27,7 @@ from experiments.run.writing import new_result, resumed_result
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.forecast import Forecast
 from experiments.sweeps.forecast import UnderWay as PieceUnderWay
-from grid.errors import GridError
+from grid.errors import GridError, warn
 from grid.foreign import quoted
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def run(
     if failures := scenario.failures:
         line = hardly_ending(scenario, model.workload, failures.mean_up_time)
         if line is not None:
-            print(f"metasched: {line}", file=sys.stderr)
+            warn(line)
     seeds = None
     if "seed_schedules" in scenario.outputs:
         seeds = SeedSchedules(model)
@@ -281,7 +281,7 @@ def _save(under_way: UnderWay) -> None:
     try:
         under_way.save()
     except GridError as error:
-        print(f"metasched: {error}", file=sys.stderr)
+        warn(str(error))
         under_way.due = time.monotonic() + under_way.saving.every
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from agents.messages import ScheduleReport, SeedSchedule
@@ -69,3 +71,14 @@ def test_messages_of_schedulers_count_for_the_clusters_too(local):
         assert cluster.messages["received"] == seeds + 2 * own.sum() + (here & ~own).sum()
         advertised += cluster.messages["sent"] - reports - own.sum() - transfers
     assert advertised == kinds["advertisement"]
+
+
+def test_messages_go_to_pythons_logging_where_it_is_set_up(caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("metasched"), "propagate", True)
+    with caplog.at_level(logging.DEBUG, "metasched.messages"):
+        model = ran("muscle", "titan", table((0.0, 1, 5.0)))
+    assert [record.getMessage() for record in caplog.records] == [str(each) for each in model.said]
+    assert "transfers job 1" in caplog.text
+    caplog.clear()
+    ran("muscle", "titan", table((0.0, 1, 5.0)))
+    assert not caplog.records
