@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import sys
+from dataclasses import fields
+from numbers import Real
 from typing import Any
 
 from grid.foreign import one_line, quoted
@@ -45,14 +45,16 @@ def require(accepted: bool, parameter: str, found: Any, what: str) -> None:
         raise WorkloadError(f"{parameter}: found {quoted(found)}; accepted: {what}")
 
 
-def warn(line: str) -> None:
-    """Tell of what is wrong and ends nothing.
+def require_numbers(given: Any) -> None:
+    """Refuse a dataclass if a field of it that is to be a number is none; before it is compared.
 
-    It goes to logger ``metasched`` where a program has set up Python's logging, else to standard
-    error.
+    Raises
+    ------
+    WorkloadError
+        Naming the field.
     """
-    log = logging.getLogger("metasched")
-    if log.hasHandlers():
-        log.warning(line)
-    else:
-        print(f"metasched: {line}", file=sys.stderr)
+    for each in fields(given):
+        value = getattr(given, each.name)
+        if each.type in ("int", "float"):
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            require(number, each.name.replace("_", " "), value, "a number")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import logging
 import os
 from pathlib import Path
 
@@ -13,8 +12,6 @@ settings.load_profile("untimed")
 
 MANY = 1000
 """Tests of which so many are bound to need the kernel."""
-
-logging.getLogger("metasched").propagate = False  # as where nobody set logging up: pytest has
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 

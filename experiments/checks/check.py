@@ -242,8 +242,8 @@ def _verdict(
     if told := "\n".join(findings):
         if NoAnswerError.__name__ in told:
             hint = ENDLESS
-        elif check == "made" and "accepted:" in told and "__init__" not in told:
-            hint = ""  # the message says itself what would help
+        elif check == "made" and "__init__" not in told:
+            hint = ""  # what is wrong is told already
         return Verdict(title, False, told, hint)
     count = "1 grid" if len(grids) == 1 else f"{len(grids)} grids"
     return Verdict(title, True, f"in {count}{also}") if grids else None

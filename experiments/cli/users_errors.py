@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sysconfig
 import traceback
@@ -9,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeGuard
+
+import click
 
 from agents.error_context import blame_of
 from agents.importing import CODE, OURS
@@ -22,7 +25,7 @@ _BETWEEN = {"click", "mesa", "numba"}
 
 TRACEBACK = "METASCHED_TRACEBACK"
 """Environment variable: if it is set, exceptions are shown with all frames."""
-HINT = f"frames of metasched and of libraries are left out; --traceback, or {TRACEBACK}=1, has them"
+HINT = f"other frames are left out; --traceback, or {TRACEBACK}=1, has them"
 
 
 class UsersError(Exception):
@@ -146,3 +149,11 @@ def _is_between(path: Path) -> bool:
         library = path.parts[path.parts.index(installed[0]) + 1]
         return library in _BETWEEN
     return str(path).startswith("<frozen ") or any(map(path.is_relative_to, _PYTHON))
+
+
+def warn(line: str) -> None:
+    """Tell of what is wrong and ends nothing: a command on standard error, a program by its log."""
+    if click.get_current_context(silent=True) is not None:
+        click.echo(f"metasched: {line}", err=True)
+    else:
+        logging.getLogger("metasched").warning(line)

@@ -11,9 +11,9 @@ from numbers import Real
 from typing import Any, TypeAlias
 
 from agents.importing import instead_of, module_of
-from experiments.cli.users_errors import in_a_line, is_whole, told
+from experiments.cli.users_errors import in_a_line, is_whole, told, warn
 from experiments.show.labels import METRICS
-from grid.errors import GridError, warn
+from grid.errors import GridError
 from grid.foreign import one_line, quoted
 from grid.names import meant
 
@@ -135,10 +135,10 @@ def _number(value: object) -> float:
     return number
 
 
-def tell_failures(failures: Mapping[str, BaseException]) -> None:
-    """Say on standard error, in a line each, which metrics failed, and of what."""
+def tell_failures(failures: Mapping[str, BaseException], where: str = "; it is null") -> None:
+    """Say on standard error, in a line each, which metrics failed, of what, and what of it."""
     for name, error in failures.items():
-        line = one_line(f"metric {name}: {in_a_line(error)}; it is null")
+        line = one_line(f"metric {name}: {in_a_line(error)}{where}")
         warn(line)
         if is_whole():
             print(told(error), end="", file=sys.stderr)

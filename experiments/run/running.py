@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from agents.model import GridModel
 from experiments.cli.process import give_stdout_up
+from experiments.cli.users_errors import warn
 from experiments.events.log import event_log, resumed_log
 from experiments.run.checkpoints import Saving, SeedSchedules, UnderWay
 from experiments.run.failure_warnings import hardly_ending
@@ -27,7 +28,7 @@ from experiments.run.writing import new_result, resumed_result
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.forecast import Forecast
 from experiments.sweeps.forecast import UnderWay as PieceUnderWay
-from grid.errors import GridError, warn
+from grid.errors import GridError
 from grid.foreign import quoted
 
 if TYPE_CHECKING:

@@ -152,11 +152,12 @@ class Study:
         if workers is not None and (not isinstance(workers, int) or workers < 1):
             raise GridError(f"workers: found {quoted(workers)}; accepted: a whole number from 1")
         refuse_to_nest()
+        if not isinstance(out, str | os.PathLike):
+            raise GridError(f"out: found {quoted(out)}; accepted: a path")
         path = Path(out)
-        if os.path.exists(path) and not resume:
-            raise GridError(
-                f"{path}: found a file; accepted: a new one, or --resume to go on with this one"
-            )
+        if os.path.isdir(path) or (os.path.exists(path) and not resume):
+            found = "folder" if os.path.isdir(path) else "file"
+            raise GridError(f"{path}: found a {found}; accepted: a new file; with resume, its own")
         check_file(path, "results")
         if os.path.exists(path) and path.stat().st_size:
             contents(path)  # a file of others stays as it is

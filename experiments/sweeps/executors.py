@@ -31,7 +31,7 @@ LOOK = 0.002
 PATIENCE = 8
 """Time in which a Dask scheduler has to answer, s."""
 GUARDED = 'what starts workers stands below `if __name__ == "__main__":` in a script'
-KEPT = "finished runs are kept, and can be gone on with"
+KEPT = "any runs that finished are kept"
 
 
 class Workers(NamedTuple):

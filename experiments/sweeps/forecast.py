@@ -12,9 +12,15 @@ TRUST = 0.001
 ALIKE = 0.1
 """Part of a run of a kind that what is seen of all kinds counts for, beside what is seen of it."""
 
+LATEST = 3.0
+"""A piece of which nothing is told, and which takes more than so many times as long as expected, is
+another than thought (something is compiled, or a solver is at it): then nobody knows."""
 LATE = 1.5
 """A piece of which nothing is told, and which is late, is expected to take so many times as long as
 it has until now."""
+
+MOMENT = 1.0
+"""Time in which anything may come between, s."""
 
 Piece = Sequence[tuple[Hashable, float]]
 """What a worker takes at a time: of each run its kind, and the time it is estimated to take, s."""
@@ -162,6 +168,8 @@ class Forecast:
             return None
         begun = self._spent + self._busy * (at - self._at) - sum(seen.took.values())
         expected = sum(of_piece(self._pieces[index]) for index in untold)
+        if untold and begun > LATEST * expected + MOMENT:
+            return None
         if untold and begun > expected:
             for index in untold:
                 seen.add_share(self._pieces[index], 1.0, LATE * begun / len(untold))

@@ -64,7 +64,7 @@ def observe_run(scenario: Scenario, model: GridModel, steps: Iterable[None]) -> 
     numbers = dict(_numbers(result.summary()["metrics"]))
     told = math.nan if result.stable is None else float(result.stable)
     if multiprocessing.parent_process() is None:  # workers would say it again and again
-        tell_failures(result.failed_metrics)
+        tell_failures(result.failed_metrics, ", in a short trial run")
     failed = {f"{FAILED}{name}": [1.0] for name in result.failed_metrics}
     state = model.world.state
     counts = {

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from grid.errors import require
+from grid.errors import require, require_numbers
 from grid.kernel.compile import compiled, inlined
 from grid.streams import Stream, uniform
 
 PARETO, EXPONENTIAL, DETERMINISTIC, HYPEREXPONENTIAL, EMPIRICAL = range(5)
 
 
+@runtime_checkable
 class RuntimeDistribution(Protocol):
     """A law of run times in seconds."""
 
@@ -55,6 +56,7 @@ class BoundedPareto:
     exponent: float = 1.0
 
     def __post_init__(self) -> None:
+        require_numbers(self)
         require(0 < self.lower < math.inf, "lower run time", self.lower, "seconds above 0")
         require(
             self.lower < self.upper < math.inf,
@@ -100,6 +102,7 @@ class Exponential:
     mean: float
 
     def __post_init__(self) -> None:
+        require_numbers(self)
         require(0 < self.mean < math.inf, "mean run time", self.mean, "seconds above 0")
 
     def cdf(self, x: float) -> float:
@@ -124,6 +127,7 @@ class Deterministic:
     value: float
 
     def __post_init__(self) -> None:
+        require_numbers(self)
         require(0 < self.value < math.inf, "run time", self.value, "seconds above 0")
 
     @property
@@ -161,6 +165,7 @@ class Hyperexponential:
     cv: float
 
     def __post_init__(self) -> None:
+        require_numbers(self)
         require(0 < self.mean < math.inf, "mean run time", self.mean, "seconds above 0")
         require(1 <= self.cv < 1e6, "cv of run times", self.cv, "a number from 1 to 1e6")
 
@@ -195,6 +200,7 @@ class Empirical:
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        require_numbers(self)
         fit = len(self.values) > 0 and all(0 <= value < math.inf for value in self.values)
         require(fit, "run times of a log", self.values[:3], "seconds from 0, one at least")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from grid.errors import require
+from grid.errors import require, require_numbers
 from grid.kernel.compile import inlined
 
 LARGEST_SIZE = 2**20
@@ -33,6 +33,7 @@ class SizeDistribution(ABC):
     maximum: int
 
     def __post_init__(self) -> None:
+        require_numbers(self)
         require(
             self.minimum == int(self.minimum) and self.minimum >= 1,
             "minimum size",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from grid.errors import require
+from grid.errors import require, require_numbers
 from grid.jobs import BY_RATES, JobArray
 from grid.kernel.compile import compiled, inlined
 from grid.streams import Stream, stream, uniform
@@ -38,6 +38,7 @@ class ServiceClass:
     max_ratio: float
 
     def __post_init__(self) -> None:
+        require_numbers(self)
         where = f"service class {self.name}"
         require(0 < self.share <= 1, f"{where}, share", self.share, "a number above 0, at most 1")
         require(

@@ -21,7 +21,7 @@ from grid.distributions import (
     runtime_at,
     size_at,
 )
-from grid.errors import require
+from grid.errors import require, require_numbers
 from grid.jobs import MAX_COMPONENTS, REQUEST_KINDS, JobArray, job_table
 from grid.kernel.compile import compiled
 from grid.streams import Stream, stream, uniform
@@ -99,6 +99,10 @@ class JobMix:
     sample: JobSample | None = None
 
     def __post_init__(self) -> None:
+        require_numbers(self)
+        for name, law in (("sizes", SizeDistribution), ("runtimes", RuntimeDistribution)):
+            given = getattr(self, name)
+            require(isinstance(given, law), name, given, "a law of grid.distributions")
         require(
             self.count >= 1 and self.count == int(self.count),
             "count of jobs",

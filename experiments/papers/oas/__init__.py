@@ -109,8 +109,10 @@ class Paper(engine.Paper):
         limit = self.outcome.time_limit
         of = self.outcome.optima()
         yield (
-            f"A solver had {limit:g} s for each schedule. All schedules were checked in exact "
-            "arithmetic (`agents.oas.verify`) and are in `oas-schedules.json`. *OAS* is the best "
+            f"A solver had {limit:g} s for each schedule, not counting the time in which a model "
+            "is built; HiGHS may take longer, for it does not always look at the clock. All "
+            "schedules were checked in exact arithmetic (`agents.oas.verify`) and are in "
+            "`oas-schedules.json`. *OAS* is the best "
             f"schedule of CP-SAT, proved optimal for {of['proved']} of {of['searched']} (`status` "
             "in `oas-points.csv` and, where links are ignored, in `oas-schedules.json`). *OAS as "
             "printed* is the paper's mixed-integer model, and *OAS with nodes counted* a "

@@ -56,6 +56,9 @@ class Lambda(Predictor):
 class Unmade(Predictor):
     def __init__(self):
         pass
+
+class Silent(Predictor):
+    pass
 """
 
 
@@ -91,3 +94,13 @@ def test_good_ones_pass(name):
 )
 def test_what_is_wrong_is_said(name, check, found):
     assert found in verdicts(f"guesses_to_check:{name}")[check]
+
+
+@pytest.mark.parametrize(
+    ("name", "says", "hinted"), [("Silent", "no method `predict`", 0), ("Unmade", "__init__", 1)]
+)
+def test_the_hint_about_an_init_is_for_those_that_have_one(name, says, hinted):
+    checks = json.loads(call("check", f"guesses_to_check:{name}", "--json").stdout)["checks"]
+    (made,) = (each for each in checks if not each["holds"])
+    assert says in made["detail"]
+    assert ("hint" in made) == bool(hinted)

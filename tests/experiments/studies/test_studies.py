@@ -105,7 +105,7 @@ def test_a_study_that_is_ended_goes_on(file, whole, tmp_path, end):
     result = call(file, "--out", out)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
-        f"metasched: {out}: found a file; accepted: a new one, or --resume to go on with this one\n"
+        f"metasched: {out}: found a file; accepted: a new file; with resume, its own\n"
     )
     watch = Silent()
     Study.load(file).run(out, workers=2, resume=True, watch=watch)
@@ -308,3 +308,27 @@ def test_a_study_that_fails_later_keeps_its_runs(tmp_path, monkeypatch):
     with pytest.raises(AttributeError, match="_next_targets"):
         study.run(tmp_path / "out.db", 1, watch=Silent())
     assert kept(tmp_path / "out.db") == 4
+
+
+def test_a_folder_is_no_file_for_results(tmp_path):
+    got = call(write_log_study(tmp_path), "--out", tmp_path, "--resume")
+    assert (got.exit_code, got.stdout) == (2, "")
+    assert f"{tmp_path}: found a folder; accepted: a new file" in got.stderr
+    with pytest.raises(GridError, match="out: found 3; accepted: a path"):
+        Study.load(tmp_path / "study.toml").run(3)
+
+
+def test_a_metric_that_fails_in_a_short_trial_alone_is_not_said_to_be_null(tmp_path):
+    (tmp_path / "late_metric.py").write_text(
+        "def hundredth(result):\n    return float(result.counted['wait'].iloc[99])\n"
+    )
+    (tmp_path / "late.toml").write_text(
+        'scenario = "quickstart"\nmetric = "hundredth"\nown_metrics = ["late_metric:hundredth"]\n'
+        'policies = {global = ["ect", "dll"], local = ["fcfs"]}\n'
+        'set = {mode = "open", jobs = 300}\nreplications = {least = 2}\n'
+    )
+    got = call(tmp_path / "late.toml", "--out", tmp_path / "late.db", "--workers", 1)
+    assert got.exit_code == 0, got.output
+    assert "it is null" not in got.stderr
+    assert "metric late_metric:hundredth: IndexError" in got.stderr
+    assert ", in a short trial run\n" in got.stderr

@@ -130,6 +130,16 @@ def test_at_first_the_estimates_tell():
     assert Forecast([]).left(0.0) == 0.0
 
 
+def test_a_piece_that_takes_many_times_as_long_as_others_tells_nothing_of_them():
+    """As one of which something is compiled."""
+    forecast = Forecast([[("a", 1.0)]] * 20, 1, known=False)
+    forecast.end(0, [2.0], 2.0)
+    assert forecast.left(4.0) == pytest.approx(36.0)
+    assert forecast.left(60.0) is None
+    forecast.end(1, [58.0], 60.0)
+    assert forecast.left(60.0) > 0
+
+
 def test_what_is_told_of_pieces_that_have_ended_or_never_were_is_left_out():
     forecast = Forecast([[("a", 10.0)], [("a", 10.0)]], 1)
     forecast.end(0, [10.0], 10.0)
