@@ -54,7 +54,7 @@ def require_numbers(given: Any) -> None:
         Naming the field.
     """
     for each in fields(given):
-        value = getattr(given, each.name)
         if each.type in ("int", "float"):
+            value = getattr(given, each.name)
             number = isinstance(value, Real) and not isinstance(value, bool)
             require(number, each.name.replace("_", " "), value, "a number")

@@ -190,15 +190,15 @@ def start(
 
 
 def slowed(finished: Mapping[str, Any], ran: float) -> list[str]:
-    """Return that links had a split job run for longer, s, once its data were there, if they did.
+    """Return that a job ran for longer for being split, s, once its data were there, if it did.
 
     >>> slowed({"dedicated": 10.0}, 14.0), slowed({"dedicated": 10.0}, 10 + 1e-9), slowed({}, 14.0)
-    (['links made it run for 14 s instead of 10 s'], [], [])
+    (['being split made it run for 14 s instead of 10 s'], [], [])
     """
     dedicated = finished.get("dedicated")
     if dedicated is None or math.isclose(ran, dedicated, rel_tol=ROUNDING, abs_tol=ROUNDING):
         return []
-    return [f"links made it run for {duration(ran)} instead of {duration(dedicated)}"]
+    return [f"being split made it run for {duration(ran)} instead of {duration(dedicated)}"]
 
 
 def were_away(most: int, where: str = "") -> str:

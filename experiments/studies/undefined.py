@@ -267,12 +267,15 @@ def noted(
 
 def cleaned(workloads: Iterable[StudyWorkload]) -> list[str]:
     """Return in lines what was done to the records of logs, whole, before they became jobs."""
-    return [
-        f"{each.name}: cleaning of the whole log ({counted(each.cleaning.records, 'record')}): "
-        f"{of_rules}"
-        for each in workloads
-        if (of_rules := "; ".join(f"{n:,}: {rule}" for rule, n in each.cleaning.rules.items()))
-    ]
+    lines = []
+    for each in workloads:
+        for where, cleaning in each.cleanings.items():
+            rules = "; ".join(f"{often:,}: {rule}" for rule, often in cleaning.rules.items())
+            settings = f", where {where}" if where else ""
+            what = f"cleaning of the whole log ({counted(cleaning.records, 'record')})"
+            if rules or where:
+                lines.append(f"{each.name}{settings}: {what}: {rules or 'nothing'}")
+    return lines
 
 
 def idle_sites(study: Definition, workloads: Iterable[StudyWorkload]) -> list[str]:

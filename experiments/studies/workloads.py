@@ -18,6 +18,7 @@ from agents.pace.built_in import Requested
 from agents.pace.predicting import told_of
 from agents.pace.predictor import Predictor
 from experiments.cli.options import chosen_workload
+from experiments.scenario.assignments import shown
 from experiments.scenario.dates import window_of
 from experiments.scenario.jobs import READ, Source, no_occasion, paths_of
 from experiments.scenario.parameters import ALIASES, Parameters
@@ -38,6 +39,8 @@ from grid.workloads.table import Table
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
+Reading = Callable[[Platform, Parameters], Table]
+"""Returns a log, as parameters say."""
 WINDOW = ("window_start", "window_end")
 
 
@@ -68,8 +71,9 @@ class StudyWorkload:
         Parameters that jobs of logs give no occasion for.
     machine : int, optional
         Processors of the machine that the jobs of a log come from.
-    cleaning : Cleaning
-        What was done to the records of logs, all of them.
+    cleanings : dict of str to Cleaning
+        What was done to the records of logs, all of them; of each way in which runs read them, by
+        the parameters that say so, in words: "" if there is but one.
     unrequested : int
         Jobs of replications without a requested time, where others of the log have one.
     idle : dict of str to int
@@ -82,7 +86,7 @@ class StudyWorkload:
     name: str
     source: Source | None = None
     digests: dict[str, str] = field(default_factory=dict)
-    arrivals: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    arrivals: Floats = field(default_factory=lambda: np.zeros(0))
     start: datetime | None = None
     stretches: tuple[tuple[float, float], ...] = ()
     deadlines: bool = False
@@ -90,7 +94,7 @@ class StudyWorkload:
     rigid: bool = False
     unread: tuple[str, ...] = ()
     machine: int | None = None
-    cleaning: Cleaning = field(default_factory=Cleaning)
+    cleanings: dict[str, Cleaning] = field(default_factory=dict)
     unrequested: int = 0
     idle: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
@@ -267,7 +271,7 @@ def _read(
         rigid=table.stated.rigid,
         unread=no_occasion(table.jobs, base.parameters, base.platform),
         machine=table.machine,
-        cleaning=table.cleaning,
+        cleanings=_cleanings(scenarios, partial(read_once, digests, source)),
         unrequested=table.stated.unrequested,
     )
     if how.window is None:
@@ -309,10 +313,34 @@ def _since_the_first(table: Table) -> Floats:
     return arrivals
 
 
+def _readings(scenarios: Iterable[Scenario]) -> list[tuple[Platform, Parameters]]:
+    """Return what says how runs read logs, once for each way."""
+    readings: dict[tuple[str, ...], tuple[Platform, Parameters]] = {}
+    for each in scenarios:
+        given = each.parameters
+        assert isinstance(given, Parameters)
+        how = tuple(repr(getattr(given, name)) for name in READ)
+        readings.setdefault(how, (each.platform, given))
+    return [*readings.values()]
+
+
+def _cleanings(scenarios: Iterable[Scenario], read: Reading) -> dict[str, Cleaning]:
+    """Return `StudyWorkload.cleanings` of a log."""
+    readings, found = _readings(scenarios), {}
+    for reading in readings:
+        given = reading[1]
+        differs = (name for name in READ if len({repr(getattr(r[1], name)) for r in readings}) > 1)
+        where = ", ".join(f"{name} {shown(getattr(given, name))}" for name in differs)
+        found[where] = read(*reading).cleaning
+    one = next(iter(found.values()))
+    alike = all((each.records, each.rules) == (one.records, one.rules) for each in found.values())
+    return {"": one} if alike else found
+
+
 def _fit(
     stretches: Floats,
     scenarios: Iterable[Scenario],
-    read: Callable[[Platform, Parameters], Table],
+    read: Reading,
 ) -> tuple[Bools, dict[str, Bools]]:
     """Return which stretches of a log all scenarios can be run on, and why the others are none.
 
@@ -321,8 +349,7 @@ def _fit(
     stretches : array
         A row of where they start, and one of where they end.
     scenarios : iterable of Scenario
-    read : callable
-        Returns the log, as parameters say.
+    read : Reading
 
     Returns
     -------
@@ -331,18 +358,14 @@ def _fit(
     """
     warmup = 0
     predictors: dict[type[Predictor], None] = {}
-    readings: dict[tuple[str, ...], tuple[Platform, Parameters]] = {}
     for each in scenarios:
-        given = each.parameters
-        assert isinstance(given, Parameters)
-        how = tuple(repr(getattr(given, name)) for name in READ)
-        readings.setdefault(how, (each.platform, given))
-        warmup = max(warmup, given.warmup)
+        assert isinstance(each.parameters, Parameters)
+        warmup = max(warmup, each.parameters.warmup)
         if "prediction" not in each.packaged:  # that of the product is exact where jobs tell none
             predictors[each.predictor] = None
     fit = np.ones(stretches.shape[1], np.bool_)
     without: dict[str, Bools] = {}
-    for reading in readings.values():
+    for reading in _readings(scenarios):
         table = read(*reading)
         first, last = np.searchsorted(_since_the_first(table), stretches)
         bad = {f"with no more jobs than warmup, {warmup}": last - first <= warmup}
@@ -370,10 +393,8 @@ def _idle(
     return {site: often for site, often in without.items() if often}
 
 
-def _empty(
-    arrivals: npt.NDArray[np.float64], stretches: Sequence[tuple[float, float]]
-) -> npt.NDArray[np.bool_]:
+def _empty(arrivals: Floats, stretches: Sequence[tuple[float, float]]) -> Bools:
     """Return of each stretch whether no job arrives in it."""
     first, last = np.searchsorted(arrivals, np.transpose(stretches))
-    empty: npt.NDArray[np.bool_] = first == last
+    empty: Bools = first == last
     return empty

@@ -242,7 +242,7 @@ def _advertise(state: State, tables: Tables) -> None:
             tick_again(state, tables.events)
         for cluster in range(state.clusters):
             heard |= advertise(state, tables, cluster)
-    elif state.period > 0.0 and state.ticking == 0 and changed:
+    elif state.period > 0.0 and state.ticking == 0 and (changed or state.instants == 0):
         tick_again(state, tables.events)
     state.touched_count = 0
     if heard:

@@ -158,7 +158,7 @@ def test_a_split_job_that_links_slow_is_told_so(staged, more):
     end = 15.0 + staged
     assert told(model, 1, {"C1": 4, "C2": 4})[-2:] == [
         (0.0, f"starts on C1:4+C2:4, at once{more}"),
-        (end, f"finishes after {duration(end)}, links made it run for 15 s instead of 10 s"),
+        (end, f"finishes after {duration(end)}, being split made it run for 15 s instead of 10 s"),
     ]
 
 

@@ -308,3 +308,24 @@ def test_the_machine_and_the_cleaning_of_logs_are_told(tmp_path, monkeypatch):
             in told
         )
         (tmp_path / "out.db").unlink()
+
+
+def test_cleaning_is_told_of_each_way_in_which_runs_read_a_log(tmp_path):
+    path = write_log_study(
+        tmp_path, [("[workloads]", "[vary]\nkill_at_request = [true, false]\n[workloads]")]
+    )
+    log = tmp_path / "mine.swf"
+    first, *rest = log.read_text().splitlines()
+    cells = first.split()
+    cells[8] = "1"  # requested, s
+    log.write_text("\n".join([" ".join(cells), *rest]))
+    told = Study.load(path).run(tmp_path / "out.db", 1, watch=Silent()).provenance["changes"]
+    of = "cleaning of the whole log (400 records): 1: "
+    assert (
+        f"mine, where kill_at_request true: {of}run time above the requested time: cut to it"
+        in told
+    )
+    assert (
+        f"mine, where kill_at_request false: {of}requested time below the run time: raised to it"
+        in told
+    )
