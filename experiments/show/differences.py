@@ -56,6 +56,10 @@ class Difference(NamedTuple):
         return [value if means or value == NONE else f"({value})" for value, means in each]
 
 
+TOLD_OF_JOBS = "assign_deadlines", "only_recorded"
+"""Parameters of which the jobs of runs tell all effects, and their sentence does."""
+
+
 def differences(runs: Sequence[Ran]) -> list[Difference]:
     """Return what of the seed and of the parameters that change results is not the same."""
     given = [{"seed": ran.summary["seed"]} | ran.summary["parameters"] for ran in runs]
@@ -70,9 +74,10 @@ def differences(runs: Sequence[Ran]) -> list[Difference]:
 
 
 def to_blame(runs: Sequence[Ran]) -> list[str]:
-    """Return what may be why runs differ; which of them had deadlines, is told of their jobs."""
-    found = differences(runs)
-    return [each.name for each in found if each.matters and each.name != "assign_deadlines"]
+    """Return what may be why runs differ; but for what only says which jobs there are, or how."""
+    return [
+        each.name for each in differences(runs) if each.matters and each.name not in TOLD_OF_JOBS
+    ]
 
 
 def told_apart(runs: Sequence[Ran]) -> list[Ran]:

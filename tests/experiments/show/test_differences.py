@@ -43,6 +43,14 @@ def words(*runs):
     return " ".join(each.text for each in compared([*runs]))
 
 
+def test_what_only_leaves_jobs_out_is_not_to_blame_where_jobs_are_the_same(one):
+    other = again(one, only_recorded=True)
+    assert SAME in words(one, other)
+    assert "only_recorded" not in words(one, other)
+    assert "other parameters" not in words(one, other)
+    assert [each.name for each in differences([one, other])] == ["only_recorded"]
+
+
 def test_jobs_of_other_run_times_are_others():
     rounds = [ran("jobs=40", f"max_runtime={most}", name=f"{most}") for most in (100, 50)]
     assert [*rounds[0].jobs["size"]] == [*rounds[1].jobs["size"]]
