@@ -23,11 +23,11 @@ from experiments.run.failure_warnings import hardly_ending
 from experiments.run.files import check_files, check_folder
 from experiments.run.observed import Observed, drawn_classes
 from experiments.run.own_metrics import tell_failures
+from experiments.run.progress import Far
 from experiments.run.results import Result
 from experiments.run.writing import new_result, resumed_result
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.forecast import Forecast
-from experiments.sweeps.forecast import UnderWay as PieceUnderWay
 from grid.errors import GridError
 from grid.foreign import quoted
 
@@ -36,12 +36,6 @@ if TYPE_CHECKING:
 
 LONG_ENOUGH_TO_SEE = 1.0
 """Wall seconds after which a run in a terminal is shown live unless told otherwise."""
-
-ENOUGH_TO_TELL = 0.05
-"""Share of a run of which the rest is told: what is compiled on the way counts for much before."""
-
-LONG_ENOUGH_TO_TELL = 60.0
-"""Wall seconds after which the rest is told, however little is done."""
 
 
 PATIENCE = 1.0
@@ -52,19 +46,19 @@ WAITING = (
     "Ctrl-C once more ends the run without any"
 )
 
-STEEPEST = 2.0
-"""Highest power of what is done that the time is expected to grow as: that under which a queue
-grows evenly, and all who wait are looked at for each job that comes."""
-
 
 @dataclass(frozen=True)
 class Display:
-    """How a run is watched: as the parameters of `run` of these names say."""
+    """How a run is watched: as the parameters of `run` of these names say.
+
+    And whether it is `endless`, for some job can hardly be expected to end.
+    """
 
     live: bool | None = False
     pace: float | None = None
     follow: int | None = None
     watch: SweepProgress | None = None
+    endless: bool = False
 
     def checked(self, model: GridModel) -> Display:
         """Return this with the dashboard shown where something else is asked of it.
@@ -193,10 +187,12 @@ def run(
         line = hardly_ending(scenario, model.workload, failures.mean_up_time)
         if line is not None:
             warn(line)
+            display = replace(display, endless=True)
     seeds = None
     if "seed_schedules" in scenario.outputs:
         seeds = SeedSchedules(model)
         model.listeners.append(seeds.note)
+    model.datacollector.model_reporters.clear()  # nobody looks, and each step would add a row
     model.world.compile()  # compiled while Ctrl-C still ends everything at once
     keep = saving is not None
     with nullcontext() if out is None else new_result(out, scenario.platform, keep) as new:
@@ -315,7 +311,7 @@ def _watched(
     live, pace, watch = display.live, display.pace, display.watch
     if live is False or (live is None and not sys.stdout.isatty()):
         if watch is not None:
-            watch.begin(0, Forecast([[((), 1.0)]], known=False), _Far(model).told)
+            watch.begin(0, Forecast([[((), 1.0)]], known=False), Far(model, display.endless).told)
         yield (lambda: None), nullcontext
         return
     from experiments.live.dashboard import Dashboard
@@ -346,45 +342,6 @@ def _watched(
         if shown:
             with _drawing():
                 dashboard.__exit__(None, None, None)
-
-
-class _Far:
-    """How far a run is that begins now, and what it would take in all.
-
-    What jobs took of late says as much as what all of them took, and neither is right alone. The
-    longer a queue has grown, the more time a job takes: then the time has grown as some power of
-    what is done, and is expected to go on so.
-    """
-
-    def __init__(self, model: GridModel) -> None:
-        self._model = model
-        self._began = time.monotonic()
-        self._before = self._share()  # if it goes on from a checkpoint
-        self._seen = [(0.0, self._before)]  # times since, s, and shares
-
-    def told(self) -> list[PieceUnderWay]:
-        """Return how far the run is, and what that would have taken at its present pace."""
-        at, share = time.monotonic() - self._began, self._share()
-        while len(self._seen) > 1 and self._seen[1][0] <= at / 2:
-            del self._seen[0]
-        since, then = self._seen[0]
-        self._seen.append((at, share))
-        took = math.inf
-        enough = share - self._before >= ENOUGH_TO_TELL or at >= LONG_ENOUGH_TO_TELL
-        if enough and share > then:
-            done, rest = share - self._before, 1 - share
-            took = share * math.sqrt(at / done * (at - since) / (share - then))
-            if since > 0 and then > self._before and rest > 0:
-                power = math.log(at / since) / math.log(done / (then - self._before))
-                left = at * (((1 - self._before) / done) ** min(power, STEEPEST) - 1)
-                took = max(took, left * share / rest) if power > 1 else took
-        return [PieceUnderWay(0, min(1.0, share), took)]
-
-    def _share(self) -> float:
-        """Return how far the run is: some policies take their time when jobs come, some later."""
-        world = self._model.world
-        through = world.state.submitted + world.log.count
-        return through / max(1, 2 * self._model.workload.count)
 
 
 @contextmanager

@@ -54,6 +54,7 @@ class Workers(NamedTuple):
 
 def steps(model: GridModel) -> Iterator[None]:
     """Yield the steps of a model in a worker, to its end or until nobody waits for it any more."""
+    model.datacollector.model_reporters.clear()  # nobody looks, and each step would add a row
     while model.running:
         if _stopping is not None and _stopping.is_set():
             raise InterruptedError("the sweep has ended")

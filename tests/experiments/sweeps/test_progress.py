@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from experiments.run import running
-from experiments.run.running import _Far
+from experiments.run.progress import Far
 from experiments.sweeps import progress
 from experiments.sweeps.forecast import Forecast, UnderWay
 from experiments.sweeps.progress import SweepProgress, telling
@@ -199,7 +199,7 @@ def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
     world = Through(0)
-    far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
+    far = Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
     left = []
     # Half of the jobs in 2 s; then each takes 0.4 s, as the queue has grown.
     for clock.now, world.jobs in ((2.0, 50), (4.0, 55), (8.0, 65), (16.0, 85)):
@@ -213,7 +213,7 @@ def test_the_rest_of_a_run_whose_queue_grows_evenly_is_told(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
     world = Through(0)
-    far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
+    far = Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
     # The time grows as the square of the jobs that are through.
     for clock.now, world.jobs in ((1.0, 10), (4.0, 20), (9.0, 30), (25.0, 50), (64.0, 80)):
         (told,) = far.told()
@@ -226,7 +226,7 @@ def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatc
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
     world = Through(50)
-    far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
+    far = Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
     clock.now, world.jobs = 10.0, 60
     (told,) = far.told()
     assert (1 - told.share) / told.share * told.took == pytest.approx(40.0)
@@ -236,7 +236,7 @@ def test_nothing_is_told_of_the_rest_before_some_of_a_run_is_done(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
     world = Through(0)
-    far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=1000)))
+    far = Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=1000)))
     told = []
     # A job is through after 8 s of compiling; 100 more each second from then on.
     for clock.now, world.jobs in ((8.0, 1), (8.3, 31), (8.6, 61), (9.0, 101)):
@@ -244,6 +244,17 @@ def test_nothing_is_told_of_the_rest_before_some_of_a_run_is_done(monkeypatch):
     assert told[:2] == [math.inf, math.inf]
     assert math.isfinite(told[2])
     clock.now, world.jobs = 60.0, 20
-    far = _Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=1000)))
+    far = Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=1000)))
     clock.now, world.jobs = 120.0, 30
     assert math.isfinite(far.told()[0].took)
+
+
+def test_of_a_run_that_hardly_ends_nothing_is_told_to_be_left(monkeypatch):
+    world = SimpleNamespace(state=SimpleNamespace(submitted=0), log=SimpleNamespace(count=0))
+    model = SimpleNamespace(world=world, workload=SimpleNamespace(count=100))
+    known, endless = Far(model), Far(model, endless=True)
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 30.0)
+    world.state.submitted = world.log.count = 50
+    assert known.told()[0].took < math.inf
+    assert endless.told() == [UnderWay(0, 0.5, math.inf)]
