@@ -1,4 +1,4 @@
-"""A configuration of Slurm as far as it has a meaning here: partitions, nodes, how jobs are ordered.
+"""A configuration of Slurm, as far as it has a meaning here.
 
 Names and defaults are those of the documentation of Slurm 22.05 (the page ``slurm.conf``).
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from agents.slurm.records import Record, records_of
@@ -131,6 +131,8 @@ class Conf:
     reservations : tuple of Reservation
     ignored : tuple of str
         Keys that have no meaning here, as they are spelt.
+    named : bool
+        It names its partitions; else all jobs are in the only one.
     """
 
     scheduling: Scheduling = field(default_factory=Scheduling)
@@ -139,6 +141,7 @@ class Conf:
     partitions: tuple[Partition, ...] = (Partition("all", is_default=True),)
     reservations: tuple[Reservation, ...] = ()
     ignored: tuple[str, ...] = ()
+    named: bool = False
 
     @property
     def note(self) -> str:
@@ -394,6 +397,7 @@ class _Reading:
             tuple(self.partitions.values()) or Conf.partitions,
             tuple(self.reservations),
             tuple(self.ignored),
+            bool(self.partitions),
         )
 
     def _check_nodes(self, where: str, names: tuple[str, ...]) -> None:
