@@ -10,6 +10,7 @@ now.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -102,7 +103,7 @@ class Space:
 
         That is infinity where the table ends.
         """
-        mask, later = np.ones_like(self.spans[0].mask), math.inf
+        masks, later = [], math.inf
         for span in self.spans:
             if span.end <= begin:
                 continue
@@ -110,8 +111,10 @@ class Space:
                 break
             if later == math.inf and span is not self.spans[-1]:
                 later = span.end
-            mask = mask & span.mask
-        return mask, later
+            masks.append(span.mask)
+        if not masks:
+            return np.ones_like(self.spans[0].mask), later
+        return functools.reduce(np.logical_and, masks), later
 
 
 Chosen = tuple[Waiting, Counts]

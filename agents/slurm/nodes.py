@@ -45,7 +45,9 @@ def chosen(
     usable = free > 0
     if free.sum() < size or np.count_nonzero(usable) < least:
         return None
-    for limit in np.unique(weights[usable]).tolist():
+    lightest, heaviest = weights.min(), weights.max()
+    limits = [lightest] if lightest == heaviest else np.unique(weights[usable]).tolist()
+    for limit in limits:
         found = _best_fit(np.where(weights <= limit, free, 0), size, least)
         if found is not None and np.count_nonzero(found) <= most:
             return found
@@ -56,25 +58,34 @@ def _best_fit(free: Counts, size: int, least: float) -> Counts | None:
     alloc = np.zeros_like(free)
     sets = list(_consecutive(free))
     while size > 0 and sets:
-        missing = least - np.count_nonzero(alloc)
+        missing = max(int(least) - int(np.count_nonzero(alloc)), 1)
         totals = [int(free[each].sum()) for each in sets]
-        enough = [
-            i
-            for i, each in enumerate(sets)
-            if totals[i] >= size and each.stop - each.start >= missing
-        ]
-        if enough:
-            best = min(enough, key=lambda i: totals[i])
-        else:
-            best = max(range(len(sets)), key=lambda i: totals[i])
-        nodes = range(sets[best].start, sets[best].stop)
-        alone = [n for n in nodes if free[n] >= size] if missing <= 1 else []
-        for n in [min(alone, key=lambda n: int(free[n]))] if alone else nodes:
-            others = max(int(least) - int(np.count_nonzero(alloc)) - 1, 0)  # one each, at least
-            alloc[n] = max(min(int(free[n]), size - others), 1) if size > 0 else 0
-            size -= int(alloc[n])
-        del sets[best]
+        best, most = 0, -1
+        for i, (each, total) in enumerate(zip(sets, totals, strict=True)):
+            enough = total >= size and each.stop - each.start >= missing
+            # Of those that suffice the smallest, before any other; else the largest.
+            rank = 2.0 - total / (total + 1) if enough else total / (total + 1)
+            if rank > most:
+                best, most = i, rank
+        among = sets.pop(best)
+        found = _filled(free[among], size, missing)
+        alloc[among] = found
+        size -= int(found.sum())
     return alloc if size <= 0 and np.count_nonzero(alloc) >= least else None
+
+
+def _filled(free: Counts, size: int, missing: int) -> Counts:
+    """Return what a job gets of consecutive nodes, of at least so many of them if they suffice."""
+    alloc = np.zeros_like(free)
+    if missing == 1 and free.max() >= size:
+        alone = np.where(free >= size, free, np.iinfo(free.dtype).max)
+        alloc[alone.argmin()] = size
+        return alloc
+    spread = min(missing, len(free), size)
+    alloc[:spread] = 1  # one of each, at least
+    rest = free - alloc
+    before = np.cumsum(rest) - rest
+    return alloc + np.clip(size - spread - before, 0, rest)
 
 
 def _consecutive(free: Counts) -> Iterator[slice]:
@@ -131,8 +142,12 @@ class Occupied:
         found = self.fits(mask, size, least, most)
         if found is not None:
             return self.now, found
-        rows = np.flatnonzero((self.held[:, mask] > 0).any(axis=1))
-        for row in self._steps(rows):
+        held = self.held @ mask
+        missing = size - int(self.free @ mask)
+        enough = int(np.searchsorted(np.cumsum(held), missing))  # the jobs that have to end
+        for row in self._steps(np.flatnonzero(held)):
+            if row < enough:
+                continue
             free = np.where(mask, self.free + self._freed[row], 0)
             found = chosen(free, self.weights, size, least, most)
             if found is not None:
