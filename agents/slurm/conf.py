@@ -230,6 +230,10 @@ _PLUGINS: dict[str, tuple[str, ...]] = {
 }
 """Plugins that are known; what the first of a kind does is the default of most sites."""
 
+CPUS = ("cpus", "procs", "cputot")
+PARTS = ("boards", "sockets", "socketsperboard", "corespersocket", "threadspercore")
+"""Keys that tell how many processors a node has, and those that do so together."""
+
 _NOTHING = ("(null)", "", "n/a", "none")
 
 _PARTITION: dict[str, tuple[str, Reader]] = {
@@ -319,7 +323,8 @@ class _Reading:
 
     def _take_plugin(self, where: str, key: str, text: str) -> None:
         if text not in _PLUGINS[key]:
-            raise GridError(f"{where}: found {quoted(text)}; {meant(text, _PLUGINS[key])}")
+            accepted = ", ".join(_PLUGINS[key])
+            raise GridError(f"{where}: found {quoted(text)}; accepted: {accepted}")
         if key == "schedulertype":
             self.scheduling["backfilling"] = text == "sched/backfill"
         elif key == "prioritytype":
@@ -344,13 +349,12 @@ class _Reading:
             self.node_defaults = {k: v for k, v in values.items() if k != "nodename"}
             return
         where = record.where
-        cpus = next((values[key] for key in ("cpus", "procs", "cputot") if key in values), None)
+        said = record.values if any(key in record.values for key in (*CPUS, *PARTS)) else values
+        cpus = next((said[key] for key in CPUS if key in said), None)
         if cpus is None:
-            parts = ("boards", "sockets", "socketsperboard", "corespersocket", "threadspercore")
-            counts = [whole(f"{where}: {key}", values[key], 1) for key in parts if key in values]
-            count = math.prod(counts)
-        else:
-            count = whole(f"{where}: CPUs", cpus, 1, 1_000_000)
+            parts = [whole(f"{where}: {key}", said[key], 1) for key in PARTS if key in said]
+            cpus = str(math.prod(parts))
+        count = whole(f"{where}: CPUs", cpus, 1, 1_000_000)
         weight = whole(f"{where}: Weight", values.get("weight", "1"), 0)
         for name in node_names(f"{where}: NodeName", record.values["nodename"]):
             self.nodes[name] = Node(name, count, weight)

@@ -19,6 +19,7 @@ from agents.slurm.nodes import Mask, Occupied, processors_of
 from agents.slurm.partitions import Filing, Machine
 from agents.slurm.priority import age_factor, partition_factor, priority, size_factor
 from agents.slurm.usage import Association, Usage, classic, fair_tree
+from grid.errors import GridError
 from grid.kernel.state import FREE
 from grid.settings import Checked, setting
 from grid.workloads.table import Table
@@ -42,6 +43,20 @@ class SlurmSettings(Checked):
         {},
         'Partition of slurm_conf for those that a log names otherwise, such as {"1" = "main"}.',
     )
+
+    @property
+    def conf(self) -> Conf:
+        """What its file says.
+
+        Raises
+        ------
+        GridError
+            If it cannot be used.
+        """
+        try:
+            return read_conf(self.slurm_conf) if self.slurm_conf else Conf()
+        except GridError as error:
+            raise GridError(f"slurm_conf: {error}") from None
 
 
 class _Entry:
@@ -76,8 +91,7 @@ class SlurmScheduler(PlanningScheduler):
 
     def __init__(self, model: Grid, cluster: Cluster) -> None:
         super().__init__(model, cluster)
-        path = self.settings.slurm_conf
-        self.conf = read_conf(path) if path else Conf()
+        self.conf = self.settings.conf
         self.machine = Machine(self.conf, cluster.name, cluster.size)
         table = model.workload if isinstance(model.workload, Table) else None
         self.filing = Filing(self.conf, table, self.settings.slurm_partitions)
@@ -266,7 +280,9 @@ class SlurmScheduler(PlanningScheduler):
         if self._deep and len(self._waiting) > options.default_queue_depth:
             yield _next_tick(now, options.sched_interval)
         if options.backfilling:
-            yield _next_tick(now if self._changed else self._following, options.bf_interval)
+            tick = _next_tick(now, options.bf_interval)
+            wanted = now if self._changed else self._following
+            yield max(tick, _next_tick(math.nextafter(wanted, 0), options.bf_interval))
         if settings is not None and (settings.age or settings.fair_share):
             yield _next_tick(now, settings.calc_period)
 

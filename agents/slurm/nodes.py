@@ -81,6 +81,7 @@ def _filled(free: Counts, size: int, missing: int) -> Counts:
         alone = np.where(free >= size, free, np.iinfo(free.dtype).max)
         alloc[alone.argmin()] = size
         return alloc
+    size -= max(missing - len(free), 0)  # one of each node that is yet to come
     spread = min(missing, len(free), size)
     alloc[:spread] = 1  # one of each, at least
     rest = free - alloc

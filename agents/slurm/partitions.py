@@ -102,11 +102,9 @@ class Filing:
         default = next((each for each in conf.partitions if each.is_default), None)
         self._partitions: dict[int, Partition] = {}
         for number in sorted(in_use):
-            listed = names[number].split(",") if number != UNKNOWN else []
+            listed = names[number].split(",") if number != UNKNOWN and conf.named else []
             known = (partitions.get(renamed.get(each, each)) for each in listed)
             found = next(filter(None, known), None if listed else default)
-            if not conf.named:
-                found = conf.partitions[0]
             if found is None and listed:
                 raise GridError(
                     f"slurm_conf: partition {quoted(names[number])} of the workload is none of its "

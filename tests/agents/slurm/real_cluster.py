@@ -21,6 +21,9 @@ from pathlib import Path
 
 NEEDED = ("slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "faketime")
 
+TRIES = 10
+"""Times that a job is submitted until it is taken: clients may be too slow for the fast clock."""
+
 SYSTEM = """\
 ClusterName=replay
 SlurmctldHost={host}(127.0.0.1)
@@ -43,8 +46,8 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmctldTimeout=6000
 SlurmdTimeout=60000
-MessageTimeout=100
-TCPTimeout=100
+MessageTimeout=2000
+TCPTimeout=2000
 MinJobAge=36000
 KillWait=30
 JobCompType=jobcomp/filetxt
@@ -116,10 +119,14 @@ class RealCluster:
         self.environment = clean | {"SLURM_CONF": str(self.conf), "PATH": path}
 
     def _command(self, *words: str) -> str:
+        """Return what a command prints; of one that fails what it complains of is kept."""
         prefix = ["faketime", "-f", f"+0 x{self.factor}"]
         done = subprocess.run(
             [*prefix, *words], env=self.environment, capture_output=True, text=True, check=False
         )
+        if done.returncode:
+            with (self.folder / "complaints").open("a") as file:
+                file.write(f"{' '.join(words)}: {done.stderr}\n")
         return done.stdout
 
     def __enter__(self) -> RealCluster:
@@ -156,16 +163,23 @@ class RealCluster:
         begin = time.monotonic()
         for number, job in enumerate(jobs):
             time.sleep(max(0.0, begin + job.at / self.factor - time.monotonic()))
-            said = self._command(
-                "sbatch", "-n", str(job.size), "-t", str(job.minutes), "-p", job.partition,
-                "-J", f"job{number}", "-D", str(self.folder), "-o", "/dev/null",
-                "--wrap", f"exec sleep {job.runtime:.0f}",
-            )  # fmt: skip
-            if "Submitted" not in said:
-                raise RuntimeError(f"job {number} was not taken: {said}")
-        while self._command("squeue", "-h", "-t", "PD,R,CG", "-o", "%i").strip():
+            self._submit(f"job{number}", job)
+        ended = self.folder / "ended.txt"
+        while len(ended.read_text().splitlines()) < len(jobs):
             time.sleep(2.0)
         return self._ended(len(jobs))
+
+    def _submit(self, name: str, job: Submission) -> None:
+        """Submit a job, again if Slurm did not take it."""
+        for _ in range(TRIES):
+            said = self._command(
+                "sbatch", "-n", str(job.size), "-t", str(job.minutes), "-p", job.partition,
+                "-J", name, "-D", str(self.folder), "-o", "/dev/null",
+                "--wrap", f"exec sleep {job.runtime:.0f}",
+            )  # fmt: skip
+            if "Submitted" in said or self._command("squeue", "-h", "-n", name).strip():
+                return
+        raise RuntimeError(f"{name} was not taken: {(self.folder / 'complaints').read_text()}")
 
     def _ended(self, count: int) -> list[Ended]:
         said: dict[int, dict[str, str]] = {}

@@ -49,8 +49,8 @@ def jobs_of(seed: int, count: int = JOBS) -> list[Submission]:
 
 def replayed(seed: int, factor: int = FACTOR, count: int = JOBS) -> list[Ended]:
     """Return what real Slurm made of the jobs of a seed."""
-    with tempfile.TemporaryDirectory() as folder:
-        cluster = RealCluster(Path(folder), CONF.read_text(), NODES, PORT, factor)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        cluster = RealCluster(Path(folder), CONF.read_text(), NODES, PORT + 10 * seed, factor)
         with cluster:
             return cluster.replay(jobs_of(seed, count))
 
