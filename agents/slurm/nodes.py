@@ -60,7 +60,7 @@ def _best_fit(free: Counts, size: int, least: float) -> Counts | None:
     while size > 0 and sets:
         missing = max(int(least) - int(np.count_nonzero(alloc)), 1)
         totals = [int(free[each].sum()) for each in sets]
-        best, most = 0, -1
+        best, most = 0, -1.0
         for i, (each, total) in enumerate(zip(sets, totals, strict=True)):
             enough = total >= size and each.stop - each.start >= missing
             # Of those that suffice the smallest, before any other; else the largest.
