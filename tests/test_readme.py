@@ -31,6 +31,7 @@ COURSE = sorted((ROOT / "docs" / "course").glob("*.md"))
 """Whose blocks build on each other: tests/test_course.py follows them."""
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 SLURM = ROOT / "docs" / "slurm.md"
+CONF = re.compile(r"^    # slurm.conf\n((?:    .*\n)+)", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = [
     pytest.param(language, code, id=f"{page.stem}-{number}-{language}")
@@ -77,9 +78,7 @@ def folder(tmp_path, monkeypatch):
     for _, code in (block.values for block in BLOCKS):
         for named in re.findall(r"--(?:ctc|das) (\S+\.gz)", code):
             (tmp_path / named).write_bytes(zipped)
-    (conf,) = re.findall(
-        r"^    # slurm.conf\n((?:    .*\n)+)", SLURM.read_text("utf-8"), re.MULTILINE
-    )
+    (conf,) = CONF.findall(SLURM.read_text(encoding="utf-8"))
     (tmp_path / "slurm.conf").write_text(conf)
     (tmp_path / "south.csv").write_text("time,value\n0,400\n3600,20\n")
     (tmp_path / "was.csv").write_text("arrival,size,runtime,recorded_wait\n0,1,60,0\n5,9,60,3\n")

@@ -13,7 +13,8 @@ from agents.messages import Message, Reminder
 from agents.protocols import Cluster, Grid
 from agents.schedulers import PlanningScheduler
 from agents.slurm.backfill import Chosen, Space, Waiting, backfill, serve_in_order
-from agents.slurm.conf import Conf, Priority, read_conf
+from agents.slurm.conf import Conf, Priority
+from agents.slurm.conf_reader import read_conf
 from agents.slurm.maintenance import Closed, closed
 from agents.slurm.nodes import Mask, Occupied, processors_of
 from agents.slurm.partitions import Filing, Machine

@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 
 from agents.oas import approximate
-from agents.slurm.conf import read_conf
+from agents.slurm.conf_reader import read_conf
 from agents.slurm.maintenance import closed
 from agents.slurm.partitions import Filing, Machine
 from experiments.checks.verify import verify

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from agents.slurm.conf import Conf, Node, Partition, Priority, Reservation, Scheduling, read_conf
+from agents.slurm.conf import Conf, Node, Partition, Priority, Reservation, Scheduling
+from agents.slurm.conf_reader import read_conf
 from agents.slurm.values import node_names, seconds
 from grid.errors import GridError
 
@@ -25,7 +26,7 @@ NodeName=n[1-2],big Weight=2
 NodeName=old Sockets=2 CoresPerSocket=3 \
     ThreadsPerCore=2
 PartitionName=DEFAULT MaxTime=1:00:00 Nodes=ALL
-PartitionName=main Default=YES PriorityTier=3
+PartitionName=main Default=YES PriorityTier=3 OverSubscribe=FORCE:2 Hidden=NO
 PartitionName=long Nodes=n[1-2] MaxTime=UNLIMITED PriorityJobFactor=7 MaxNodes=1 State=DOWN
 """
 
@@ -68,7 +69,9 @@ def test_configuration(tmp_path):
     main, long = conf.partitions
     assert main == Partition("main", is_default=True, max_time=3600, tier=3)
     assert long == Partition("long", ("n1", "n2"), False, False, max_nodes=1, job_factor=7)
-    assert conf.note == "without meaning here: clustername, bf_continue, ACCRUE_ALWAYS"
+    assert (
+        conf.note == "without meaning here: clustername, bf_continue, ACCRUE_ALWAYS, OverSubscribe"
+    )
 
 
 def test_dump_of_scontrol(tmp_path):
