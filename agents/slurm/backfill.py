@@ -21,6 +21,7 @@ import numpy as np
 
 from agents.slurm.conf import Partition, Scheduling
 from agents.slurm.nodes import Counts, Mask, Occupied
+from agents.slurm.qos import NONE, InUse, Qos, Running
 
 
 class Waiting(NamedTuple):
@@ -40,6 +41,7 @@ class Waiting(NamedTuple):
     since : float
         When it was submitted here, s.
     priority : int
+    qos : Qos
     """
 
     slot: int
@@ -50,11 +52,18 @@ class Waiting(NamedTuple):
     mask: Mask
     since: float
     priority: int
+    qos: Qos = NONE
 
     @property
     def able(self) -> bool:
-        """Whether its partition lets it start at all."""
-        return self.partition.up and self.limit <= self.partition.max_time
+        """Whether its partition and its quality of service let it start at all."""
+        longest = min(self.partition.max_time, self.qos.wall)
+        return self.partition.up and self.limit <= longest and self.size <= self.qos.job_cpus
+
+    @property
+    def counted(self) -> Running:
+        """What counts of it for limits of its quality of service."""
+        return Running(self.qos, self.user, self.size)
 
     @property
     def nodes(self) -> tuple[float, float]:
@@ -128,7 +137,12 @@ def reserves(job: Waiting, now: float, options: Scheduling) -> bool:
 
 
 def serve_in_order(
-    jobs: Iterable[Waiting], there: Occupied, space: Space, options: Scheduling, depth: int
+    jobs: Iterable[Waiting],
+    there: Occupied,
+    space: Space,
+    in_use: InUse,
+    options: Scheduling,
+    depth: int,
 ) -> list[Chosen]:
     """Start jobs in order until one of a partition cannot: the main loop; return them.
 
@@ -140,6 +154,8 @@ def serve_in_order(
         Jobs that start are added.
     space : Space
         What maintenance leaves.
+    in_use : InUse
+        What counts for limits; those that start are added, too.
     options : Scheduling
     depth : int
         Most jobs that are tried.
@@ -150,7 +166,7 @@ def serve_in_order(
     tried: Counter[str] = Counter()
     for job in islice(jobs, depth):
         name = job.partition.name
-        if name in failed or not job.able:
+        if name in failed or not job.able or not in_use.allows(job.counted):
             continue
         tried[name] += 1
         if 0 < options.partition_job_depth < tried[name]:
@@ -159,6 +175,7 @@ def serve_in_order(
         alloc = there.fits(job.mask & open_nodes & usable, job.size, *job.nodes)
         if alloc is not None:
             there.take(alloc, there.now + job.limit)
+            in_use.take(job.counted)
             started.append((job, alloc))
             if len(started) == options.sched_max_job_start:
                 break
@@ -169,7 +186,7 @@ def serve_in_order(
 
 
 def backfill(
-    jobs: Iterable[Waiting], there: Occupied, space: Space, options: Scheduling
+    jobs: Iterable[Waiting], there: Occupied, space: Space, in_use: InUse, options: Scheduling
 ) -> tuple[list[Chosen], float]:
     """Start jobs that delay none of higher priority; return them, and the next planned start, s.
 
@@ -184,7 +201,7 @@ def backfill(
     tested = 0
     for job in jobs:
         name, of_both = job.partition.name, (job.user, job.partition.name)
-        if not job.able:
+        if not job.able or not in_use.allows(job.counted):
             continue
         for count, key, most in (
             (users, job.user, options.bf_max_job_user),
@@ -204,6 +221,7 @@ def backfill(
             start, alloc = found
             if start <= there.now:
                 there.take(alloc, there.now + job.limit)
+                in_use.take(job.counted)
                 started.append((job, alloc))
                 if len(started) == options.bf_max_job_start:
                     break

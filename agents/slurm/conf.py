@@ -106,6 +106,7 @@ class Priority:
     fair_share: int = 0
     job_size: int = 0
     partition: int = 0
+    qos: int = 0
 
 
 @dataclass(frozen=True)

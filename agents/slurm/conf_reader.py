@@ -73,6 +73,7 @@ _PRIORITY: dict[str, tuple[str, Reader]] = {
     "priorityweightfairshare": ("fair_share", _limits(0)),
     "priorityweightjobsize": ("job_size", _limits(0)),
     "priorityweightpartition": ("partition", _limits(0)),
+    "priorityweightqos": ("qos", _limits(0)),
 }
 """Parameters of ``priority/multifactor``."""
 

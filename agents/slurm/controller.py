@@ -18,7 +18,8 @@ from agents.slurm.conf_reader import read_conf
 from agents.slurm.maintenance import Closed, closed
 from agents.slurm.nodes import Mask, Occupied, processors_of
 from agents.slurm.partitions import Filing, Machine
-from agents.slurm.priority import age_factor, partition_factor, priority, size_factor
+from agents.slurm.priority import age_factor, partition_factor, priority, qos_factor, size_factor
+from agents.slurm.qos import InUse, Qos, read_qos
 from agents.slurm.usage import Association, Usage, classic, fair_tree
 from grid.errors import GridError
 from grid.kernel.state import FREE
@@ -44,6 +45,26 @@ class SlurmSettings(Checked):
         {},
         'Partition of slurm_conf for those that a log names otherwise, such as {"1" = "main"}.',
     )
+
+    slurm_qos: str = setting(
+        "",
+        "What sacctmgr -P show qos prints: limits and priorities of each QOS; none: no job has "
+        "one.",
+    )
+
+    @property
+    def qualities(self) -> dict[str, Qos]:
+        """What its file of qualities of service says, by name.
+
+        Raises
+        ------
+        GridError
+            If it cannot be used.
+        """
+        try:
+            return read_qos(self.slurm_qos) if self.slurm_qos else {}
+        except GridError as error:
+            raise GridError(f"slurm_qos: {error}") from None
 
     @property
     def conf(self) -> Conf:
@@ -95,9 +116,12 @@ class SlurmScheduler(PlanningScheduler):
         self.conf = self.settings.conf
         self.machine = Machine(self.conf, cluster.name, cluster.size)
         table = model.workload if isinstance(model.workload, Table) else None
-        self.filing = Filing(self.conf, table, self.settings.slurm_partitions)
+        settings, qualities = self.settings, self.settings.qualities
+        self.filing = Filing(self.conf, table, settings.slurm_partitions, qualities)
+        self._largest_qos = max((each.priority for each in qualities.values()), default=0)
         self.closed: list[Closed] = closed(self.conf, self.machine, table)
         self._waiting: dict[int, _Entry] = {}
+        self._running: dict[int, Waiting] = {}
         self._usage = Usage(self.conf.priority.half_life if self.conf.priority else math.inf)
         self._factors: dict[Association, float] = {}
         self._turn = 0
@@ -118,7 +142,9 @@ class SlurmScheduler(PlanningScheduler):
         """Run the loops that are due, since jobs have landed or ended, or processors changed."""
         world, index = self.model.world, self.cluster.index
         landed = self._look()
-        ended = self._usage.end_others(world.jobs.running(index)[0].tolist(), self.model.now)
+        running = world.jobs.running(index)[0].tolist()
+        ended = self._usage.end_others(running, self.model.now)
+        self._running = {slot: self._running[slot] for slot in running if slot in self._running}
         self._asked |= ended or not landed or not self.conf.scheduling.defer
         self._changed = self._deep = True
         self._serve()
@@ -149,12 +175,12 @@ class SlurmScheduler(PlanningScheduler):
         world = self.model.world
         jobs = world.jobs
         time = float(jobs["predicted_time"][slot])
-        account, part = self.filing.of(submission)
+        account, part, qos = self.filing.of(submission)
         limit = MINUTE * math.ceil(time / MINUTE - 1e-9)
         user = int(jobs["user"][slot])
         size = int(jobs["size"][slot])
         mask = self.machine.mask(part.nodes)
-        waiting = Waiting(slot, size, limit, user, part, mask, world.now, 0)
+        waiting = Waiting(slot, size, limit, user, part, mask, world.now, 0, qos)
         self._turn += 1
         entry = _Entry(waiting, Association(account, user), self._turn)
         self._usage.used.setdefault(entry.association, 0.0)
@@ -175,6 +201,7 @@ class SlurmScheduler(PlanningScheduler):
                 self._factors.get(entry.association, 1.0),
                 size_factor(job.size, job.nodes[0], job.limit, machine.sizes, settings),
                 partition_factor(job.partition, machine.largest_factor, settings),
+                qos_factor(job.qos, self._largest_qos),
             ),
             settings,
         )
@@ -210,18 +237,19 @@ class SlurmScheduler(PlanningScheduler):
         if not (main or back):
             return
         there, idle = self._occupied()
+        in_use = InUse(job.counted for job in self._running.values())
         queue = [entry.job for entry in sorted(self._waiting.values(), key=lambda e: e.order)]
         started: list[Chosen] = []
         if main:
             depth = len(queue) if full else options.default_queue_depth
-            started = serve_in_order(queue, there, self._space(now), options, depth)
+            started = serve_in_order(queue, there, self._space(now), in_use, options, depth)
             self._last_main, self._asked = now, False
             if full:
                 self._last_full, self._deep = now, False
         if back:
             gone = {job.slot for job, _ in started}
             left = (job for job in queue if job.slot not in gone)
-            more, self._following = backfill(left, there, self._space(now), options)
+            more, self._following = backfill(left, there, self._space(now), in_use, options)
             self._last_backfill, self._changed = now, bool(more)
             started += more
         self._start(started, idle)
@@ -260,6 +288,7 @@ class SlurmScheduler(PlanningScheduler):
         resources = [processors_of(alloc, self.machine.first, idle) for _, alloc in started]
         for slot in order:
             entry = self._waiting.pop(slot)
+            self._running[slot] = entry.job
             self._usage.begin(slot, entry.association, entry.job.size, self.model.now)
         self.model.world.plan(self.cluster.index, order, resources)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from agents.slurm.conf import Conf, Node, Partition
 from agents.slurm.nodes import Counts, Mask
 from agents.slurm.priority import Sizes
+from agents.slurm.qos import NONE, Qos
 from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.jobs import UNKNOWN
@@ -68,8 +70,16 @@ class Machine:
         return self._masks[names]
 
 
+class Filed(NamedTuple):
+    """Where a job is filed: its account by number, its partition, its quality of service."""
+
+    account: int
+    partition: Partition
+    qos: Qos
+
+
 class Filing:
-    """Where jobs are filed: their accounts, and their partitions.
+    """Where jobs are filed.
 
     A job of several partitions, as sacct lists them, is in the first one that there is; a job of
     none in the default one.
@@ -81,14 +91,22 @@ class Filing:
         The jobs, in order of submission; None: they are synthetic.
     renamed : mapping of str to str
         Partition of the configuration for those that the table names otherwise.
+    qualities : mapping of str to Qos
+        By name; none: they do not matter.
 
     Raises
     ------
     GridError
-        If there is no such partition.
+        If there is no such partition, or quality of service.
     """
 
-    def __init__(self, conf: Conf, table: Table | None, renamed: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        conf: Conf,
+        table: Table | None,
+        renamed: Mapping[str, str],
+        qualities: Mapping[str, Qos],
+    ) -> None:
         self._table = table
         partitions = {each.name: each for each in conf.partitions}
         for name, target in renamed.items():
@@ -97,29 +115,61 @@ class Filing:
                     f"slurm_partitions: {plain(name)}: found {quoted(target)}; "
                     f"{meant(target, partitions)}"
                 )
-        names = table.filed.get("partition", ()) if table else ()
-        in_use = set(table.jobs["partition"].tolist()) if table else {UNKNOWN}
-        default = next((each for each in conf.partitions if each.is_default), None)
-        self._partitions: dict[int, Partition] = {}
-        for number in sorted(in_use):
-            listed = names[number].split(",") if number != UNKNOWN and conf.named else []
-            known = (partitions.get(renamed.get(each, each)) for each in listed)
-            found = next(filter(None, known), None if listed else default)
-            if found is None and listed:
-                raise GridError(
-                    f"slurm_conf: partition {quoted(names[number])} of the workload is none of its "
-                    f"own; accepted: {', '.join(map(plain, partitions))}, or slurm_partitions"
-                )
-            if found is None:
-                raise GridError(
-                    "slurm_conf: jobs without a partition, and no partition with Default=YES; "
-                    "accepted: one"
-                )
-            self._partitions[number] = found
+        self._partitions = {
+            number: _partition(conf, name, renamed)
+            for number, name in _in_use("partition", table).items()
+        }
+        self._qualities = {
+            number: _quality(name, qualities) for number, name in _in_use("qos", table).items()
+        }
 
-    def of(self, submission: int) -> tuple[int, Partition]:
-        """Return the account of a job, by its place in order of submission, and its partition."""
+    def of(self, submission: int) -> Filed:
+        """Return where a job is filed, by its place in order of submission, from 1."""
         if self._table is None:
-            return UNKNOWN, self._partitions[UNKNOWN]
-        job = self._table.jobs[submission - 1]
-        return int(job["account"]), self._partitions[int(job["partition"])]
+            return Filed(UNKNOWN, self._partitions[UNKNOWN], self._qualities[UNKNOWN])
+        account, partition, qos = self._table.jobs[["account", "partition", "qos"]][
+            submission - 1
+        ].item()
+        return Filed(account, self._partitions[partition], self._qualities[qos])
+
+
+def _in_use(column: str, table: Table | None) -> dict[int, str]:
+    """Return the names of what jobs are filed under, by number; "" where that is not known."""
+    if table is None:
+        return {UNKNOWN: ""}
+    names = table.filed.get(column, ())
+    numbers = sorted(set(table.jobs[column].tolist()))
+    return {number: names[number] if 0 <= number < len(names) else "" for number in numbers}
+
+
+def _partition(conf: Conf, name: str, renamed: Mapping[str, str]) -> Partition:
+    """Return the partition of jobs of a name."""
+    partitions = {each.name: each for each in conf.partitions}
+    if not name or not conf.named:
+        default = next((each for each in conf.partitions if each.is_default), None)
+        if default is None:
+            raise GridError(
+                "slurm_conf: jobs without a partition, and no partition with Default=YES; "
+                "accepted: one"
+            )
+        return default
+    known = (partitions.get(renamed.get(each, each)) for each in name.split(","))
+    found = next(filter(None, known), None)
+    if found is None:
+        raise GridError(
+            f"slurm_conf: partition {quoted(name)} of the workload is none of its own; accepted: "
+            f"{', '.join(map(plain, partitions))}, or slurm_partitions"
+        )
+    return found
+
+
+def _quality(name: str, qualities: Mapping[str, Qos]) -> Qos:
+    """Return the quality of service of jobs of a name."""
+    if not name or not qualities:
+        return NONE
+    if name not in qualities:
+        raise GridError(
+            f"slurm_qos: QOS {quoted(name)} of the workload is none of its own; "
+            f"{meant(name, qualities)}"
+        )
+    return qualities[name]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agents.slurm.conf import Partition, Priority
+from agents.slurm.qos import Qos
 
 
 class Sizes(NamedTuple):
@@ -42,13 +43,24 @@ def partition_factor(partition: Partition, largest: int, settings: Priority) -> 
     return partition.job_factor / largest if largest else 0.0
 
 
-def priority(factors: tuple[float, float, float, float], settings: Priority) -> int:
-    """Return the priority of a job by its age, fair-share, size and partition factors.
+def qos_factor(qos: Qos, largest: int) -> float:
+    """Return the priority of a quality of service, over the largest of all."""
+    return qos.priority / largest if largest else 0.0
+
+
+def priority(factors: tuple[float, float, float, float, float], settings: Priority) -> int:
+    """Return the priority of a job by its age, fair-share, size, partition and QOS factors.
 
     Examples
     --------
-    >>> priority((0.5, 0.0, 0.25, 1.0), Priority(age=1000, job_size=100, partition=10))
+    >>> priority((0.5, 0.0, 0.25, 1.0, 0.0), Priority(age=1000, job_size=100, partition=10))
     535
     """
-    weights = settings.age, settings.fair_share, settings.job_size, settings.partition
+    weights = (
+        settings.age,
+        settings.fair_share,
+        settings.job_size,
+        settings.partition,
+        settings.qos,
+    )
     return max(int(sum(w * factor for w, factor in zip(weights, factors, strict=True))), 1)

@@ -176,7 +176,7 @@ def _slurm(rng: Random) -> None:
     conf = read_conf("slurm.conf")
     assert conf.note.isprintable()
     machine = Machine(conf, "C1", sum(node.cpus for node in conf.nodes) or 4)
-    Filing(conf, None, {})
+    Filing(conf, None, {}, {})
     closed(conf, machine, Table(job_table_of_one(), start=datetime(2024, 3, 1, tzinfo=UTC)))
 
 

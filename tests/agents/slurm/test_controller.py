@@ -22,9 +22,9 @@ from tests.agents.small_grids import OUTCOME, done, model_of, ran
 
 
 def jobs_of(*rows):
-    """Return jobs of an arrival, a size, a run time, a limit, and perhaps partition and user."""
+    """Return jobs of arrival, size, run time and limit, and perhaps partition, user and QOS."""
     jobs = job_table(len(rows))
-    names = ("arrival", "size", "runtime", "requested_time", "partition", "user")
+    names = ("arrival", "size", "runtime", "requested_time", "partition", "user", "qos")
     for job, values in zip(jobs, rows, strict=True):
         for name, value in zip(names, values, strict=False):
             job[name] = value
@@ -37,10 +37,12 @@ def written(tmp_path, conf):
     return str(path)
 
 
-def given(jobs, conf="", platform=None, partitions=(), start=None, renamed=None, **more):
+def given(
+    jobs, conf="", platform=None, partitions=(), start=None, renamed=None, qos="", names=(), **more
+):
     """Return what a model under Slurm is made of."""
-    settings = SlurmSettings(slurm_conf=conf, slurm_partitions=renamed or {})
-    filed = {"partition": partitions} if partitions else {}
+    settings = SlurmSettings(slurm_conf=conf, slurm_partitions=renamed or {}, slurm_qos=qos)
+    filed = {"partition": partitions, "qos": names}
     table = Table(jobs, filed=filed, start=None if start is None else read(start))
     return {
         "global_": "dll",
@@ -191,6 +193,56 @@ def test_jobs_beyond_limits_never_start(tmp_path):
     model = ran(**given(jobs, conf, eight, partitions=("both", "one")))
     assert done(model)["number"].tolist() == [2]
     assert model.now < 1000
+
+
+QUALITIES = """\
+Name|Priority|GrpTRES|GrpJobs|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|Flags
+normal|0|||cpu=3|||2|
+urgent|10|cpu=2,node=1|||00:10:00|||DenyOnLimit
+"""
+
+
+def test_limits_of_qualities_of_service(tmp_path):
+    path = tmp_path / "qos"
+    path.write_text(QUALITIES)
+    rows = [(0, 1, 60, 60, -1, user, 0) for user in (1, 1, 1, 2)]
+    rows += [(0, 1, 300, 300, -1, 1, 1), (0, 2, 60, 60, -1, 2, 1), (0, 1, 60, 900, -1, 3, 1)]
+    setup = {"qos": str(path), "names": ("normal", "urgent"), "platform": Platform.star([9])}
+    # Two jobs of user 1 at once; two processors of urgent ones; the last asks for too long.
+    found = done(ran(**given(jobs_of(*rows), **setup)))
+    assert found["number"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert found["start"].tolist() == [0, 0, 60, 0, 0, 300]
+    # One of 4 processors is too large for normal, and never starts.
+    large = done(ran(**given(jobs_of((0, 4, 60, 60, -1, 1, 0)), **setup)))
+    assert len(large) == 0
+
+
+def test_urgent_jobs_go_first(tmp_path):
+    path = tmp_path / "qos"
+    path.write_text(QUALITIES)
+    conf = written(tmp_path, "PriorityType=priority/multifactor\nPriorityWeightQOS=100\n")
+    jobs = jobs_of((0, 2, 90, 90), (1, 2, 60, 60, -1, 1, 0), (2, 2, 60, 60, -1, 1, 1))
+    setup = {"qos": str(path), "names": ("normal", "urgent"), "platform": Platform.star([2])}
+    assert starts(jobs, conf, **setup) == [0, 150, 90]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "qos:1: found ''; accepted: what sacctmgr -P show qos prints, with its names"),
+        ("Name|Priority\nnormal", "qos:2: found 1 cells; accepted: 2, as names"),
+        ("Name|Priority\nnormal|x", "qos:2: Priority: found 'x'"),
+        ("Name|MaxWall\nnormal|x", "qos:2: MaxWall: found 'x'"),
+        ("Name\nother\n", "QOS 'normal' of the workload is none of its own"),
+    ],
+)
+def test_qualities_that_are_refused(tmp_path, text, message):
+    path = tmp_path / "qos"
+    path.write_text(text)
+    with pytest.raises(GridError) as refused:
+        model_of(**given(jobs_of((0, 1, 1, 1, -1, 1, 0)), qos=str(path), names=("normal",)))
+    assert message in str(refused.value)
+    assert str(refused.value).startswith("slurm_qos: ")
 
 
 def test_refusals_of_partitions_and_nodes(tmp_path):

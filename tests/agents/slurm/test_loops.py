@@ -9,6 +9,7 @@ import numpy as np
 from agents.slurm.backfill import Space, Waiting, backfill, serve_in_order
 from agents.slurm.conf import Partition, Scheduling
 from agents.slurm.nodes import Occupied
+from agents.slurm.qos import InUse
 
 MAIN = Partition("main")
 DEFAULTS = Scheduling()
@@ -34,11 +35,15 @@ def slots(started):
 
 
 def main_loop(jobs, occupied, depth=100, options=DEFAULTS):
-    return slots(serve_in_order(jobs, occupied, space(len(occupied.free)), options, depth))
+    return slots(
+        serve_in_order(jobs, occupied, space(len(occupied.free)), InUse(()), options, depth)
+    )
 
 
 def filled(jobs, occupied, options=DEFAULTS, reserved=None):
-    found, following = backfill(jobs, occupied, reserved or space(len(occupied.free)), options)
+    found, following = backfill(
+        jobs, occupied, reserved or space(len(occupied.free)), InUse(()), options
+    )
     return slots(found), following
 
 
@@ -132,7 +137,7 @@ def test_maintenance():
     closed = space()
     closed.reserve(500.0, 900.0, np.array([True, True, False, False]))
     jobs = [job(0, 4, 600), job(1, 2, 600)]
-    started = serve_in_order(jobs[1:], there([1] * 4), closed, DEFAULTS, 9)
+    started = serve_in_order(jobs[1:], there([1] * 4), closed, InUse(()), DEFAULTS, 9)
     assert [alloc.tolist() for _, alloc in started] == [[0, 0, 1, 1]]
     assert filled(jobs[:1], there([1] * 4), reserved=closed) == ([], 900)
 
@@ -148,7 +153,7 @@ def test_backfilling_holds_no_processor_twice():
             for slot in range(12)
         ]
         before = running.free.copy()
-        started, following = backfill(jobs, running, space(), DEFAULTS)
+        started, following = backfill(jobs, running, space(), InUse(()), DEFAULTS)
         used = sum((alloc for _, alloc in started), np.zeros(4, int))
         assert (used + running.free == before).all()
         assert (running.free >= 0).all()

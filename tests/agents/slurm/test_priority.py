@@ -23,10 +23,10 @@ def test_factors():
 
 
 def test_priority_is_whole_and_at_least_1():
-    settings = Priority(age=10, fair_share=100, job_size=1000, partition=10_000)
-    assert priority((1, 1, 1, 1), settings) == 11_110
-    assert priority((0.19, 0, 0, 0), settings) == 1
-    assert priority((0, 0, 0, 0), settings) == 1
+    settings = Priority(age=10, fair_share=100, job_size=1000, partition=10_000, qos=100_000)
+    assert priority((1, 1, 1, 1, 1), settings) == 111_110
+    assert priority((0.19, 0, 0, 0, 0), settings) == 1
+    assert priority((0, 0, 0, 0, 0), settings) == 1
 
 
 def test_usage_decays_and_grows():
