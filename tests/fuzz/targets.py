@@ -19,6 +19,7 @@ from agents.oas import approximate
 from agents.slurm.conf_reader import read_conf
 from agents.slurm.maintenance import closed
 from agents.slurm.partitions import Filing, Machine
+from agents.slurm.qos import InUse, Running, read_qos
 from experiments.checks.verify import verify
 from experiments.events.explain import explain
 from experiments.logs.character import Character
@@ -180,6 +181,11 @@ def _slurm(rng: Random) -> None:
     closed(conf, machine, Table(job_table_of_one(), start=datetime(2024, 3, 1, tzinfo=UTC)))
 
 
+def _qos(rng: Random) -> None:
+    for each in read_qos("qos").values():
+        InUse([Running(each, 1, 2)]).allows(Running(each, 1, 1))
+
+
 def job_table_of_one() -> JobArray:
     """Return a job to have a table of."""
     jobs = job_table(1)
@@ -224,6 +230,7 @@ WRITTEN: dict[str, tuple[Callable[[Random], object], str]] = {
     "checkpoint": (_checkpoint, "run --resume head.json"),
     "oas": (_instance, "oas instance.json --heuristic sjf"),
     "series": (_series, ""),
+    "qos": (_qos, ""),
     "slurm": (_slurm, "validate site --local slurm --set slurm_conf=slurm.conf"),
     "option": (_option, ""),
 }
