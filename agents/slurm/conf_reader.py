@@ -189,6 +189,8 @@ class _Reading:
                 self.priority.update(_FLAGS.get(flag, {}))
                 if flag not in _FLAGS:
                     self.ignored[flag.upper()] = None
+        elif key == "selecttypeparameters":
+            self._take_selection(where, text)
         elif not (key == "preemptmode" and text.lower() == "off"):
             self.ignored[spelt] = None
 
@@ -202,6 +204,16 @@ class _Reading:
             self.multifactor = text == "priority/multifactor"
         elif key == "selecttype":
             self.linear = text == "select/linear"
+
+    def _take_selection(self, where: str, text: str) -> None:
+        """Take by what jobs are given processors: by CPUs or, which is the same here, by cores."""
+        for option in text.split(","):
+            what, _, _ = option.lower().removeprefix("cr_").partition("_memory")
+            if what.startswith(("socket", "board")):
+                accepted = "CR_CPU, CR_Core, alone or with _Memory"
+                raise GridError(f"{where}: found {quoted(option)}; accepted: {accepted}")
+            if what not in ("cpu", "core") or "memory" in option.lower():
+                self.ignored[option] = None
 
     def _take_options(self, where: str, text: str) -> None:
         for option in filter(None, text.replace(" ", "").split(",")):

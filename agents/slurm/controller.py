@@ -34,7 +34,7 @@ MINUTE = 60.0
 class SlurmSettings(Checked):
     """Of Slurm."""
 
-    group = "slurm"
+    group = "Slurm"
 
     slurm_conf: str = setting(
         "",
@@ -95,7 +95,7 @@ class _Entry:
 
 
 class SlurmScheduler(PlanningScheduler):
-    """Slurm: multifactor priority, partitions, a main loop and backfilling, as its slurm.conf says.
+    """Slurm, by its documentation: priorities, partitions and backfilling as slurm.conf says.
 
     The main loop (`agents.slurm.backfill.serve_in_order`) runs when jobs land or end, but not again
     within ``batch_sched_delay``, and over the whole queue each ``sched_interval``. Backfilling runs

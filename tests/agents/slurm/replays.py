@@ -63,7 +63,10 @@ def replayed(seed: int, factor: int = FACTOR, count: int = JOBS) -> list[Ended]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         cluster = RealCluster(Path(folder), CONF.read_text(), NODES, PORT + 10 * seed, factor)
         with cluster:
-            return cluster.replay(jobs_of(seed, count))
+            ended = cluster.replay(jobs_of(seed, count))
+    if failed := [each for each in ended if each.state != "COMPLETED"]:
+        raise RuntimeError(f"seed {seed}: {len(failed)} jobs failed: this machine is too busy")
+    return ended
 
 
 @dataclass(frozen=True)

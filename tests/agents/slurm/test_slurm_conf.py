@@ -95,6 +95,16 @@ def test_dump_of_parameters(tmp_path):
     assert conf_of(tmp_path, text) == Conf(priority=Priority(calc_period=600))
 
 
+def test_what_processors_are_given_by(tmp_path):
+    text = "SelectType=select/cons_tres\nSelectTypeParameters="
+    assert conf_of(tmp_path, text + "CR_Core\n") == Conf()
+    assert conf_of(tmp_path, text + "CR_CPU\n") == Conf()
+    assert conf_of(tmp_path, text + "CR_Core_Memory,CR_LLN\n").ignored == (
+        "CR_Core_Memory",
+        "CR_LLN",
+    )
+
+
 def test_files_that_are_included(tmp_path):
     (tmp_path / "parts").write_text("PartitionName=a Nodes=ALL\n")
     conf = conf_of(tmp_path, "Include parts\nPartitionName=b\n")
@@ -120,6 +130,10 @@ def test_nothing_is_the_defaults(tmp_path):
         ("SchedulerParameters=bf_window", "bf_window: found ''; accepted: a whole number"),
         ("PriorityFlags=DEPTH_OBLIVIOUS", "PriorityFlags: found DEPTH_OBLIVIOUS"),
         ("PriorityMaxAge=soon", "PriorityMaxAge: found 'soon'; accepted: minutes, h:min:s"),
+        (
+            "SelectTypeParameters=CR_Socket",
+            "SelectTypeParameters: found 'CR_Socket'; accepted: CR_",
+        ),
         ("just words", "2: found 'just words'; accepted: Key=Value"),
         ("PartitionName=p Nodes=m1", "2: Nodes: found 'm1'"),
         ("NodeName=n[3-1]", "NodeName: found 'n[3-1]'; accepted: nodes such as"),
