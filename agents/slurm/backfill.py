@@ -42,6 +42,8 @@ class Waiting(NamedTuple):
         When it was submitted here, s.
     priority : int
     qos : Qos
+    too_large : bool
+        All nodes that it may have are not enough.
     """
 
     slot: int
@@ -53,12 +55,14 @@ class Waiting(NamedTuple):
     since: float
     priority: int
     qos: Qos = NONE
+    too_large: bool = False
 
     @property
     def able(self) -> bool:
         """Whether its partition and its quality of service let it start at all."""
         longest = min(self.partition.max_time, self.qos.wall)
-        return self.partition.up and self.limit <= longest and self.size <= self.qos.job_cpus
+        possible = self.partition.up and not self.too_large
+        return possible and self.limit <= longest and self.size <= self.qos.job_cpus
 
     @property
     def counted(self) -> Running:

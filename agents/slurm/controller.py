@@ -16,7 +16,7 @@ from agents.slurm.backfill import Chosen, Space, Waiting, backfill, serve_in_ord
 from agents.slurm.conf import Conf, Priority
 from agents.slurm.conf_reader import read_conf
 from agents.slurm.maintenance import Closed, closed
-from agents.slurm.nodes import Mask, Occupied, processors_of
+from agents.slurm.nodes import Mask, Occupied, chosen, processors_of
 from agents.slurm.partitions import Filing, Machine
 from agents.slurm.priority import age_factor, partition_factor, priority, qos_factor, size_factor
 from agents.slurm.qos import InUse, Qos, read_qos
@@ -84,14 +84,14 @@ class SlurmSettings(Checked):
 class _Entry:
     """A waiting job as it was found when it landed; its priority changes."""
 
-    def __init__(self, job: Waiting, association: Association, turn: int) -> None:
-        self.job, self.association, self.turn = job, association, turn
+    def __init__(self, job: Waiting, association: Association, submission: int) -> None:
+        self.job, self.association, self.submission = job, association, submission
 
     @property
     def order(self) -> tuple[int, int, float, int]:
         """What it is sorted by: tier, priority, time and order of submission."""
         job = self.job
-        return -job.partition.tier, -job.priority, job.since, self.turn
+        return -job.partition.tier, -job.priority, job.since, self.submission
 
 
 class SlurmScheduler(PlanningScheduler):
@@ -124,7 +124,6 @@ class SlurmScheduler(PlanningScheduler):
         self._running: dict[int, Waiting] = {}
         self._usage = Usage(self.conf.priority.half_life if self.conf.priority else math.inf)
         self._factors: dict[Association, float] = {}
-        self._turn = 0
         self._calculated = self._last_main = self._last_full = self._last_backfill = -math.inf
         self._changed = self._deep = self._asked = False
         self._following = math.inf
@@ -168,7 +167,10 @@ class SlurmScheduler(PlanningScheduler):
         submissions = jobs["submission"][slots].tolist()
         before, self._waiting = self._waiting, {}
         for slot, submission in zip(slots, submissions, strict=True):
-            self._waiting[slot] = before.get(slot) or self._landed(slot, submission)
+            known = before.get(slot)
+            if known is None or known.submission != submission:
+                known = self._landed(slot, submission)
+            self._waiting[slot] = known
         return not before.keys() >= self._waiting.keys()
 
     def _landed(self, slot: int, submission: int) -> _Entry:
@@ -181,9 +183,11 @@ class SlurmScheduler(PlanningScheduler):
         size = int(jobs["size"][slot])
         mask = self.machine.mask(part.nodes)
         waiting = Waiting(slot, size, limit, user, part, mask, world.now, 0, qos)
-        self._turn += 1
-        entry = _Entry(waiting, Association(account, user), self._turn)
-        self._usage.used.setdefault(entry.association, 0.0)
+        machine = self.machine
+        if chosen(np.where(mask, machine.cpus, 0), machine.weights, size, *waiting.nodes) is None:
+            waiting = waiting._replace(too_large=True)
+        entry = _Entry(waiting, Association(account, user), submission)
+        self._usage.know(entry.association)
         self._rank(entry)
         return entry
 
@@ -313,7 +317,8 @@ class SlurmScheduler(PlanningScheduler):
             tick = _next_tick(now, options.bf_interval)
             wanted = now if self._changed else self._following
             yield max(tick, _next_tick(math.nextafter(wanted, 0), options.bf_interval))
-        if settings is not None and (settings.age or settings.fair_share):
+        changes = settings is not None and (settings.age or settings.fair_share)
+        if settings is not None and changes and (self._running or self._following < math.inf):
             yield _next_tick(now, settings.calc_period)
 
     def _able(self) -> bool:

@@ -32,6 +32,8 @@ class Machine:
     Attributes
     ----------
     sizes : Sizes
+    cpus : int array, shape (nodes,)
+        Processors of each node.
     first : list of int
         Of each node the number of its first processor, and then the number of all.
     node_of : int array, shape (processors,)
@@ -53,6 +55,7 @@ class Machine:
                 f"slurm_conf: found nodes of {sum(counts)} CPUs for cluster {cluster} of "
                 f"{processors} processors; accepted: as many, or no nodes"
             )
+        self.cpus: Counts = np.array(counts)
         self.sizes = Sizes(len(nodes), processors)
         self.first = [0, *np.cumsum(counts).tolist()]
         self.node_of: Counts = np.repeat(np.arange(len(nodes)), counts)

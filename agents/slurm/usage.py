@@ -22,6 +22,10 @@ class Association(NamedTuple):
     user: int
 
 
+SMALLEST = 1e-100
+"""Scale of what was used, below which it begins anew."""
+
+
 class Usage:
     """What each association has used, processor-seconds, decayed to the time of the last look.
 
@@ -33,9 +37,19 @@ class Usage:
 
     def __init__(self, half_life: float) -> None:
         self.half_life = half_life
-        self.used: dict[Association, float] = defaultdict(float)
+        self._used: dict[Association, float] = defaultdict(float)  # over `_scale`
+        self._scale = 1.0
         self._running: dict[int, tuple[Association, int]] = {}
         self._at = 0.0
+
+    @property
+    def used(self) -> dict[Association, float]:
+        """What each has used, processor-seconds, as of the last look."""
+        return {each: amount * self._scale for each, amount in self._used.items()}
+
+    def know(self, association: Association) -> None:
+        """Count an association among those that there are."""
+        self._used.setdefault(association, 0.0)
 
     def begin(self, job: int, association: Association, size: int, now: float) -> None:
         """Have a job of so many processors run from now (s) on."""
@@ -55,11 +69,11 @@ class Usage:
         elapsed = now - self._at
         if elapsed <= 0:
             return
-        factor = 0.5 ** (elapsed / self.half_life)
-        for each in self.used:
-            self.used[each] *= factor
+        self._scale *= 0.5 ** (elapsed / self.half_life)
+        if self._scale < SMALLEST:
+            self._used, self._scale = defaultdict(float, self.used), 1.0
         for association, size in self._running.values():
-            self.used[association] += size * elapsed
+            self._used[association] += size * elapsed / self._scale
         self._at = now
 
 

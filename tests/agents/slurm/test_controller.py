@@ -245,6 +245,15 @@ def test_qualities_that_are_refused(tmp_path, text, message):
     assert str(refused.value).startswith("slurm_qos: ")
 
 
+@pytest.mark.parametrize("age", ["", "PriorityType=priority/multifactor\nPriorityWeightAge=9\n"])
+def test_jobs_too_large_for_their_partition_hold_nobody_back(tmp_path, age):
+    conf, eight = written(tmp_path, NODES + age), Platform.star([8])
+    jobs = jobs_of((0, 5, 60, 60, 1), (5, 2, 60, 60, 1), (6, 8, 60, 60, 0))
+    model = ran(**given(jobs, conf, eight, partitions=("both", "one")))
+    assert done(model)["start"].tolist() == [5, 65]
+    assert model.now < 1000
+
+
 def test_refusals_of_partitions_and_nodes(tmp_path):
     conf, eight = written(tmp_path, NODES), Platform.star([8])
     jobs = jobs_of((0, 1, 60, 60, 0))

@@ -39,6 +39,10 @@ def test_usage_decays_and_grows():
     assert usage.used[user] == 400 / 2 + 400
     usage.look(400.0)
     assert usage.used[user] == 600 / 4
+    usage.know(Association(0, 2))
+    assert usage.used[Association(0, 2)] == 0
+    usage.look(100_000.0)
+    assert usage.used[user] == pytest.approx(600 * 2.0 ** (-998 + 0))
 
 
 def test_fair_tree_goes_by_accounts_first():
