@@ -64,6 +64,7 @@ LOCAL = {
     "easy": "agents.disciplines:EasyScheduler",
     "conservative": "agents.disciplines:ConservativeScheduler",
     "recorded": "agents.disciplines:RecordedScheduler",
+    "slurm": "agents.slurm.controller:SlurmScheduler",
 }
 """Built-in local schedulers."""
 

@@ -12,8 +12,7 @@ or a compiled function of the signature that `grid.kernel.policies.decisions` do
 may read of jobs and clusters is in `grid.kernel.policies.fields`.
 
 A **local scheduler** orders the jobs of one cluster. Subclass `LocalScheduler` and give it
-`priority` (lowest first), again a method or a compiled function; or subclass `PlanningScheduler`
-and give it `plan`, which sees all waiting jobs at once.
+`priority` (lowest first), likewise; or `PlanningScheduler` and `plan`, which sees all jobs at once.
 """
 
 from __future__ import annotations
@@ -123,8 +122,7 @@ class GlobalScheduler(Scheduler, GlobalRules):
     compiled, or they decide on the queue that a job is in."""
 
     orders_components: ClassVar[bool | None] = None
-    """Whether it also goes by the cluster that each component of an ordered request names; None: if
-    its `place` is compiled."""
+    """Whether it goes by the cluster that each component names; None: if `place` is compiled."""
 
     stays_home: ClassVar[bool] = False
     """No job runs elsewhere than where it was submitted, so that none is moved."""
@@ -331,9 +329,11 @@ class PlanningScheduler(LocalScheduler):
     """Orders all the waiting jobs of one cluster at once, whenever jobs land or processors change.
 
     The jobs start in the order of the plan, each as soon as enough processors are free: an end that
-    comes early or late moves their starts, and is no reason for another plan. Of a seed schedule it
-    first waits for all the jobs.
+    comes early or late moves their starts, and is a reason for another plan only if it
+    `plans_at_ends`. Of a seed schedule it first waits for all the jobs.
     """
+
+    plans_at_ends: ClassVar[bool] = False
 
     def plan(self, jobs: Sequence[Job], release: np.ndarray[Any, Any]) -> Sequence[Job]:
         """Return the order in which the waiting jobs shall start.

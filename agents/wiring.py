@@ -249,4 +249,5 @@ def connect_local(model: Grid, cluster: int, scheduler: LocalScheduler) -> None:
         scheduler.max_jumps,
         scheduler.half_life,
         scheduler.shares,
+        planned and scheduler.plans_at_ends,
     )

@@ -34,6 +34,9 @@ UNKNOWN = -1
 BY_RATES = -1
 """In place of a row: execution times of a job are its run time over the rates of the clusters."""
 
+FILED = ("partition", "account", "qos")
+"""What sites file jobs under: where they queue, who pays, and what service they get."""
+
 JOB = np.dtype(
     [
         ("number", np.int64),  # as in the input
@@ -53,6 +56,10 @@ JOB = np.dtype(
         ("problem_size", np.float64),  # n, how much that is given; 0 if unknown
         ("times_row", np.int64),  # its row in a table of execution times, or BY_RATES
         ("recorded_wait", np.float64),  # s, from arrival to start as the input says, or UNKNOWN
+        # numbers of what the site filed it under, or UNKNOWN; names are the workload's
+        ("partition", np.int64),
+        ("account", np.int64),
+        ("qos", np.int64),
     ],
     align=True,
 )
@@ -76,6 +83,8 @@ def job_table(count: int) -> JobArray:
     jobs["requested_time"] = np.inf
     jobs["origin"] = ANYWHERE
     jobs["user"] = jobs["application"] = jobs["recorded_wait"] = UNKNOWN
+    for name in FILED:
+        jobs[name] = UNKNOWN
     jobs["times_row"] = BY_RATES
     jobs["computation_fraction"] = 1.0
     return jobs

@@ -30,6 +30,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 COURSE = sorted((ROOT / "docs" / "course").glob("*.md"))
 """Whose blocks build on each other: tests/test_course.py follows them."""
 TUTORIAL = ROOT / "docs" / "tutorial.md"
+SLURM = ROOT / "docs" / "slurm.md"
+CONF = re.compile(r"^    # slurm.conf\n((?:    .*\n)+)", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = [
     pytest.param(language, code, id=f"{page.stem}-{number}-{language}")
@@ -76,6 +78,8 @@ def folder(tmp_path, monkeypatch):
     for _, code in (block.values for block in BLOCKS):
         for named in re.findall(r"--(?:ctc|das) (\S+\.gz)", code):
             (tmp_path / named).write_bytes(zipped)
+    (conf,) = CONF.findall(SLURM.read_text(encoding="utf-8"))
+    (tmp_path / "slurm.conf").write_text(conf)
     (tmp_path / "south.csv").write_text("time,value\n0,400\n3600,20\n")
     (tmp_path / "was.csv").write_text("arrival,size,runtime,recorded_wait\n0,1,60,0\n5,9,60,3\n")
     (tmp_path / "my_site.toml").write_text('[[clusters]]\nname = "C1"\nsize = 8\n')

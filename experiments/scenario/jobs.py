@@ -230,6 +230,7 @@ def _from_log(
         size_note=table.size_note,
         times=table.times,
         applications=table.applications,
+        filed=table.filed,
     )
     return _completed(cut, parameters, platform, seed)
 

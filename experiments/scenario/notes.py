@@ -10,6 +10,7 @@ from agents.disciplines import FcfsScheduler
 from agents.energy.greenest import GreenestScheduler
 from agents.muscle.scheduler import MuscleScheduler
 from agents.selection import JobSelection
+from agents.slurm.controller import SlurmScheduler, SlurmSettings
 from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import NO_LINKS, NO_ORDER, SIZE_ALONE, idle, without_origin
@@ -139,6 +140,14 @@ def _without_carbon(scenario: Scenario) -> Iterator[str]:
         yield f"no carbon intensity is given: GREENEST goes by {instead}"
 
 
+def _of_slurm(scenario: Scenario) -> Iterator[str]:
+    """Yield which keys of a slurm.conf have no meaning here."""
+    given: Any = scenario.parameters
+    if issubclass(scenario.local_policy, SlurmScheduler) and given.slurm_conf:
+        note = given.of(SlurmSettings).conf.note
+        yield from [f"slurm_conf: {given.slurm_conf}: {note}"] if note else []
+
+
 def _begins_anew(scenario: Scenario, start: str, all_left_at: float) -> Iterator[str]:
     """Yield which series of dates begin anew before the run ends, for they have ended."""
     given: Any = scenario.parameters
@@ -212,6 +221,7 @@ def notes(
     if scenario.workload is not None and scenario.policy.penalty and not stated.silent:
         lines.append(f"workload: what split jobs communicate slows none of them: {NO_LINKS}")
     lines += _without_carbon(scenario)
+    lines += _of_slurm(scenario)
     lines += _begins_anew(scenario, stated.start, all_left_at)
     lines += _unread_components(scenario, stated.components, stated.ordered)
     if scenario.policy.stays_home and len(scenario.platform.clusters) > 1:

@@ -169,7 +169,7 @@ def _rank_landed(state: State, tables: Tables, profile: Any) -> int:
     while state.landing_first != NONE:
         job = state.landing_first
         cluster = slots[job].cluster
-        if state.planned[cluster] == 1:
+        if state.planned[cluster] > 0:
             rank = np.inf
         elif state.answered == 1:
             rank = state.answer

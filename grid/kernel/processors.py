@@ -78,7 +78,7 @@ def _changed(state: State, cluster: int, freed_until: float) -> None:
 @inlined
 def ask_for_plan(state: State, cluster: int) -> None:
     """Ask the cluster's planner for a new plan at the end of this instant."""
-    if state.planned[cluster] == 1:
+    if state.planned[cluster] > 0:
         state.replan[cluster] = 1
         state.replan_any = 1
 

@@ -70,6 +70,9 @@ SERVICES = {
     "timed": TIMED,
 }
 
+# When a cluster asks for another plan: when jobs land or processors change; when jobs end, too.
+NEVER, AT_LANDINGS, AT_ENDS = range(3)
+
 # Where the run time to expect of a job that arrives comes from: itself; whoever is asked outside,
 # for which the loop returns; or the time requested.
 TRUTH, ASKED, REQUESTED = range(3)
@@ -253,7 +256,8 @@ class State(Record):
     profile_changes = Number(int)  # rows of what it is made from
     path = Column(np.int64, PATH)  # in a walk of a queue: the job it is at, and those above
     path_length = Number(int)
-    planned = Column(np.int64, CLUSTER)  # 1: jobs start only when a plan names them
+    # jobs start only when a plan names them, if another one is asked for: NEVER to AT_ENDS
+    planned = Column(np.int64, CLUSTER)
     replan = Column(np.int64, CLUSTER)  # 1: jobs or processors changed under the plan
     replan_any = Number(int)
     mispredicted = Column(np.int64, CLUSTER)  # 1: a job ended off its predicted time

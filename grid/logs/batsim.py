@@ -19,7 +19,7 @@ import numpy as np
 
 from grid.errors import WorkloadError
 from grid.foreign import quoted
-from grid.jobs import LONGEST
+from grid.jobs import FILED, LONGEST
 from grid.logs.files import LARGEST_WHOLE, WHOLE_NUMBER, opened_text
 from grid.logs.log import RECORD, Log
 from grid.platform.topology import number
@@ -76,7 +76,8 @@ def batsim_log(path: Path, speed: float | None = None) -> Log:
     jobs, profiles = mapping["jobs"], mapping["profiles"]
     given = SPEED if speed is None else speed
     records = np.zeros(len(jobs), RECORD)
-    records["user"] = records["application"] = records["recorded_wait"] = -1
+    for name in ("user", "application", "recorded_wait", *FILED):
+        records[name] = -1
     works: dict[tuple[str, int], _Work] = {}
     rules: dict[str, list[int]] = {}
     for place, job in enumerate(jobs):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from grid.errors import WorkloadError
 from grid.foreign import quoted
-from grid.jobs import LONGEST, UNKNOWN, JobArray
+from grid.jobs import FILED, LONGEST, UNKNOWN, JobArray
 from grid.logs.files import LARGEST_WHOLE, WHOLE_NUMBER, number, opened_text, seconds, whole
 from grid.logs.log import RECORD
 from grid.reading import line_blocks
@@ -163,6 +163,7 @@ def read_fields(
         known = values >= 0
         partition = np.where(known, np.cumsum(known) - 1, UNKNOWN)[place]
         partitions = tuple(f"{value:.15g}" for value in values[known])
+    records["partition"] = partition
     return Fields(
         records,
         np.concatenate(requested),
@@ -189,6 +190,8 @@ def _records(column: dict[int, npt.NDArray[np.float64]]) -> JobArray:
     for name, field in (("user", USER), ("application", EXECUTABLE)):
         ids = column.get(field, -np.ones(1))
         records[name] = np.where(ids < 0, UNKNOWN, ids)
+    for name in FILED:
+        records[name] = UNKNOWN
     return records
 
 

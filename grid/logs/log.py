@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grid.errors import WorkloadError
-from grid.jobs import JOB, JobArray
+from grid.jobs import FILED, JOB, JobArray
 from grid.logs.calendar import clock_at
 from grid.logs.cleaning import CUT_OFF, NO_ROW, Applied, Rows, clean, needed
 from grid.logs.time_columns import Evaluate, Work
@@ -28,6 +28,7 @@ SAID = (
     "user",
     "application",
     "recorded_wait",
+    *FILED,
 )
 RECORD = np.dtype([(name, JOB[name]) for name in SAID])
 """The columns of `JOB` that a log speaks of."""
@@ -70,6 +71,8 @@ class Log:
         Of each record its place among the partitions, or `UNKNOWN`.
     partitions : tuple of str
         Names of the partitions, or sites, of the machine.
+    filed : mapping of str to tuple of str
+        Of columns of `grid.jobs.FILED`, the names that their numbers are places of.
     header : mapping of str to str
         What its head says that is used here, by its own keys.
     remarks : int
@@ -103,6 +106,7 @@ class Log:
     communication: tuple[str, ...] = ()
     partition: npt.NDArray[np.int64] | None = None
     partitions: tuple[str, ...] = ()
+    filed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
     remarks: int = 0
     notes: tuple[str, ...] = ()
@@ -193,4 +197,5 @@ class Log:
             size_note=self.size_note,
             times=self.times and self.times.cut(jobs, self.records),
             applications=self.applications,
+            filed=self.filed,
         )

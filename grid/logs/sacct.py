@@ -14,7 +14,7 @@ import numpy as np
 
 from grid.errors import WorkloadError
 from grid.foreign import quoted
-from grid.jobs import LONGEST
+from grid.jobs import FILED, LONGEST
 from grid.logs.calendar import SITES_CLOCK
 from grid.logs.cleaning import NO_ROW
 from grid.logs.fields import are_numbers, numbered, placed
@@ -36,7 +36,7 @@ REQUESTED = ("ReqCPUS", "ReqTRES")
 ELAPSED = ("ElapsedRaw", "Elapsed")
 LIMIT = ("TimelimitRaw", "Timelimit")
 USER = ("User", "UID")
-OTHERS = ("Submit", "Start", "End", "State", "NodeList", "Partition")
+OTHERS = ("Submit", "Start", "End", "State", "NodeList", "Partition", "Account", "QOS")
 USED = (*JOB_ID, *SIZE, *REQUESTED, *ELAPSED, *LIMIT, *USER, *OTHERS)
 RUNNING = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "CONFIGURING", "COMPLETING")
 """States of jobs that have not ended."""
@@ -69,6 +69,8 @@ def sacct_log(path: Path) -> Log:
     rows: list[tuple[Any, ...]] = []
     users: list[str] = []
     names: list[str] = []
+    accounts: list[str] = []
+    qualities: list[str] = []
     steps: Counter[str] = Counter()
     jobs: dict[str, int] = {}
     parts_of_jobs: list[int] = []
@@ -96,6 +98,8 @@ def sacct_log(path: Path) -> Log:
             if "-" in said["Submit"]:
                 clock = SITES_CLOCK
             names.append(said.get("Partition", ""))
+            accounts.append(said.get("Account", ""))
+            qualities.append(said.get("QOS", ""))
             users.append(next((said[name] for name in USER if said.get(name)), ""))
     if not rows:
         raise WorkloadError(f"{path}: empty workload: found no job; accepted: at least one")
@@ -115,7 +119,9 @@ def sacct_log(path: Path) -> Log:
         LONELY: [row for row in folded if row == NO_ROW],
     }
     start = datetime.fromtimestamp(0, UTC).replace(tzinfo=clock)
-    partition, partitions = placed(names)
+    filed = {}
+    for name, texts in zip(FILED, (names, accounts, qualities), strict=True):
+        records_[name], filed[name] = placed(texts)
     return Log(
         path,
         "sacct",
@@ -124,8 +130,9 @@ def sacct_log(path: Path) -> Log:
         start=start,
         rules=rules,
         cut_off=cut_off,
-        partition=partition,
-        partitions=partitions,
+        partition=records_["partition"],
+        partitions=filed["partition"],
+        filed=filed,
         numbered=() if are_numbers(users) else ("user",),
     )
 

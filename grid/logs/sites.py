@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ from grid.errors import require
 from grid.jobs import ANYWHERE, UNKNOWN, JobArray
 from grid.logs.cleaning import ORIGIN
 from grid.logs.log import Log
+from grid.workloads.table import Table
 
 
 def merge_sites(sites: Mapping[int, JobArray]) -> JobArray:
@@ -104,3 +105,14 @@ def begun_later(starts: Mapping[int, datetime]) -> dict[int, tuple[int, timedelt
         for site, start in starts.items()
         if start != starts[first]
     }
+
+
+def file_together(tables: Iterable[Table]) -> dict[str, tuple[str, ...]]:
+    """Have equal names of what jobs are filed under be equal numbers in all tables; return them."""
+    known: dict[str, dict[str, int]] = {}
+    for table in tables:
+        for name, texts in table.filed.items():
+            places = known.setdefault(name, {})
+            numbers = [places.setdefault(text, len(places)) for text in texts]
+            table.jobs[name] = np.array([*numbers, UNKNOWN])[table.jobs[name]]
+    return {name: tuple(places) for name, places in known.items()}

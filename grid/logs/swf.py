@@ -87,6 +87,7 @@ def log_of(path: Path, format: str, fields: Fields) -> Log:
         fields.requested_size,
         partition=fields.partition,
         partitions=fields.partitions,
+        filed={"partition": fields.partitions},
         numbered=fields.numbered,
         unused=fields.unused,
         **head._replace(start=start)._asdict(),

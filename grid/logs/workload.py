@@ -13,7 +13,7 @@ from grid.logs.cleaning import RAISED, TOGETHER, merged
 from grid.logs.fields import PARTITION
 from grid.logs.formats import read
 from grid.logs.partitions import assign_partitions
-from grid.logs.sites import begun_later, count_elsewhere, merge_sites, raised
+from grid.logs.sites import begun_later, count_elsewhere, file_together, merge_sites, raised
 from grid.logs.time_columns import Evaluate
 from grid.workloads.communication import assign_communication
 from grid.workloads.execution_times import stacked
@@ -124,6 +124,7 @@ def read_site_logs(
             only_recorded,
             site=name,
         )
+    filed = file_together(logs.values())
     parts, times = stacked(
         [log.jobs for log in logs.values()], [log.times for log in logs.values()]
     )
@@ -156,4 +157,5 @@ def read_site_logs(
         applied=applied,
         times=times,
         applications=applications,
+        filed=filed,
     )

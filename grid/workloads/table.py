@@ -93,6 +93,8 @@ class Table:
         How long jobs with a ``times_row`` run on each cluster.
     applications : mapping of int to str
         Names of applications by number, where they have names.
+    filed : mapping of str to tuple of str
+        Of columns of `grid.jobs.FILED`, the names that their numbers are places of.
     unread : tuple of str
         Parameters that its jobs give no occasion for.
     raised : mapping of str to (int, int, int)
@@ -124,6 +126,7 @@ class Table:
     size_note: str = ""
     times: ExecutionTimes | None = None
     applications: Mapping[int, str] = field(default_factory=dict)
+    filed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
     raised: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
 

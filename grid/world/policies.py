@@ -156,6 +156,7 @@ class Policies:
         max_jumps: float = np.inf,
         half_life: float = 0.0,
         shares: Mapping[int, float] | None = None,
+        at_ends: bool = False,
     ) -> None:
         """Say how a cluster serves its queue.
 
@@ -178,10 +179,13 @@ class Policies:
             before any job arrives.
         shares : mapping of int to float, optional
             Of users, by number; those of all others are 1.
+        at_ends : bool
+            Another plan is asked for when a job ends, too.
         """
         storage, state = self._storage, self._storage.state
         state.priority_at[cluster] = address
-        state.planned[cluster] = int(planned)
+        asked = k.AT_ENDS if at_ends else k.AT_LANDINGS
+        state.planned[cluster] = asked if planned else k.NEVER
         state.service[cluster] = k.SERVICES[service]
         state.relied_on |= int(k.SERVICES[service] >= k.EASY)
         state.half_life[cluster] = half_life

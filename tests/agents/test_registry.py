@@ -75,6 +75,7 @@ def test_every_built_in_name_is_a_scheduler_with_a_summary():
         "easy",
         "conservative",
         "recorded",
+        "slurm",
     ]
     assert global_scheduler("muscle") is MuscleScheduler
     assert local_scheduler("fcfs") is FcfsScheduler

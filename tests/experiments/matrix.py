@@ -102,7 +102,7 @@ def sample() -> list[Combination]:
     for (i, global_), (j, local) in itertools.product(
         enumerate(AS_THEY_CAME), enumerate(OF_ANY_JOBS)
     ):
-        # The eight local schedulers meet a global one under the seven conditions in turn.
+        # The nine local schedulers meet a global one under the seven conditions in turn.
         condition = [*CONDITIONS][(i + j) % len(CONDITIONS)]
         mode = MODES[(i + j // 2 + (i + j) // len(CONDITIONS)) % len(MODES)]
         found.append(Combination(global_, local, condition, mode, (i // 2 + j) % 3))

@@ -6,6 +6,7 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -15,6 +16,10 @@ import numpy as np
 from rich.console import Console
 
 from agents.oas import approximate
+from agents.slurm.conf_reader import read_conf
+from agents.slurm.maintenance import closed
+from agents.slurm.partitions import Filing, Machine
+from agents.slurm.qos import InUse, Running, read_qos
 from experiments.checks.verify import verify
 from experiments.events.explain import explain
 from experiments.logs.character import Character
@@ -31,6 +36,7 @@ from experiments.show.study_page import study_page
 from experiments.studies.outcome import StudyOutcome
 from experiments.studies.study import Study
 from experiments.studies.telling import print_outcome
+from grid.jobs import JobArray, job_table
 from grid.logs.formats import FORMATS, read
 from grid.platform.energy import read_series
 from grid.platform.reading import read_platform
@@ -167,6 +173,26 @@ def _series(rng: Random) -> None:
     _json([series.at(rng.uniform(0, 1e6)), series.integral(np.array([0.0, 1e9])).tolist()])
 
 
+def _slurm(rng: Random) -> None:
+    conf = read_conf("slurm.conf")
+    assert conf.note.isprintable()
+    machine = Machine(conf, "C1", sum(node.cpus for node in conf.nodes) or 4)
+    Filing(conf, None, {}, {})
+    closed(conf, machine, Table(job_table_of_one(), start=datetime(2024, 3, 1, tzinfo=UTC)))
+
+
+def _qos(rng: Random) -> None:
+    for each in read_qos("qos").values():
+        InUse([Running(each, 1, 2)]).allows(Running(each, 1, 1))
+
+
+def job_table_of_one() -> JobArray:
+    """Return a job to have a table of."""
+    jobs = job_table(1)
+    jobs["size"] = jobs["runtime"] = 1
+    return jobs
+
+
 OPTIONS = """
 explain . @
 gap . --first @
@@ -206,6 +232,8 @@ WRITTEN: dict[str, tuple[Callable[[Random], object], str]] = {
     "checkpoint": (_checkpoint, "run --resume head.json"),
     "oas": (_instance, "oas instance.json --heuristic sjf"),
     "series": (_series, ""),
+    "qos": (_qos, ""),
+    "slurm": (_slurm, "validate site --local slurm --set slurm_conf=slurm.conf"),
     "option": (_option, ""),
 }
 """Targets whose seeds are kept as files: what is done with them, and a command."""

@@ -14,13 +14,13 @@ from grid.kernel.events import schedule
 from grid.kernel.execution_times import execution_time, predicted_time
 from grid.kernel.lifecycle.departure import record, vacate
 from grid.kernel.policies.policy_view import change_work
-from grid.kernel.processors import have_served, hold, release
+from grid.kernel.processors import ask_for_plan, have_served, hold, release
 from grid.kernel.queueing.fair_share import charge_end, charge_start, leave_head
 from grid.kernel.queueing.global_queue import leave_line, offer_again, overtake
 from grid.kernel.queueing.queues import first
 from grid.kernel.queueing.releases import keep_in_order
 from grid.kernel.queueing.visiting import note_placement, note_release
-from grid.kernel.state import COALLOCATED, EASY, END, NONE, OVERDUE, RUNNING, State
+from grid.kernel.state import AT_ENDS, COALLOCATED, EASY, END, NONE, OVERDUE, RUNNING, State
 from grid.kernel.statistics import count_completion, let_time_pass
 from grid.kernel.tables import Tables
 
@@ -32,7 +32,7 @@ def start_waiting(state: State, tables: Tables, cluster: int) -> None:
     while state.root[cluster] != NONE:
         job = first(state, slots, cluster)
         slot = slots[job]
-        if slot.size > state.free[cluster] or (state.planned[cluster] == 1 and slot.key == np.inf):
+        if slot.size > state.free[cluster] or (state.planned[cluster] > 0 and slot.key == np.inf):
             break
         leave_head(state, slots, tables.by_size, cluster, job)
         start(state, tables, job)
@@ -212,6 +212,8 @@ def _leave_cluster(
 ) -> None:
     """Take a job off `count` processors of a cluster, which keeps it or is through with it."""
     release(state, tables, cluster, job, count)
+    if state.planned[cluster] == AT_ENDS:
+        ask_for_plan(state, cluster)
     charge_end(state, tables.slots[job], cluster, count)
     state.running_count[cluster] -= 1
     if keeps:

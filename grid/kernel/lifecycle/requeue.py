@@ -82,7 +82,7 @@ def _give_back_waiting(state: State, tables: Tables, cluster: int) -> None:
     while job != NONE:
         too_large |= slots[job].size > state.remaining[cluster]
         job = after(state, slots, cluster, job)
-    if too_large and state.planned[cluster] == 1:
+    if too_large and state.planned[cluster] > 0:
         forget_plan(state, tables, cluster)  # its planner is asked anyway
     job = first(state, slots, cluster)
     while job != NONE:

@@ -1,0 +1,145 @@
+"""A configuration of Slurm, as far as it has a meaning here.
+
+Names and defaults are those of the documentation of Slurm 22.05 (the page ``slurm.conf``).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from grid.foreign import plain
+
+LISTED = 8
+"""Keys without a meaning here that a note names."""
+
+
+class Node(NamedTuple):
+    """A node: its name, its processors, and its weight: nodes of lower weight are filled first."""
+
+    name: str
+    cpus: int
+    weight: int = 1
+
+
+class Partition(NamedTuple):
+    """A partition.
+
+    Attributes
+    ----------
+    name : str
+    nodes : tuple of str
+        Empty: all nodes.
+    is_default : bool
+        Jobs that name no partition are in it.
+    up : bool
+        Its jobs may start.
+    max_time : float
+        Longest time limit of its jobs, s.
+    min_nodes, max_nodes : float
+        How many nodes its jobs may have.
+    tier : int
+        Jobs of a higher tier are tried first, whatever their priorities.
+    job_factor : int
+        What its jobs have of the partition factor, before that is divided by the largest one.
+    """
+
+    name: str
+    nodes: tuple[str, ...] = ()
+    is_default: bool = False
+    up: bool = True
+    max_time: float = math.inf
+    min_nodes: float = 0
+    max_nodes: float = math.inf
+    tier: int = 1
+    job_factor: int = 1
+
+
+class Reservation(NamedTuple):
+    """Nodes that no job may use from a date to another, as for maintenance; no nodes: all."""
+
+    name: str
+    start: str
+    end: str
+    nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """What ``SchedulerParameters`` says; times in s."""
+
+    backfilling: bool = True
+    batch_sched_delay: float = 3
+    bf_interval: float = 30
+    bf_job_part_count_reserve: int = 0
+    bf_max_job_part: int = 0
+    bf_max_job_start: int = 0
+    bf_max_job_test: int = 500
+    bf_max_job_user: int = 0
+    bf_max_job_user_part: int = 0
+    bf_min_age_reserve: float = 0
+    bf_min_prio_reserve: int = 0
+    bf_resolution: float = 60
+    bf_window: float = 86400
+    bf_window_linear: float = 0
+    default_queue_depth: int = 100
+    defer: bool = False
+    partition_job_depth: int = 0
+    sched_interval: float = 60
+    sched_max_job_start: int = 0
+
+
+@dataclass(frozen=True)
+class Priority:
+    """What ``PriorityType=priority/multifactor`` goes by; times in s."""
+
+    calc_period: float = 300
+    half_life: float = 604_800
+    max_age: float = 604_800
+    favor_small: bool = False
+    fair_tree: bool = True
+    relative_to_time: bool = False
+    normal_partitions: bool = True
+    increases_only: bool = False
+    age: int = 0
+    fair_share: int = 0
+    job_size: int = 0
+    partition: int = 0
+    qos: int = 0
+
+
+@dataclass(frozen=True)
+class Conf:
+    """A configuration.
+
+    Attributes
+    ----------
+    scheduling : Scheduling
+    priority : Priority or None
+        None: jobs are served in order of submission.
+    nodes : tuple of Node
+        Empty: each processor of a cluster is a node.
+    partitions : tuple of Partition
+        At least one.
+    reservations : tuple of Reservation
+    ignored : tuple of str
+        Keys that have no meaning here, as they are spelt.
+    named : bool
+        It names its partitions; else all jobs are in the only one.
+    """
+
+    scheduling: Scheduling = field(default_factory=Scheduling)
+    priority: Priority | None = None
+    nodes: tuple[Node, ...] = ()
+    partitions: tuple[Partition, ...] = (Partition("all", is_default=True),)
+    reservations: tuple[Reservation, ...] = ()
+    ignored: tuple[str, ...] = ()
+    named: bool = False
+
+    @property
+    def note(self) -> str:
+        """In words, which of its keys have no meaning here; empty if all have."""
+        names = [plain(name) for name in self.ignored[:LISTED]]
+        more = [f"{len(self.ignored) - LISTED} more"] if len(self.ignored) > LISTED else []
+        return f"without meaning here: {', '.join([*names, *more])}" if names else ""

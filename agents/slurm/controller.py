@@ -1,0 +1,340 @@
+"""Slurm as a local scheduler: when its loops run, and on what."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from agents.messages import Message, Reminder
+from agents.protocols import Cluster, Grid
+from agents.schedulers import PlanningScheduler
+from agents.slurm.backfill import Chosen, Space, Waiting, backfill, serve_in_order
+from agents.slurm.conf import Conf, Priority
+from agents.slurm.conf_reader import read_conf
+from agents.slurm.maintenance import Closed, closed
+from agents.slurm.nodes import Mask, Occupied, chosen, processors_of
+from agents.slurm.partitions import Filing, Machine
+from agents.slurm.priority import age_factor, partition_factor, priority, qos_factor, size_factor
+from agents.slurm.qos import InUse, Qos, read_qos
+from agents.slurm.usage import Association, Usage, classic, fair_tree
+from grid.errors import GridError
+from grid.kernel.state import FREE
+from grid.settings import Checked, setting
+from grid.workloads.table import Table
+
+MINUTE = 60.0
+"""Time limits of Slurm are whole minutes, s."""
+
+
+@dataclass(frozen=True)
+class SlurmSettings(Checked):
+    """Of Slurm."""
+
+    group = "Slurm"
+
+    slurm_conf: str = setting(
+        "",
+        "A slurm.conf, which may have what scontrol show prints behind it; none: the defaults of "
+        "Slurm, with one partition, and each processor a node.",
+    )
+    slurm_partitions: dict[str, str] = setting(
+        {},
+        'Partition of slurm_conf for those that a log names otherwise, such as {"1" = "main"}.',
+    )
+
+    slurm_qos: str = setting(
+        "",
+        "What sacctmgr -P show qos prints: limits and priorities of each QOS; none: no job has "
+        "one.",
+    )
+
+    @property
+    def qualities(self) -> dict[str, Qos]:
+        """What its file of qualities of service says, by name.
+
+        Raises
+        ------
+        GridError
+            If it cannot be used.
+        """
+        try:
+            return read_qos(self.slurm_qos) if self.slurm_qos else {}
+        except GridError as error:
+            raise GridError(f"slurm_qos: {error}") from None
+
+    @property
+    def conf(self) -> Conf:
+        """What its file says.
+
+        Raises
+        ------
+        GridError
+            If it cannot be used.
+        """
+        try:
+            return read_conf(self.slurm_conf) if self.slurm_conf else Conf()
+        except GridError as error:
+            raise GridError(f"slurm_conf: {error}") from None
+
+
+class _Entry:
+    """A waiting job as it was found when it landed; its priority changes."""
+
+    def __init__(self, job: Waiting, association: Association, submission: int) -> None:
+        self.job, self.association, self.submission = job, association, submission
+
+    @property
+    def order(self) -> tuple[int, int, float, int]:
+        """What it is sorted by: tier, priority, time and order of submission."""
+        job = self.job
+        return -job.partition.tier, -job.priority, job.since, self.submission
+
+
+class SlurmScheduler(PlanningScheduler):
+    """Slurm, by its documentation: priorities, partitions and backfilling as slurm.conf says.
+
+    The main loop (`agents.slurm.backfill.serve_in_order`) runs when jobs land or end, but not again
+    within ``batch_sched_delay``, and over the whole queue each ``sched_interval``. Backfilling runs
+    each ``bf_interval``, unless nothing has changed since and nothing was planned for now.
+    Priorities are worked out when a job lands, and all anew each ``PriorityCalcPeriod``.
+    """
+
+    plans_at_ends: ClassVar[bool] = True
+    settings_type = SlurmSettings
+
+    @classmethod
+    def tracks(cls, model: Grid) -> bool:
+        """Tell that it names the processors of each job: those of its nodes."""
+        return True
+
+    def __init__(self, model: Grid, cluster: Cluster) -> None:
+        super().__init__(model, cluster)
+        self.conf = self.settings.conf
+        self.machine = Machine(self.conf, cluster.name, cluster.size)
+        table = model.workload if isinstance(model.workload, Table) else None
+        settings, qualities = self.settings, self.settings.qualities
+        self.filing = Filing(self.conf, table, settings.slurm_partitions, qualities)
+        self._largest_qos = max((each.priority for each in qualities.values()), default=0)
+        self.closed: list[Closed] = closed(self.conf, self.machine, table)
+        self._waiting: dict[int, _Entry] = {}
+        self._running: dict[int, Waiting] = {}
+        self._usage = Usage(self.conf.priority.half_life if self.conf.priority else math.inf)
+        self._factors: dict[Association, float] = {}
+        self._calculated = self._last_main = self._last_full = self._last_backfill = -math.inf
+        self._changed = self._deep = self._asked = False
+        self._following = math.inf
+
+    def receive(self, message: Message) -> None:
+        """Take a seed schedule, or the reminder that a loop is due."""
+        if not isinstance(message, Reminder):
+            super().receive(message)
+
+    def act(self) -> None:
+        """Run the loops that are due."""
+        self._serve()
+
+    def replan(self) -> None:
+        """Run the loops that are due, since jobs have landed or ended, or processors changed."""
+        world, index = self.model.world, self.cluster.index
+        landed = self._look()
+        running = world.jobs.running(index)[0].tolist()
+        ended = self._usage.end_others(running, self.model.now)
+        self._running = {slot: self._running[slot] for slot in running if slot in self._running}
+        self._asked |= ended or not landed or not self.conf.scheduling.defer
+        self._changed = self._deep = True
+        self._serve()
+
+    def _serve(self) -> None:
+        """Run the loops that are due; tell MUSCLE, and be reminded of the next one."""
+        if self._waiting:
+            self._run()
+        if self.reports.seeds:
+            self.reports.tell()
+        else:
+            self.reports.renew()
+        self._remind()
+
+    # Jobs ---------------------------------------------------------------------------------------
+
+    def _look(self) -> bool:
+        """Take jobs that landed among the waiting; tell whether any did."""
+        jobs = self.model.world.jobs
+        slots = jobs.waiting(self.cluster.index).tolist()
+        submissions = jobs["submission"][slots].tolist()
+        before, self._waiting = self._waiting, {}
+        for slot, submission in zip(slots, submissions, strict=True):
+            known = before.get(slot)
+            if known is None or known.submission != submission:
+                known = self._landed(slot, submission)
+            self._waiting[slot] = known
+        return not before.keys() >= self._waiting.keys()
+
+    def _landed(self, slot: int, submission: int) -> _Entry:
+        world = self.model.world
+        jobs = world.jobs
+        time = float(jobs["predicted_time"][slot])
+        account, part, qos = self.filing.of(submission)
+        limit = MINUTE * math.ceil(time / MINUTE - 1e-9)
+        user = int(jobs["user"][slot])
+        size = int(jobs["size"][slot])
+        mask = self.machine.mask(part.nodes)
+        waiting = Waiting(slot, size, limit, user, part, mask, world.now, 0, qos)
+        machine = self.machine
+        if chosen(np.where(mask, machine.cpus, 0), machine.weights, size, *waiting.nodes) is None:
+            waiting = waiting._replace(too_large=True)
+        entry = _Entry(waiting, Association(account, user), submission)
+        self._usage.know(entry.association)
+        self._rank(entry)
+        return entry
+
+    # Priorities ---------------------------------------------------------------------------------
+
+    def _rank(self, entry: _Entry) -> None:
+        """Give a job the priority that it has now; 0 where only the time of submission counts."""
+        settings, job = self.conf.priority, entry.job
+        if settings is None:
+            return
+        now, machine = self.model.now, self.machine
+        found = priority(
+            (
+                age_factor(now - job.since, settings),
+                self._factors.get(entry.association, 1.0),
+                size_factor(job.size, job.nodes[0], job.limit, machine.sizes, settings),
+                partition_factor(job.partition, machine.largest_factor, settings),
+                qos_factor(job.qos, self._largest_qos),
+            ),
+            settings,
+        )
+        if settings.increases_only:
+            found = max(found, job.priority)
+        entry.job = job._replace(priority=found)
+
+    def _calculate(self, settings: Priority) -> None:
+        """Work all priorities out anew, once a period."""
+        if not _ticked(self._calculated, self.model.now, settings.calc_period):
+            return
+        self._calculated = self.model.now
+        if settings.fair_share:
+            self._usage.look(self.model.now)
+            self._factors = (fair_tree if settings.fair_tree else classic)(self._usage.used)
+        for entry in self._waiting.values():
+            self._rank(entry)
+        self._changed = True
+
+    # Loops --------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        """Run the loops that are due now, and have those started that they start."""
+        now, options = self.model.now, self.conf.scheduling
+        if self.conf.priority is not None:
+            self._calculate(self.conf.priority)
+        full = self._deep and _ticked(self._last_full, now, options.sched_interval)
+        main = full or (self._asked and now >= self._last_main + options.batch_sched_delay)
+        main &= options.sched_interval < math.inf
+        again = self._changed or self._following <= now
+        back = options.backfilling and again
+        back = back and _ticked(self._last_backfill, now, options.bf_interval)
+        if not (main or back):
+            return
+        there, idle = self._occupied()
+        in_use = InUse(job.counted for job in self._running.values())
+        queue = [entry.job for entry in sorted(self._waiting.values(), key=lambda e: e.order)]
+        started: list[Chosen] = []
+        if main:
+            depth = len(queue) if full else options.default_queue_depth
+            started = serve_in_order(queue, there, self._space(now), in_use, options, depth)
+            self._last_main, self._asked = now, False
+            if full:
+                self._last_full, self._deep = now, False
+        if back:
+            gone = {job.slot for job, _ in started}
+            left = (job for job in queue if job.slot not in gone)
+            more, self._following = backfill(left, there, self._space(now), in_use, options)
+            self._last_backfill, self._changed = now, bool(more)
+            started += more
+        self._start(started, idle)
+
+    def _space(self, now: float) -> Space:
+        space = Space(now, now + self.conf.scheduling.bf_window, self.machine.sizes.nodes)
+        for each in self.closed:
+            space.reserve(each.begin, each.end, each.mask)
+        return space
+
+    def _occupied(self) -> tuple[Occupied, Mask]:
+        """Return what is free and runs on each node, and which processors are idle."""
+        world, machine, now = self.model.world, self.machine, self.model.now
+        processors, holders = world.jobs.holders(self.cluster.index)
+        slots, _, ends = self.cluster.expected_ends()
+        limits = MINUTE * np.ceil(world.jobs["predicted_time"][slots] / MINUTE - 1e-9)
+        ends = np.maximum(ends, world.jobs["start"][slots] + limits)
+        overdue = ends <= now
+        ends[overdue] = now + self.conf.scheduling.bf_resolution
+        row = np.full(len(world.jobs.slots), -1)
+        row[slots] = np.arange(len(slots))
+        held = np.zeros((len(slots), machine.sizes.nodes), np.int64)
+        busy = holders != FREE
+        np.add.at(held, (row[holders[busy]], machine.node_of[processors[busy]]), 1)
+        idle = np.zeros(machine.sizes.processors, np.bool_)
+        idle[processors[~busy]] = True
+        free = np.bincount(machine.node_of[processors[~busy]], minlength=machine.sizes.nodes)
+        linear = self.conf.scheduling.bf_window_linear
+        return Occupied(now, free, machine.weights, ends, held, linear), idle
+
+    def _start(self, started: list[Chosen], idle: Mask) -> None:
+        """Hand the jobs that start, each with its processors, to the cluster as its plan."""
+        if not started:
+            return
+        order = [job.slot for job, _ in started]
+        resources = [processors_of(alloc, self.machine.first, idle) for _, alloc in started]
+        for slot in order:
+            entry = self._waiting.pop(slot)
+            self._running[slot] = entry.job
+            self._usage.begin(slot, entry.association, entry.job.size, self.model.now)
+        self.model.world.plan(self.cluster.index, order, resources)
+
+    # Time ---------------------------------------------------------------------------------------
+
+    def _remind(self) -> None:
+        """Have itself reminded of the next loop that is due, if any is."""
+        booked = self.reports.booked
+        if not self.model.scheduler.collects:
+            self.reports.booked = booked = replace(booked, serial=booked.serial + 1)
+        due = min(self._due(), default=math.inf) if self._able() else math.inf
+        self.model.remind(self.cluster.name, due, booked.serial)
+
+    def _due(self) -> Iterator[float]:
+        """Yield when which loop is due, s."""
+        now, options, settings = self.model.now, self.conf.scheduling, self.conf.priority
+        if self._asked and options.sched_interval < math.inf:
+            yield self._last_main + options.batch_sched_delay
+        if self._deep and len(self._waiting) > options.default_queue_depth:
+            yield _next_tick(now, options.sched_interval)
+        if options.backfilling:
+            tick = _next_tick(now, options.bf_interval)
+            wanted = now if self._changed else self._following
+            yield max(tick, _next_tick(math.nextafter(wanted, 0), options.bf_interval))
+        changes = settings is not None and (settings.age or settings.fair_share)
+        if settings is not None and changes and (self._running or self._following < math.inf):
+            yield _next_tick(now, settings.calc_period)
+
+    def _able(self) -> bool:
+        """Tell whether a waiting job may start at all."""
+        return any(entry.job.able for entry in self._waiting.values())
+
+
+def _ticked(last: float, now: float, interval: float) -> bool:
+    """Tell whether a multiple of an interval (s) has come since a time (s)."""
+    if interval == math.inf:
+        return False
+    return last == -math.inf or math.floor(now / interval) > math.floor(last / interval)
+
+
+def _next_tick(after: float, interval: float) -> float:
+    """Return the next multiple of an interval (s) after a time (s), infinity if either is that."""
+    if math.inf in (after, interval):
+        return math.inf
+    return (math.floor(after / interval) + 1) * interval

@@ -1,0 +1,146 @@
+"""Qualities of service (QOS): what they bring to priorities, and what they let users have at once.
+
+Slurm keeps them in its database; ``sacctmgr -P show qos`` prints them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from agents.slurm.values import seconds, whole
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.logs.pipes import SEPARATOR
+from grid.strict import text_of
+
+
+class Qos(NamedTuple):
+    """A quality of service.
+
+    Attributes
+    ----------
+    name : str
+    priority : int
+        Its factor, before that is divided by the largest one.
+    wall : float
+        Longest time limit of a job, s.
+    job_cpus : float
+        Most processors of a job.
+    user_jobs, user_cpus : float
+        Most jobs, and processors, that a user may have running at once.
+    all_jobs, all_cpus : float
+        The same of all users together.
+    """
+
+    name: str = ""
+    priority: int = 0
+    wall: float = math.inf
+    job_cpus: float = math.inf
+    user_jobs: float = math.inf
+    user_cpus: float = math.inf
+    all_jobs: float = math.inf
+    all_cpus: float = math.inf
+
+
+NONE = Qos()
+"""That of jobs without one: it limits nothing."""
+
+COLUMNS = {
+    "wall": "MaxWall",
+    "job_cpus": "MaxTRES",
+    "user_jobs": "MaxJobsPU",
+    "user_cpus": "MaxTRESPU",
+    "all_jobs": "GrpJobs",
+    "all_cpus": "GrpTRES",
+}
+"""Columns of the limits."""
+
+
+def read_qos(path: str | os.PathLike[str]) -> dict[str, Qos]:
+    """Return the qualities of service in what ``sacctmgr -P show qos`` prints, by name.
+
+    Raises
+    ------
+    GridError
+        If it cannot be read, or a cell cannot be used.
+    """
+    accepted = "what sacctmgr -P show qos prints"
+    lines = text_of(path, accepted).splitlines()
+    header = lines[0].split(SEPARATOR) if lines else []
+    if "Name" not in header:
+        found = SEPARATOR.join(header)
+        raise GridError(f"{path}:1: found {quoted(found)}; accepted: {accepted}, with its names")
+    found_: dict[str, Qos] = {}
+    for number, line in enumerate(lines[1:], 2):
+        cells = line.split(SEPARATOR)
+        if not line.strip():
+            continue
+        if len(cells) != len(header):
+            raise GridError(
+                f"{path}:{number}: found {len(cells)} cells; accepted: {len(header)}, as names"
+            )
+        said = dict(zip(header, cells, strict=True))
+        where = f"{path}:{number}"
+        limits = {
+            name: _limit(f"{where}: {column}", column, said.get(column, ""))
+            for name, column in COLUMNS.items()
+        }
+        priority = whole(f"{where}: Priority", said.get("Priority", "") or "0")
+        found_[said["Name"]] = Qos(said["Name"], priority, **limits)
+    return found_
+
+
+def _limit(where: str, column: str, text: str) -> float:
+    if not text:
+        return math.inf
+    if column == "MaxWall":
+        return seconds(where, text)
+    if "TRES" in column:
+        cpus = re.search(r"(?:^|,)cpu=(\d{1,15})(?:,|$)", text, re.ASCII)
+        return float(cpus[1]) if cpus else math.inf
+    return float(whole(where, text))
+
+
+class Running(NamedTuple):
+    """What counts of a job for limits: its quality of service, its user, its processors."""
+
+    qos: Qos
+    user: int
+    size: int
+
+
+class InUse:
+    """What runs under each quality of service, and of it for each user.
+
+    Parameters
+    ----------
+    running : iterable of Running
+    """
+
+    def __init__(self, running: Iterable[Running]) -> None:
+        self._jobs: Counter[tuple[str, int | None]] = Counter()
+        self._cpus: Counter[tuple[str, int | None]] = Counter()
+        for job in running:
+            self.take(job)
+
+    def allows(self, job: Running) -> bool:
+        """Tell whether a job may start beside what runs."""
+        qos, name = job.qos, job.qos.name
+        return all(
+            self._jobs[name, who] < jobs and self._cpus[name, who] + job.size <= cpus
+            for who, jobs, cpus in (
+                (job.user, qos.user_jobs, qos.user_cpus),
+                (None, qos.all_jobs, qos.all_cpus),
+            )
+        )
+
+    def take(self, job: Running) -> None:
+        """Count a job that starts."""
+        for who in (job.user, None):
+            self._jobs[job.qos.name, who] += 1
+            self._cpus[job.qos.name, who] += job.size

@@ -1,0 +1,123 @@
+"""The text of ``slurm.conf``, and of what ``scontrol show`` prints: records of keys and values.
+
+Both are pairs ``Key=Value``. In a configuration a line has a parameter, or describes a node or a
+partition; in a dump a record goes on in the indented lines that follow.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from grid.errors import GridError
+from grid.foreign import quoted
+from grid.strict import text_of
+
+ENTITIES = ("nodename", "partitionname", "reservationname")
+"""First keys of records that describe something; all others are parameters."""
+
+OTHERS = ("downnodes", "nodeset", "frontendname", "switchname", "jobid", "qosname", "username")
+"""First keys of records of which nothing is taken."""
+
+DEEPEST = 8
+"""Files within each other that ``Include`` may lead to."""
+
+_PAIR = re.compile(r"""([A-Za-z_][\w./:-]*+)\s*+[-+*/]?=\s*+("[^"]*+"|\S*+)\s*+""", re.ASCII)
+_INCLUDE = re.compile(r"\s*+include\s++(\S++)\s*+", re.ASCII | re.IGNORECASE)
+_HEAD = re.compile(r"configuration data as of|slurmctld\(|no reservations in", re.IGNORECASE)
+"""Other lines that ``scontrol show`` prints."""
+
+
+class Record(NamedTuple):
+    """What a record says.
+
+    Attributes
+    ----------
+    where : str
+        File and line, which begin messages.
+    kind : str
+        Its first key, in small letters.
+    values : dict of str to str
+        By keys in small letters.
+    names : dict of str to str
+        The keys as they are spelt.
+    """
+
+    where: str
+    kind: str
+    values: dict[str, str]
+    names: dict[str, str]
+
+
+def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]:
+    """Yield the records of a file, and of those that it includes, in order.
+
+    Raises
+    ------
+    GridError
+        If a file cannot be read, or a line has no pairs of a key and a value.
+    """
+    if depth > DEEPEST:
+        raise GridError(f"{path}: Include leads on and on; accepted: at most {DEEPEST} files deep")
+    last: Record | None = None
+    for number, line in _lines(text_of(path, "a slurm.conf, or what scontrol show prints")):
+        where = f"{path}:{number}"
+        if _HEAD.match(line.lstrip()):
+            continue
+        if include := _INCLUDE.fullmatch(line):
+            yield from records_of(Path(path).parent / include[1], depth + 1)
+            continue
+        values, names = _pairs(where, line)
+        kind = next(iter(values))
+        goes_on = line[:1].isspace() and last is not None and kind not in (*ENTITIES, *OTHERS)
+        if goes_on and last is not None:
+            last.values.update(values)
+            last.names.update(names)
+            continue
+        if last is not None:
+            yield last
+        last = None
+        if kind in (*ENTITIES, *OTHERS):
+            last = Record(where, kind, values, names)
+        else:
+            for key, value in values.items():
+                yield Record(where, key, {key: value}, {key: names[key]})
+    if last is not None:
+        yield last
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    r"""Yield lines with their numbers, comments cut off, and those together that ``\`` joins."""
+    joined, first = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        first = first or number
+        bare = re.sub(r"(?<!\\)#.*", "", line).rstrip()
+        if bare.endswith("\\"):
+            joined += bare[:-1] + " "
+            continue
+        if (joined + bare).strip():
+            yield first, joined + bare
+        joined, first = "", 0
+    if joined.strip():
+        yield first, joined
+
+
+def _pairs(where: str, line: str) -> tuple[dict[str, str], dict[str, str]]:
+    values: dict[str, str] = {}
+    names: dict[str, str] = {}
+    text = line.strip()
+    at = 0
+    while at < len(text):
+        pair = _PAIR.match(text, at)
+        if pair is None:
+            # A remark of a dump, such as the reason of a node that is down, may have words.
+            if values and "reason" in values:
+                return values, names
+            raise GridError(f"{where}: found {quoted(text[at:])}; accepted: Key=Value")
+        values[pair[1].lower()] = pair[2].strip('"')
+        names[pair[1].lower()] = pair[1]
+        at = pair.end()
+    return values, names

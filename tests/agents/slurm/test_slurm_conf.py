@@ -1,0 +1,160 @@
+"""What is read of a slurm.conf, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from agents.slurm.conf import Conf, Node, Partition, Priority, Reservation, Scheduling
+from agents.slurm.conf_reader import read_conf
+from agents.slurm.values import node_names, seconds
+from grid.errors import GridError
+
+WHOLE = r"""
+# A comment; then a key in another case, with blanks
+clustername = here
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=60,bf_window=2880,bf_continue,defer
+PriorityType=priority/multifactor  # by factors
+PriorityWeightAge=1000
+PriorityWeightFairShare=2000
+PriorityMaxAge=1-12
+PriorityFlags=NO_FAIR_TREE,ACCRUE_ALWAYS
+NodeName=DEFAULT CPUs=4
+NodeName=n[1-2],big Weight=2
+NodeName=old Sockets=2 CoresPerSocket=3 \
+    ThreadsPerCore=2
+PartitionName=DEFAULT MaxTime=1:00:00 Nodes=ALL
+PartitionName=main Default=YES PriorityTier=3 OverSubscribe=FORCE:2 Hidden=NO
+PartitionName=long Nodes=n[1-2] MaxTime=UNLIMITED PriorityJobFactor=7 MaxNodes=1 State=DOWN
+"""
+
+DUMP = """
+PartitionName=main
+   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL
+   AllocNodes=ALL Default=YES QoS=N/A
+   DefaultTime=NONE DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO
+   MaxNodes=UNLIMITED MaxTime=2-00:00:00 MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED
+   Nodes=n[1-2]
+   PriorityJobFactor=5 PriorityTier=1 RootOnly=NO ReqResv=NO OverSubscribe=NO
+   State=UP TotalCPUs=8 TotalNodes=2 SelectTypeParameters=NONE
+
+NodeName=n1 Arch=x86_64 CoresPerSocket=1
+   CPUAlloc=0 CPUTot=4 CPULoad=1.00
+   State=DOWN+DRAIN ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
+   Reason=fan is broken, really [root@2024-01-01T00:00:00]
+NodeName=n2 CPUTot=4
+
+ReservationName=repair StartTime=2024-03-01T08:00:00 EndTime=2024-03-01T12:00:00 Duration=04:00:00
+   Nodes=n2 NodeCnt=1 CoreCnt=4 Features=(null) PartitionName=main Flags=MAINT,SPEC_NODES
+   Users=root Groups=(null) Accounts=(null) State=INACTIVE
+"""
+
+
+def conf_of(tmp_path, text):
+    path = tmp_path / "slurm.conf"
+    path.write_text(text)
+    return read_conf(path)
+
+
+def test_configuration(tmp_path):
+    conf = conf_of(tmp_path, WHOLE)
+    assert conf.scheduling == Scheduling(bf_interval=60, bf_window=172_800, defer=True)
+    assert conf.priority == Priority(max_age=129_600, age=1000, fair_share=2000, fair_tree=False)
+    assert conf.nodes == (
+        *(Node(name, 4, 2) for name in ("n1", "n2", "big")),
+        Node("old", 12),
+    )
+    main, long = conf.partitions
+    assert main == Partition("main", is_default=True, max_time=3600, tier=3)
+    assert long == Partition("long", ("n1", "n2"), False, False, max_nodes=1, job_factor=7)
+    assert (
+        conf.note == "without meaning here: clustername, bf_continue, ACCRUE_ALWAYS, OverSubscribe"
+    )
+
+
+def test_dump_of_scontrol(tmp_path):
+    conf = conf_of(tmp_path, DUMP)
+    assert conf.partitions == (
+        Partition("main", ("n1", "n2"), True, max_time=172_800, job_factor=5),
+    )
+    assert conf.nodes == (Node("n1", 4), Node("n2", 4))
+    assert conf.reservations == (
+        Reservation("repair", "2024-03-01T08:00:00", "2024-03-01T12:00:00", ("n2",)),
+    )
+    assert conf.note == ""
+
+
+def test_dump_of_parameters(tmp_path):
+    text = (
+        "Configuration data as of 2024-01-01T00:00:00\n"
+        "PriorityCalcPeriod      = 00:10:00\nPriorityType = priority/multifactor\n"
+        "PreemptMode = OFF\nPreemptType = preempt/none\nPriorityParameters = (null)\n"
+    )
+    assert conf_of(tmp_path, text) == Conf(priority=Priority(calc_period=600))
+
+
+def test_what_processors_are_given_by(tmp_path):
+    text = "SelectType=select/cons_tres\nSelectTypeParameters="
+    assert conf_of(tmp_path, text + "CR_Core\n") == Conf()
+    assert conf_of(tmp_path, text + "CR_CPU\n") == Conf()
+    assert conf_of(tmp_path, text + "CR_Core_Memory,CR_LLN\n").ignored == (
+        "CR_Core_Memory",
+        "CR_LLN",
+    )
+
+
+def test_files_that_are_included(tmp_path):
+    (tmp_path / "parts").write_text("PartitionName=a Nodes=ALL\n")
+    conf = conf_of(tmp_path, "Include parts\nPartitionName=b\n")
+    assert [each.name for each in conf.partitions] == ["a", "b"]
+
+
+def test_a_file_that_includes_itself(tmp_path):
+    with pytest.raises(GridError, match="Include leads on and on"):
+        conf_of(tmp_path, "Include slurm.conf\n")
+
+
+def test_nothing_is_the_defaults(tmp_path):
+    assert conf_of(tmp_path, "") == Conf()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("PriorityType=priority/foo", "2: PriorityType: found 'priority/foo'; accepted: priority/"),
+        ("SchedulerType=sched/wiki", "2: SchedulerType: found 'sched/wiki'"),
+        ("PreemptType=preempt/qos", "2: PreemptType: found 'preempt/qos'"),
+        ("SchedulerParameters=bf_interval=0", "bf_interval: found '0'; accepted: a whole number"),
+        ("SchedulerParameters=bf_window", "bf_window: found ''; accepted: a whole number"),
+        ("PriorityFlags=DEPTH_OBLIVIOUS", "PriorityFlags: found DEPTH_OBLIVIOUS"),
+        ("PriorityMaxAge=soon", "PriorityMaxAge: found 'soon'; accepted: minutes, h:min:s"),
+        (
+            "SelectTypeParameters=CR_Socket",
+            "SelectTypeParameters: found 'CR_Socket'; accepted: CR_",
+        ),
+        ("just words", "2: found 'just words'; accepted: Key=Value"),
+        ("PartitionName=p Nodes=m1", "2: Nodes: found 'm1'"),
+        ("NodeName=n[3-1]", "NodeName: found 'n[3-1]'; accepted: nodes such as"),
+        ("ReservationName=r Nodes=ALL", "2: found no starttime; accepted: StartTime and EndTime"),
+        ("SelectType=select/linear\nNodeName=m CPUs=2", "found 'select/linear' with nodes"),
+    ],
+)
+def test_what_is_refused(tmp_path, line, message):
+    with pytest.raises(GridError) as refused:
+        conf_of(tmp_path, f"ClusterName=c\n{line}\n")
+    assert message in str(refused.value)
+
+
+def test_times():
+    assert [seconds("", text) for text in ("5", "1:30", "2:00:00", "1-2", "1-2:03", "1-0:0:9")] == [
+        300, 90, 7200, 93_600, 93_780, 86_409,
+    ]  # fmt: skip
+    assert seconds("", "INFINITE") == math.inf
+
+
+def test_lists_of_nodes():
+    assert node_names("", "a[01-03,9]b,c") == ["a01b", "a02b", "a03b", "a9b", "c"]
+    with pytest.raises(GridError, match="at most"):
+        node_names("", "a[1-900000],b[1-900000]")
