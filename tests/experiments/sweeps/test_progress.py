@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from experiments.run import running
+from experiments.run import progress as of_run
 from experiments.run.progress import Far
 from experiments.sweeps import progress
 from experiments.sweeps.forecast import Forecast, UnderWay
@@ -197,7 +197,7 @@ class Through:
 
 def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(of_run, "time", SimpleNamespace(monotonic=lambda: clock.now))
     world = Through(0)
     far = Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
     left = []
@@ -211,7 +211,7 @@ def test_a_run_that_gets_slower_is_not_told_to_end_at_once(monkeypatch):
 
 def test_the_rest_of_a_run_whose_queue_grows_evenly_is_told(monkeypatch):
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(of_run, "time", SimpleNamespace(monotonic=lambda: clock.now))
     world = Through(0)
     far = Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
     # The time grows as the square of the jobs that are through.
@@ -224,7 +224,7 @@ def test_the_rest_of_a_run_whose_queue_grows_evenly_is_told(monkeypatch):
 
 def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatch):
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(of_run, "time", SimpleNamespace(monotonic=lambda: clock.now))
     world = Through(50)
     far = Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=100)))
     clock.now, world.jobs = 10.0, 60
@@ -234,7 +234,7 @@ def test_a_run_that_goes_on_from_a_checkpoint_is_told_by_its_own_pace(monkeypatc
 
 def test_nothing_is_told_of_the_rest_before_some_of_a_run_is_done(monkeypatch):
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(of_run, "time", SimpleNamespace(monotonic=lambda: clock.now))
     world = Through(0)
     far = Far(SimpleNamespace(world=world, workload=SimpleNamespace(count=1000)))
     told = []
