@@ -18,6 +18,7 @@ from experiments.cli.process import Program
 from experiments.cli.reproduce import reproduce
 from experiments.cli.run import run
 from experiments.cli.study import saturation, study
+from experiments.cli.view import view
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,5 +30,6 @@ def main() -> None:
 for each in (
     *(bench, check, compile_, convert, explain, gap, inspect, maxutil, new, oas, pareto, plot),
     *(policies, report, reproduce, run, saturation, scenarios, study, validate, verify),
+    view,
 ):
     main.add_command(each)
