@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import socket
 import threading
+import warnings
 import webbrowser
 from collections.abc import Callable
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from agents.model import GridModel
@@ -18,18 +21,14 @@ if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
 
 HOST = "127.0.0.1"
-NEEDED = ("solara", "solara.server", "uvicorn", "altair", "solara_assets")
+NEEDED = ("solara", "solara_assets", "uvicorn", "altair")
 """Modules of the extra ``view``."""
 
-OFFLINE = {
-    "SOLARA_APP": __name__,
-    "SOLARA_MODE": "production",
-    "SOLARA_TELEMETRY_MIXPANEL_ENABLE": "false",
-    "SOLARA_ASSETS_CDN": "",
-    "SOLARA_THEME_SHOW_BANNER": "false",
-    "SOLARA_THEME_TITLE": "metasched",
-}
-"""Settings under which solara asks for nothing but from this machine: all is in its assets."""
+PAGE = re.compile(r"page\s*=[^=]")
+"""How a line begins that makes a page."""
+
+WIDTH, HEIGHT = 66, 18
+"""Characters and lines of what happened last."""
 
 _shown: tuple[Scenario, int] | None = None
 
@@ -65,15 +64,15 @@ def _now(model: GridModel) -> Any:
 
     happenings = Happenings(model)
     happenings.look()
-    lines = messages_panel(model, happenings.last, UNICODE, 90, 16)
-    text = "\n".join(line.plain for line in lines[1:])
+    lines = messages_panel(model, happenings.last, UNICODE, WIDTH, HEIGHT)
+    text = escape("\n".join(line.plain for line in lines[1:]))
     done = f"{model.world.log.count:,} of {model.workload.count:,} jobs done"
     with solara.Column() as shown:
         if refused := getattr(model, "refused", ""):
             solara.Error(f"{refused}; shown is the scenario as it is")
         solara.Text(f"Simulated time {duration(model.now)}, {done}, {model.messages:,} messages")
         _step_slider(model)
-        solara.Preformatted(text, style={"font-size": "11px", "overflow": "hidden"})
+        solara.HTML("pre", text, style="font-size: 11px; line-height: 1.4")
     return shown
 
 
@@ -122,15 +121,8 @@ def __getattr__(name: str) -> Any:
 def check_installed() -> None:
     """Raise `GridError` if what serves pages is not installed."""
     for name in NEEDED:
-        if not _is_there(name):
-            raise GridError(f"view: {name} is not installed; accepted: pip install metasched[view]")
-
-
-def _is_there(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
+        if importlib.util.find_spec(name) is None:
+            raise GridError(f'view: found no {name}; accepted: pip install "metasched[view]"')
 
 
 def listen(port: int) -> socket.socket:
@@ -142,38 +134,63 @@ def listen(port: int) -> socket.socket:
         If it is in use, or is none.
     """
     found = socket.socket()
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if os.name == "posix":  # where others cannot listen there, too
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((HOST, port))
         found.listen()
     except (OSError, OverflowError) as error:
         found.close()
-        reason = getattr(error, "strerror", None) or str(error)
-        raise GridError(f"--port {port}: {reason}; accepted: a free port, or 0 for any") from None
+        why = getattr(error, "strerror", None) or "found no such port"
+        raise GridError(f"--port {port}: {why}; accepted: a free one up to 65535, or 0") from None
     return found
 
 
-def serve(scenario: Scenario, seed: int, at: socket.socket, browser: bool) -> None:
-    """Show a scenario to browsers until Ctrl-C.
+def has_page(path: str) -> bool:
+    """Return whether a file is a script that leaves a page, as Mesa's examples do."""
+    if not (path.endswith(".py") and os.path.isfile(path)):
+        return False
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return any(PAGE.match(line) for line in file)
+
+
+def serve(what: tuple[Scenario, int] | str, at: socket.socket, browser: bool) -> None:
+    """Show a page to browsers until Ctrl-C.
 
     Parameters
     ----------
-    scenario : Scenario
-    seed : int
-        With which the page begins.
+    what : (Scenario, int) or str
+        A scenario and the seed with which its page begins, or the file of a page of one's own.
     at : socket
         Where to listen (`listen`).
     browser : bool
         Open a browser.
     """
     global _shown
-    _shown = scenario, seed
-    os.environ.update(OFFLINE)
+    if isinstance(what, str):
+        os.environ["SOLARA_APP"] = what
+    else:
+        os.environ["SOLARA_APP"], _shown = __name__, what
     import uvicorn
-    from solara.server.starlette import app
 
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="auto"))
+    server = uvicorn.Server(uvicorn.Config(_app(), log_level="error"))
     if browser:
         url = f"http://{HOST}:{at.getsockname()[1]}"
         threading.Timer(1.0, webbrowser.open, [url]).start()
     server.run(sockets=[at])
+
+
+def _app() -> Any:
+    """Return solara's server of the page, which asks nobody but this machine for anything."""
+    warnings.filterwarnings("ignore", module=r"solara\b")  # of cookies in frames, of Mesa's hooks
+    import solara.settings
+    from solara.server import settings
+
+    settings.main.mode = "production"  # else the page asks solara.dev whether all is well
+    settings.telemetry.mixpanel_enable = False
+    settings.theme.show_banner = False
+    settings.theme.title = "metasched"
+    solara.settings.assets.cdn = ""  # what is not among the assets is nowhere
+    from solara.server.starlette import app
+
+    return app

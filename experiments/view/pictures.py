@@ -306,40 +306,47 @@ def compositions(model: GridModel) -> Figure | None:
     if not seeds:
         return None
     last = max(each.round for each in seeds.values())
-    shown = {name: each for name, each in seeds.items() if each.round == last}
-    columns = min(2, len(shown))
+    shown = [each for _, each in sorted(seeds.items()) if each.round == last]
+    sizes = {each.name: each.size for each in model.clusters}
     with styled():
         figure = Picture(SIZE, layout="constrained")
-        grid = figure.subplots(-(-len(shown) // columns), columns, squeeze=False).flat
-        figure.suptitle(f"MUSCLE's compositions, allocation {last}: a colour for each")
-        figure.supxlabel("s after the dispatch", fontsize=8)
-        figure.supylabel("processors", fontsize=8)
-        for axes, (name, seed) in zip(grid, sorted(shown.items()), strict=False):
-            _seed(axes, name, seed)
-        for axes in grid[len(shown) :]:
-            axes.set_visible(False)
+        axes = figure.subplots()
+        ground, ticks, labels = 0.0, [], []
+        for seed in shown[::-1]:  # the first is uppermost
+            size = sizes.get(seed.receiver) or _held(seed)  # a domain has no size
+            axes.axhspan(ground, ground + size, color=IDLE, linewidth=0, zorder=0)
+            _draw_seed(axes, seed, ground)
+            ticks.append(ground + size / 2)
+            labels.append(f"{seed.receiver} ({size})")
+            ground += 1.06 * size
+        axes.autoscale_view()
+        axes.set_xlim(left=0)
+        axes.set_ylim(0, ground)
+        axes.set_yticks(ticks, labels, parse_math=False)
+        axes.set_xlabel("s after the dispatch")
+        axes.set_title(f"MUSCLE's seed schedules, allocation {last}: jobs by number, "
+                       "a colour for each composition")  # fmt: skip
     return figure
 
 
-def _seed(axes: Axes, name: str, seed: SeedSchedule) -> None:
+def _held(seed: SeedSchedule) -> int:
+    """Return how many processors a seed schedule uses."""
+    return 1 + max(max(each.resources) for each in seed.schedule)
+
+
+def _draw_seed(axes: Axes, seed: SeedSchedule, ground: float) -> None:
     """Draw the jobs of a seed schedule, each in the colour of the composition that it is of."""
     from matplotlib.patches import Rectangle
 
     of = {job: number for number, space in enumerate(seed.spaces) for job in space.jobs}
-    named = len(seed.jobs) <= NAMED
     for job, each, finish in zip(seed.jobs, seed.schedule, seed.finishes, strict=True):
-        low, count = min(each.resources), len(each.resources)
+        low, count = ground + min(each.resources), len(each.resources)
         color = COLORS[of.get(job, 0) % len(COLORS)]
         axes.add_patch(Rectangle((each.start, low), finish - each.start, count, facecolor=color,
                                  edgecolor="black", linewidth=0.4))  # fmt: skip
-        if named:
-            axes.annotate(str(job), ((each.start + finish) / 2, low + count / 2), fontsize=6,
-                          ha="center", va="center")  # fmt: skip
-    axes.autoscale_view()
-    axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
-    axes.set_title(f"{name}: {len(seed.jobs)} jobs in {len(seed.spaces)} compositions",
-                   parse_math=False, fontsize=8)  # fmt: skip
+        if len(seed.jobs) <= NAMED:
+            axes.text((each.start + finish) / 2, low + count / 2, str(job), fontsize=6,
+                      ha="center", va="center")  # fmt: skip
 
 
 def convergence(model: GridModel) -> Figure | None:
@@ -351,6 +358,8 @@ def convergence(model: GridModel) -> Figure | None:
     }
     if not found:
         return None
+    from matplotlib.ticker import MaxNLocator
+
     scale = time_scale(max(max(history) for history in found.values()))
     with styled():
         figure = Picture(SIZE, layout="constrained")
@@ -362,7 +371,7 @@ def convergence(model: GridModel) -> Figure | None:
         axes.set(xlabel="generation", ylabel=f"CP of the best schedule, {scale.unit}")
         axes.set_title("TITAN's last search on each cluster: lower is better")
         axes.set_ylim(bottom=0)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         if len(found) <= NAMED:
             for text in axes.legend(frameon=False).get_texts():
                 text.set_parse_math(False)
