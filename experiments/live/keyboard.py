@@ -58,6 +58,7 @@ class Keyboard:
                 for name in ENDING:
                     number = getattr(signal, name)
                     self._signals[number] = signal.signal(number, self._end)
+        self._listens()
         return self
 
     def __exit__(self, *of_error: object) -> None:

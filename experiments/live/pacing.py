@@ -93,7 +93,7 @@ class Pacing:
         self._anchor()
 
     def step(self) -> None:
-        """Pause, after one more step: the end of the next interval in which something happens."""
+        """Pause, after one more step of an interval, or of several until something happens."""
         self.paused = self._stepping = True
         self._model.stride = inf
 

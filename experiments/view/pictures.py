@@ -219,10 +219,13 @@ def _along(way: list[Point], share: float) -> Point:
 
 
 def links(model: GridModel) -> Figure | None:
-    """Return the demand on each link against what it can carry; None where no job uses links."""
+    """Return the demand on each link against what it can carry.
+
+    None where no jobs are split, or splitting costs a fixed factor and links are not measured.
+    """
     state, platform = model.world.state, model.world.platform
     demand, capacity = state.demand, state.capacity
-    if state.penalty == 0.0 and not demand.any():
+    if not model.scheduler.spans or state.penalty != 0.0:
         return None
     names = [" - ".join(ends) for ends in uplinks(platform.graph)]
     names = [name.removesuffix(f" - {CENTRE}") for name in names]
