@@ -13,12 +13,11 @@ from experiments.cli.logs import convert, inspect
 from experiments.cli.maxutil import maxutil
 from experiments.cli.new import new
 from experiments.cli.optimum import gap, oas, pareto
-from experiments.cli.pages import plot, report
+from experiments.cli.pages import plot, report, view
 from experiments.cli.process import Program
 from experiments.cli.reproduce import reproduce
 from experiments.cli.run import run
 from experiments.cli.study import saturation, study
-from experiments.cli.view import view
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})

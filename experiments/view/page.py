@@ -36,12 +36,12 @@ _shown: tuple[Scenario, int] | None = None
 def components() -> list[Any]:
     """Return what `mesa.visualization.SolaraViz` shows of a `GridModel`.
 
-    How far it is and what happened last, and its pictures (`experiments.view.pictures`), each empty
+    How far it is and what happened last, and its pictures (`experiments.view.drawings`), each empty
     in a run that has nothing of the kind.
     """
     import solara
 
-    from experiments.view.pictures import PICTURES
+    from experiments.view.drawings import PICTURES
 
     def drawn(draw: Callable[[GridModel], Any]) -> Callable[[GridModel], Any]:
         def component(model: GridModel) -> Any:

@@ -9,10 +9,10 @@ import pytest
 
 from agents.messages import ScheduleReport
 from experiments.scenario.scenario import Scenario
-from experiments.view import pictures
+from experiments.view import drawings
+from experiments.view.drawings import BETWEEN, JOBS, METADATA_OF_JOBS, NEWS, PICTURES
 from experiments.view.model import controls, model_class
 from experiments.view.page import has_page, listen
-from experiments.view.pictures import BETWEEN, JOBS, METADATA_OF_JOBS, NEWS, PICTURES
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
 
@@ -51,7 +51,7 @@ def test_all_messages_on_their_way_are_there_each_between_its_brokers():
     model, kinds = after(0), set()
     for _ in range(400):
         model.step()
-        found = list(pictures.travelling(model))
+        found = list(drawings.travelling(model))
         assert len(found) == model.in_flight
         assert all(0 <= each.share <= 1 for each in found)
         kinds |= {each.kind for each in found}
@@ -67,12 +67,12 @@ def test_all_messages_on_their_way_are_there_each_between_its_brokers():
 @pytest.mark.thorough
 def test_messages_travel_a_tree_of_brokers_hop_by_hop():
     model, hops = after(0, Scenario.load("hierarchy")), set()
-    tree = pictures.brokers_tree(model)
+    tree = drawings.brokers_tree(model)
     for _ in range(60):
         model.step()
-        hops |= {(each.receiver, each.sender) for each in pictures.travelling(model)
+        hops |= {(each.receiver, each.sender) for each in drawings.travelling(model)
                  if each.kind == NEWS}  # fmt: skip
-        assert set(pictures.places(tree, model.scheduler.name)) == set(tree)
+        assert set(drawings.places(tree, model.scheduler.name)) == set(tree)
     assert hops
     assert hops <= set(tree.edges)
     assert drawn(model) >= {"network"}
@@ -80,11 +80,11 @@ def test_messages_travel_a_tree_of_brokers_hop_by_hop():
 
 def test_the_schedule_ends_now_and_holds_what_is_held():
     model = after(300)
-    axes = pictures.schedule(model).axes[0]
+    axes = drawings.schedule(model).axes[0]
     blocks = axes.collections[0].get_paths()
     ends = np.array([path.vertices[:, 0].max() for path in blocks])
     heights = np.array([np.ptp(path.vertices[:, 1]) for path in blocks])
-    until_now = np.isclose(ends * pictures.time_scale(model.now).size, model.now)
+    until_now = np.isclose(ends * drawings.time_scale(model.now).size, model.now)
     assert heights[until_now].sum() == pytest.approx(sum(model.busy))
 
 

@@ -57,7 +57,7 @@ def at(page, words):
 
 def test_a_run_is_played_stepped_and_changed_in_the_browser(shown):
     with browser_or_skip() as browser:
-        page = shown(browser, "quickstart", "--set", "jobs=30", "--seed", "5")
+        page = shown(browser, "quickstart", "--set", "jobs=30", "--set", "step=20", "--seed", "5")
         at(page, "Simulated time 0 s, 0 of 30 jobs done, 0 messages")
         assert page.locator("label:has-text('seed') ~ input").input_value() == "5"
         page.get_by_role("button", name="Step").click()
@@ -91,12 +91,12 @@ from grid.platform import Platform
 from experiments.scenario.scenario import Scenario
 
 class Mine(GridModel):
-    def __init__(self, clusters=2):
+    def __init__(self, clusters=4):
         workload = Scenario.load("quickstart").changed(jobs=20).model().workload
         super().__init__(Platform.star([16] * clusters), workload, MuscleScheduler,
                          TitanScheduler)
 
-clusters = {"type": "SliderInt", "value": 3, "min": 1, "max": 4, "step": 1}
+clusters = {"type": "SliderInt", "value": 4, "min": 4, "max": 8, "step": 1}
 page = SolaraViz(
     Mine(), components=[*components(), make_plot_component("queued")],
     model_params={"clusters": clusters}, name="my own"
