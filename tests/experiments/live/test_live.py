@@ -48,7 +48,7 @@ class Session:
             preexec_fn=begin,
         )
         self._theirs = theirs
-        self._reader = threading.Thread(target=self._read)
+        self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self):
