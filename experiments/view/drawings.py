@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import networkx as nx
@@ -381,5 +381,20 @@ def convergence(model: GridModel) -> Figure | None:
     return figure
 
 
-PICTURES = (network, schedule, course, compositions, convergence, links)
-"""All pictures, in the order in which a page has them."""
+PICTURES: tuple[Callable[[GridModel], Figure | None], ...] = (
+    *(network, schedule, course, compositions, convergence, links),
+)
+"""All pictures."""
+
+
+def ordered(model: GridModel | None) -> list[Callable[[GridModel], Figure | None]]:
+    """Return all pictures, those of which a run of a model has nothing last."""
+    if model is None:
+        return [*PICTURES]
+    own = [each.scheduler for each in model.clusters]
+    nothing = {
+        compositions: not model.scheduler.collects,
+        convergence: not any(hasattr(each, "history") for each in own),
+        links: not model.scheduler.spans,
+    }
+    return sorted(PICTURES, key=lambda draw: nothing.get(draw, False))

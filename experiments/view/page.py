@@ -33,15 +33,20 @@ WIDTH, HEIGHT = 66, 18
 _shown: tuple[Scenario, int] | None = None
 
 
-def components() -> list[Any]:
+def components(model: GridModel | None = None) -> list[Any]:
     """Return what `mesa.visualization.SolaraViz` shows of a `GridModel`.
 
     How far it is and what happened last, and its pictures (`experiments.view.drawings`), each empty
     in a run that has nothing of the kind.
+
+    Parameters
+    ----------
+    model : GridModel, optional
+        With it, the pictures of which its runs have nothing come last.
     """
     import solara
 
-    from experiments.view.drawings import PICTURES
+    from experiments.view.drawings import ordered
 
     def drawn(draw: Callable[[GridModel], Any]) -> Callable[[GridModel], Any]:
         def component(model: GridModel) -> Any:
@@ -51,7 +56,7 @@ def components() -> list[Any]:
 
         return component
 
-    return [(each, 0) for each in (_now, *map(drawn, PICTURES))]
+    return [(each, 0) for each in (_now, *map(drawn, ordered(model)))]
 
 
 def _now(model: GridModel) -> Any:
@@ -110,7 +115,7 @@ def __getattr__(name: str) -> Any:
         model = solara.use_memo(lambda: model_class(scenario)(seed), [])
         SolaraViz(
             model,
-            components=components(),
+            components=components(model),
             model_params=controls(scenario, seed),
             name=f"metasched: {scenario.name}",
         )

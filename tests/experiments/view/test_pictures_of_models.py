@@ -10,7 +10,7 @@ import pytest
 from agents.messages import ScheduleReport
 from experiments.scenario.scenario import Scenario
 from experiments.view import drawings
-from experiments.view.drawings import BETWEEN, JOBS, METADATA_OF_JOBS, NEWS, PICTURES
+from experiments.view.drawings import BETWEEN, JOBS, METADATA_OF_JOBS, NEWS, PICTURES, ordered
 from experiments.view.model import controls, model_class
 from experiments.view.page import has_page, listen
 from grid.errors import GridError
@@ -44,7 +44,10 @@ def test_a_run_has_the_pictures_of_what_it_has():
     assert not other.refused
     assert drawn(other) == both
     split = Scenario.load("beosim").changed(jobs_per_cluster=40)
-    assert drawn(after(20, split, 500.0)) == both | {"links"}
+    model = after(20, split, 500.0)
+    assert drawn(model) == both | {"links"}
+    names = [draw.__name__ for draw in ordered(model)]
+    assert names[3:] == ["links", "compositions", "convergence"]
 
 
 def test_all_messages_on_their_way_are_there_each_between_its_brokers():
