@@ -10,8 +10,17 @@ import pytest
 from agents.messages import ScheduleReport
 from experiments.scenario.scenario import Scenario
 from experiments.view import drawings
-from experiments.view.drawings import BETWEEN, JOBS, METADATA_OF_JOBS, NEWS, PICTURES, ordered
+from experiments.view.drawings import PICTURES, ordered
 from experiments.view.model import controls, model_class
+from experiments.view.network import (
+    BETWEEN,
+    JOBS,
+    METADATA_OF_JOBS,
+    NEWS,
+    brokers_tree,
+    places,
+    travelling,
+)
 from experiments.view.page import has_page, listen
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
@@ -54,7 +63,7 @@ def test_all_messages_on_their_way_are_there_each_between_its_brokers():
     model, kinds = after(0), set()
     for _ in range(400):
         model.step()
-        found = list(drawings.travelling(model))
+        found = list(travelling(model))
         assert len(found) == model.in_flight
         assert all(0 <= each.share <= 1 for each in found)
         kinds |= {each.kind for each in found}
@@ -70,12 +79,12 @@ def test_all_messages_on_their_way_are_there_each_between_its_brokers():
 @pytest.mark.thorough
 def test_messages_travel_a_tree_of_brokers_hop_by_hop():
     model, hops = after(0, Scenario.load("hierarchy")), set()
-    tree = drawings.brokers_tree(model)
+    tree = brokers_tree(model)
     for _ in range(60):
         model.step()
-        hops |= {(each.receiver, each.sender) for each in drawings.travelling(model)
+        hops |= {(each.receiver, each.sender) for each in travelling(model)
                  if each.kind == NEWS}  # fmt: skip
-        assert set(drawings.places(tree, model.scheduler.name)) == set(tree)
+        assert set(places(tree, model.scheduler.name)) == set(tree)
     assert hops
     assert hops <= set(tree.edges)
     assert drawn(model) >= {"network"}
