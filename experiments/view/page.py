@@ -60,7 +60,7 @@ def components(model: GridModel | None = None) -> list[Any]:
 
 
 def _now(model: GridModel) -> Any:
-    """Show how far a run is, what happened last, and a slider of the time that a step takes."""
+    """Show how far a run is, and what happened last."""
     import solara
 
     from experiments.events.happenings import Happenings
@@ -76,22 +76,23 @@ def _now(model: GridModel) -> Any:
         if refused := getattr(model, "refused", ""):
             solara.Error(f"{refused}; shown is the scenario as it is")
         solara.Text(f"Simulated time {duration(model.now)}, {done}, {model.messages:,} messages")
-        _step_slider(model)
         solara.HTML("pre", text, style="font-size: 11px; line-height: 1.4")
     return shown
 
 
 def _step_slider(model: GridModel) -> Any:
+    """Show a slider of the time that a step takes, which changes the model as it runs."""
     import solara
 
+    begun = solara.use_memo(lambda: solara.reactive(model.interval), [id(model)])
     most = solara.use_memo(lambda: 4 * model.interval, [id(model)])
 
     def change(value: float) -> None:
         model.interval = value
 
     return solara.SliderFloat(
-        "Step, simulated s",
-        value=model.interval,
+        "simulated s",
+        value=begun,
         on_value=change,
         min=most / 400,
         max=most,
@@ -112,10 +113,13 @@ def __getattr__(name: str) -> Any:
     def Page() -> None:  # noqa: N802 as solara calls it
         assert _shown is not None
         scenario, seed = _shown
-        model = solara.use_memo(lambda: model_class(scenario)(seed), [])
+        begun = solara.use_memo(lambda: model_class(scenario)(seed), [])
+        model = solara.use_reactive(begun)
+        with solara.Sidebar(), solara.Card("Step"):  # among the pictures it would move them
+            _step_slider(model.value)
         SolaraViz(
             model,
-            components=components(model),
+            components=components(begun),
             model_params=controls(scenario, seed),
             name=f"metasched: {scenario.name}",
         )
@@ -178,7 +182,7 @@ def serve(what: tuple[Scenario, int] | str, at: socket.socket, browser: bool) ->
         os.environ["SOLARA_APP"], _shown = __name__, what
     import uvicorn
 
-    server = uvicorn.Server(uvicorn.Config(_app(), log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(_app(), log_level="error", timeout_graceful_shutdown=1))
     if browser:
         url = f"http://{HOST}:{at.getsockname()[1]}"
         threading.Timer(1.0, webbrowser.open, [url]).start()
