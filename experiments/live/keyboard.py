@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from time import sleep
 from types import FrameType
 from typing import Any, Self
@@ -15,6 +16,9 @@ try:
     import tty
 except ImportError:  # Windows, whose console gives keys one by one as it is
     termios = tty = None  # type: ignore[assignment]
+
+GONE = (OSError,) if termios is None else (OSError, termios.error)
+"""Errors of a terminal that is no longer there."""
 
 ESCAPE_DELAY = 0.05
 """Time in which a sequence that begins with Escape must be there, or it was that key alone, s."""
@@ -74,15 +78,14 @@ class Keyboard:
         str
             A character, or a name such as ``KEY_UP``.
         """
-        if self._terminal is None or not self._listens():
-            sleep(seconds)
-            return ""
         try:
-            key = self._terminal.inkey(seconds, ESCAPE_DELAY)
-        except OSError:  # the terminal has gone
+            if self._terminal is not None and self._listens():
+                key = self._terminal.inkey(seconds, ESCAPE_DELAY)
+                return key.name or str(key)
+        except GONE:
             self._terminal = None
-            return ""
-        return key.name or str(key)
+        sleep(seconds)
+        return ""
 
     def _listens(self) -> bool:
         """Return whether keys come one by one; have them do so if the terminal is ours (again)."""
@@ -95,12 +98,14 @@ class Keyboard:
         return True
 
     def _give_back(self) -> None:
-        if self._mode is not None and _in_foreground():
-            termios.tcsetattr(0, termios.TCSANOW, self._mode)
+        with suppress(*GONE):
+            if self._mode is not None and _in_foreground():
+                termios.tcsetattr(0, termios.TCSANOW, self._mode)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
         self._give_back()
-        os.write(1, SHOW_CURSOR)
+        with suppress(OSError):
+            os.write(1, SHOW_CURSOR)
         signal.signal(number, self._signals[number])
         os.kill(os.getpid(), number)
 

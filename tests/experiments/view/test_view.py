@@ -62,7 +62,7 @@ def test_a_run_is_played_stepped_and_changed_in_the_browser(shown):
         assert page.locator("label:has-text('seed') ~ input").input_value() == "5"
         step = page.get_by_role("slider", name="simulated s")
         step.press("Home")
-        page.wait_for_selector("[role=slider][aria-label='simulated s'][aria-valuenow='0.2']")
+        page.wait_for_selector("[aria-label='simulated s'][aria-valuenow='0.2']", state="attached")
         page.get_by_role("button", name="Step").click()
         at(page, "Simulated time 0.2")
         step.press("End")
