@@ -57,8 +57,8 @@ def at(page, words):
 
 def test_a_run_is_played_stepped_and_changed_in_the_browser(shown):
     with browser_or_skip() as browser:
-        page = shown(browser, "quickstart", "--set", "jobs=30", "--set", "step=20", "--seed", "5")
-        at(page, "Simulated time 0 s, 0 of 30 jobs done, 0 messages")
+        page = shown(browser, "quickstart", "--set", "jobs=5000", "--set", "step=20", "--seed", "5")
+        at(page, "Simulated time 0 s, 0 of 5,000 jobs done, 0 messages")
         assert page.locator("label:has-text('seed') ~ input").input_value() == "5"
         step = page.get_by_role("slider", name="simulated s")
         step.press("Home")
@@ -67,13 +67,13 @@ def test_a_run_is_played_stepped_and_changed_in_the_browser(shown):
         at(page, "Simulated time 0.2")
         step.press("End")
         page.get_by_role("button", name="▶").click()
-        page.wait_for_selector("text=/[1-9]\\d* of 30 jobs done/")
+        page.wait_for_selector("text=/[1-9]\\d* of 5,000 jobs done/")
         page.get_by_role("button", name="❚❚").click()
         page.locator("label:has-text('seed') ~ input").fill("soon")
         page.locator("label:has-text('seed') ~ input").blur()
         page.get_by_role("button", name="Reset").click()
         at(page, "seed: found 'soon'; accepted: a whole number from 0")
-        at(page, "0 of 30 jobs done")
+        at(page, "Simulated time 0 s, 0 of 5,000 jobs done")
         abroad = [
             each for each in page.asked if page.url_of_all not in each and "blob:" not in each
         ]
