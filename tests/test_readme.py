@@ -85,6 +85,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "my_site.toml").write_text('[[clusters]]\nname = "C1"\nsize = 8\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("experiments.view.page.serve", lambda what, at, browser: at.close())
     return tmp_path
 
 
@@ -121,6 +122,8 @@ def test_block_runs(language, code, folder):
                     words = [WARMUP.sub("warmup=9", word) for word in words] + SHORTER
                 if words[0] == "saturation":
                     words += ["--set", "jobs=1000", "--width", "0.2"]
+                if words[0] == "view":
+                    words += ["--port", "0"]
                 if words[0] == "reproduce":
                     words += LITTLE[words[1]]
                 result = CliRunner().invoke(main, words)

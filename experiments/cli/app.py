@@ -13,7 +13,7 @@ from experiments.cli.logs import convert, inspect
 from experiments.cli.maxutil import maxutil
 from experiments.cli.new import new
 from experiments.cli.optimum import gap, oas, pareto
-from experiments.cli.pages import plot, report
+from experiments.cli.pages import plot, report, view
 from experiments.cli.process import Program
 from experiments.cli.reproduce import reproduce
 from experiments.cli.run import run
@@ -29,5 +29,6 @@ def main() -> None:
 for each in (
     *(bench, check, compile_, convert, explain, gap, inspect, maxutil, new, oas, pareto, plot),
     *(policies, report, reproduce, run, saturation, scenarios, study, validate, verify),
+    view,
 ):
     main.add_command(each)

@@ -17,7 +17,7 @@ from rich.text import Text
 from agents.model import GridModel
 from experiments.events.happenings import Happenings
 from experiments.live.following import Follower
-from experiments.live.picture import Picture, Progress, jobs_done
+from experiments.live.picture import Picture, Progress, View, jobs_done
 
 SHARE = 0.03
 """Share of the wall time that drawing may take; a slow console is drawn less often."""
@@ -57,6 +57,10 @@ class Dashboard:
     ----------
     can_redraw : bool
         Whether the console can show a picture that moves.
+    view : View
+        Which part of the run is looked at.
+    idle : float
+        Wall time, s, that does not count, for the run was paused.
 
     Examples
     --------
@@ -79,6 +83,7 @@ class Dashboard:
         self.model = model
         self.console = console or Console()
         self.can_redraw = self.console.is_terminal and not self.console.is_dumb_terminal
+        self.view, self.idle = View(), 0.0
         self._period = 1.0 / refresh if self.can_redraw else PLAIN_PERIOD
         self._happenings = Happenings(model)
         self._follower = Follower(model, follow)
@@ -104,7 +109,8 @@ class Dashboard:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Draw the picture once more, and leave it there."""
+        """Draw the overview once more, and leave it there, without what is told of keys."""
+        self.view = View()
         self._look()
         self._follower.close()
         self._live.stop()
@@ -125,11 +131,16 @@ class Dashboard:
         if perf_counter() >= self._due:
             self._draw()
 
+    def redraw(self) -> None:
+        """Draw the picture anew, which is looked at differently."""
+        if self.can_redraw:
+            self._live.refresh()
+
     def render(self) -> RenderableType:
         """Return the picture as of the last look, for the size that the console has now."""
         width, height = self.console.size
         # One line is left for the prompt that follows the last picture.
-        return _unwrapped(self._picture.lines(self._progress(), width, height - 1))
+        return _unwrapped(self._picture.lines(self._progress(), width, height - 1, self.view))
 
     def _draw(self) -> None:
         begin = perf_counter()
@@ -137,7 +148,7 @@ class Dashboard:
         done = jobs_done(self.model)
         if not self._samples[0][1]:
             self._samples.clear()  # before the first jobs were done the kernel was compiled
-        self._samples.append((begin, done))
+        self._samples.append((begin - self.idle, done))
         if not self.can_redraw:
             status = self._picture.status(self._progress(), self.console.width)
             self.console.print(_unwrapped([status]))
@@ -155,7 +166,7 @@ class Dashboard:
         self._follower.look(perf_counter())
 
     def _progress(self) -> Progress:
-        now = perf_counter()
+        now = perf_counter() - self.idle
         since, before = self._samples[0]
         done = jobs_done(self.model)
         rate = None

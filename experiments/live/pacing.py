@@ -1,14 +1,15 @@
-"""Holding a run back so that a person can watch it."""
+"""Holding a run back so that a person can watch it, pause it and let it go step by step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, isinf
 from numbers import Real
 from time import perf_counter, sleep
 
 from agents.model import GridModel
 from experiments.live.picture import jobs_done
+from experiments.show.numbers import number
 from grid.errors import GridError
 from grid.foreign import quoted
 
@@ -47,7 +48,17 @@ class Pacing:
         It has made no step yet; its stride is shortened, so that its clock does not stand still
         and then jump where nothing happens for long.
     pace : float or None
-        Simulated seconds a second of wall time; None: such that the run takes `LEAST` seconds.
+        Simulated seconds a second of wall time, infinity: as fast as it goes; None: such that the
+        run takes `LEAST` seconds.
+    wait : callable, optional
+        Lets some seconds pass; by default it sleeps.
+
+    Attributes
+    ----------
+    paused : bool
+        The run makes no step but those that `step` asks for.
+    idle : float
+        Wall time for which it was paused so far, s.
 
     Raises
     ------
@@ -55,18 +66,52 @@ class Pacing:
         If the pace is not above 0.
     """
 
-    def __init__(self, model: GridModel, pace: float | None) -> None:
+    def __init__(
+        self, model: GridModel, pace: float | None, wait: Callable[[float], object] | None = None
+    ) -> None:
         if pace is not None:
             check_pace(pace)
+        self.paused, self.idle = False, 0.0
         self._model = model
         self._pace = pace
-        if pace is not None:
-            model.stride = pace / 4
-        self._at = self._position()
-        self._due = perf_counter()
+        self._least = LEAST
+        self._wait = wait or (lambda seconds: sleep(seconds))
+        self._stepping = False
+        self._at, self._due = 0.0, 0.0
+        self._anchor()
+
+    @property
+    def speed(self) -> str:
+        """How fast the run goes, in words."""
+        if self._pace is None:
+            return f"a run of {number(self._least)} s"
+        return "full speed" if isinf(self._pace) else f"{number(self._pace)} simulated s/s"
+
+    def pause(self) -> None:
+        """Let the run make no more steps, or go on if it is paused."""
+        self.paused = not self.paused
+        self._anchor()
+
+    def step(self) -> None:
+        """Pause, after one more step of an interval, or of several until something happens."""
+        self.paused = self._stepping = True
+        self._model.stride = inf
+
+    def change(self, factor: float) -> None:
+        """Let the run go so many times as fast; one at full speed can only be slowed down.
+
+        Slowed down, that takes `LEAST` seconds.
+        """
+        if self._pace is None:
+            self._least /= factor
+        elif not isinf(self._pace):
+            self._pace *= factor
+        elif factor < 1:
+            self._pace = None
+        self._anchor()
 
     def hold(self, meanwhile: Callable[[], object], stopping: Callable[[], bool]) -> None:
-        """Sleep as long as the run is ahead of its pace.
+        """Wait as long as the run is ahead of its pace, or paused.
 
         Without a pace in simulated seconds, time goes on meanwhile if nothing happens for long.
 
@@ -75,18 +120,35 @@ class Pacing:
         meanwhile : callable
             What is to be called now and then.
         stopping : callable
-            Whether to sleep no longer.
+            Whether to wait no longer.
         """
         at = self._position()
         self._due = max(self._due + at - self._at, perf_counter() - LAG)
         self._at = at
-        while (ahead := self._due - perf_counter()) > 0 and not stopping():
-            sleep(min(ahead, SLICE))
+        self._stepping = False
+        self._wait(0.0)  # for a key may have been pressed
+        while self._held() and not stopping():
+            began, paused = perf_counter(), self.paused
+            ahead = self._due - began
+            self._wait(SLICE if paused else min(ahead, SLICE))
+            if paused:
+                self.idle += perf_counter() - began
             meanwhile()
-            if self._pace is None and self._strolls(ahead):
+            if self._pace is None and not paused and self._strolls(ahead):
                 return
         if self._pace is None:
             self._model.stride = inf
+
+    def _held(self) -> bool:
+        if self.paused:
+            return not self._stepping
+        return self._due > perf_counter()
+
+    def _anchor(self) -> None:
+        """Count from here: at the present pace, the run is where it should be."""
+        self._model.stride = inf if self._pace is None else self._pace / 4
+        self._at = self._position()
+        self._due = perf_counter()
 
     def _strolls(self, ahead: float) -> bool:
         """Have the model pass a gap in small steps for as long as it is ahead, if there is one."""
@@ -100,5 +162,5 @@ class Pacing:
     def _position(self) -> float:
         """Return the wall time at which the run should be where it is, s after its beginning."""
         if self._pace is None:
-            return LEAST * share_done(self._model)
+            return self._least * share_done(self._model)
         return self._model.now / self._pace

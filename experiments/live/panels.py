@@ -5,10 +5,13 @@ A panel is at most as wide and as high as it is told to be, and sums up what it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from rich.cells import cell_len
 from rich.text import Text
 
 from agents.cluster import ClusterAgent
@@ -29,45 +32,71 @@ from experiments.live.columns import (
     sparkline,
     table,
 )
+from experiments.live.meanings import BRIEF
 from experiments.show.numbers import NONE, duration, instants, largest, time_scale
+from grid.kernel.state import ANNOUNCED, GLOBAL, LANDING, LOCAL, RUNNING, TRANSIT, VACANT
 
-EXPLAINED = {
-    "CP": "CP: late, makespan and idle times, weighted",
-    "gens": "gens: generations of its search",
-    "news age": "news age: how old the latest news of it is",
-}
-"""Headings of columns that do not speak for themselves, without units, and what they mean."""
+Scrolled = Callable[[int, int], range]
+"""Says which of so many things are shown in so many rows, of which one may sum up the rest."""
+
+
+def from_row(first: int, count: int, rows: int) -> range:
+    """Return which things are shown, from the `first` on as far as there are so many.
+
+    Examples
+    --------
+    >>> from_row(0, 5, 5), from_row(1, 9, 5), from_row(99, 9, 5)
+    (range(0, 5), range(1, 5), range(5, 9))
+    """
+    if count <= rows:
+        return range(count)
+    shown = max(0, rows - 1)
+    first = max(0, min(first, count - shown))
+    return range(first, first + shown)
+
+
+NOT_SCROLLED: Scrolled = partial(from_row, 0)
 
 _STYLES = ("cyan", "", "green")
 """Of the ends of jobs, messages, and starts of jobs."""
 
 
-def clusters_panel(model: GridModel, glyphs: Glyphs, width: int, height: int) -> list[Text]:
+def clusters_panel(
+    model: GridModel, glyphs: Glyphs, width: int, height: int, scrolled: Scrolled = NOT_SCROLLED
+) -> list[Text]:
     """Return the panel of clusters: how busy, what waits, how TITAN's search went."""
     world = model.world
     held = world.state.up - world.state.free
     heading = f"Clusters: {held.sum():,} of {world.platform.sizes.sum():,} processors busy"
-    shown = _shown(world.clusters, height - 2)
-    columns = fitting(_cluster_columns(model, glyphs, shown), width)
-    lines = [rule(heading, width, glyphs), *table(columns, shown, width)]
-    heads = [column.head.partition(",")[0] for column in columns]
-    explained = [EXPLAINED[head] for head in heads if head in EXPLAINED]
-    if explained and len(lines) < height:
-        lines.append(Text(fit(explained, width, "; "), "dim"))
-    if shown < world.clusters:
-        rest = slice(shown, world.clusters)
+    here = scrolled(world.clusters, height - 2)
+    columns = fitting(cluster_columns(model, glyphs, here), width)
+    lines = [rule(heading, width, glyphs), *table(columns, len(here), width)]
+    if len(here) < world.clusters:
+
+        def of_others(values: npt.NDArray[np.int64]) -> int:
+            return int(values[: world.clusters].sum() - values[here.start : here.stop].sum())
+
         items = [
-            f"... {world.clusters - shown:,} more clusters",
-            f"{held[rest].sum():,} processors busy",
-            f"{world.state.waiting[rest].sum():,} jobs waiting",
-            f"{world.state.running_count[rest].sum():,} running",
+            f"... {world.clusters - len(here):,} more clusters",
+            f"{of_others(held):,} processors busy",
+            f"{of_others(world.state.waiting):,} jobs waiting",
+            f"{of_others(world.state.running_count):,} running",
         ]
         lines.append(Text(fit(items, width, ", ")))
+    explained = [BRIEF[head] for head in heads(columns) if head in BRIEF]
+    if explained and len(lines) < height:
+        lines.append(Text(fit(explained, width, "; "), "dim"))
     return lines
 
 
-def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Column]:
-    clusters, known = model.clusters[:shown], model.scheduler.clusters
+def heads(columns: Sequence[Column]) -> list[str]:
+    """Return the headings of columns, without units."""
+    return [column.head.partition(",")[0] for column in columns]
+
+
+def cluster_columns(model: GridModel, glyphs: Glyphs, here: range) -> list[Column]:
+    """Return the columns of the table of some clusters."""
+    clusters, known = model.clusters[here.start : here.stop], model.scheduler.clusters
     histories = [_history(cluster) for cluster in clusters]
     down = [cluster.size - int(model.world.state.up[cluster.index]) for cluster in clusters]
 
@@ -104,6 +133,69 @@ def _cluster_columns(model: GridModel, glyphs: Glyphs, shown: int) -> list[Colum
     return columns
 
 
+def jobs_panel(
+    model: GridModel,
+    names: Sequence[str],
+    glyphs: Glyphs,
+    width: int,
+    height: int,
+    scrolled: Scrolled = NOT_SCROLLED,
+) -> list[Text]:
+    """Return the panel of the jobs that are there, those that run first, in order of arrival."""
+    jobs = model.world.jobs
+    live = np.flatnonzero(jobs["status"] != VACANT)
+    running = jobs["status"][live] >= RUNNING
+    live = live[np.lexsort((jobs["number"][live], jobs["arrival"][live], ~running))]
+    count = running.sum()
+    heading = f"Jobs: {count:,} running, {len(live) - count:,} waiting or on their way"
+    here = scrolled(len(live), height - 2)
+    columns = fitting(job_columns(model, names, live[here.start : here.stop]), width)
+    lines = [rule(heading, width, glyphs), *table(columns, len(here), width)]
+    if len(here) < len(live):
+        lines.append(Text(f"... {len(live) - len(here):,} more jobs"))
+    return lines
+
+
+def job_columns(
+    model: GridModel, names: Sequence[str], slots: npt.NDArray[np.int64]
+) -> list[Column]:
+    """Return the columns of the table of some jobs."""
+    jobs = model.world.jobs
+    status, deadlines = jobs["status"][slots], jobs["deadline"][slots]
+    running = status >= RUNNING
+    since = np.where(running, jobs["start"][slots], jobs["arrival"][slots])
+    where = [_where(model, names, slot) for slot in slots.tolist()]
+    longest = max(map(cell_len, where), default=0)
+    columns = [
+        numbers("job", [str(each) for each in jobs["number"][slots].tolist()], 0),
+        numbers("procs", [f"{each:,}" for each in jobs["size"][slots].tolist()], 1),
+        Column("where", lambda row, cells: shorten(where[row], cells), 12, max(12, longest), 0),
+        numbers("since, s", instants(since.tolist()), 2),
+    ]
+    if running.any():
+        ends = iter(instants(jobs["end"][slots][running].tolist()))
+        columns.append(numbers("ends, s", [next(ends) if runs else NONE for runs in running], 4))
+    if (due := np.isfinite(deadlines)).any():
+        told = iter(instants(deadlines[due].tolist()))
+        columns.append(numbers("deadline, s", [next(told) if has else NONE for has in due], 3))
+    return columns
+
+
+def _where(model: GridModel, names: Sequence[str], slot: int) -> str:
+    """Return in words where a job is."""
+    jobs = model.world.jobs
+    status, cluster = jobs["status"].item(slot), jobs["cluster"].item(slot)
+    if status == ANNOUNCED:
+        return f"announced to {model.scheduler.name}"
+    if status == GLOBAL:
+        return f"waits for {model.scheduler.name}"
+    if status in (TRANSIT, LANDING):
+        return f"on its way to {names[cluster]}"
+    if status == LOCAL:
+        return f"waits at {names[cluster]}"
+    return f"runs on {' + '.join(names[each] for each in jobs.parts(slot))}"
+
+
 def links_panel(
     model: GridModel, links: Sequence[str], glyphs: Glyphs, width: int, height: int
 ) -> list[Text]:
@@ -124,7 +216,7 @@ def links_panel(
     lines = [rule(heading, width, glyphs)]
     if height < 3:
         return lines
-    shown = _shown(world.links, height - 2)
+    shown = len(NOT_SCROLLED(world.links, height - 2))
     # Where not all have room, the busiest are shown.
     busiest = np.sort(np.argsort(-share, kind="stable")[:shown])
     demand, capacity, shares = demand[busiest], capacity[busiest], share[busiest]
@@ -181,11 +273,6 @@ def messages_panel(
         style = _STYLES[each.order]
         lines.append(Text.assemble((time.rjust(column), "dim"), "  ", (words, style)))
     return lines
-
-
-def _shown(count: int, rows: int) -> int:
-    """Return how many of `count` things are shown in `rows`, of which one may sum up the rest."""
-    return count if count <= rows else max(0, rows - 1)
 
 
 def _history(cluster: ClusterAgent) -> Sequence[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rich.text import Text
@@ -12,7 +13,15 @@ from experiments.events import words
 from experiments.events.happenings import Happening
 from experiments.events.words import Story
 from experiments.live.columns import ASCII, UNICODE, bar, fit, rule
-from experiments.live.panels import clusters_panel, links_panel, messages_panel, story_panel
+from experiments.live.help import help_panel
+from experiments.live.panels import (
+    clusters_panel,
+    from_row,
+    jobs_panel,
+    links_panel,
+    messages_panel,
+    story_panel,
+)
 from experiments.show.numbers import duration, instant, percent_done
 from grid.platform.topology import uplinks
 from grid.workloads.synthetic import BatchWorkload
@@ -25,6 +34,48 @@ _LEAST_CLUSTERS, _LEAST_MESSAGES = 6, 3
 
 _LEAST_BAR = 6
 """Cells of the bar of progress; words about it are shortened for it."""
+
+
+OVERVIEW, CLUSTERS, JOBS, HELP = range(4)
+"""What a picture may be of."""
+
+
+@dataclass
+class View:
+    """Which part of a run is looked at, as its reader turned to it.
+
+    Attributes
+    ----------
+    shown : int
+        `OVERVIEW`, `CLUSTERS`, `JOBS` or `HELP`.
+    first : int
+        Row of the list with which it begins.
+    rows, count : int
+        How many rows of it are shown, and how many there are, as of the last picture.
+    footer : list of str
+        What is told below; none: there is no such line.
+    """
+
+    shown: int = OVERVIEW
+    first: int = 0
+    rows: int = 1
+    count: int = 0
+    footer: list[str] = field(default_factory=list)
+
+    def turn(self, shown: int) -> None:
+        """Turn to something, or back to the overview from it."""
+        self.shown = OVERVIEW if self.shown == shown else shown
+        self.first = 0
+
+    def scroll(self, rows: int) -> None:
+        """Move the list, as far as it goes."""
+        self.first = max(0, min(self.first + rows, self.count - self.rows))
+
+    def window(self, count: int, rows: int) -> range:
+        """Return which of `count` things are shown in `rows`, of which one may sum up the rest."""
+        here = from_row(self.first, count, rows)
+        self.first, self.rows, self.count = here.start, max(1, len(here)), count
+        return here
 
 
 class Progress(NamedTuple):
@@ -72,18 +123,37 @@ class Picture:
         self._total = model.workload.count
         self._links = [" - ".join(ends) for ends in uplinks(model.world.platform.graph)]
 
-    def lines(self, progress: Progress, width: int, height: int) -> list[Text]:
+    def lines(
+        self, progress: Progress, width: int, height: int, view: View | None = None
+    ) -> list[Text]:
         """Return the model as it is now, in `height` lines that are at most `width` cells wide.
 
         What does not fit is summed up: first messages give way, then links, clusters and the story.
         """
-        model, glyphs = self.model, self._glyphs
+        view = view or View()
+        footer = [Text(fit(view.footer, width, "  "), "reverse")] if view.footer else []
         lines = [
-            rule(self.title, width, glyphs, "bold cyan"),
+            rule(self.title, width, self._glyphs, "bold cyan"),
             Text(fit(self._times(progress), width)),
             self._bar(progress, width),
         ]
-        room = height - len(lines)
+        height -= len(footer)
+        lines += self._panels(progress, width, height - len(lines), view)
+        return [*lines[:height], *[Text()] * (height - len(lines)), *footer]
+
+    def _panels(self, progress: Progress, width: int, height: int, view: View) -> list[Text]:
+        model, glyphs = self.model, self._glyphs
+        if view.shown == HELP:
+            return help_panel(model, glyphs, width, height, view.window)
+        if view.shown == JOBS:
+            names = model.world.platform.names
+            return jobs_panel(model, names, glyphs, width, height, view.window)
+        if view.shown == CLUSTERS:
+            return clusters_panel(model, glyphs, width, height, view.window)
+        return self._overview(progress, width, height, view)
+
+    def _overview(self, progress: Progress, width: int, height: int, view: View) -> list[Text]:
+        model, glyphs, lines, room = self.model, self._glyphs, list[Text](), height
         clusters = min(3 + len(model.clusters), room)
         least = min(clusters, _LEAST_CLUSTERS)
         story = _STORY if model.scheduler.collects else _SHORT_STORY
@@ -92,12 +162,12 @@ class Picture:
         room = max(room - _LEAST_MESSAGES, min(room, least + 1))
         below = max(min(1, room - least), room - clusters)
         links = links_panel(model, self._links, glyphs, width, below)
-        lines += clusters_panel(model, glyphs, width, min(clusters, room - len(links)))
+        lines += clusters_panel(model, glyphs, width, min(clusters, room - len(links)), view.window)
         if progress.story is not None:
             lines += story_panel(progress.story, glyphs, width, story)
         lines += links
         lines += messages_panel(model, progress.happenings, glyphs, width, height - len(lines))
-        return lines[:height] + [Text()] * (height - len(lines))
+        return lines
 
     def status(self, progress: Progress, width: int) -> Text:
         """Return a single line: how far the run is."""

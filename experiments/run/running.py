@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -314,14 +314,15 @@ def _watched(
             watch.begin(0, Forecast([[((), 1.0)]], known=False), Far(model, display.endless).told)
         yield (lambda: None), nullcontext
         return
+    from experiments.live.controls import Controls
     from experiments.live.dashboard import Dashboard
-    from experiments.live.pacing import Pacing
+    from experiments.live.keyboard import Keyboard
 
     if watch is not None:
         watch.end()
     dashboard = Dashboard(model, title, follow=display.follow)
     to_watch = live is True and dashboard.can_redraw and sys.stdout.isatty()
-    pacing = Pacing(model, pace) if to_watch or pace is not None else None
+    controls = Controls(dashboard, pace if to_watch or pace is not None else math.inf)
     show_from = time.perf_counter() + (LONG_ENOUGH_TO_SEE if live is None else 0.0)
     shown = False
 
@@ -331,13 +332,15 @@ def _watched(
             if not shown and time.perf_counter() >= show_from:
                 shown = True
                 dashboard.__enter__()
+                if dashboard.can_redraw:
+                    controls.listen(keys.enter_context(Keyboard()))
             if shown:
                 dashboard.update()
-            if pacing is not None:
-                pacing.hold(dashboard.update, stopping)
+            controls.hold(stopping)
 
     try:
-        yield update, dashboard.unseen
+        with ExitStack() as keys:
+            yield update, dashboard.unseen
     finally:
         if shown:
             with _drawing():

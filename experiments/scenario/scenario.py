@@ -315,15 +315,18 @@ class Scenario(Shown):
         return Failures(up, down) if up else None
 
     def model(
-        self, seed: int = 0, read: Callable[[Source, Platform, Parameters], Table] = read_source
+        self,
+        seed: int = 0,
+        read: Callable[[Source, Platform, Parameters], Table] = read_source,
+        made: Callable[..., GridModel] = GridModel,
     ) -> GridModel:
         """Return a model of the scenario, ready to step.
 
         Parameters
         ----------
         seed : int
-        read : callable
-            Reads logs (`experiments.scenario.jobs.read_source`).
+        read, made : callable
+            Read logs, as `experiments.scenario.jobs.read_source`, and make it, as `GridModel` does.
 
         Raises
         ------
@@ -359,7 +362,7 @@ class Scenario(Shown):
         with naming(where, parameters):
             if of_recorded:
                 workload, platform = as_it_was(workload, platform, parameters, self.policy)
-            model = GridModel(
+            model = made(
                 platform,
                 workload,
                 self.policy,
@@ -369,9 +372,7 @@ class Scenario(Shown):
                 advertising=parameters.advertising,
                 failures=self.failures,
                 seed=seed,
-                round_threshold=None
-                if parameters.round_threshold == "auto"
-                else parameters.round_threshold,
+                round_threshold=None if (at := parameters.round_threshold) == "auto" else at,
                 settings=(
                     Prediction(prediction, parameters.prediction_error),
                     Criteria(parameters.weights, parameters.idle),

@@ -142,3 +142,72 @@ def test_a_compiled_policy_is_paced_too(wall):
 def test_a_pace_is_above_0(pace):
     with pytest.raises(GridError, match=r"^pace: found .*; accepted: .* above 0$"):
         Pacing(grid_of(1), pace)
+
+
+# Keys ---------------------------------------------------------------------------------------------
+
+
+def pressing(wall, model, pace, presses):
+    """Return a pacing of which something is asked at a time each, s after its beginning."""
+    began, left = wall.now, sorted(presses.items())
+
+    def wait(seconds):
+        wall.now += seconds
+        while left and wall.now - began >= left[0][0]:
+            left.pop(0)[1](pacing)
+
+    pacing = Pacing(model, pace, wait)
+    return pacing
+
+
+def test_a_paused_run_makes_no_step_until_it_goes_on(wall):
+    model = grid_of(4, count=60)
+    pacing = pressing(wall, model, 10.0, {0.0: Pacing.pause, 50.0: Pacing.pause})
+    began = wall.now
+    model.step()
+    pacing.hold(lambda: None, never)
+    assert wall.now - began == pytest.approx(50.0, abs=2 * SLICE)
+    assert pacing.idle == pytest.approx(50.0, abs=2 * SLICE)
+    resumed, at = wall.now, model.now
+    while model.running:
+        model.step()
+        pacing.hold(lambda: None, never)
+    assert wall.now - resumed == pytest.approx((model.now - at) / 10.0)
+
+
+def test_a_step_is_one_and_the_run_is_paused_then(wall):
+    model = with_gaps()
+    presses = {0.0: Pacing.step, 10.0: Pacing.step, 20.0: Pacing.step, 30.0: Pacing.pause}
+    pacing = pressing(wall, model, 1e-3, presses)
+    left, clocks = [], []
+    for _ in range(4):
+        model.step()
+        pacing.hold(lambda: None, lambda: wall.now > 190.0)
+        left.append(wall.now - 100.0)
+        clocks.append(model.now)
+    assert left[:3] == pytest.approx([0.0, 10.0, 20.0], abs=2 * SLICE)
+    assert left[3] > 30.0
+    assert clocks[1] - clocks[0] >= model.interval  # whole intervals, however slow the pace
+
+
+def test_a_run_goes_faster_and_slower(wall):
+    for factor, speed in ((2.0, "20 simulated s/s"), (0.5, "5 simulated s/s")):
+        model = grid_of(4, count=60)
+        pacing = Pacing(model, 10.0)
+        pacing.change(factor)
+        began = wall.now
+        assert pacing.speed == speed
+        while model.running:
+            model.step()
+            pacing.hold(lambda: None, never)
+        assert wall.now - began == pytest.approx(model.now / (10.0 * factor))
+
+
+def test_a_run_at_full_speed_can_be_slowed_down_to_watch_it():
+    pacing = Pacing(grid_of(1), float("inf"))
+    pacing.change(2.0)
+    assert pacing.speed == "full speed"
+    pacing.change(0.5)
+    assert pacing.speed == "a run of 30 s"
+    pacing.change(0.5)
+    assert pacing.speed == "a run of 60 s"

@@ -1,0 +1,117 @@
+"""Keys as they are pressed, on the terminal that a run is watched on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from time import sleep
+from types import FrameType
+from typing import Any, Self
+
+try:
+    import termios
+    import tty
+except ImportError:  # Windows, whose console gives keys one by one as it is
+    termios = tty = None  # type: ignore[assignment]
+
+GONE = (OSError,) if termios is None else (OSError, termios.error)
+"""Errors of a terminal that is no longer there."""
+
+ESCAPE_DELAY = 0.05
+"""Time in which a sequence that begins with Escape must be there, or it was that key alone, s."""
+
+ENDING = ("SIGTERM", "SIGHUP")
+"""Signals that end the process, before which the terminal is given back."""
+
+SHOW_CURSOR = b"\x1b[?25h"
+
+
+class Keyboard:
+    """Gives each key as it is pressed, while it is entered; the terminal is as before afterwards.
+
+    Only in the foreground: a run that is sent to the background leaves the terminal alone.
+
+    Attributes
+    ----------
+    missing : str
+        Why there are no keys; empty if there are some.
+    """
+
+    def __init__(self) -> None:
+        self.missing = ""
+        self._terminal: Any = None
+        self._mode: list[Any] | None = None
+        self._signals: dict[int, Any] = {}
+        if not (sys.stdin is not None and sys.stdin.isatty()):
+            self.missing = "standard input is no terminal"
+        elif not sys.stdout.isatty():
+            self.missing = "standard output is no terminal"
+
+    def __enter__(self) -> Self:
+        if self.missing:
+            return self
+        from blessed import Terminal
+
+        self._terminal = Terminal()
+        if termios is not None:
+            self._mode = termios.tcgetattr(0)
+            if threading.current_thread() is threading.main_thread():
+                for name in ENDING:
+                    number = getattr(signal, name)
+                    self._signals[number] = signal.signal(number, self._end)
+        self._listens()
+        return self
+
+    def __exit__(self, *of_error: object) -> None:
+        self._give_back()
+        while self._signals:
+            signal.signal(*self._signals.popitem())
+
+    def wait(self, seconds: float) -> str:
+        """Return the next key, or "" if none is pressed within some seconds.
+
+        Returns
+        -------
+        str
+            A character, or a name such as ``KEY_UP``.
+        """
+        try:
+            if self._terminal is not None and self._listens():
+                key = self._terminal.inkey(seconds, ESCAPE_DELAY)
+                return key.name or str(key)
+        except GONE:
+            self._terminal = None
+        sleep(seconds)
+        return ""
+
+    def _listens(self) -> bool:
+        """Return whether keys come one by one; have them do so if the terminal is ours (again)."""
+        if self._mode is None:
+            return True
+        if not _in_foreground():
+            return False
+        if termios.tcgetattr(0)[3] & termios.ICANON:  # at first, and after Ctrl-Z
+            tty.setcbreak(0, termios.TCSANOW)
+        return True
+
+    def _give_back(self) -> None:
+        with suppress(*GONE):
+            if self._mode is not None and _in_foreground():
+                termios.tcsetattr(0, termios.TCSANOW, self._mode)
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        self._give_back()
+        with suppress(OSError):
+            os.write(1, SHOW_CURSOR)
+        signal.signal(number, self._signals[number])
+        os.kill(os.getpid(), number)
+
+
+def _in_foreground() -> bool:
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False

@@ -1,0 +1,115 @@
+"""A model of a scenario that Mesa makes anew when its controls have changed, and those controls."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Literal, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from agents.model import GridModel
+from agents.registry import GLOBAL, LOCAL, name_of
+from experiments.scenario.scenario import Scenario
+from grid.errors import GridError
+from grid.foreign import quoted
+
+Control = dict[str, Any]
+
+
+class ScenarioModel(GridModel):
+    """A model of the scenario of its class, changed as its arguments say.
+
+    What cannot be is refused, and the scenario as it is stands in for it.
+
+    Parameters
+    ----------
+    seed : int or str
+    **kwargs
+        Parameters, and fields of the scenario, by name.
+
+    Attributes
+    ----------
+    refused : str
+        Why it is not as it was asked for; empty if it is.
+    """
+
+    of: ClassVar[Scenario]
+
+    def __init__(self, seed: int | str = 0, **kwargs: Any) -> None:
+        kwargs.pop("scenario", None)  # Mesa's own, since 3.5
+        self.refused = ""
+        try:
+            if not str(seed).isdecimal():
+                raise GridError(f"seed: found {quoted(seed)}; accepted: a whole number from 0")
+            self._begin(int(seed), kwargs)
+        except GridError as error:
+            self.refused = str(error)
+            self._begin(0, {})
+
+    def _begin(self, seed: int, changes: dict[str, Any]) -> None:
+        def made(*given: Any, **options: Any) -> GridModel:
+            GridModel.__init__(self, *given, **options)
+            return self
+
+        chosen = self.of.changed(**changes) if changes else self.of
+        chosen.model(seed, made=made)
+
+
+def model_class(scenario: Scenario) -> type[ScenarioModel]:
+    """Return the class of the models of a scenario."""
+    return type("OfScenario", (ScenarioModel,), {"of": scenario})
+
+
+def controls(scenario: Scenario, seed: int) -> dict[str, Control]:
+    """Return Mesa's controls for the schedulers, for what a scenario sets, and for the seed."""
+    schedulers = (
+        ("global_scheduler", "global scheduler", scenario.global_scheduler, GLOBAL),
+        ("local_scheduler", "local scheduler", scenario.local_scheduler, LOCAL),
+    )
+    found: dict[str, Control] = {
+        "seed": {"type": "InputText", "value": str(seed), "label": "seed"},
+    }
+    for field, label, given, known in schedulers:
+        name = name_of(given)
+        values = [*known] if name in known else [name, *known]
+        found[field] = {"type": "Select", "value": name, "values": values, "label": label}
+    parameters: Any = scenario.parameters
+    fields = type(parameters).model_fields
+    for name in fields:
+        if name in parameters.model_fields_set and name != "step":
+            control = control_of(fields[name], getattr(parameters, name))
+            if control is not None:
+                found[name] = {"label": name, **control}
+    return found
+
+
+def control_of(field: FieldInfo, value: Any) -> Control | None:
+    """Return a slider for a number, a menu for a choice, a box for yes or no; None for others."""
+    if isinstance(value, bool):
+        return {"type": "Checkbox", "value": value}
+    if isinstance(value, str):
+        choices = _choices(field.annotation)
+        return {"type": "Select", "value": value, "values": choices} if choices else None
+    if isinstance(value, int | float) and value > 0:
+        return _slider(field, value)
+    return None
+
+
+def _slider(field: FieldInfo, value: float) -> Control:
+    """Return a slider from near 0 to twice the value, within what the parameter accepts."""
+    whole = isinstance(value, int)
+    step: float = 10.0 ** (math.floor(math.log10(value)) - 1)
+    if whole:
+        step = max(1, int(step))
+    bounds = [limit for each in field.metadata if (limit := getattr(each, "le", None)) is not None]
+    steps = min([2 * value, *bounds]) / step
+    most = max(value, round(math.floor(steps + 1e-9) * step, 9))
+    kind = "SliderInt" if whole else "SliderFloat"
+    return {"type": kind, "value": value, "min": step, "max": most, "step": step}
+
+
+def _choices(annotation: Any) -> list[str]:
+    """Return the words that a field accepts, if it accepts words alone."""
+    if get_origin(annotation) is Literal:
+        return [str(each) for each in get_args(annotation)]
+    return []
