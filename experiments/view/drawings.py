@@ -88,7 +88,8 @@ def schedule(model: GridModel) -> Figure | None:
         "global": model.scheduler.name,
         "local": model.clusters[0].scheduler.called(),
     }
-    ran = Ran("until now", summary, world.platform, table, parts, pd.DataFrame())
+    nothing = pd.DataFrame(), pd.DataFrame()
+    ran = Ran("until now", summary, world.platform, table, parts, *nothing)
     return draw([ran], "gantt")
 
 
