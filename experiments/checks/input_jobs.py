@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, repeat
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from experiments.run.result_files import ResultFiles, Row
+from experiments.run.whose import Whose
 from experiments.scenario.jobs import build_workload, deadline_classes
 from grid.errors import GridError
 from grid.jobs import ANYWHERE, BY_RATES, UNKNOWN
@@ -39,6 +40,7 @@ class Given(NamedTuple):
     batch: int | None  # round, from 0, that it belongs to in mode `batch`
     times: Mapping[str, float] | None = None  # s, on each cluster, where it brings them
     user: int | None = None
+    whose: Mapping[str, str] = MappingProxyType({})  # columns of `experiments.run.whose`
     service_class: str | None = None  # from which its deadline was drawn
     moulded: Mapping[int, Mapping[str, float]] = MappingProxyType({})  # `times` by size, if it may
 
@@ -113,8 +115,13 @@ def _all_given(
     """Yield the jobs of a workload, in the order in which they are submitted."""
     if not isinstance(workload, BatchWorkload):
         times = workload.times if isinstance(workload, Table) else None
-        for job in chain.from_iterable(workload.chunks()):
+        whose = Whose(workload)
+        texts: Iterable[tuple[str, ...]] = repeat(())
+        if whose.columns:
+            texts = zip(*whose.of(np.arange(workload.count)), strict=True)
+        for job, told in zip(chain.from_iterable(workload.chunks()), texts, strict=False):
             given = _given(job, names, None)
+            given = given._replace(whose=dict(zip(whose.columns, told, strict=True)))
             if times is not None and (row := int(job["times_row"])) != BY_RATES:
                 given = given._replace(times=_on_each(times, row))
                 if mouldable and len(times.sizes):

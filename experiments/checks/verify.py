@@ -11,7 +11,7 @@ import math
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -149,13 +149,19 @@ def _counts(result: ResultFiles, given: int) -> Problems:
 
 
 def _identity(pairs: Sequence[Pair], result: ResultFiles) -> Problems:
-    for row, job, _ in pairs:
+    for row, job, sure in pairs:
         if job is None:
             yield f"job {row.job}: not in the workload, or more often than there"
         elif job.size != row.size:
             yield f"job {row.job}: size {row.size}; the workload has {job.size}"
         elif job.batch is None and job.arrival != row.arrival:
             yield f"job {row.job}: arrival {row.arrival}; the workload has {job.arrival}"
+        elif sure and row.whose and row.whose != job.whose:
+            yield f"job {row.job}: {_told(row.whose)}; the workload has {_told(job.whose)}"
+
+
+def _told(whose: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {text or 'unknown'}" for name, text in whose.items())
 
 
 def _rounds(pairs: Sequence[Pair]) -> Problems:

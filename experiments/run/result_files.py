@@ -7,9 +7,11 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from agents.registry import GLOBAL, LOCAL
 from experiments.run.files import ELECTRICITY, JOBS, REPLICATIONS, SUMMARY, TIMELINE, USERS
 from experiments.run.replacing import recover
 from experiments.run.shapes import GREATEST, LARGEST, SummaryShape, check_shape
+from experiments.run.whose import WHOSE
 from experiments.scenario.checked import checked, kinds_for
 from experiments.scenario.parameters import Parameters, with_settings
 from grid.errors import GridError
@@ -50,6 +53,7 @@ class Row(NamedTuple):
     start: float | None
     finish: float | None
     placement: dict[str, int]
+    whose: Mapping[str, str] = MappingProxyType({})  # columns of `experiments.run.whose`
 
 
 @dataclass(frozen=True)
@@ -148,20 +152,26 @@ def platform_of(tables: dict[str, Any], where: str) -> Platform:
     return Platform.from_dict({**tables, "links": links}, where)
 
 
-def _cells(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the rows of a table, as texts, each with its place; they have these columns."""
+def _cells(
+    path: Path, columns: Sequence[str], also: Sequence[str] = ()
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the head of a table, and its rows, as texts, each with its place.
+
+    They have these columns, and may have others, in their order.
+    """
     reader = csv.reader(
         io.StringIO(text_of(path, WRITTEN, any_length=True), newline=""), strict=True
     )
     try:
         header = next(reader, [])
-        if header != [*columns]:
+        if header != [*columns, *(name for name in also if name in header)]:
             accepted = plain(", ".join(columns), 200)
             raise GridError(f"{path}:1: found other columns; accepted: {accepted}")
+        yield f"{path}:1", header
         for cells in reader:
             place = f"{path}:{reader.line_num}"
-            if len(cells) != len(columns):
-                raise GridError(f"{place}: {len(cells)} cells; accepted: {len(columns)}")
+            if len(cells) != len(header):
+                raise GridError(f"{place}: {len(cells)} cells; accepted: {len(header)}")
             yield place, cells
     except csv.Error as error:
         raise GridError(f"{path}:{reader.line_num}: {error}; accepted: {WRITTEN}") from None
@@ -169,7 +179,9 @@ def _cells(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[str]]
 
 def _rows(path: Path) -> list[Row]:
     rows = []
-    for place, (job, arrival, size, start, finish, placement) in _cells(path, COLUMNS):
+    lines = _cells(path, COLUMNS, WHOSE)
+    names = next(lines)[1][len(COLUMNS) :]
+    for place, (job, arrival, size, start, finish, placement, *whose) in lines:
         if any(ran := (start, finish, placement)) and not all(ran):
             raise GridError(
                 f"{place}: found {quoted(','.join(ran))}; accepted: start, finish and placement, "
@@ -183,6 +195,7 @@ def _rows(path: Path) -> list[Row]:
                 _read(_seconds, start, f"{place}: start", "seconds") if start else None,
                 _read(_seconds, finish, f"{place}: finish", "seconds") if finish else None,
                 _read(_placement, placement, f"{place}: placement", "C1:5, or C1:5+C3:4"),
+                dict(zip(names, whose, strict=True)),
             )
         )
     return rows
@@ -204,7 +217,7 @@ def read_users(files: ResultFiles) -> list[dict[str, float]]:
             name: _read(_seconds, cell, f"{place}: {name}", "a number")
             for name, cell in zip(OF_USERS, cells, strict=True)
         }
-        for place, cells in _cells(path, OF_USERS)
+        for place, cells in islice(_cells(path, OF_USERS), 1, None)
     ]
 
 
@@ -304,7 +317,7 @@ def _intervals(
             _read(_seconds, cell, f"{place}: {name}", "a number")
             for name, cell in zip(columns, cells, strict=True)
         ]
-        for place, cells in _cells(path, columns)
+        for place, cells in islice(_cells(path, columns), 1, None)
     ]
     table = pd.DataFrame(rows, columns=columns, dtype=np.float64)
     usable = table >= [0.0, 0.0, *(least for _ in columns[2:])]

@@ -13,6 +13,7 @@ from experiments.run.observed import Observed, drawn_classes
 from experiments.run.own_metrics import measured
 from experiments.run.summary import summary_of
 from experiments.run.totals import RunTotals
+from experiments.run.whose import Whose
 from experiments.show.display import Shown
 from grid.kernel.state import LANDING, LOCAL, TRANSIT, VACANT
 from grid.metrics.of_rounds import Rounds, run_performance
@@ -69,6 +70,7 @@ class Result(RunTotals, Shown):
             tally=observed.tally,
             energy=observed.energy,
             electricity=pd.DataFrame(observed.electricity),
+            whose=Whose(model.workload),
             classes=observed.classes,
             applications=observed.applications,
             statistics=world.statistics,

@@ -195,7 +195,11 @@ def run(
     model.datacollector.model_reporters.clear()  # nobody looks, and each step would add a row
     model.world.compile()  # compiled while Ctrl-C still ends everything at once
     keep = saving is not None
-    with nullcontext() if out is None else new_result(out, scenario.platform, keep) as new:
+    with (
+        nullcontext()
+        if out is None
+        else new_result(out, scenario.platform, model.workload, keep) as new
+    ):
         observed = Observed(
             model,
             None if new is None else new.add,

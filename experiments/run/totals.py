@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from experiments.run.whose import Whose
 from experiments.show.labels import away_words, warm_up_words
 from grid.errors import GridError
 from grid.metrics.job_totals import Tally
@@ -20,7 +21,7 @@ from grid.platform.brokers import CHANGE
 from grid.platform.multicluster import Platform
 from grid.workloads.source import Cleaning
 from grid.workloads.table import NOTHING, Stated
-from grid.world.finished import Records
+from grid.world.finished import Records, in_order
 from grid.world.records import jobs_table
 from grid.world.statistics import Statistics
 
@@ -112,6 +113,8 @@ class RunTotals:
         What the electricity of each cluster came to (`grid.metrics.energy`).
     electricity : DataFrame
         The same over time (`grid.metrics.energy.Meter.over_time`); empty if it is not told.
+    whose : Whose
+        What jobs say of whom they are.
     classes : list of dict
         Numbers of each service class (`grid.metrics.of_run.class_metrics`), if all deadlines were
         drawn from some; else none.
@@ -183,6 +186,7 @@ class RunTotals:
     tally: Tally
     energy: list[dict[str, float | None]]
     electricity: pd.DataFrame
+    whose: Whose
     classes: list[dict[str, Any]] = field(default_factory=list)
     applications: list[dict[str, Any]] = field(default_factory=list)
     statistics: Statistics
@@ -226,7 +230,9 @@ class RunTotals:
         """
         if self.records is None:
             raise GridError("jobs: found none kept; accepted: a run with keep_jobs=True")
-        return jobs_table(self.records, self.platform)
+        table, whose = jobs_table(self.records, self.platform), self.whose
+        places = self.records["submission"][in_order(self.records)] - 1
+        return table.assign(**dict(zip(whose.columns, whose.of(places), strict=True)))
 
     @property
     def counted(self) -> pd.DataFrame:

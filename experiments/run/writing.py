@@ -27,9 +27,12 @@ from experiments.run.files import (
 from experiments.run.replacing import clean, recover, replace_all, scratch_in
 from experiments.run.result_files import COLUMNS, OF_USERS, STEP_OF_ELECTRICITY
 from experiments.run.results import Result
+from experiments.run.whose import Whose
 from experiments.studies.outputs import write_csv
 from grid.errors import GridError
 from grid.platform.multicluster import Platform
+from grid.workloads.source import Workload
+from grid.workloads.synthetic import BatchWorkload
 from grid.world.finished import Records, in_order
 from grid.world.records import placements
 
@@ -47,6 +50,7 @@ class NewResult:
     scratch : Path
         Where they are, in that folder.
     platform : Platform
+    whose : Whose
 
     Attributes
     ----------
@@ -55,11 +59,11 @@ class NewResult:
         The jobs, in the scratch folder.
     """
 
-    def __init__(self, folder: Path, scratch: Path, platform: Platform) -> None:
+    def __init__(self, folder: Path, scratch: Path, platform: Platform, whose: Whose) -> None:
         self.folder, self._scratch = folder, scratch
-        self._platform = platform
+        self._platform, self._whose = platform, whose
         self.jobs = Growing(scratch / JOBS)
-        self.jobs.write(",".join(COLUMNS) + "\n")
+        self.jobs.write(",".join((*COLUMNS, *whose.columns)) + "\n")
 
     def add(self, records: Records) -> None:
         """Write jobs that left, which arrived after all that were written before.
@@ -72,7 +76,8 @@ class NewResult:
         records = records[in_order(records)]
         numbers = (records[name] for name in ("number", "arrival", "size", "start", "finish"))
         with _telling(self.folder):
-            self.jobs.write(csv_rows([*numbers, placements(records, self._platform)]))
+            whose = self._whose.of(records["submission"] - 1)
+            self.jobs.write(csv_rows([*numbers, placements(records, self._platform), *whose]))
 
     def finish(self, result: Result) -> None:
         """Write all else, and put the files into the folder.
@@ -129,7 +134,10 @@ class NewResult:
 
 @contextmanager
 def new_result(
-    folder: str | os.PathLike[str], platform: Platform, keep: bool = False
+    folder: str | os.PathLike[str],
+    platform: Platform,
+    workload: Workload | BatchWorkload | None = None,
+    keep: bool = False,
 ) -> Iterator[NewResult]:
     """Give what takes the jobs of a run, and its result in the end.
 
@@ -139,6 +147,8 @@ def new_result(
         Made if it is not there; results in it are replaced once the new ones are complete.
     platform : Platform
         Where the run is.
+    workload : Workload or BatchWorkload, optional
+        Whose jobs may say of whom they are.
     keep : bool
         Leave what was written of a result that is not finished: a checkpoint goes on with it.
 
@@ -153,7 +163,7 @@ def new_result(
             stack.enter_context(made(folder))
             recover(folder)
             clean(folder.resolve().parent)
-            new = NewResult(folder, scratch_in(folder, keep), platform)
+            new = NewResult(folder, scratch_in(folder, keep), platform, Whose(workload))
         try:
             yield new
         finally:

@@ -11,13 +11,22 @@ import jinja2
 import numpy as np
 
 from experiments.run.summary import version
+from experiments.run.whose import WHOSE
 from experiments.show import labels
 from experiments.show.comparing import compared
 from experiments.show.differences import differences, told_apart
 from experiments.show.labels import scale_of
 from experiments.show.numbers import counted, number
 from experiments.show.packed import embedded, pack
-from experiments.show.run_data import Floats, Ran, common_start
+from experiments.show.run_data import (
+    MOST_GROUPS,
+    RATES,
+    Floats,
+    Ran,
+    common_start,
+    of_groups,
+    shares,
+)
 from experiments.show.words import found, limits
 
 SCRIPTS = ("data.js", "view.js", "gantt.js", "lines.js", "tables.js", "main.js")
@@ -63,14 +72,6 @@ def templates() -> jinja2.Environment:
     )
 
 
-RATES = {
-    "energy_kwh": "Power, kW",
-    "cost": "Cost of electricity an hour",
-    "co2_kg": "CO2 of electricity, kg an hour",
-}
-"""Headings of what electricity comes to an hour."""
-
-
 def page_of(runs: Sequence[Ran]) -> str:
     """Return the page on runs, HTML.
 
@@ -101,11 +102,8 @@ def page_of(runs: Sequence[Ran]) -> str:
         restarted=any(ran.restarted for ran in runs),
         carried=any(_carries(ran) for ran in runs),
         saturated=any(link["saturated"] > 0 for ran in runs for link in ran.links),
-        rates={
-            name: heading
-            for name, heading in RATES.items()
-            if any(row.get(name) is not None for ran in runs for row in ran.summary["clusters"])
-        },
+        rates={name: of for name, of in RATES.items() if any(name in ran.rates for ran in runs)},
+        shares=[*shares(single)] if single else [],
         tables=_tables(runs),
         limits=limits(runs),
         data=embedded(
@@ -164,6 +162,7 @@ CLUSTER_NUMBERS = (
 )
 LINK_NUMBERS = ("mean_demand", "saturated")
 
+GROUP_NUMBERS = ("jobs", "work", "mean_wait")
 USER_NUMBERS = ("jobs", "work", "mean_wait", "mean_bounded_slowdown")
 
 OF_CLUSTERS = (
@@ -197,7 +196,7 @@ def _tables(runs: list[Ran]) -> list[Table]:
                 "A link has the name of the node that it joins to the centre.",
             )
         )
-    return [*tables, *_users(runs)]
+    return [*tables, *_users(runs), *_of_groups(runs)]
 
 
 def _users(runs: list[Ran]) -> Iterator[Table]:
@@ -217,6 +216,22 @@ def _users(runs: list[Ran]) -> Iterator[Table]:
     if rows:
         heads = ["run", "user"][not several :]
         yield _table("Users", heads, rows, USER_NUMBERS, " ".join(notes))._replace(open=False)
+
+
+def _of_groups(runs: list[Ran]) -> Iterator[Table]:
+    """Yield how jobs of each application, partition and account fared, those of most use first."""
+    several = len(runs) > 1
+    for name in WHOSE[1:]:  # users have a table of their own
+        rows = [
+            ([ran.name, str(group) or "unknown"][not several :], numbers)
+            for ran in runs
+            if name in ran.jobs
+            for group, numbers in of_groups(ran, name)
+        ]
+        if rows:
+            note = f"At most {MOST_GROUPS} of a run, by work; of jobs after the warm-up, completed."
+            heads = ["run", name][not several :]
+            yield _table(f"By {name}", heads, rows, GROUP_NUMBERS, note)._replace(open=False)
 
 
 def _parameters(runs: list[Ran]) -> list[Table]:
@@ -293,37 +308,26 @@ def _data(ran: Ran, place: str) -> dict[str, Any]:
         for kind in ("demand", "saturated"):
             arrays[f"{kind}{index}"] = ran.timeline[f"{kind} {name}"].to_numpy()
     clusters = [{"name": each.name, "size": each.size} for each in ran.platform.clusters]
-    rates = _rates(ran)
+    rates = ran.rates
     if rates:
         ends = ran.electricity["to"].iloc[-1:]
         arrays["steps"] = np.append(ran.electricity["from"], ends)
     for name, of_clusters in rates.items():
         for index, values in of_clusters.items():
             arrays[f"{name}{index}"] = values
+    found = shares(ran)
+    for name, (_, codes) in found.items():
+        arrays[f"of_{name}"] = codes
     return {
         "name": ran.name,
         "place": place,
+        "shares": {name: names for name, (names, _) in found.items()},
         "from": float(arrival.min(initial=np.inf)) if len(arrival) else 0.0,
         "to": float(np.nanmax(finish)) if ran.completed.any() else 1.0,
         "clusters": clusters,
         "links": names,
         "arrays": {name: pack(values) for name, values in arrays.items()},
     }
-
-
-def _rates(ran: Ran) -> dict[str, dict[int, Floats]]:
-    """Return what its clusters draw, cost and emit an hour in each step, of those that tell it."""
-    table = ran.electricity
-    hours = (table["to"] - table["from"]).to_numpy(np.float64) / 3600 if len(table) else 0.0
-    found = {
-        name: {
-            index: table[f"{name} {cluster.name}"].to_numpy(np.float64) / hours
-            for index, cluster in enumerate(ran.platform.clusters)
-            if f"{name} {cluster.name}" in table
-        }
-        for name in RATES
-    }
-    return {name: of_clusters for name, of_clusters in found.items() if of_clusters}
 
 
 def _zero(runs: Sequence[Ran]) -> dict[str, float]:

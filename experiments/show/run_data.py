@@ -23,6 +23,7 @@ from experiments.run.result_files import (
     read_timeline,
 )
 from experiments.run.summary import summary_of
+from experiments.run.whose import WHOSE
 from experiments.scenario.unread import STAGING
 from experiments.show.gantt_layout import lay
 from experiments.show.labels import schedulers
@@ -40,6 +41,14 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+RATES = {
+    "energy_kwh": "Power, kW",
+    "cost": "Cost of electricity an hour",
+    "co2_kg": "CO2 of electricity, kg an hour",
+}
+"""Headings of what electricity comes to an hour."""
+MOST_GROUPS, MOST_CURVES = 20, 6
+"""Groups of jobs in a table, and in a drawing."""
 LAST_YEAR, YEAR = 9000, 31_556_952.0
 """Dates are told up to that year; a year, s."""
 
@@ -66,7 +75,7 @@ class Ran:
     platform : Platform
     jobs : DataFrame
         A row for each job that left: job (number), arrival (s), size (processors), start and finish
-        (s, NaN if it was rejected).
+        (s, NaN if it was rejected), and columns of `experiments.run.whose`, texts.
     parts : Parts
         Of those jobs on clusters.
     timeline : DataFrame
@@ -100,6 +109,7 @@ class Ran:
         left = files.summary["jobs"]["completed"] + files.summary["jobs"]["rejected"]
         if left != len(rows):
             raise GridError(f"{where}: {len(rows)} jobs; accepted: {left}, as the summary has it")
+        whose = rows[0].whose if rows else ()
         jobs = pd.DataFrame(
             {
                 "job": np.array([row.job for row in rows], np.int64),
@@ -107,6 +117,7 @@ class Ran:
                 "size": np.array([row.size for row in rows], np.int64),
                 "start": np.array([row.start for row in rows], np.float64),
                 "finish": np.array([row.finish for row in rows], np.float64),
+                **{name: [row.whose[name] for row in rows] for name in whose},
             }
         )
         parts = _parts(rows, files.platform, where)
@@ -128,7 +139,8 @@ class Ran:
         GridError
             If it did not.
         """
-        jobs = result.jobs[["job", "arrival", "size", "start", "finish"]]
+        whose = result.whose.columns
+        jobs = result.jobs[["job", "arrival", "size", "start", "finish", *whose]]
         assert result.records is not None
         records = result.records
         parts = parts_of(records[in_order(records)])
@@ -242,6 +254,67 @@ class Ran:
         jobs = self.jobs[self.counted]
         ran = np.maximum((jobs["finish"] - jobs["start"]).to_numpy(), SLOWDOWN_BOUND)
         return np.maximum((jobs["finish"] - jobs["arrival"]).to_numpy() / ran, 1.0)
+
+    @cached_property
+    def rates(self) -> dict[str, dict[int, Floats]]:
+        """What its clusters draw, cost and emit an hour in each step, of those that tell it."""
+        table = self.electricity
+        hours = (table["to"] - table["from"]).to_numpy(np.float64) / 3600 if len(table) else 0.0
+        found = {
+            name: {
+                index: table[f"{name} {cluster.name}"].to_numpy(np.float64) / hours
+                for index, cluster in enumerate(self.platform.clusters)
+                if f"{name} {cluster.name}" in table
+            }
+            for name in RATES
+        }
+        return {name: of_clusters for name, of_clusters in found.items() if of_clusters}
+
+
+def of_groups(ran: Ran, name: str) -> list[tuple[str, dict[str, float]]]:
+    """Return the groups of jobs by a column of theirs, of most work first, and their numbers."""
+    jobs = ran.jobs[ran.counted]
+    table = pd.DataFrame(
+        {
+            name: jobs[name],
+            "jobs": 1,
+            "work": jobs["size"] * (jobs["finish"] - jobs["start"]),
+            "wait": ran.waits,
+        }
+    )
+    sums = table.groupby(name).sum().sort_values("work", ascending=False, kind="stable")
+    return [
+        (
+            str(group),
+            {
+                "jobs": row["jobs"],
+                "work": row["work"],
+                "mean_wait": row["wait"] / row["jobs"],
+            },
+        )
+        for group, row in sums.head(MOST_GROUPS).iterrows()
+    ]
+
+
+def shares(ran: Ran) -> dict[str, tuple[list[str], npt.NDArray[np.int64]]]:
+    """Return by whom processors are used: those who use most, and of each job which of them it is.
+
+    By each column of jobs in which there are several; the last are all others together.
+    """
+    found = {}
+    for name in WHOSE:
+        if name not in ran.jobs or ran.jobs[name].nunique() < 2 or not ran.completed.any():
+            continue
+        used = ran.jobs["size"] * (ran.jobs["finish"] - ran.jobs["start"])
+        whose = ran.jobs[name]
+        most = used.groupby(whose).sum().sort_values(ascending=False, kind="stable").index
+        names = most[:MOST_CURVES].to_list()
+        codes = pd.Categorical(whose, names).codes.astype(np.int64)
+        others = len(most) > len(names)
+        codes[codes < 0] = len(names)
+        texts = [f"{name} {each or 'unknown'}" for each in names]
+        found[name] = [*texts, *(["all others"] if others else [])], codes
+    return found
 
 
 def _parts(rows: list[Row], platform: Platform, where: Path) -> Parts:

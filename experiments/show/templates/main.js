@@ -53,6 +53,18 @@ async function runs(told, page) {
     }))];
   });
   page.curves.push(timeCurves(document.getElementById("used"), view, used, percent, 1));
+  for (const [name, names] of several ? [] : Object.entries(told[0].shares)) {
+    const { job, count, start, finish } = told[0];
+    const of = told[0][`of_${name}`];
+    const [begin, end] = [start, finish].map((times) => Float64Array.from(job, (k) => times[k]));
+    const total = told[0].clusters.reduce((sum, each) => sum + each.size, 0);
+    const series = names.map((each, which) => ({
+      name: each,
+      values: (bins) => meansOver(view, bins, begin, end, (block) =>
+        (Number(of[job[block]]) === which ? count[block] : 0)).map((busy) => busy / total),
+    }));
+    page.curves.push(timeCurves(document.getElementById(`of_${name}`), view, series, percent));
+  }
   const waiting = told.map((run) => ({
     name: several ? run.name : "waiting jobs",
     values: run.waiting
