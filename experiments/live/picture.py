@@ -23,8 +23,10 @@ from experiments.live.panels import (
     story_panel,
 )
 from experiments.show.numbers import duration, instant, percent_done
+from grid.logs.calendar import read, shown
 from grid.platform.topology import uplinks
 from grid.workloads.synthetic import BatchWorkload
+from grid.workloads.table import stated_by
 
 _STORY, _SHORT_STORY = 7, 5
 """Lines that the story of the followed job takes, and where there are no rounds to tell of."""
@@ -121,6 +123,8 @@ class Picture:
         self.title = title
         self._glyphs = ASCII if ascii_only else UNICODE
         self._total = model.workload.count
+        start = stated_by(model.workload).start
+        self._start = read(start) if start else None  # what a log's clock showed at time 0
         self._links = [" - ".join(ends) for ends in uplinks(model.world.platform.graph)]
 
     def lines(
@@ -176,7 +180,9 @@ class Picture:
     def _times(self, progress: Progress) -> list[str]:
         model = self.model
         now = f"time {instant(model.now)}"
-        if model.now >= 3600:
+        if date := "" if self._start is None else shown(self._start, model.now):
+            now += f" ({date})"
+        elif model.now >= 3600:
             now += f" ({duration(model.now)})"
         items = [now, f"global queue {model.world.state.waiting[-1]:,}"]
         if model.rounds:

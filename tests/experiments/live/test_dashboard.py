@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from datetime import datetime
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,9 +12,17 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from agents.coallocation.largest_first import FirstFitScheduler
+from agents.disciplines import FcfsScheduler
+from agents.model import GridModel
 from experiments.live import dashboard as module
 from experiments.live.dashboard import Dashboard, save_svg
+from experiments.live.picture import Picture, Progress
 from experiments.show.numbers import duration, instant
+from grid.jobs import job_table
+from grid.logs.calendar import SITES_CLOCK
+from grid.platform.multicluster import Platform
+from grid.workloads.table import Table
 from tests.experiments.watched import SIZES, Screen, grid_of, plain, run_on
 
 
@@ -193,3 +202,17 @@ def test_svg(tmp_path):
     done = model.world.state.completed
     assert f"{done} of 400 jobs done" in text
     assert f"{done / 2:,.1f} jobs/s" in text
+
+
+@pytest.mark.parametrize(("start", "told"), [(datetime(2003, 2, 3, 8), True), (None, False)])
+def test_the_date_of_a_log_is_shown_beside_the_time(start, told):
+    jobs = job_table(1)
+    jobs["arrival"], jobs["size"], jobs["runtime"] = 7200.0, 1, 60.0
+    start = start and start.replace(tzinfo=SITES_CLOCK)
+    platform = Platform.star([4])
+    model = GridModel(platform, Table(jobs, start=start), FirstFitScheduler, FcfsScheduler)
+    while model.now < 7200.0:
+        model.step()
+    status = Picture(model, "a run").status(Progress((), None, None, None), 200).plain
+    assert ("(2003-02-03 10:0" in status) == told
+    assert ("(2 h" in status or "(120 min" in status) != told
