@@ -39,6 +39,12 @@ def test_who_made_a_schedule_explains_it(was):
     assert found["agreement"]["easy"]["correlation"] < 0.99
 
 
+def test_slurm_explains_another_schedule_less_than_its_maker_does(was):
+    found = told(was, "--simulate", "slurm", "--processors", 128)
+    assert found["jobs"] == 400
+    assert 0 < found["agreement"]["slurm"]["correlation"] < 1
+
+
 def test_the_numbers_are_those_of_the_jobs(was):
     found = told(was, "--simulate", "easy", "--processors", 128)
     table = pd.read_csv(was)
