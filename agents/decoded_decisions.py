@@ -32,7 +32,7 @@ def start_of(world: World, slot: int, answer: object) -> int:
         number = world.jobs["number"][slot]
         raise PlacementError(
             f"placement of job {number}: {_shown(answer)}; accepted: one of self.clusters, "
-            f"a mapping of names to processors ({most}), None, or REJECT"
+            f"a mapping of names to whole numbers of processors ({most}), None, or REJECT"
         )
     world.take[:] = 0
     for name, count in answer.items():

@@ -34,6 +34,7 @@ from experiments.checks.users import numbers_of_users, users_of, wrong_users
 from experiments.checks.verdicts import Verdict
 from experiments.run.files import USERS
 from experiments.run.result_files import ResultFiles, Row, read_users
+from experiments.show.numbers import counted
 from grid.platform.distance import DistanceCosts
 from grid.world.validation import IMPOSSIBLE
 
@@ -98,7 +99,7 @@ def verify(
 def _changes(ran: Sequence[Row], result: ResultFiles) -> list[Verdict]:
     if not (changes := result.platform.changes):
         return []
-    of_what = f"{len(changes):,} changes planned"
+    of_what = counted(len(changes), "planned change")
     return [
         Verdict.of("no processor is used while it is away", used_while_away(ran, result), of_what)
     ]

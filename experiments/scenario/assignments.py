@@ -44,6 +44,8 @@ def read_settings(settings: str | Sequence[str], where: str) -> dict[str, Any]:
         if not (isinstance(setting, str) and "=" in setting):
             raise ScenarioError(f"{where}: found {quoted(setting)}; accepted: name=value")
         key, _, text = setting.partition("=")
+        if not key.strip():
+            raise ScenarioError(f"{where}: found {quoted(setting)}; accepted: name=value")
         given.pop(key.strip(), None)
         given[key.strip()] = _value(text.strip())
     return given
