@@ -288,7 +288,7 @@ def _refuse(
             continue
         if len(fields) < FIELDS:
             raise WorkloadError(
-                f"{path}:{line_number}: found {len(fields)} field{'s' * (len(fields) > 1)}, {quoted(line.strip())}; "
+                f"{path}:{line_number}: found {len(fields)} fields, {quoted(line.strip())}; "
                 f"accepted: a record of at least {FIELDS} fields, or a comment after {comment!r}"
             )
         for index in numeric:
