@@ -189,6 +189,7 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
     [
         (["jobs=3", "jobz=3"], "--set: jobz: unknown parameter; did you mean jobs?"),
         (["jobs"], "--set: found 'jobs'; accepted: name=value"),
+        (["=3"], "--set: found '=3'; accepted: name=value"),
         (["jobs="], "--set: jobs: found ''; "),
         (["latency=0,5"], "--set: latency: found '0,5'; "),
         (["=3"], "--set: : unknown parameter"),
