@@ -192,7 +192,6 @@ def test_what_is_no_scenario_is_refused(tmp_path, written):
         (["=3"], "--set: found '=3'; accepted: name=value"),
         (["jobs="], "--set: jobs: found ''; "),
         (["latency=0,5"], "--set: latency: found '0,5'; "),
-        (["=3"], "--set: : unknown parameter"),
         (["mode=shut"], "--set: mode: found 'shut'; accepted: 'batch', 'open' or 'per-cluster'"),
         (["step=0"], "--set: step: found 0; accepted: above 0 or 'auto'"),
         (["weights=5"], "--set: weights: found 5; accepted: (Wo, Wm, Wi) of over-deadline, "),
