@@ -60,10 +60,9 @@ def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]
     GridError
         If a file cannot be read, or a line has no pairs of a key and a value.
     """
-    if depth > DEEPEST:
-        raise GridError(f"{path}: Include leads on and on; accepted: at most {DEEPEST} files deep")
+    _check_depth(path, depth)
     last: Record | None = None
-    for number, line in _lines(text_of(path, "a slurm.conf, or what scontrol show prints")):
+    for number, line in _lines(_text(path)):
         where = f"{path}:{number}"
         if _HEAD.match(line.lstrip()):
             continue
@@ -87,6 +86,31 @@ def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]
                 yield Record(where, key, {key: value}, {key: names[key]})
     if last is not None:
         yield last
+
+
+def with_included(path: str, depth: int = 0) -> list[str]:
+    """Return a file and those that it includes.
+
+    Raises
+    ------
+    GridError
+        If one cannot be read.
+    """
+    _check_depth(path, depth)
+    found = [path]
+    for _, line in _lines(_text(path)):
+        if include := _INCLUDE.fullmatch(line):
+            found += with_included(os.fspath(Path(path).parent / include[1]), depth + 1)
+    return found
+
+
+def _check_depth(path: str | os.PathLike[str], depth: int) -> None:
+    if depth > DEEPEST:
+        raise GridError(f"{path}: Include leads on and on; accepted: at most {DEEPEST} files deep")
+
+
+def _text(path: str | os.PathLike[str]) -> str:
+    return text_of(path, "a slurm.conf, or what scontrol show prints")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
