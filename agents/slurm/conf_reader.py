@@ -191,7 +191,7 @@ class _Reading:
                     self.ignored[flag.upper()] = None
         elif key == "selecttypeparameters":
             self._take_selection(where, text)
-        elif not (key == "preemptmode" and text.lower() == "off"):
+        elif not record.printed and not (key == "preemptmode" and text.lower() == "off"):
             self.ignored[spelt] = None
 
     def _take_plugin(self, where: str, key: str, text: str) -> None:

@@ -95,6 +95,35 @@ def test_dump_of_parameters(tmp_path):
     assert conf_of(tmp_path, text) == Conf(priority=Priority(calc_period=600))
 
 
+def test_whole_dump_of_parameters(tmp_path):
+    """Values have units and blanks, keys have numbers, and there are headings."""
+    text = (
+        "Configuration data as of 2024-01-01T00:00:00\n"
+        "EpilogMsgTime           = 2000 usec\n"
+        "InteractiveStepOptions  = --pty $SHELL\n"
+        "PriorityFlags           = \n"
+        "PriorityType            = priority/multifactor\n"
+        "PriorityWeightAge       = 7\n"
+        "SlurmctldHost[0]        = head(10.0.0.1)\n"
+        "TaskPluginParam         = (null type)\n"
+        "\nCgroup Support Configuration:\n"
+        "AllowedRAMSpace         = 100.0%\n"
+        "\nSlurmctld(primary) at head is UP\n"
+    )
+    assert conf_of(tmp_path, text + DUMP).priority == Priority(age=7)
+    assert conf_of(tmp_path, text + DUMP).note == ""
+
+
+@pytest.mark.parametrize("between", ["\n   ", " "])
+def test_dump_of_nodes_that_have_registered(tmp_path, between):
+    lines = [
+        "NodeName=n1 Arch=x86_64 CPUTot=4",
+        "OS=Linux 6.1.0 #1 SMP Debian",
+        "Weight=3 Owner=N/A",
+    ]
+    assert conf_of(tmp_path, between.join(lines)).nodes == (Node("n1", 4, 3),)
+
+
 def test_what_processors_are_given_by(tmp_path):
     text = "SelectType=select/cons_tres\nSelectTypeParameters="
     assert conf_of(tmp_path, text + "CR_Core\n") == Conf()
