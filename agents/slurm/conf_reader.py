@@ -100,6 +100,8 @@ PARTS = ("boards", "sockets", "socketsperboard", "corespersocket", "threadsperco
 
 _NOTHING = ("(null)", "", "n/a", "none")
 
+_NO_NODES = ("(null)", "")
+
 _PARTITION: dict[str, tuple[str, Reader]] = {
     "default": ("is_default", yes),
     "maxtime": ("max_time", seconds),
@@ -273,6 +275,8 @@ class _Reading:
         for key in ("starttime", "endtime"):
             if key not in values:
                 raise GridError(f"{record.where}: found no {key}; accepted: StartTime and EndTime")
+        if values.get("nodes", "ALL").lower() in _NO_NODES:  # as of licences only
+            return
         nodes = _nodes(f"{record.where}: Nodes", values.get("nodes", "ALL"))
         name = values["reservationname"]
         self.reservations.append(Reservation(name, values["starttime"], values["endtime"], nodes))

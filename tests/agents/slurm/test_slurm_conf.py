@@ -124,6 +124,14 @@ def test_dump_of_nodes_that_have_registered(tmp_path, between):
     assert conf_of(tmp_path, between.join(lines)).nodes == (Node("n1", 4, 3),)
 
 
+def test_reservations_without_nodes_close_none(tmp_path):
+    text = (
+        "ReservationName=fluid StartTime=2024-03-01T08:00:00 EndTime=2024-03-01T12:00:00\n"
+        "   Nodes=(null) NodeCnt=0 CoreCnt=0 Licenses=fluid:2\n"
+    )
+    assert conf_of(tmp_path, text).reservations == ()
+
+
 def test_what_processors_are_given_by(tmp_path):
     text = "SelectType=select/cons_tres\nSelectTypeParameters="
     assert conf_of(tmp_path, text + "CR_Core\n") == Conf()
