@@ -100,6 +100,13 @@ PARTS = ("boards", "sockets", "socketsperboard", "corespersocket", "threadsperco
 
 _NOTHING = ("(null)", "", "n/a", "none")
 
+
+def _up(where: str, text: str) -> bool:
+    if text.lower() not in ("up", "down", "drain", "inactive"):
+        raise GridError(f"{where}: found {quoted(text)}; accepted: UP, DOWN, DRAIN, INACTIVE")
+    return text.lower() == "up"
+
+
 _NO_NODES = ("(null)", "")
 
 _PARTITION: dict[str, tuple[str, Reader]] = {
@@ -113,7 +120,7 @@ _PARTITION: dict[str, tuple[str, Reader]] = {
     "prioritytier": ("tier", _limits(0, 65533)),
     "priorityjobfactor": ("job_factor", _limits(0, 65533)),
     "nodes": ("nodes", lambda where, text: _nodes(where, text)),
-    "state": ("up", lambda where, text: text.lower() == "up"),
+    "state": ("up", _up),
 }
 
 
@@ -130,8 +137,10 @@ _KNOWN = {
 """Keys of partitions and nodes that are used, or tell nothing of scheduling."""
 
 
-def _nodes(where: str, text: str) -> tuple[str, ...]:
-    return () if text.lower() == "all" else tuple(node_names(where, text))
+def _nodes(where: str, text: str) -> tuple[str, ...] | None:
+    if text.lower() in _NO_NODES:
+        return ()
+    return None if text.lower() == "all" else tuple(node_names(where, text))
 
 
 def read_conf(path: str | os.PathLike[str]) -> Conf:
@@ -166,6 +175,7 @@ class _Reading:
         self.nodes: dict[str, Node] = {}
         self.partitions: dict[str, Partition] = {}
         self.places: dict[str, str] = {}
+        self.without_nodes: list[str] = []
         self.reservations: list[Reservation] = []
         self.ignored: dict[str, None] = {}
         self.node_defaults: dict[str, str] = {}
@@ -260,13 +270,17 @@ class _Reading:
         values = {
             name: read(f"{record.where}: {record.names[key]}", record.values[key])
             for key, (name, read) in _PARTITION.items()
-            if key in record.values and record.values[key].lower() not in _NOTHING
+            if key in record.values
+            and (key == "nodes" or record.values[key].lower() not in _NOTHING)
         }
         name = record.values["partitionname"]
         if name.upper() == "DEFAULT":
             self.partition_defaults |= values
             return
-        self.partitions[name] = Partition(name, **self.partition_defaults | values)
+        values = self.partition_defaults | values
+        if "nodes" not in values:
+            self.without_nodes.append(name)
+        self.partitions[name] = Partition(name, **values)
         self.places[name] = record.where
 
     def take_reservation(self, record: Record) -> None:
@@ -275,14 +289,16 @@ class _Reading:
         for key in ("starttime", "endtime"):
             if key not in values:
                 raise GridError(f"{record.where}: found no {key}; accepted: StartTime and EndTime")
-        if values.get("nodes", "ALL").lower() in _NO_NODES:  # as of licences only
-            return
         nodes = _nodes(f"{record.where}: Nodes", values.get("nodes", "ALL"))
+        if nodes == ():  # as of licences only
+            return
         name = values["reservationname"]
         self.reservations.append(Reservation(name, values["starttime"], values["endtime"], nodes))
 
     def conf(self, path: str) -> Conf:
         """Return what has been read as a whole."""
+        for name in self.without_nodes if self.nodes else ():
+            self.partitions[name] = self.partitions[name]._replace(nodes=())
         for name, each in self.partitions.items():
             self._check_nodes(f"{self.places[name]}: Nodes", each.nodes)
         for reservation in self.reservations:
@@ -302,7 +318,12 @@ class _Reading:
             bool(self.partitions),
         )
 
-    def _check_nodes(self, where: str, names: tuple[str, ...]) -> None:
-        for name in names:
+    def _check_nodes(self, where: str, names: tuple[str, ...] | None) -> None:
+        if names and not self.nodes:
+            raise GridError(
+                f"{where}: found {quoted(names[0])}, and no nodes in the file; accepted: ALL, or "
+                "also lines of NodeName"
+            )
+        for name in names or ():
             if name not in self.nodes:
                 raise GridError(f"{where}: found {quoted(name)}; {meant(name, self.nodes)}")

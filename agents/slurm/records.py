@@ -27,6 +27,9 @@ DEEPEST = 8
 
 _KEY = r"[A-Za-z_][\w./:-]*+(?:\[\d+\])?"
 _PAIR = re.compile(rf"""({_KEY})\s*+[-+*/]?=\s*+("[^"]*+"|\S*+)\s*+""", re.ASCII)
+_FURTHER = re.compile(rf"""({_KEY})\s*+[-+*/]?=(?:\s++(?!{_KEY}=))?("[^"]*+"|\S*+)\s*+""", re.ASCII)
+"""A pair after the first of a line, whose value may be blank."""
+
 _PRINTED = re.compile(rf"({_KEY})=(.*?)\s*(?=\s{_KEY}=|$)\s*", re.ASCII)
 """A pair of a record that ``scontrol show`` prints, whose value may have blanks."""
 
@@ -154,10 +157,11 @@ def _pairs(where: str, line: str) -> tuple[dict[str, str], dict[str, str]]:
     values: dict[str, str] = {}
     names: dict[str, str] = {}
     text = line.strip()
-    form = _PRINTED if line[:1].isspace() or _WORDS.search(line) else _PAIR
+    printed = line[:1].isspace() or _WORDS.search(line)
     at = 0
     while at < len(text):
-        pair = form.match(text, at) or _PAIR.match(text, at)
+        form = _FURTHER if at else _PAIR
+        pair = (printed and _PRINTED.match(text, at)) or form.match(text, at)
         if pair is None:
             raise GridError(f"{where}: found {quoted(text[at:])}; accepted: Key=Value")
         values[pair[1].lower()] = pair[2].strip('"')

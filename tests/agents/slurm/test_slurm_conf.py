@@ -132,6 +132,16 @@ def test_reservations_without_nodes_close_none(tmp_path):
     assert conf_of(tmp_path, text).reservations == ()
 
 
+def test_partitions_without_nodes(tmp_path):
+    """Blank in a file, printed, or not said; that of a file without nodes has each processor."""
+    text = 'PartitionName=a Nodes="" MaxNodes=1\nPartitionName=b Nodes= MaxNodes=1\n'
+    text += "PartitionName=c MaxNodes=1\n   Nodes=(null)\nPartitionName=d MaxNodes=1\n"
+    conf = conf_of(tmp_path, "NodeName=n1 CPUs=1\n" + text)
+    assert conf.partitions == tuple(Partition(name, (), max_nodes=1) for name in "abcd")
+    assert "partition a has no nodes: its jobs never start; partition b has" in conf.note
+    assert conf_of(tmp_path, "PartitionName=d\n").partitions == (Partition("d"),)
+
+
 def test_what_processors_are_given_by(tmp_path):
     text = "SelectType=select/cons_tres\nSelectTypeParameters="
     assert conf_of(tmp_path, text + "CR_Core\n") == Conf()
@@ -172,7 +182,9 @@ def test_nothing_is_the_defaults(tmp_path):
             "SelectTypeParameters: found 'CR_Socket'; accepted: CR_",
         ),
         ("just words", "2: found 'just words'; accepted: Key=Value"),
-        ("PartitionName=p Nodes=m1", "2: Nodes: found 'm1'"),
+        ("PartitionName=p Nodes=m1", "2: Nodes: found 'm1', and no nodes in the file; accepted: A"),
+        ("NodeName=n CPUs=1\nPartitionName=p Nodes=m1", "3: Nodes: found 'm1'; "),
+        ("PartitionName=p State=UPP", "2: State: found 'UPP'; accepted: UP, DOWN, DRAIN, INACT"),
         ("NodeName=n[3-1]", "NodeName: found 'n[3-1]'; accepted: nodes such as"),
         ("ReservationName=r Nodes=ALL", "2: found no starttime; accepted: StartTime and EndTime"),
         ("SelectType=select/linear\nNodeName=m CPUs=2", "found 'select/linear' with nodes"),
