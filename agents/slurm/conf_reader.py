@@ -254,10 +254,11 @@ class _Reading:
             self.node_defaults = {k: v for k, v in values.items() if k != "nodename"}
             return
         where = record.where
+        # Parts of its own go before CPUs of the defaults, and combine with parts of these.
         said = record.values if any(key in record.values for key in (*CPUS, *PARTS)) else values
         cpus = next((said[key] for key in CPUS if key in said), None)
         if cpus is None:
-            parts = [whole(f"{where}: {key}", said[key], 1) for key in PARTS if key in said]
+            parts = [whole(f"{where}: {key}", values[key], 1) for key in PARTS if key in values]
             cpus = str(math.prod(parts))
         count = whole(f"{where}: CPUs", cpus, 1, 1_000_000)
         weight = whole(f"{where}: Weight", values.get("weight", "1"), 0)

@@ -142,6 +142,12 @@ def test_partitions_without_nodes(tmp_path):
     assert conf_of(tmp_path, "PartitionName=d\n").partitions == (Partition("d"),)
 
 
+def test_defaults_of_nodes_combine_with_their_own(tmp_path):
+    text = "NodeName=DEFAULT CoresPerSocket=8 ThreadsPerCore=2\nNodeName=a Sockets=2\n"
+    text += "NodeName=b CPUs=5\nNodeName=DEFAULT CPUs=3\nNodeName=c\nNodeName=d Sockets=1\n"
+    assert [node.cpus for node in conf_of(tmp_path, text).nodes] == [32, 5, 3, 16]
+
+
 def test_what_processors_are_given_by(tmp_path):
     text = "SelectType=select/cons_tres\nSelectTypeParameters="
     assert conf_of(tmp_path, text + "CR_Core\n") == Conf()
