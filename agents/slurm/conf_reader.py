@@ -229,13 +229,14 @@ class _Reading:
 
     def _take_options(self, where: str, text: str) -> None:
         for option in filter(None, text.replace(" ", "").split(",")):
-            name, _, value = option.partition("=")
+            spelt, _, value = option.partition("=")
+            name = spelt.lower()
             if name in _SCHEDULING:
-                self.scheduling[name] = _SCHEDULING[name](f"{where}: {name}", value)
+                self.scheduling[name] = _SCHEDULING[name](f"{where}: {spelt}", value)
             elif name == "defer":
                 self.scheduling["defer"] = True
             else:
-                self.ignored[name] = None
+                self.ignored[spelt] = None
 
     def _ignore(self, record: Record) -> None:
         """Note which keys of a partition or of nodes have no meaning here."""

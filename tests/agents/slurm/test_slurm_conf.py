@@ -148,6 +148,12 @@ def test_defaults_of_nodes_combine_with_their_own(tmp_path):
     assert [node.cpus for node in conf_of(tmp_path, text).nodes] == [32, 5, 3, 16]
 
 
+def test_options_in_any_case(tmp_path):
+    conf = conf_of(tmp_path, "SchedulerParameters=BF_Interval=90,DEFER,Max_RPC_cnt=5\n")
+    assert conf.scheduling == Scheduling(bf_interval=90, defer=True)
+    assert conf.ignored == ("Max_RPC_cnt",)
+
+
 def test_what_processors_are_given_by(tmp_path):
     text = "SelectType=select/cons_tres\nSelectTypeParameters="
     assert conf_of(tmp_path, text + "CR_Core\n") == Conf()
