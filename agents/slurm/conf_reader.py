@@ -158,6 +158,8 @@ def read_conf(path: str | os.PathLike[str]) -> Conf:
                 reading.take_nodes(record)
             case "partitionname":
                 reading.take_partition(record)
+            case "nodeset":
+                reading.take_set(record)
             case "reservationname":
                 reading.take_reservation(record)
             case _:
@@ -173,6 +175,7 @@ class _Reading:
         self.priority: dict[str, Any] = {}
         self.multifactor = self.linear = False
         self.nodes: dict[str, Node] = {}
+        self.sets: dict[str, tuple[str, ...] | None] = {}
         self.partitions: dict[str, Partition] = {}
         self.places: dict[str, str] = {}
         self.without_nodes: list[str] = []
@@ -266,6 +269,26 @@ class _Reading:
         for name in node_names(f"{where}: NodeName", record.values["nodename"]):
             self.nodes[name] = Node(name, count, weight)
 
+    def take_set(self, record: Record) -> None:
+        """Take a set of nodes, which partitions may name."""
+        where, values = record.where, record.values
+        if "feature" in values:
+            raise GridError(
+                f"{where}: {record.names['feature']}: found {quoted(values['feature'])}, and "
+                "features of nodes are not read; accepted: Nodes"
+            )
+        self.sets[values["nodeset"]] = _nodes(f"{where}: Nodes", values.get("nodes", ""))
+
+    def _expanded(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """Return the names of nodes, each once, of what may be sets."""
+        if names is None:
+            return None
+        found: list[str] = []
+        for name in names:
+            of = self.sets.get(name, (name,))
+            found += self.nodes if of is None else of
+        return tuple(dict.fromkeys(found))
+
     def take_partition(self, record: Record) -> None:
         """Take a partition, or what those that follow have in common."""
         self._ignore(record)
@@ -302,7 +325,9 @@ class _Reading:
         for name in self.without_nodes if self.nodes else ():
             self.partitions[name] = self.partitions[name]._replace(nodes=())
         for name, each in self.partitions.items():
-            self._check_nodes(f"{self.places[name]}: Nodes", each.nodes)
+            nodes = self._expanded(each.nodes)
+            self._check_nodes(f"{self.places[name]}: Nodes", nodes)
+            self.partitions[name] = each._replace(nodes=nodes)
         for reservation in self.reservations:
             self._check_nodes(f"{path}: reservation {reservation.name}: Nodes", reservation.nodes)
         if self.linear and any(node.cpus > 1 for node in self.nodes.values()):

@@ -154,6 +154,13 @@ def test_options_in_any_case(tmp_path):
     assert conf.ignored == ("Max_RPC_cnt",)
 
 
+def test_sets_of_nodes(tmp_path):
+    text = "NodeName=r[0-1]n[0-1] CPUs=1\nNodeSet=left Nodes=r0n[0-1]\nNodeSet=all Nodes=ALL\n"
+    text += "PartitionName=a Nodes=left,r1n1\nPartitionName=b Nodes=r1n0,all\n"
+    a, b = conf_of(tmp_path, text).partitions
+    assert (a.nodes, b.nodes) == (("r0n0", "r0n1", "r1n1"), ("r1n0", "r0n0", "r0n1", "r1n1"))
+
+
 def test_what_processors_are_given_by(tmp_path):
     text = "SelectType=select/cons_tres\nSelectTypeParameters="
     assert conf_of(tmp_path, text + "CR_Core\n") == Conf()
@@ -196,6 +203,7 @@ def test_nothing_is_the_defaults(tmp_path):
         ("just words", "2: found 'just words'; accepted: Key=Value"),
         ("PartitionName=p Nodes=m1", "2: Nodes: found 'm1', and no nodes in the file; accepted: A"),
         ("NodeName=n CPUs=1\nPartitionName=p Nodes=m1", "3: Nodes: found 'm1'; "),
+        ("NodeSet=s Feature=gpu", "2: Feature: found 'gpu', and features of nodes are not read; a"),
         ("PartitionName=p State=UPP", "2: State: found 'UPP'; accepted: UP, DOWN, DRAIN, INACT"),
         ("NodeName=n[3-1]", "NodeName: found 'n[3-1]'; accepted: nodes such as"),
         ("ReservationName=r Nodes=ALL", "2: found no starttime; accepted: StartTime and EndTime"),
@@ -217,5 +225,15 @@ def test_times():
 
 def test_lists_of_nodes():
     assert node_names("", "a[01-03,9]b,c") == ["a01b", "a02b", "a03b", "a9b", "c"]
+    assert node_names("", "a[1-2]b[03-04,7]") == [
+        "a1b03",
+        "a1b04",
+        "a1b7",
+        "a2b03",
+        "a2b04",
+        "a2b7",
+    ]
+    with pytest.raises(GridError, match="at most"):
+        node_names("", "a[1-2000]b[1-2000]")
     with pytest.raises(GridError, match="at most"):
         node_names("", "a[1-900000],b[1-900000]")
