@@ -348,6 +348,7 @@ def test_goes_on_from_a_pickle(tmp_path):
         model.step()
     buffer = io.BytesIO()
     Pickler(buffer).dump(model)
+    written(tmp_path, "")  # it goes on under what it has read
     again = pickle.loads(buffer.getvalue())
     reconnect(again, again.scheduler, again.clusters)
     again.run()
