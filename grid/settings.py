@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -57,6 +57,7 @@ class Setting:
     limits: dict[str, float]
     choices: tuple[str, ...]
     published: bool
+    files: Callable[[str], Sequence[str]] | None = None
 
     @property
     def description(self) -> str:
@@ -120,6 +121,7 @@ def setting(
     most: float | None = None,
     choices: tuple[str, ...] = (),
     published: bool = True,
+    files: Callable[[str], Sequence[str]] | None = None,
 ) -> Any:
     """Declare a parameter: a field of a frozen dataclass.
 
@@ -136,6 +138,8 @@ def setting(
         The texts that are accepted, if not all.
     published : bool
         Scenarios have a parameter of this name.
+    files : callable, optional
+        If its texts name files: returns a file and those that it leads to, which results hang on.
 
     Raises
     ------
@@ -151,7 +155,7 @@ def setting(
         if not isinstance(value, kind) or isinstance(value, bool):
             raise GridError(f"{_where()}: {name}: found {quoted(value)}; accepted: {accepted_}")
     given = {name: limit for name, limit in limits.items() if limit is not None}
-    said = {"setting": Setting(meaning, unit, symbol, given, choices, published)}
+    said = {"setting": Setting(meaning, unit, symbol, given, choices, published, files)}
     if isinstance(default, dict):
         return dataclasses.field(default_factory=default.copy, metadata=said)
     if type(default).__hash__ is None:

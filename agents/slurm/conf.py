@@ -29,8 +29,8 @@ class Partition(NamedTuple):
     Attributes
     ----------
     name : str
-    nodes : tuple of str
-        Empty: all nodes.
+    nodes : tuple of str or None
+        None: all nodes.
     is_default : bool
         Jobs that name no partition are in it.
     up : bool
@@ -46,7 +46,7 @@ class Partition(NamedTuple):
     """
 
     name: str
-    nodes: tuple[str, ...] = ()
+    nodes: tuple[str, ...] | None = None
     is_default: bool = False
     up: bool = True
     max_time: float = math.inf
@@ -57,12 +57,12 @@ class Partition(NamedTuple):
 
 
 class Reservation(NamedTuple):
-    """Nodes that no job may use from a date to another, as for maintenance; no nodes: all."""
+    """Nodes that no job may use from a date to another, as for maintenance; None: all."""
 
     name: str
     start: str
     end: str
-    nodes: tuple[str, ...] = ()
+    nodes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,11 @@ class Conf:
 
     @property
     def note(self) -> str:
-        """In words, which of its keys have no meaning here; empty if all have."""
+        """In words, which keys have no meaning here, and partitions no nodes; empty if all have."""
         names = [plain(name) for name in self.ignored[:LISTED]]
         more = [f"{len(self.ignored) - LISTED} more"] if len(self.ignored) > LISTED else []
-        return f"without meaning here: {', '.join([*names, *more])}" if names else ""
+        told = [f"without meaning here: {', '.join([*names, *more])}"] if names else []
+        for each in self.partitions:
+            if each.nodes == ():
+                told.append(f"partition {plain(each.name)} has no nodes: its jobs never start")
+        return "; ".join(told)

@@ -100,6 +100,15 @@ PARTS = ("boards", "sockets", "socketsperboard", "corespersocket", "threadsperco
 
 _NOTHING = ("(null)", "", "n/a", "none")
 
+
+def _up(where: str, text: str) -> bool:
+    if text.lower() not in ("up", "down", "drain", "inactive"):
+        raise GridError(f"{where}: found {quoted(text)}; accepted: UP, DOWN, DRAIN, INACTIVE")
+    return text.lower() == "up"
+
+
+_NO_NODES = ("(null)", "")
+
 _PARTITION: dict[str, tuple[str, Reader]] = {
     "default": ("is_default", yes),
     "maxtime": ("max_time", seconds),
@@ -111,7 +120,7 @@ _PARTITION: dict[str, tuple[str, Reader]] = {
     "prioritytier": ("tier", _limits(0, 65533)),
     "priorityjobfactor": ("job_factor", _limits(0, 65533)),
     "nodes": ("nodes", lambda where, text: _nodes(where, text)),
-    "state": ("up", lambda where, text: text.lower() == "up"),
+    "state": ("up", _up),
 }
 
 
@@ -128,8 +137,10 @@ _KNOWN = {
 """Keys of partitions and nodes that are used, or tell nothing of scheduling."""
 
 
-def _nodes(where: str, text: str) -> tuple[str, ...]:
-    return () if text.lower() == "all" else tuple(node_names(where, text))
+def _nodes(where: str, text: str) -> tuple[str, ...] | None:
+    if text.lower() in _NO_NODES:
+        return ()
+    return None if text.lower() == "all" else tuple(node_names(where, text))
 
 
 def read_conf(path: str | os.PathLike[str]) -> Conf:
@@ -147,6 +158,8 @@ def read_conf(path: str | os.PathLike[str]) -> Conf:
                 reading.take_nodes(record)
             case "partitionname":
                 reading.take_partition(record)
+            case "nodeset":
+                reading.take_set(record)
             case "reservationname":
                 reading.take_reservation(record)
             case _:
@@ -162,8 +175,10 @@ class _Reading:
         self.priority: dict[str, Any] = {}
         self.multifactor = self.linear = False
         self.nodes: dict[str, Node] = {}
+        self.sets: dict[str, tuple[str, ...] | None] = {}
         self.partitions: dict[str, Partition] = {}
         self.places: dict[str, str] = {}
+        self.without_nodes: list[str] = []
         self.reservations: list[Reservation] = []
         self.ignored: dict[str, None] = {}
         self.node_defaults: dict[str, str] = {}
@@ -191,7 +206,7 @@ class _Reading:
                     self.ignored[flag.upper()] = None
         elif key == "selecttypeparameters":
             self._take_selection(where, text)
-        elif not (key == "preemptmode" and text.lower() == "off"):
+        elif not record.printed and not (key == "preemptmode" and text.lower() == "off"):
             self.ignored[spelt] = None
 
     def _take_plugin(self, where: str, key: str, text: str) -> None:
@@ -217,13 +232,14 @@ class _Reading:
 
     def _take_options(self, where: str, text: str) -> None:
         for option in filter(None, text.replace(" ", "").split(",")):
-            name, _, value = option.partition("=")
+            spelt, _, value = option.partition("=")
+            name = spelt.lower()
             if name in _SCHEDULING:
-                self.scheduling[name] = _SCHEDULING[name](f"{where}: {name}", value)
+                self.scheduling[name] = _SCHEDULING[name](f"{where}: {spelt}", value)
             elif name == "defer":
                 self.scheduling["defer"] = True
             else:
-                self.ignored[name] = None
+                self.ignored[spelt] = None
 
     def _ignore(self, record: Record) -> None:
         """Note which keys of a partition or of nodes have no meaning here."""
@@ -242,15 +258,36 @@ class _Reading:
             self.node_defaults = {k: v for k, v in values.items() if k != "nodename"}
             return
         where = record.where
+        # Parts of its own go before CPUs of the defaults, and combine with parts of these.
         said = record.values if any(key in record.values for key in (*CPUS, *PARTS)) else values
         cpus = next((said[key] for key in CPUS if key in said), None)
         if cpus is None:
-            parts = [whole(f"{where}: {key}", said[key], 1) for key in PARTS if key in said]
+            parts = [whole(f"{where}: {key}", values[key], 1) for key in PARTS if key in values]
             cpus = str(math.prod(parts))
         count = whole(f"{where}: CPUs", cpus, 1, 1_000_000)
         weight = whole(f"{where}: Weight", values.get("weight", "1"), 0)
         for name in node_names(f"{where}: NodeName", record.values["nodename"]):
             self.nodes[name] = Node(name, count, weight)
+
+    def take_set(self, record: Record) -> None:
+        """Take a set of nodes, which partitions may name."""
+        where, values = record.where, record.values
+        if "feature" in values:
+            raise GridError(
+                f"{where}: {record.names['feature']}: found {quoted(values['feature'])}, and "
+                "features of nodes are not read; accepted: Nodes"
+            )
+        self.sets[values["nodeset"]] = _nodes(f"{where}: Nodes", values.get("nodes", ""))
+
+    def _expanded(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """Return the names of nodes, each once, of what may be sets."""
+        if names is None:
+            return None
+        found: list[str] = []
+        for name in names:
+            of = self.sets.get(name, (name,))
+            found += self.nodes if of is None else of
+        return tuple(dict.fromkeys(found))
 
     def take_partition(self, record: Record) -> None:
         """Take a partition, or what those that follow have in common."""
@@ -258,13 +295,17 @@ class _Reading:
         values = {
             name: read(f"{record.where}: {record.names[key]}", record.values[key])
             for key, (name, read) in _PARTITION.items()
-            if key in record.values and record.values[key].lower() not in _NOTHING
+            if key in record.values
+            and (key == "nodes" or record.values[key].lower() not in _NOTHING)
         }
         name = record.values["partitionname"]
         if name.upper() == "DEFAULT":
             self.partition_defaults |= values
             return
-        self.partitions[name] = Partition(name, **self.partition_defaults | values)
+        values = self.partition_defaults | values
+        if "nodes" not in values:
+            self.without_nodes.append(name)
+        self.partitions[name] = Partition(name, **values)
         self.places[name] = record.where
 
     def take_reservation(self, record: Record) -> None:
@@ -274,13 +315,19 @@ class _Reading:
             if key not in values:
                 raise GridError(f"{record.where}: found no {key}; accepted: StartTime and EndTime")
         nodes = _nodes(f"{record.where}: Nodes", values.get("nodes", "ALL"))
+        if nodes == ():  # as of licences only
+            return
         name = values["reservationname"]
         self.reservations.append(Reservation(name, values["starttime"], values["endtime"], nodes))
 
     def conf(self, path: str) -> Conf:
         """Return what has been read as a whole."""
+        for name in self.without_nodes if self.nodes else ():
+            self.partitions[name] = self.partitions[name]._replace(nodes=())
         for name, each in self.partitions.items():
-            self._check_nodes(f"{self.places[name]}: Nodes", each.nodes)
+            nodes = self._expanded(each.nodes)
+            self._check_nodes(f"{self.places[name]}: Nodes", nodes)
+            self.partitions[name] = each._replace(nodes=nodes)
         for reservation in self.reservations:
             self._check_nodes(f"{path}: reservation {reservation.name}: Nodes", reservation.nodes)
         if self.linear and any(node.cpus > 1 for node in self.nodes.values()):
@@ -298,7 +345,12 @@ class _Reading:
             bool(self.partitions),
         )
 
-    def _check_nodes(self, where: str, names: tuple[str, ...]) -> None:
-        for name in names:
+    def _check_nodes(self, where: str, names: tuple[str, ...] | None) -> None:
+        if names and not self.nodes:
+            raise GridError(
+                f"{where}: found {quoted(names[0])}, and no nodes in the file; accepted: ALL, or "
+                "also lines of NodeName"
+            )
+        for name in names or ():
             if name not in self.nodes:
                 raise GridError(f"{where}: found {quoted(name)}; {meant(name, self.nodes)}")

@@ -20,9 +20,11 @@ from agents.slurm.nodes import Mask, Occupied, chosen, processors_of
 from agents.slurm.partitions import Filing, Machine
 from agents.slurm.priority import age_factor, partition_factor, priority, qos_factor, size_factor
 from agents.slurm.qos import InUse, Qos, read_qos
+from agents.slurm.records import with_included
 from agents.slurm.usage import Association, Usage, classic, fair_tree
 from grid.errors import GridError
 from grid.kernel.state import FREE
+from grid.named_files import alone
 from grid.settings import Checked, setting
 from grid.workloads.table import Table
 
@@ -40,16 +42,17 @@ class SlurmSettings(Checked):
         "",
         "A slurm.conf, which may have what scontrol show prints behind it; none: the defaults of "
         "Slurm, with one partition, and each processor a node.",
+        files=with_included,
     )
     slurm_partitions: dict[str, str] = setting(
         {},
         'Partition of slurm_conf for those that a log names otherwise, such as {"1" = "main"}.',
     )
-
     slurm_qos: str = setting(
         "",
         "What sacctmgr -P show qos prints: limits and priorities of each QOS; none: no job has "
         "one.",
+        files=alone,
     )
 
     @property

@@ -62,13 +62,13 @@ class Machine:
         self.weights: Counts = np.array([node.weight for node in nodes])
         self.largest_factor = max(each.job_factor for each in conf.partitions)
         self._places = {node.name: place for place, node in enumerate(nodes)}
-        self._masks: dict[tuple[str, ...], Mask] = {}
+        self._masks: dict[tuple[str, ...] | None, Mask] = {}
 
-    def mask(self, names: tuple[str, ...]) -> Mask:
-        """Return which nodes have these names; all of them if there are none."""
+    def mask(self, names: tuple[str, ...] | None) -> Mask:
+        """Return which nodes have these names; None: all."""
         if names not in self._masks:
-            mask = np.full(self.sizes.nodes, not names)
-            mask[[self._places[name] for name in names]] = True
+            mask = np.full(self.sizes.nodes, names is None)
+            mask[[self._places[name] for name in names or ()]] = True
             self._masks[names] = mask
         return self._masks[names]
 

@@ -25,9 +25,22 @@ OTHERS = ("downnodes", "nodeset", "frontendname", "switchname", "jobid", "qosnam
 DEEPEST = 8
 """Files within each other that ``Include`` may lead to."""
 
-_PAIR = re.compile(r"""([A-Za-z_][\w./:-]*+)\s*+[-+*/]?=\s*+("[^"]*+"|\S*+)\s*+""", re.ASCII)
+_KEY = r"[A-Za-z_][\w./:-]*+(?:\[\d+\])?"
+_PAIR = re.compile(rf"""({_KEY})\s*+[-+*/]?=\s*+("[^"]*+"|\S*+)\s*+""", re.ASCII)
+_FURTHER = re.compile(rf"""({_KEY})\s*+[-+*/]?=(?:\s++(?!{_KEY}=))?("[^"]*+"|\S*+)\s*+""", re.ASCII)
+"""A pair after the first of a line, whose value may be blank."""
+
+_PRINTED = re.compile(rf"({_KEY})=(.*?)\s*(?=\s{_KEY}=|$)\s*", re.ASCII)
+"""A pair of a record that ``scontrol show`` prints, whose value may have blanks."""
+
+_PARAMETER = re.compile(rf"({_KEY})\s+=(.*)", re.ASCII)
+"""A parameter that ``scontrol show config`` prints, likewise."""
+
+_WORDS = re.compile(r"\s(?:OS|Reason)=", re.ASCII)
+"""What a line has that ``scontrol -o`` prints of a node, or the one that it prints without."""
+
 _INCLUDE = re.compile(r"\s*+include\s++(\S++)\s*+", re.ASCII | re.IGNORECASE)
-_HEAD = re.compile(r"configuration data as of|slurmctld\(|no reservations in", re.IGNORECASE)
+_HEAD = re.compile(r"configuration data as of|slurmctld\(|no \w+ in|[^=]*:$", re.IGNORECASE)
 """Other lines that ``scontrol show`` prints."""
 
 
@@ -44,12 +57,15 @@ class Record(NamedTuple):
         By keys in small letters.
     names : dict of str to str
         The keys as they are spelt.
+    printed : bool
+        ``scontrol show config`` has printed it, as it does all parameters.
     """
 
     where: str
     kind: str
     values: dict[str, str]
     names: dict[str, str]
+    printed: bool = False
 
 
 def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]:
@@ -60,18 +76,24 @@ def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]
     GridError
         If a file cannot be read, or a line has no pairs of a key and a value.
     """
-    if depth > DEEPEST:
-        raise GridError(f"{path}: Include leads on and on; accepted: at most {DEEPEST} files deep")
+    _check_depth(path, depth)
     last: Record | None = None
-    for number, line in _lines(text_of(path, "a slurm.conf, or what scontrol show prints")):
+    in_config = False
+    for number, line in _lines(_text(path)):
         where = f"{path}:{number}"
         if _HEAD.match(line.lstrip()):
+            in_config |= line.lower().startswith("configuration data")
+            continue
+        if in_config and (parameter := _PARAMETER.fullmatch(line)):
+            key, value = parameter[1].lower(), parameter[2].strip()
+            yield Record(where, key, {key: value}, {key: parameter[1]}, True)
             continue
         if include := _INCLUDE.fullmatch(line):
             yield from records_of(Path(path).parent / include[1], depth + 1)
             continue
         values, names = _pairs(where, line)
         kind = next(iter(values))
+        in_config &= kind not in (*ENTITIES, *OTHERS)
         goes_on = line[:1].isspace() and last is not None and kind not in (*ENTITIES, *OTHERS)
         if goes_on and last is not None:
             last.values.update(values)
@@ -89,12 +111,38 @@ def records_of(path: str | os.PathLike[str], depth: int = 0) -> Iterator[Record]
         yield last
 
 
+def with_included(path: str, depth: int = 0) -> list[str]:
+    """Return a file and those that it includes.
+
+    Raises
+    ------
+    GridError
+        If one cannot be read.
+    """
+    _check_depth(path, depth)
+    found = [path]
+    for _, line in _lines(_text(path)):
+        if include := _INCLUDE.fullmatch(line):
+            found += with_included(os.fspath(Path(path).parent / include[1]), depth + 1)
+    return found
+
+
+def _check_depth(path: str | os.PathLike[str], depth: int) -> None:
+    if depth > DEEPEST:
+        raise GridError(f"{path}: Include leads on and on; accepted: at most {DEEPEST} files deep")
+
+
+def _text(path: str | os.PathLike[str]) -> str:
+    return text_of(path, "a slurm.conf, or what scontrol show prints")
+
+
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     r"""Yield lines with their numbers, comments cut off, and those together that ``\`` joins."""
     joined, first = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         first = first or number
-        bare = re.sub(r"(?<!\\)#.*", "", line).rstrip()
+        bare = line if _WORDS.search(line) else re.sub(r"(?<!\\)#.*", "", line)
+        bare = bare.rstrip()
         if bare.endswith("\\"):
             joined += bare[:-1] + " "
             continue
@@ -109,13 +157,12 @@ def _pairs(where: str, line: str) -> tuple[dict[str, str], dict[str, str]]:
     values: dict[str, str] = {}
     names: dict[str, str] = {}
     text = line.strip()
+    printed = line[:1].isspace() or _WORDS.search(line)
     at = 0
     while at < len(text):
-        pair = _PAIR.match(text, at)
+        form = _FURTHER if at else _PAIR
+        pair = (printed and _PRINTED.match(text, at)) or form.match(text, at)
         if pair is None:
-            # A remark of a dump, such as the reason of a node that is down, may have words.
-            if values and "reason" in values:
-                return values, names
             raise GridError(f"{where}: found {quoted(text[at:])}; accepted: Key=Value")
         values[pair[1].lower()] = pair[2].strip('"')
         names[pair[1].lower()] = pair[1]

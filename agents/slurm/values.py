@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import cycle, product
 
 from grid.errors import GridError
 from grid.foreign import quoted
@@ -16,7 +17,8 @@ _TIME = re.compile(
     r"(?:(?P<days>\d{1,9})-)?(?P<first>\d{1,9})(?::(?P<second>\d{1,9}))?(?::(?P<third>\d{1,9}))?",
     re.ASCII,
 )
-_PART = re.compile(r"([^\[\],\s]*)(?:\[([\d,-]*)\])?([^\[\],\s]*)", re.ASCII)
+_ITEM = re.compile(r"(?:[^\[\],\s]|\[[\d,-]*\])+", re.ASCII)
+_BRACKETS = re.compile(r"\[([\d,-]*)\]", re.ASCII)
 
 
 def seconds(where: str, text: str, minutes: bool = True) -> float:
@@ -83,6 +85,8 @@ def node_names(where: str, text: str) -> list[str]:
     --------
     >>> node_names("", "n[1-3,7],gpu0"), node_names("", "rack[08-10]x")
     (['n1', 'n2', 'n3', 'n7', 'gpu0'], ['rack08x', 'rack09x', 'rack10x'])
+    >>> node_names("", "r[0-1]n[1-2]")
+    ['r0n1', 'r0n2', 'r1n1', 'r1n2']
 
     Raises
     ------
@@ -92,18 +96,20 @@ def node_names(where: str, text: str) -> list[str]:
     found: list[str] = []
     at = 0
     while at < len(text):
-        part = _PART.match(text, at)
-        end = at if part is None else part.end()
-        if part is None or end == at or (end < len(text) and text[end] != ","):
+        item = _ITEM.match(text, at)
+        end = at if item is None else item.end()
+        if item is None or (end < len(text) and text[end] != ","):
             raise GridError(f"{where}: found {quoted(text)}; accepted: nodes such as n[1-4,7],gpu1")
         at = end + 1
-        if part[2] is None:
-            found.append(part[1] + part[3])
-            continue
-        for span in part[2].split(","):
-            found.extend(part[1] + number + part[3] for number in _numbers(where, text, span))
-            if len(found) > MOST_NODES:
-                raise GridError(f"{where}: found {quoted(text)}; accepted: at most {MOST_NODES:,}")
+        parts = [
+            [number for span in part.split(",") for number in _numbers(where, text, span)]
+            if within  # every second one: what brackets hold
+            else [part]
+            for within, part in zip(cycle((False, True)), _BRACKETS.split(item[0]), strict=False)
+        ]
+        if len(found) + math.prod(map(len, parts)) > MOST_NODES:
+            raise GridError(f"{where}: found {quoted(text)}; accepted: at most {MOST_NODES:,}")
+        found += map("".join, product(*parts))
     return found
 
 

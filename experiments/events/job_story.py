@@ -136,7 +136,7 @@ class Teller:
         elif "job" in event and identity(event) == self.job:
             self._hear_own(kind, event, time)
         elif kind == PLANNED and self.job in identities(event):
-            self._plans.hear(event, self.job)
+            self._plans.hear(event, self.job, len(self._around.waiting[self._where]))
             if "sizes" in event:
                 self._needs = event["sizes"][identities(event).index(self.job)]
             if self._gathering is not None:

@@ -44,11 +44,11 @@ class Plans:
         self._sizes: list[int] = []  # processors that it shall have by each, if that is told
         self._report: list[Line] = []
 
-    def hear(self, event: Event, job: Identity) -> None:
-        """Take a plan with the job in it."""
+    def hear(self, event: Event, job: Identity, waiting: int) -> None:
+        """Take a plan with the job in it, which may leave out some of those that wait there."""
         self._scheduler = event["sender"]
         at = identities(event).index(job)
-        self._places.append(Place(event["time"], at + 1, len(event["jobs"])))
+        self._places.append(Place(event["time"], at + 1, max(waiting, len(event["jobs"]))))
         if "sizes" in event:
             self._sizes.append(event["sizes"][at])
 

@@ -16,7 +16,8 @@ from experiments.scenario.scenario import Scenario
 from experiments.scenario.unread import NO_LINKS, NO_ORDER, SIZE_ALONE, idle, without_origin
 from experiments.show.numbers import counted, instant, percent
 from grid.logs.calendar import clock_at, read, written
-from grid.platform.energy import SERIES, read_series, series_files
+from grid.named_files import texts
+from grid.platform.energy import SERIES, read_series
 from grid.settings import declared
 from grid.workloads.table import NOTHING, Stated
 
@@ -151,9 +152,8 @@ def _of_slurm(scenario: Scenario) -> Iterator[str]:
 def _begins_anew(scenario: Scenario, start: str, all_left_at: float) -> Iterator[str]:
     """Yield which series of dates begin anew before the run ends, for they have ended."""
     given: Any = scenario.parameters
-    values = {name: getattr(given, name) for name in SERIES}
     for name in SERIES if start and all_left_at < math.inf else ():
-        for path in dict.fromkeys(series_files({name: values[name]})):
+        for path in dict.fromkeys(texts(getattr(given, name))):
             series = read_series(path, name, start)
             if series.dated and series.length - series.ahead < all_left_at:
                 since = clock_at(read(start), series.length - series.ahead)

@@ -8,12 +8,12 @@ from typing import Any
 
 from agents.registry import GLOBAL, LISTED, LOCAL, global_scheduler, is_name, local_scheduler
 from experiments.run.own_metrics import check_names
-from experiments.scenario.checked import INSTEAD, ScenarioError, checked
+from experiments.scenario.checked import INSTEAD, ScenarioError, checked, kinds_for
 from experiments.scenario.fields import LISTS, OUTPUTS, SITES, strings
 from grid.errors import GridError
 from grid.foreign import plain, quoted
+from grid.named_files import located
 from grid.names import meant
-from grid.platform.energy import located
 from grid.platform.multicluster import Platform
 from grid.strict import text_of, toml_of
 
@@ -105,7 +105,9 @@ def read_toml(
     return {
         "platform": _platform(table, path, other),
         "parameters": checked(
-            located(table.get("parameters", {}), path.parent), str(path), policies
+            located(table.get("parameters", {}), kinds_for((), policies), path.parent),
+            str(path),
+            policies,
         ),
         "global_scheduler": text["global"],
         "local_scheduler": text["local"],

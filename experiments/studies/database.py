@@ -46,7 +46,7 @@ class Task(NamedTuple):
     key: str
 
 
-FILES = ("inputs", "own code")
+FILES = ("inputs", "files", "own code")
 """Parameters of a study that are SHA-256 of files, by their names."""
 
 

@@ -19,14 +19,15 @@ from agents.muscle.scheduler import MuscleScheduler
 from agents.registry import global_scheduler, kinds_of, local_scheduler
 from experiments.cli.options import seconds
 from experiments.scenario.assignments import shown
+from experiments.scenario.checked import kinds_for
 from experiments.scenario.parameters import ALIASES, Several, Whole, names_of_one
 from experiments.scenario.recorded import chosen
 from experiments.scenario.unread import of_jobs
 from grid.accepted import accepted
 from grid.errors import GridError
 from grid.foreign import quoted
+from grid.named_files import located
 from grid.names import meant
-from grid.platform.energy import located
 from grid.strict import toml_of
 
 if TYPE_CHECKING:
@@ -222,14 +223,18 @@ class Definition(_Part):
 
     def located(self, path: str | os.PathLike[str]) -> Definition:
         """Return it with files that parameters name as found from the folder of `path`, its own."""
-        folder, policies = Path(path).parent, self.policies
+        policies = self.policies
+
+        def found(values: Mapping[str, Any]) -> dict[str, Any]:
+            return located(values, kinds_for(()), Path(path).parent)
+
         if not isinstance(policies, Grid):
-            policies = tuple(p.model_copy(update={"set": located(p.set, folder)}) for p in policies)
+            policies = tuple(p.model_copy(update={"set": found(p.set)}) for p in policies)
         varied = {
-            name: tuple(located({name: each}, folder)[name] for each in values)
+            name: tuple(found({name: each})[name] for each in values)
             for name, values in self.vary.items()
         }
-        own = {"set": located(self.set, folder), "vary": varied, "policies": policies}
+        own = {"set": found(self.set), "vary": varied, "policies": policies}
         return self.model_copy(update=own)
 
     def _check(self, where: str) -> None:

@@ -37,7 +37,7 @@ from experiments.studies.undefined import noted, notes_of
 from experiments.studies.workloads import StudyWorkload, named_workloads, naming_table
 from experiments.sweeps.executors import Workers, dask_workers, local_workers, refuse_to_nest
 from experiments.sweeps.forecast import Forecast
-from experiments.sweeps.inputs import own_code, unfit
+from experiments.sweeps.inputs import named_files, own_code, unfit
 from experiments.sweeps.progress import SweepProgress
 from experiments.sweeps.replications import PROBE
 from experiments.sweeps.run_store import code_digest
@@ -365,26 +365,25 @@ class Study:
         """Return what opens the workers that are asked for."""
         if dask is None:
             return local_workers(min(number or cores(), len(runs)), partial(try_out, runs[0].probe))
-        return dask_workers(dask, partial(unfit, code_digest(), self._digests))
+        files = self._digests | named_files(self._scenarios.values())
+        return dask_workers(dask, partial(unfit, code_digest(), files))
 
     @cached_property
     def _digests(self) -> dict[str, str]:
         """SHA-256 of all logs, by path."""
-        return {
-            path: each for workload in self.workloads for path, each in workload.digests.items()
-        }
+        return {path: each for of in self.workloads for path, each in of.digests.items()}
 
     def _database(self, path: Path, stack: ExitStack) -> StudyDatabase:
         """Open the file of tasks and results; this study's alone."""
         told = self.definition.to_dict()
         scenario = json.dumps(self.base.to_dict(), sort_keys=True)
-        replications = self.definition.replications
         parameters = {
             "version": version(),
             "code digest": code_digest(),
             **{name: told[name] for name in DECIDING},
-            "window": replications.window,
+            "window": self.definition.replications.window,
             "inputs": {Path(path).name: each for path, each in self._digests.items()},
+            "files": named_files(self._scenarios.values()),
             "own code": own_code(self._scenarios.values()),
             "scenario digest": hashlib.sha256(scenario.encode()).hexdigest(),
         }

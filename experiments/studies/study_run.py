@@ -13,10 +13,9 @@ from agents.model import GridModel
 from experiments.scenario.jobs import paths_of
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.executors import unseen_steps
-from experiments.sweeps.inputs import digest, read_once
+from experiments.sweeps.inputs import named_files, read_once
 from experiments.sweeps.observations import observe_run
 from experiments.sweeps.sweep import Observation, Runnable
-from grid.platform.energy import series_files
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,8 @@ class StudyRun:
     def to_dict(self) -> dict[str, Any]:
         """Return what tells it from others: logs by what is in them, wherever they lie."""
         told = self.scenario.to_dict()
-        for path in series_files(told["parameters"]):
-            told.setdefault("series", {})[path] = digest(path)
+        if files := named_files([self.scenario]):
+            told["files"] = files
         source = self.scenario.workload
         if source is not None:
             told["workload"] = [self.digests[path] for path in paths_of(source)]

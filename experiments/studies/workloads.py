@@ -26,12 +26,11 @@ from experiments.scenario.scenario import Scenario
 from experiments.show.numbers import countdown
 from experiments.studies.definition import SYNTHETIC, Definition, Replications
 from experiments.studies.study_run import StudyRun
-from experiments.sweeps.inputs import digest, read_once
+from experiments.sweeps.inputs import digest, named_files, read_once
 from grid.errors import GridError
 from grid.foreign import quoted
 from grid.logs.calendar import clock_at
 from grid.logs.files import LARGEST_WHOLE
-from grid.platform.energy import SERIES, series_files
 from grid.platform.multicluster import Platform
 from grid.workloads.source import Cleaning
 from grid.workloads.table import Table
@@ -136,7 +135,7 @@ class StudyWorkload:
         last = self.stretches[self.most(how) - 1]
         if given.mode == "per-cluster":  # that refuses large jobs
             self._part(scenario, self.stretches[0][0], last[1]).model()
-        if series_files({name: getattr(given, name) for name in SERIES}):  # that may end before
+        if named_files([scenario]):  # series among them may end before
             self._part(scenario, *last).model()
 
     def short(self, scenario: Scenario, jobs: int) -> StudyRun:

@@ -12,6 +12,7 @@ from experiments.scenario.parameters import Parameters
 from experiments.scenario.scenario import Scenario
 from experiments.sweeps.run_store import code_digest
 from grid.errors import GridError
+from grid.named_files import files_of
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 
@@ -56,15 +57,33 @@ def own_code(scenarios: Iterable[Scenario]) -> dict[str, str]:
     return {name: digest(file) for name, file in sorted(own_files(modules).items())}
 
 
-def digest_of_files(scenario: Scenario) -> str:
-    """Return what tells runs from those of other logs, or of other code of the user's: a digest.
+def named_files(scenarios: Iterable[Scenario]) -> dict[str, str]:
+    """Return the SHA-256 of the files that parameters of scenarios name, or lead to, by path.
 
     Raises
     ------
     GridError
         If a file cannot be read.
     """
-    told = {path: digest(path) for path in scenario.logs} | own_code([scenario])
+    paths: dict[str, None] = {}
+    for each in scenarios:
+        kinds = each.parameters.kinds  # type: ignore[union-attr]
+        paths |= dict.fromkeys(files_of(each.to_dict()["parameters"], kinds))
+    return {path: digest(path) for path in paths}
+
+
+def digest_of_files(scenario: Scenario) -> str:
+    """Return what tells runs from those of other files: a digest.
+
+    Of its logs, of files that its parameters name, and of the user's own code.
+
+    Raises
+    ------
+    GridError
+        If a file cannot be read.
+    """
+    logs = {path: digest(path) for path in scenario.logs}
+    told = logs | named_files([scenario]) | own_code([scenario])
     return hashlib.sha256(repr(sorted(told.items())).encode()).hexdigest() if told else ""
 
 

@@ -9,7 +9,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from grid.errors import GridError
 from grid.foreign import plain, quoted
 from grid.logs.calendar import SITES_CLOCK, parsed, read, seconds_until
 from grid.logs.files import number
+from grid.named_files import alone
 from grid.names import meant
 from grid.settings import Checked, setting
 from grid.strict import text_of
@@ -66,6 +66,7 @@ class EnergySettings(Checked):
         unit="1/kWh",
         least=-MOST,
         most=MOST,
+        files=alone,
     )
     carbon: float | str | dict[str, float | str] = setting(
         {},
@@ -73,6 +74,7 @@ class EnergySettings(Checked):
         unit="g/kWh",
         least=0,
         most=MOST,
+        files=alone,
     )
 
 
@@ -330,31 +332,3 @@ def _check_step(times: Sequence[float], time: float, place: str, date: str) -> N
             f"{place}: time is {time:.15g}; accepted: {wanted:.15g}, for times are at even steps "
             f"from 0 on{gap}"
         )
-
-
-def series_files(values: Mapping[str, Any]) -> list[str]:
-    """Return the files of series that parameters name."""
-    given = [values.get(name) for name in SERIES]
-    each = [of for one in given for of in (one.values() if isinstance(one, Mapping) else [one])]
-    return [of for of in each if isinstance(of, str)]
-
-
-def located(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return parameters in which files of series are relative to where the command runs.
-
-    Parameters
-    ----------
-    values : mapping
-        Parameters by name.
-    folder : Path
-        To which files that they name are relative.
-    """
-
-    def path_of(given: Any) -> Any:
-        if isinstance(given, str) and given:
-            return os.fspath(folder / given)
-        if isinstance(given, Mapping):
-            return {name: path_of(each) for name, each in given.items()}
-        return given
-
-    return {name: path_of(given) if name in SERIES else given for name, given in values.items()}

@@ -93,7 +93,7 @@ PRIORITIES = """
 PriorityType=priority/multifactor
 PriorityWeightPartition=1000
 PriorityWeightJobSize=10
-PartitionName=low Default=YES
+PartitionName=low Default=YES Nodes=ALL
 PartitionName=high PriorityJobFactor=5
 PartitionName=top PriorityTier=2
 """
@@ -254,6 +254,13 @@ def test_jobs_too_large_for_their_partition_hold_nobody_back(tmp_path, age):
     assert model.now < 1000
 
 
+def test_jobs_of_a_partition_without_nodes_never_start(tmp_path):
+    conf = written(tmp_path, NODES + 'PartitionName=none Nodes=""\n')
+    jobs = jobs_of((0, 1, 60, 60, 1), (5, 8, 60, 60, 0))
+    model = ran(**given(jobs, conf, Platform.star([8]), partitions=("both", "none")))
+    assert done(model)["start"].tolist() == [5]
+
+
 def test_refusals_of_partitions_and_nodes(tmp_path):
     conf, eight = written(tmp_path, NODES), Platform.star([8])
     jobs = jobs_of((0, 1, 60, 60, 0))
@@ -341,6 +348,7 @@ def test_goes_on_from_a_pickle(tmp_path):
         model.step()
     buffer = io.BytesIO()
     Pickler(buffer).dump(model)
+    written(tmp_path, "")  # it goes on under what it has read
     again = pickle.loads(buffer.getvalue())
     reconnect(again, again.scheduler, again.clusters)
     again.run()

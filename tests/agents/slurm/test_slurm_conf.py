@@ -95,6 +95,72 @@ def test_dump_of_parameters(tmp_path):
     assert conf_of(tmp_path, text) == Conf(priority=Priority(calc_period=600))
 
 
+def test_whole_dump_of_parameters(tmp_path):
+    """Values have units and blanks, keys have numbers, and there are headings."""
+    text = (
+        "Configuration data as of 2024-01-01T00:00:00\n"
+        "EpilogMsgTime           = 2000 usec\n"
+        "InteractiveStepOptions  = --pty $SHELL\n"
+        "PriorityFlags           = \n"
+        "PriorityType            = priority/multifactor\n"
+        "PriorityWeightAge       = 7\n"
+        "SlurmctldHost[0]        = head(10.0.0.1)\n"
+        "TaskPluginParam         = (null type)\n"
+        "\nCgroup Support Configuration:\n"
+        "AllowedRAMSpace         = 100.0%\n"
+        "\nSlurmctld(primary) at head is UP\n"
+    )
+    assert conf_of(tmp_path, text + DUMP).priority == Priority(age=7)
+    assert conf_of(tmp_path, text + DUMP).note == ""
+
+
+@pytest.mark.parametrize("between", ["\n   ", " "])
+def test_dump_of_nodes_that_have_registered(tmp_path, between):
+    lines = [
+        "NodeName=n1 Arch=x86_64 CPUTot=4",
+        "OS=Linux 6.1.0 #1 SMP Debian",
+        "Weight=3 Owner=N/A",
+    ]
+    assert conf_of(tmp_path, between.join(lines)).nodes == (Node("n1", 4, 3),)
+
+
+def test_reservations_without_nodes_close_none(tmp_path):
+    text = (
+        "ReservationName=fluid StartTime=2024-03-01T08:00:00 EndTime=2024-03-01T12:00:00\n"
+        "   Nodes=(null) NodeCnt=0 CoreCnt=0 Licenses=fluid:2\n"
+    )
+    assert conf_of(tmp_path, text).reservations == ()
+
+
+def test_partitions_without_nodes(tmp_path):
+    """Blank in a file, printed, or not said; that of a file without nodes has each processor."""
+    text = 'PartitionName=a Nodes="" MaxNodes=1\nPartitionName=b Nodes= MaxNodes=1\n'
+    text += "PartitionName=c MaxNodes=1\n   Nodes=(null)\nPartitionName=d MaxNodes=1\n"
+    conf = conf_of(tmp_path, "NodeName=n1 CPUs=1\n" + text)
+    assert conf.partitions == tuple(Partition(name, (), max_nodes=1) for name in "abcd")
+    assert "partition a has no nodes: its jobs never start; partition b has" in conf.note
+    assert conf_of(tmp_path, "PartitionName=d\n").partitions == (Partition("d"),)
+
+
+def test_defaults_of_nodes_combine_with_their_own(tmp_path):
+    text = "NodeName=DEFAULT CoresPerSocket=8 ThreadsPerCore=2\nNodeName=a Sockets=2\n"
+    text += "NodeName=b CPUs=5\nNodeName=DEFAULT CPUs=3\nNodeName=c\nNodeName=d Sockets=1\n"
+    assert [node.cpus for node in conf_of(tmp_path, text).nodes] == [32, 5, 3, 16]
+
+
+def test_options_in_any_case(tmp_path):
+    conf = conf_of(tmp_path, "SchedulerParameters=BF_Interval=90,DEFER,Max_RPC_cnt=5\n")
+    assert conf.scheduling == Scheduling(bf_interval=90, defer=True)
+    assert conf.ignored == ("Max_RPC_cnt",)
+
+
+def test_sets_of_nodes(tmp_path):
+    text = "NodeName=r[0-1]n[0-1] CPUs=1\nNodeSet=left Nodes=r0n[0-1]\nNodeSet=all Nodes=ALL\n"
+    text += "PartitionName=a Nodes=left,r1n1\nPartitionName=b Nodes=r1n0,all\n"
+    a, b = conf_of(tmp_path, text).partitions
+    assert (a.nodes, b.nodes) == (("r0n0", "r0n1", "r1n1"), ("r1n0", "r0n0", "r0n1", "r1n1"))
+
+
 def test_what_processors_are_given_by(tmp_path):
     text = "SelectType=select/cons_tres\nSelectTypeParameters="
     assert conf_of(tmp_path, text + "CR_Core\n") == Conf()
@@ -135,7 +201,10 @@ def test_nothing_is_the_defaults(tmp_path):
             "SelectTypeParameters: found 'CR_Socket'; accepted: CR_",
         ),
         ("just words", "2: found 'just words'; accepted: Key=Value"),
-        ("PartitionName=p Nodes=m1", "2: Nodes: found 'm1'"),
+        ("PartitionName=p Nodes=m1", "2: Nodes: found 'm1', and no nodes in the file; accepted: A"),
+        ("NodeName=n CPUs=1\nPartitionName=p Nodes=m1", "3: Nodes: found 'm1'; "),
+        ("NodeSet=s Feature=gpu", "2: Feature: found 'gpu', and features of nodes are not read; a"),
+        ("PartitionName=p State=UPP", "2: State: found 'UPP'; accepted: UP, DOWN, DRAIN, INACT"),
         ("NodeName=n[3-1]", "NodeName: found 'n[3-1]'; accepted: nodes such as"),
         ("ReservationName=r Nodes=ALL", "2: found no starttime; accepted: StartTime and EndTime"),
         ("SelectType=select/linear\nNodeName=m CPUs=2", "found 'select/linear' with nodes"),
@@ -156,5 +225,15 @@ def test_times():
 
 def test_lists_of_nodes():
     assert node_names("", "a[01-03,9]b,c") == ["a01b", "a02b", "a03b", "a9b", "c"]
+    assert node_names("", "a[1-2]b[03-04,7]") == [
+        "a1b03",
+        "a1b04",
+        "a1b7",
+        "a2b03",
+        "a2b04",
+        "a2b7",
+    ]
+    with pytest.raises(GridError, match="at most"):
+        node_names("", "a[1-2000]b[1-2000]")
     with pytest.raises(GridError, match="at most"):
         node_names("", "a[1-900000],b[1-900000]")

@@ -239,6 +239,13 @@ def test_many_plans_are_summed_up():
     assert other == f"TITAN C1 plans it {ordinal(plans[-1][1])} of 29 waiting"
 
 
+def test_plans_of_some_of_those_that_wait_tell_of_all():
+    """Slurm's plans have only the jobs that start."""
+    model = model_of("ect", "slurm", jobs=table(*3 * [(0, 4, 100)]), platform=PLATFORM.star([4]))
+    (story,) = [line for line in told(model, 1, {"C1": 4}) if "plans" in line[1]]
+    assert story == (0, "SLURM C1 plans it 1st of 3 waiting")
+
+
 def test_who_was_asked_and_who_answered():
     jobs = table((0, 4, 20.0, 20.0, 0), (10, 4, 9.0, 25.0, 0))
     story = told(model_of("a4", "fcfs", jobs, tree(), latency=0.5), 1, {"C1": 8, "C2": 6, "C3": 4})

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grid.errors import GridError
-from grid.platform.energy import EnergySettings, Series, located, powers, read_series, series_files
+from grid.named_files import files_of, located
+from grid.platform.energy import EnergySettings, Series, powers, read_series
 
 
 @given(
@@ -167,11 +168,11 @@ def test_nothing_emits_less_than_nothing(tmp_path):
 
 def test_files_are_found_from_the_folder_of_who_names_them(tmp_path):
     values = {"carbon": {"A": "a.csv", "B": 3}, "price": "p.csv", "jobs": 5, "sizes": "normal"}
-    found = located(values, tmp_path)
+    found = located(values, [EnergySettings], tmp_path)
     assert found == {
         "carbon": {"A": str(tmp_path / "a.csv"), "B": 3},
         "price": str(tmp_path / "p.csv"),
         "jobs": 5,
         "sizes": "normal",
     }
-    assert series_files(found) == [str(tmp_path / "p.csv"), str(tmp_path / "a.csv")]
+    assert files_of(found, [EnergySettings]) == [str(tmp_path / "p.csv"), str(tmp_path / "a.csv")]
