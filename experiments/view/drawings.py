@@ -94,21 +94,26 @@ def schedule(model: GridModel) -> Figure | None:
 
 
 def course(model: GridModel) -> Figure | None:
-    """Return the processors in use and the jobs that wait, over time."""
+    """Return the processors in use and the jobs that wait, as of the end of each step."""
     known = model.datacollector.model_vars
-    if not {"now", "busy", "waiting", "queued"} <= known.keys() or len(known["now"]) < 2:
+    if not {"now", "busy", "waiting", "queued"} <= known.keys() or not known["now"]:
         return None
     scale = time_scale(model.now)
-    times = np.array(known["now"]) / scale.size
+    times = np.array([0.0, *known["now"], model.now]) / scale.size
     total = model.world.platform.sizes.sum()
+
+    def plot(axes: Axes, values: list[float], color: str, label: str) -> None:
+        """Draw what holds from the end of each step to that of the next in which more happens."""
+        axes.step(times, [0, *values, values[-1]], where="post", color=color, label=label)
+
     with styled():
         figure = Picture(SIZE, layout="constrained")
         used, waiting = figure.subplots(2, 1, sharex=True)
-        used.step(times, [100 * sum(each) / total for each in known["busy"]], color=LINES[0])
+        plot(used, [100 * sum(each) / total for each in known["busy"]], LINES[0], "")
         used.set(ylabel="processors in use, %", ylim=(0, 101))
-        waiting.step(times, known["queued"], color=LINES[1], label=f"for {model.scheduler.name}")
-        waiting.step(times, [sum(each) for each in known["waiting"]], color=LINES[2],
-                     label="at clusters")  # fmt: skip
+        used.set_title("As of the end of each step")
+        plot(waiting, known["queued"], LINES[1], f"for {model.scheduler.name}")
+        plot(waiting, [sum(each) for each in known["waiting"]], LINES[2], "at clusters")
         waiting.set(ylabel="waiting jobs", xlabel=f"time, {scale.unit}")
         waiting.set_ylim(bottom=0)
         waiting.legend(frameon=False)

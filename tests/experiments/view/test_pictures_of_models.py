@@ -100,6 +100,27 @@ def test_the_schedule_ends_now_and_holds_what_is_held():
     assert heights[until_now].sum() == pytest.approx(sum(model.busy))
 
 
+def test_what_is_in_use_is_drawn_from_each_step_on():
+    model = after(40, interval=20.0)
+    used, waiting = drawings.course(model).axes
+    known, scale = model.datacollector.model_vars, drawings.time_scale(model.now).size
+
+    def at(line, time):
+        """Return what a reader sees at a time: what was drawn last, as steps are forwards."""
+        assert line.get_drawstyle() == "steps-post"
+        times, values = line.get_data()
+        return values[np.searchsorted(times, time / scale, side="right") - 1]
+
+    assert at(used.lines[0], 0.0) == 0
+    total = model.world.platform.sizes.sum()
+    ends = [*known["now"][1:], model.now]
+    rows = zip(known["now"], ends, known["busy"], known["queued"], strict=True)
+    for begin, end, busy, queued in rows:
+        assert at(used.lines[0], (begin + end) / 2) == pytest.approx(100 * sum(busy) / total)
+        assert at(waiting.lines[0], (begin + end) / 2) == queued
+    assert used.lines[0].get_xdata()[-1] * scale == pytest.approx(model.now)
+
+
 @pytest.mark.thorough
 def test_a_run_of_many_clusters_can_be_drawn():
     many = QUICKSTART.changed(platform=Platform.star([4] * 60), max_size=4)
