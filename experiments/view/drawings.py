@@ -19,6 +19,7 @@ from experiments.show.run_plots import COLORS, IDLE, LINES, draw
 from experiments.view.network import NAMED, SIZE, network
 from grid.kernel.state import RUNNING
 from grid.platform.topology import CENTRE, uplinks
+from grid.world.finished import Records
 from grid.world.records import Parts
 from grid.world.records import parts as parts_of
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LATEST = 300
-"""Jobs that left last which a schedule shows, beside those that run."""
+"""Jobs that left last which a schedule shows beside those that run; more if all those left now."""
 
 
 def links(model: GridModel) -> Figure | None:
@@ -59,10 +60,9 @@ def links(model: GridModel) -> Figure | None:
 
 
 def schedule(model: GridModel) -> Figure | None:
-    """Return the schedule so far: of the jobs that left last and of those that run, until now."""
+    """Return the schedule until now, since when those that left last are all that did."""
     world, jobs = model.world, model.world.jobs
-    gone = world.log.latest(LATEST)
-    gone = gone[~np.isnan(gone["start"])]
+    gone, begin = _left_last(model)
     live = np.flatnonzero(jobs["status"] >= RUNNING)
     if not len(gone) + len(live):
         return None
@@ -90,7 +90,26 @@ def schedule(model: GridModel) -> Figure | None:
     }
     nothing = pd.DataFrame(), pd.DataFrame()
     ran = Ran("until now", summary, world.platform, table, parts, *nothing)
-    return draw([ran], "gantt")
+    figure = draw([ran], "gantt")
+    axes, size = figure.axes[0], time_scale(world.now).size
+    left, right = max(axes.get_xlim()[0], begin / size), world.now / size
+    if left < right:
+        axes.set_xlim(left, right)
+    return figure
+
+
+def _left_last(model: GridModel) -> tuple[Records, float]:
+    """Return the jobs that left last and had started, and a time by which all others had left."""
+    log, count = model.world.log, LATEST
+    while True:
+        gone = log.latest(count)
+        started = gone[~np.isnan(gone["start"])]
+        if len(gone) == log.count:
+            return started, 0.0
+        begin = float(started["finish"].min(initial=model.now))
+        if begin < model.now or len(gone) < count:
+            return started, begin
+        count *= 2  # they all left now
 
 
 def course(model: GridModel) -> Figure | None:

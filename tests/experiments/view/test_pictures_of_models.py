@@ -100,6 +100,23 @@ def test_the_schedule_ends_now_and_holds_what_is_held():
     assert heights[until_now].sum() == pytest.approx(sum(model.busy))
 
 
+@pytest.mark.parametrize("latest", [30, 1])
+def test_a_schedule_begins_where_it_shows_all_that_was_in_use(monkeypatch, latest):
+    monkeypatch.setattr(drawings, "LATEST", latest)
+    model = after(40, interval=20.0)
+    axes = drawings.schedule(model).axes[0]
+    begin, end = np.array(axes.get_xlim()) * drawings.time_scale(model.now).size
+    assert 0 < begin < end
+    assert end == pytest.approx(model.now)
+    gone = model.world.log.records()
+    left, _ = drawings._left_last(model)
+    others = gone[~np.isin(gone["number"], left["number"])]
+    assert len(others)
+    assert np.nanmax(others["finish"]) <= begin * (1 + 1e-12)
+    monkeypatch.setattr(drawings, "LATEST", 1000)
+    assert drawings._left_last(model)[1] == 0
+
+
 def test_what_is_in_use_is_drawn_from_each_step_on():
     model = after(40, interval=20.0)
     used, waiting = drawings.course(model).axes
