@@ -46,6 +46,11 @@ class ScenarioModel(GridModel):
             self.refused = str(error)
             self._begin(0, {})
 
+    def step(self) -> None:
+        """Let `interval` seconds pass, gaps too: what travels over them is to be seen."""
+        self.stride = self.interval
+        super().step()
+
     def _begin(self, seed: int, changes: dict[str, Any]) -> None:
         def made(*given: Any, **options: Any) -> GridModel:
             GridModel.__init__(self, *given, **options)

@@ -144,6 +144,14 @@ def test_a_run_of_many_clusters_can_be_drawn():
     assert "network" in drawn(after(30, many))
 
 
+def test_a_step_takes_what_its_slider_says_even_if_nothing_happens():
+    model = after(0)
+    for interval in (0.2, 0.5):
+        model.interval, begin = interval, model.now
+        model.step()
+        assert model.now == pytest.approx(begin + interval)
+
+
 # Controls -----------------------------------------------------------------------------------------
 
 
