@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.cli.options import PLACE, Number, chosen_scenario, scenario_options
+from experiments.cli.options import PLACE, Number, chosen_scenario, given_beside, scenario_options
 from experiments.cli.process import users_code
 
 if TYPE_CHECKING:
@@ -114,8 +114,11 @@ def view(scenario: str, seed: int, port: int, browser: bool, **options: Any) -> 
 
     check_installed()
     what: tuple[Scenario, int] | str = scenario
+    own = has_page(scenario)
+    if own:
+        _check_own(scenario)
     with users_code():
-        if not has_page(scenario):
+        if not own:
             with telling("loading"):
                 chosen = chosen_scenario(scenario, **options)
             _compile(chosen, seed)
@@ -123,6 +126,16 @@ def view(scenario: str, seed: int, port: int, browser: bool, **options: Any) -> 
         at = listen(port)
         click.echo(f"{scenario}: http://{HOST}:{at.getsockname()[1]} (Ctrl-C ends)")
         serve(what, at, browser)
+
+
+def _check_own(page: str) -> None:
+    """Raise `GridError` if a page of one's own is given what a scenario is to be run with."""
+    from grid.errors import GridError
+
+    for name in given_beside(("scenario", "port", "browser", "traceback")):
+        raise GridError(
+            f"{name}: found with {page}, a page that makes its own model; accepted: with a scenario"
+        )
 
 
 def _compile(scenario: Scenario, seed: int) -> None:

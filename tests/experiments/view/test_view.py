@@ -114,7 +114,7 @@ page = SolaraViz(
         page.wait_for_selector("text=/[1-9]\\d* of 20 jobs done/")
 
 
-def test_what_cannot_be_shown_is_refused_in_one_line(monkeypatch):
+def test_what_cannot_be_shown_is_refused_in_one_line(monkeypatch, tmp_path):
     def refused(*words):
         result = CliRunner().invoke(main, ["view", *words])
         assert result.exit_code == 2
@@ -124,6 +124,11 @@ def test_what_cannot_be_shown_is_refused_in_one_line(monkeypatch):
 
     monkeypatch.setattr(module, "serve", None)  # it does not come to that
     assert "scenario 'quickstar': unknown" in refused("quickstar")
+    (tmp_path / "mine.py").write_text("page = SolaraViz(Model())\n")
+    for words in (["--set", "load=0.5"], ["--seed", "0"], ["--global", "dll"], ["--local", "fcfs"],
+                  ["--workload", "log"], ["--platform", "grid.toml"]):  # fmt: skip
+        line = refused(str(tmp_path / "mine.py"), *words, "--port", "0")
+        assert line.startswith(f"metasched: {words[0]}: found with ")
     with module.listen(0) as taken:
         port = str(taken.getsockname()[1])
         assert f"--port {port}: " in refused("quickstart", "--port", port)
