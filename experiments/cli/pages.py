@@ -110,22 +110,23 @@ def view(scenario: str, seed: int, port: int, browser: bool, **options: Any) -> 
     extra `view` (pip install "metasched[view]"), and no network. Ctrl-C ends it.
     """
     from experiments.sweeps.progress import telling
-    from experiments.view.page import HOST, check_installed, has_page, listen, serve
+    from experiments.view.page import HOST, app_of, check_installed, has_page, listen, serve
 
     check_installed()
     what: tuple[Scenario, int] | str = scenario
     own = has_page(scenario)
     if own:
         _check_own(scenario)
-    with users_code():
+    with users_code(), listen(port) as at:
         if not own:
             with telling("loading"):
                 chosen = chosen_scenario(scenario, **options)
             _compile(chosen, seed)
             what = chosen, seed
-        at = listen(port)
+        with telling("loading"):
+            app = app_of(what)
         click.echo(f"{scenario}: http://{HOST}:{at.getsockname()[1]} (Ctrl-C ends)")
-        serve(what, at, browser)
+        serve(app, at, browser)
 
 
 def _check_own(page: str) -> None:

@@ -114,6 +114,19 @@ page = SolaraViz(
         page.wait_for_selector("text=/[1-9]\\d* of 20 jobs done/")
 
 
+def test_an_exception_in_ones_own_page_is_shown_by_its_own_lines(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def model():\n    return 1 / 0\n\n\npage = model()\n")
+    command = [sys.executable, "-c", CODE, "view", str(file), "--no-browser", "--port", "0"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    lines = [line for line in ended.stderr.splitlines() if not line.startswith("loading")]
+    assert lines[0] == f"metasched: raised in {file}, line 2"
+    frames = [line for line in lines if line.lstrip().startswith("File ")]
+    assert [str(file) in line for line in frames] == [True, True]
+    assert "ZeroDivisionError: division by zero" in lines
+
+
 def test_what_cannot_be_shown_is_refused_in_one_line(monkeypatch, tmp_path):
     def refused(*words):
         result = CliRunner().invoke(main, ["view", *words])
