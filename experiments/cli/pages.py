@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from experiments.cli.options import PLACE, Number, chosen_scenario, given_beside, scenario_options
-from experiments.cli.process import users_code
+from experiments.cli.process import end_interrupted, users_code
 
 if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
@@ -126,7 +126,7 @@ def view(scenario: str, seed: int, port: int, browser: bool, **options: Any) -> 
         with telling("loading"):
             app = app_of(what)
         click.echo(f"{scenario}: http://{HOST}:{at.getsockname()[1]} (Ctrl-C ends)")
-        serve(app, at, browser)
+        serve(app, at, browser, end_interrupted)
 
 
 def _check_own(page: str) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import signal
 import socket
 import threading
 import warnings
 import webbrowser
 from collections.abc import Callable
 from html import escape
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from agents.model import GridModel
@@ -193,8 +195,8 @@ def app_of(what: tuple[Scenario, int] | str) -> Any:
     return app
 
 
-def serve(app: Any, at: socket.socket, browser: bool) -> None:
-    """Show a page to browsers until Ctrl-C.
+def serve(app: Any, at: socket.socket, browser: bool, interrupt: Callable[[], object]) -> None:
+    """Show a page to browsers.
 
     Parameters
     ----------
@@ -204,10 +206,20 @@ def serve(app: Any, at: socket.socket, browser: bool) -> None:
         Where to listen (`listen`).
     browser : bool
         Open a browser.
+    interrupt : callable
+        Ends the process, after Ctrl-C: pages that play are threads, for which it would wait.
     """
     import uvicorn
 
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    leave = server.handle_exit
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGINT:
+            interrupt()
+        leave(number, frame)
+
+    server.handle_exit = end
     if browser:
         url = f"http://{HOST}:{at.getsockname()[1]}"
         threading.Timer(1.0, webbrowser.open, [url]).start()

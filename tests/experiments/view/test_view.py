@@ -45,7 +45,7 @@ def shown():
     for process in processes:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(20)
+            assert process.wait(20) == 130
         finally:
             process.kill()
             process.stdout.close()
@@ -80,6 +80,8 @@ def test_a_run_is_played_stepped_and_changed_in_the_browser(shown):
         assert len(page.asked) > 10
         assert abroad == []
         assert page.missing == []
+        page.get_by_role("button", name="▶").click()  # Ctrl-C ends one that plays, too
+        page.wait_for_selector("text=/[1-9]\\d* of 5,000 jobs done/")
 
 
 def test_a_page_of_ones_own_is_shown_too(shown, tmp_path):
