@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from rich.text import Text
 
@@ -125,6 +127,13 @@ def test_a_pause_changes_neither_rate_nor_time(monkeypatch):
     assert wall[0] > end
     assert after.rate == pytest.approx(before.rate, rel=0.1)
     assert after.elapsed == pytest.approx(before.elapsed, abs=0.1)
+
+
+def test_it_is_told_on_which_side_there_are_more_lines_of_help(watched):
+    _, press = watched
+    assert re.search(r"\.\.\. \d+ lines below: arrows scroll", press("?"))
+    assert re.search(r"\.\.\. 1 line above, \d+ lines below: arrows", press("KEY_DOWN"))
+    assert re.search(r"\.\.\. \d+ lines above: arrows scroll", press("KEY_END"))
 
 
 def test_what_is_left_out_is_of_the_clusters_that_are_not_shown():
