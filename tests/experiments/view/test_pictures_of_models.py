@@ -169,6 +169,14 @@ def test_controls_are_of_what_a_scenario_sets():
     assert "service_classes" not in found
 
 
+def test_a_log_has_no_sliders_of_synthetic_jobs(tmp_path):
+    (tmp_path / "log.swf").write_text("1 0 0 10 1 -1 -1 1 10 -1 1 1 1 1 1 -1 -1 -1\n")
+    of_log = QUICKSTART.changed(workload=str(tmp_path / "log.swf"))
+    found = [set(controls(each.changed(load_factor=2.0), 0)) for each in (QUICKSTART, of_log)]
+    assert found[0] - found[1] >= {"load", "jobs"}
+    assert found[1] - found[0] == {"load_factor"}
+
+
 def test_a_model_is_made_as_its_controls_say():
     values = {name: each["value"] for name, each in controls(QUICKSTART, 3).items()}
     model, alone = model_class(QUICKSTART)(**values), QUICKSTART.model(3)
