@@ -141,7 +141,9 @@ def test_what_is_in_use_is_drawn_from_each_step_on():
 @pytest.mark.thorough
 def test_a_run_of_many_clusters_can_be_drawn():
     many = QUICKSTART.changed(platform=Platform.star([4] * 60), max_size=4)
-    assert "network" in drawn(after(30, many))
+    model = after(30, many)
+    assert "network" in drawn(model)
+    assert len(drawings.schedule(model).axes[0].get_yticklabels()) == 30  # every second
 
 
 def test_a_step_takes_what_its_slider_says_even_if_nothing_happens():
