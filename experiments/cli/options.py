@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -325,13 +325,20 @@ WITH_RESUME = (
 
 def check_alone() -> None:
     """Raise `GridError` if the command that runs is given anything beside `WITH_RESUME`."""
+    for name in given_beside(WITH_RESUME):
+        names = {each.name: each for each in click.get_current_context().command.params}
+        options = [_name(names[each]) for each in WITH_RESUME[:-2]]
+        raise GridError(
+            f"--resume: found with {name}; accepted: with {', '.join(options)} and "
+            "--json, for all else is as in the checkpoint"
+        )
+
+
+def given_beside(known: Sequence[str]) -> Iterator[str]:
+    """Yield what the command that runs was given on its line, beside some options and arguments."""
     context = click.get_current_context()
-    names = {each.name: each for each in context.command.params if each.name is not None}
-    for name, parameter in names.items():
+    for each in context.command.params:
+        name = each.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in WITH_RESUME:
-            options = [max(names[each].opts, key=len) for each in WITH_RESUME[:-2]]
-            raise GridError(
-                f"--resume: found with {_name(parameter)}; accepted: with {', '.join(options)} and "
-                "--json, for all else is as in the checkpoint"
-            )
+        if given and name not in known:
+            yield _name(each)

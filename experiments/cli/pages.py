@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.cli.options import PLACE, Number, chosen_scenario, scenario_options
-from experiments.cli.process import users_code
+from experiments.cli.options import PLACE, Number, chosen_scenario, given_beside, scenario_options
+from experiments.cli.process import end_interrupted, users_code
 
 if TYPE_CHECKING:
     from experiments.scenario.scenario import Scenario
@@ -110,19 +110,33 @@ def view(scenario: str, seed: int, port: int, browser: bool, **options: Any) -> 
     extra `view` (pip install "metasched[view]"), and no network. Ctrl-C ends it.
     """
     from experiments.sweeps.progress import telling
-    from experiments.view.page import HOST, check_installed, has_page, listen, serve
+    from experiments.view.page import HOST, app_of, check_installed, has_page, listen, serve
 
     check_installed()
     what: tuple[Scenario, int] | str = scenario
-    with users_code():
-        if not has_page(scenario):
+    own = has_page(scenario)
+    if own:
+        _check_own(scenario)
+    with users_code(), listen(port) as at:
+        if not own:
             with telling("loading"):
                 chosen = chosen_scenario(scenario, **options)
             _compile(chosen, seed)
             what = chosen, seed
-        at = listen(port)
+        with telling("loading"):
+            app = app_of(what)
         click.echo(f"{scenario}: http://{HOST}:{at.getsockname()[1]} (Ctrl-C ends)")
-        serve(what, at, browser)
+        serve(app, at, browser, end_interrupted)
+
+
+def _check_own(page: str) -> None:
+    """Raise `GridError` if a page of one's own is given what a scenario is to be run with."""
+    from grid.errors import GridError
+
+    for name in given_beside(("scenario", "port", "browser", "traceback")):
+        raise GridError(
+            f"{name}: found with {page}, a page that makes its own model; accepted: with a scenario"
+        )
 
 
 def _compile(scenario: Scenario, seed: int) -> None:

@@ -112,9 +112,14 @@ def _unraisable(
 ) -> None:
     """End the process on a Ctrl-C that comes while LLVM calls Python, and would be lost."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
-        _say("interrupted")
-        os._exit(INTERRUPTED)
+        end_interrupted()
     hook(lost)
+
+
+def end_interrupted() -> NoReturn:
+    """End the process at once, as after a Ctrl-C, and wait for none of its threads."""
+    _say("interrupted")
+    os._exit(INTERRUPTED)
 
 
 def _say(line: str) -> None:

@@ -57,7 +57,11 @@ class Controls:
 
     def hold(self, stopping: Callable[[], bool]) -> None:
         """Wait after a step for as long as the run is to be held back."""
-        self.pacing.hold(self._dashboard.update, stopping)
+        self.pacing.hold(self._update, stopping)
+
+    def _update(self) -> None:
+        self._dashboard.idle = self.pacing.idle
+        self._dashboard.update()
 
     def _wait(self, seconds: float) -> None:
         if self._keyboard is None:

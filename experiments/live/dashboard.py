@@ -148,7 +148,8 @@ class Dashboard:
         done = jobs_done(self.model)
         if not self._samples[0][1]:
             self._samples.clear()  # before the first jobs were done the kernel was compiled
-        self._samples.append((begin - self.idle, done))
+        if not self._samples or begin - self.idle > self._samples[-1][0] + self._period / 2:
+            self._samples.append((begin - self.idle, done))  # none of a pause
         if not self.can_redraw:
             status = self._picture.status(self._progress(), self.console.width)
             self.console.print(_unwrapped([status]))

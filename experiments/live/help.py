@@ -12,6 +12,7 @@ from agents.model import GridModel
 from experiments.live import meanings
 from experiments.live.columns import Glyphs, rule
 from experiments.live.panels import Scrolled, cluster_columns, heads, job_columns
+from experiments.show.numbers import counted
 from grid.kernel.state import VACANT
 from grid.workloads.synthetic import BatchWorkload
 
@@ -38,7 +39,11 @@ def help_panel(
     here = scrolled(len(lines), height - 1)
     panel = [rule("What the numbers mean", width, glyphs), *lines[here.start : here.stop]]
     if len(here) < len(lines):
-        panel.append(Text(f"... {len(lines) - len(here)} more lines: arrows scroll", "dim"))
+        beyond = {"above": here.start, "below": len(lines) - here.stop}
+        told = ", ".join(
+            f"{counted(count, 'line')} {side}" for side, count in beyond.items() if count
+        )
+        panel.append(Text(f"... {told}: arrows scroll", "dim"))
     return panel
 
 

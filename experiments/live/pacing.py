@@ -127,12 +127,13 @@ class Pacing:
         self._at = at
         self._stepping = False
         self._wait(0.0)  # for a key may have been pressed
+        counted = perf_counter()
         while self._held() and not stopping():
-            began, paused = perf_counter(), self.paused
-            ahead = self._due - began
+            ahead, paused = self._due - perf_counter(), self.paused
             self._wait(SLICE if paused else min(ahead, SLICE))
+            before, counted = counted, perf_counter()
             if paused:
-                self.idle += perf_counter() - began
+                self.idle += counted - before
             meanwhile()
             if self._pace is None and not paused and self._strolls(ahead):
                 return

@@ -30,6 +30,8 @@ JOINED = 100
 """Co-allocated jobs at most whose parts are joined by lines: more could not be told apart."""
 IDLE = "0.93"
 """Ground of a cluster in a schedule, seen where processors are not in use."""
+NAMES = 40
+"""Names for which there is room beside an axis, one above the other."""
 BINS = 400
 THROWN_BACK = (
     "Where failures threw jobs back, use is that of last starts, and waiting jobs are told until "
@@ -119,9 +121,11 @@ def _gantt(axes: Axes, ran: Ran) -> None:
     last = np.nanmax(finish, initial=0.0)
     axes.set_xlim(np.nanmin(start, initial=last), last or 1.0)
     axes.set_ylim(0, grounds[0] + sizes[0])
+    some = spaced(grounds + sizes / 2, sizes.sum() + gap * (len(sizes) - 1))
+    named = [ran.platform.clusters[index] for index in some]
     axes.set_yticks(
-        grounds + sizes / 2,
-        [f"{each.name} ({each.size})" for each in ran.platform.clusters],
+        (grounds + sizes / 2)[some],
+        [f"{each.name} ({each.size})" for each in named],
         parse_math=False,
     )
     for ground, size in zip(grounds, sizes, strict=True):
@@ -130,6 +134,19 @@ def _gantt(axes: Axes, ran: Ran) -> None:
     axes.set_xlabel(f"time, {unit}")
     _in_dates([axes], [ran], [scale])
     _explain(axes, few=len(chart.job) <= MANY, joined=0 < ran.split.sum() <= JOINED)
+
+
+def spaced(places: Floats, extent: float) -> list[int]:
+    """Return which places of an axis can be named, all but those too near to the one before.
+
+    >>> spaced(np.array([0.0, 1.0, 50.0, 100.0]), 100.0)
+    [0, 2, 3]
+    """
+    kept = [0]
+    for index, place in enumerate(places):
+        if abs(place - places[kept[-1]]) >= extent / NAMES:
+            kept.append(index)
+    return kept
 
 
 def _legible(ticks: Sequence[float], places: Floats) -> list[float]:

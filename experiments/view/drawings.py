@@ -15,10 +15,11 @@ from experiments.show.numbers import duration, time_scale
 from experiments.show.picture import Picture
 from experiments.show.plots import styled
 from experiments.show.run_data import Ran
-from experiments.show.run_plots import COLORS, IDLE, LINES, draw
+from experiments.show.run_plots import COLORS, IDLE, LINES, draw, spaced
 from experiments.view.network import NAMED, SIZE, network
 from grid.kernel.state import RUNNING
 from grid.platform.topology import CENTRE, uplinks
+from grid.world.finished import Records
 from grid.world.records import Parts
 from grid.world.records import parts as parts_of
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LATEST = 300
-"""Jobs that left last which a schedule shows, beside those that run."""
+"""Jobs that left last which a schedule shows beside those that run; more if all those left now."""
 
 
 def links(model: GridModel) -> Figure | None:
@@ -47,7 +48,8 @@ def links(model: GridModel) -> Figure | None:
         share = 100 * demand / capacity
         rows, color = range(len(names)), np.where(share > 100, LINES[1], LINES[0]).tolist()
         axes.barh(rows, share, color=color)
-        axes.set_yticks(rows, names, parse_math=False)
+        some = spaced(np.arange(float(len(names))), len(names))
+        axes.set_yticks(some, [names[index] for index in some], parse_math=False)
         axes.axvline(100, color="black", linewidth=0.6)
         axes.set_xlim(0, max(110.0, 1.05 * share.max()))
         axes.invert_yaxis()
@@ -59,10 +61,9 @@ def links(model: GridModel) -> Figure | None:
 
 
 def schedule(model: GridModel) -> Figure | None:
-    """Return the schedule so far: of the jobs that left last and of those that run, until now."""
+    """Return the schedule until now, since when those that left last are all that did."""
     world, jobs = model.world, model.world.jobs
-    gone = world.log.latest(LATEST)
-    gone = gone[~np.isnan(gone["start"])]
+    gone, begin = _left_last(model)
     live = np.flatnonzero(jobs["status"] >= RUNNING)
     if not len(gone) + len(live):
         return None
@@ -90,25 +91,49 @@ def schedule(model: GridModel) -> Figure | None:
     }
     nothing = pd.DataFrame(), pd.DataFrame()
     ran = Ran("until now", summary, world.platform, table, parts, *nothing)
-    return draw([ran], "gantt")
+    figure = draw([ran], "gantt")
+    axes, size = figure.axes[0], time_scale(world.now).size
+    left, right = max(axes.get_xlim()[0], begin / size), world.now / size
+    if left < right:
+        axes.set_xlim(left, right)
+    return figure
+
+
+def _left_last(model: GridModel) -> tuple[Records, float]:
+    """Return the jobs that left last and had started, and a time by which all others had left."""
+    log, count = model.world.log, LATEST
+    while True:
+        gone = log.latest(count)
+        started = gone[~np.isnan(gone["start"])]
+        if len(gone) == log.count:
+            return started, 0.0
+        begin = float(started["finish"].min(initial=model.now))
+        if begin < model.now or len(gone) < count:
+            return started, begin
+        count *= 2  # they all left now
 
 
 def course(model: GridModel) -> Figure | None:
-    """Return the processors in use and the jobs that wait, over time."""
+    """Return the processors in use and the jobs that wait, as of the end of each step."""
     known = model.datacollector.model_vars
-    if not {"now", "busy", "waiting", "queued"} <= known.keys() or len(known["now"]) < 2:
+    if not {"now", "busy", "waiting", "queued"} <= known.keys() or not known["now"]:
         return None
     scale = time_scale(model.now)
-    times = np.array(known["now"]) / scale.size
+    times = np.array([0.0, *known["now"], model.now]) / scale.size
     total = model.world.platform.sizes.sum()
+
+    def plot(axes: Axes, values: list[float], color: str, label: str) -> None:
+        """Draw what holds from the end of each step to that of the next in which more happens."""
+        axes.step(times, [0, *values, values[-1]], where="post", color=color, label=label)
+
     with styled():
         figure = Picture(SIZE, layout="constrained")
         used, waiting = figure.subplots(2, 1, sharex=True)
-        used.step(times, [100 * sum(each) / total for each in known["busy"]], color=LINES[0])
+        plot(used, [100 * sum(each) / total for each in known["busy"]], LINES[0], "")
         used.set(ylabel="processors in use, %", ylim=(0, 101))
-        waiting.step(times, known["queued"], color=LINES[1], label=f"for {model.scheduler.name}")
-        waiting.step(times, [sum(each) for each in known["waiting"]], color=LINES[2],
-                     label="at clusters")  # fmt: skip
+        used.set_title("As of the end of each step")
+        plot(waiting, known["queued"], LINES[1], f"for {model.scheduler.name}")
+        plot(waiting, [sum(each) for each in known["waiting"]], LINES[2], "at clusters")
         waiting.set(ylabel="waiting jobs", xlabel=f"time, {scale.unit}")
         waiting.set_ylim(bottom=0)
         waiting.legend(frameon=False)

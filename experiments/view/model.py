@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from agents.model import GridModel
 from agents.registry import GLOBAL, LOCAL, name_of
 from experiments.scenario.scenario import Scenario
+from experiments.scenario.unread import LOGS, SYNTHETIC
 from grid.errors import GridError
 from grid.foreign import quoted
 
@@ -46,6 +47,11 @@ class ScenarioModel(GridModel):
             self.refused = str(error)
             self._begin(0, {})
 
+    def step(self) -> None:
+        """Let `interval` seconds pass, gaps too: what travels over them is to be seen."""
+        self.stride = self.interval
+        super().step()
+
     def _begin(self, seed: int, changes: dict[str, Any]) -> None:
         def made(*given: Any, **options: Any) -> GridModel:
             GridModel.__init__(self, *given, **options)
@@ -61,7 +67,10 @@ def model_class(scenario: Scenario) -> type[ScenarioModel]:
 
 
 def controls(scenario: Scenario, seed: int) -> dict[str, Control]:
-    """Return Mesa's controls for the schedulers, for what a scenario sets, and for the seed."""
+    """Return Mesa's controls for the schedulers, for what a scenario sets, and for the seed.
+
+    Without parameters of jobs that have no effect whatever else is chosen.
+    """
     schedulers = (
         ("global_scheduler", "global scheduler", scenario.global_scheduler, GLOBAL),
         ("local_scheduler", "local scheduler", scenario.local_scheduler, LOCAL),
@@ -75,8 +84,9 @@ def controls(scenario: Scenario, seed: int) -> dict[str, Control]:
         found[field] = {"type": "Select", "value": name, "values": values, "label": label}
     parameters: Any = scenario.parameters
     fields = type(parameters).model_fields
+    without = {"step", *(LOGS if scenario.workload is None else SYNTHETIC)}
     for name in fields:
-        if name in parameters.model_fields_set and name != "step":
+        if name in parameters.model_fields_set and name not in without:
             control = control_of(fields[name], getattr(parameters, name))
             if control is not None:
                 found[name] = {"label": name, **control}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import signal
 import socket
 import threading
 import warnings
 import webbrowser
 from collections.abc import Callable
 from html import escape
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from agents.model import GridModel
@@ -163,34 +165,20 @@ def has_page(path: str) -> bool:
         return any(PAGE.match(line) for line in file)
 
 
-def serve(what: tuple[Scenario, int] | str, at: socket.socket, browser: bool) -> None:
-    """Show a page to browsers until Ctrl-C.
+def app_of(what: tuple[Scenario, int] | str) -> Any:
+    """Return the application that shows a page, and asks nobody but this machine for anything.
 
     Parameters
     ----------
     what : (Scenario, int) or str
-        A scenario and the seed with which its page begins, or the file of a page of one's own.
-    at : socket
-        Where to listen (`listen`).
-    browser : bool
-        Open a browser.
+        A scenario and the seed with which its page begins, or the file of a page of one's own,
+        which is run.
     """
     global _shown
     if isinstance(what, str):
         os.environ["SOLARA_APP"] = what
     else:
         os.environ["SOLARA_APP"], _shown = __name__, what
-    import uvicorn
-
-    server = uvicorn.Server(uvicorn.Config(_app(), log_level="error", timeout_graceful_shutdown=1))
-    if browser:
-        url = f"http://{HOST}:{at.getsockname()[1]}"
-        threading.Timer(1.0, webbrowser.open, [url]).start()
-    server.run(sockets=[at])
-
-
-def _app() -> Any:
-    """Return solara's server of the page, which asks nobody but this machine for anything."""
     warnings.filterwarnings("ignore", module=r"solara\b")  # of cookies in frames, of Mesa's hooks
     import solara.settings
     from solara.server import settings
@@ -200,6 +188,39 @@ def _app() -> Any:
     settings.theme.show_banner = False
     settings.theme.title = "metasched"
     solara.settings.assets.cdn = ""  # what is not among the assets is nowhere
+    from solara.server.app import ensure_apps_initialized
     from solara.server.starlette import app
 
+    ensure_apps_initialized()  # which the server would do, and tell errors in its own way
     return app
+
+
+def serve(app: Any, at: socket.socket, browser: bool, interrupt: Callable[[], object]) -> None:
+    """Show a page to browsers.
+
+    Parameters
+    ----------
+    app : object
+        As `app_of` returns it.
+    at : socket
+        Where to listen (`listen`).
+    browser : bool
+        Open a browser.
+    interrupt : callable
+        Ends the process, after Ctrl-C: pages that play are threads, for which it would wait.
+    """
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    leave = server.handle_exit
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGINT:
+            interrupt()
+        leave(number, frame)
+
+    server.handle_exit = end
+    if browser:
+        url = f"http://{HOST}:{at.getsockname()[1]}"
+        threading.Timer(1.0, webbrowser.open, [url]).start()
+    server.run(sockets=[at])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from rich.text import Text
 
 from agents.coallocation.largest_first import LargestFreeFirstScheduler
 from agents.disciplines import FcfsScheduler
+from experiments.live import dashboard as dashboards
 from experiments.live import meanings, pacing
 from experiments.live.columns import UNICODE
 from experiments.live.controls import Controls
@@ -88,6 +91,49 @@ def test_keys_and_the_pace_are_told_below_and_not_in_what_stays(watched):
     assert "+ - a run of 30 s" in press("-")
     dashboard.__exit__(None, None, None)
     assert "? help" not in "".join(dashboard.console.file.screen.display)
+
+
+def test_a_pause_changes_neither_rate_nor_time(monkeypatch):
+    wall = [0.0]
+
+    class Idle(Typed):
+        def wait(self, seconds):
+            wall[0] += seconds
+            return super().wait(seconds)
+
+    for module in (pacing, dashboards):
+        monkeypatch.setattr(module, "perf_counter", lambda: wall[0])
+    monkeypatch.setenv("TERM", "xterm")
+    model = grid_of(30, count=200)
+    model.interval = 0.5
+    with Dashboard(model, "a run", Screen(80, 24).console) as dashboard:
+        controls, draw = Controls(dashboard, float("inf")), dashboard.update
+
+        def update():
+            draw()
+            wall[0] += 0.01  # which drawing takes
+
+        monkeypatch.setattr(dashboard, "update", update)
+        while dashboards.jobs_done(model) < 100:
+            model.step()
+            wall[0] += 0.5
+            dashboard.update()
+        before = dashboard._progress()
+        assert before.rate
+        controls.listen(Idle(" "))
+        end = wall[0] + 100
+        controls.hold(lambda: wall[0] > end)
+        after = dashboard._progress()
+    assert wall[0] > end
+    assert after.rate == pytest.approx(before.rate, rel=0.1)
+    assert after.elapsed == pytest.approx(before.elapsed, abs=0.1)
+
+
+def test_it_is_told_on_which_side_there_are_more_lines_of_help(watched):
+    _, press = watched
+    assert re.search(r"\.\.\. \d+ lines below: arrows scroll", press("?"))
+    assert re.search(r"\.\.\. 1 line above, \d+ lines below: arrows", press("KEY_DOWN"))
+    assert re.search(r"\.\.\. \d+ lines above: arrows scroll", press("KEY_END"))
 
 
 def test_what_is_left_out_is_of_the_clusters_that_are_not_shown():

@@ -100,10 +100,58 @@ def test_the_schedule_ends_now_and_holds_what_is_held():
     assert heights[until_now].sum() == pytest.approx(sum(model.busy))
 
 
+@pytest.mark.parametrize("latest", [30, 1])
+def test_a_schedule_begins_where_it_shows_all_that_was_in_use(monkeypatch, latest):
+    monkeypatch.setattr(drawings, "LATEST", latest)
+    model = after(40, interval=20.0)
+    axes = drawings.schedule(model).axes[0]
+    begin, end = np.array(axes.get_xlim()) * drawings.time_scale(model.now).size
+    assert 0 < begin < end
+    assert end == pytest.approx(model.now)
+    gone = model.world.log.records()
+    left, _ = drawings._left_last(model)
+    others = gone[~np.isin(gone["number"], left["number"])]
+    assert len(others)
+    assert np.nanmax(others["finish"]) <= begin * (1 + 1e-12)
+    monkeypatch.setattr(drawings, "LATEST", 1000)
+    assert drawings._left_last(model)[1] == 0
+
+
+def test_what_is_in_use_is_drawn_from_each_step_on():
+    model = after(40, interval=20.0)
+    used, waiting = drawings.course(model).axes
+    known, scale = model.datacollector.model_vars, drawings.time_scale(model.now).size
+
+    def at(line, time):
+        """Return what a reader sees at a time: what was drawn last, as steps are forwards."""
+        assert line.get_drawstyle() == "steps-post"
+        times, values = line.get_data()
+        return values[np.searchsorted(times, time / scale, side="right") - 1]
+
+    assert at(used.lines[0], 0.0) == 0
+    total = model.world.platform.sizes.sum()
+    ends = [*known["now"][1:], model.now]
+    rows = zip(known["now"], ends, known["busy"], known["queued"], strict=True)
+    for begin, end, busy, queued in rows:
+        assert at(used.lines[0], (begin + end) / 2) == pytest.approx(100 * sum(busy) / total)
+        assert at(waiting.lines[0], (begin + end) / 2) == queued
+    assert used.lines[0].get_xdata()[-1] * scale == pytest.approx(model.now)
+
+
 @pytest.mark.thorough
 def test_a_run_of_many_clusters_can_be_drawn():
     many = QUICKSTART.changed(platform=Platform.star([4] * 60), max_size=4)
-    assert "network" in drawn(after(30, many))
+    model = after(30, many)
+    assert "network" in drawn(model)
+    assert len(drawings.schedule(model).axes[0].get_yticklabels()) == 30  # every second
+
+
+def test_a_step_takes_what_its_slider_says_even_if_nothing_happens():
+    model = after(0)
+    for interval in (0.2, 0.5):
+        model.interval, begin = interval, model.now
+        model.step()
+        assert model.now == pytest.approx(begin + interval)
 
 
 # Controls -----------------------------------------------------------------------------------------
@@ -121,6 +169,14 @@ def test_controls_are_of_what_a_scenario_sets():
     assert found["runtimes"]["values"][0] == "bounded-pareto"
     assert {"muscle", "dll"} <= set(found["global_scheduler"]["values"])
     assert "service_classes" not in found
+
+
+def test_a_log_has_no_sliders_of_synthetic_jobs(tmp_path):
+    (tmp_path / "log.swf").write_text("1 0 0 10 1 -1 -1 1 10 -1 1 1 1 1 1 -1 -1 -1\n")
+    of_log = QUICKSTART.changed(workload=str(tmp_path / "log.swf"))
+    found = [set(controls(each.changed(load_factor=2.0), 0)) for each in (QUICKSTART, of_log)]
+    assert found[0] - found[1] >= {"load", "jobs"}
+    assert found[1] - found[0] == {"load_factor"}
 
 
 def test_a_model_is_made_as_its_controls_say():

@@ -45,7 +45,7 @@ def shown():
     for process in processes:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(20)
+            assert process.wait(20) == 130
         finally:
             process.kill()
             process.stdout.close()
@@ -80,6 +80,8 @@ def test_a_run_is_played_stepped_and_changed_in_the_browser(shown):
         assert len(page.asked) > 10
         assert abroad == []
         assert page.missing == []
+        page.get_by_role("button", name="▶").click()  # Ctrl-C ends one that plays, too
+        page.wait_for_selector("text=/[1-9]\\d* of 5,000 jobs done/")
 
 
 def test_a_page_of_ones_own_is_shown_too(shown, tmp_path):
@@ -114,7 +116,20 @@ page = SolaraViz(
         page.wait_for_selector("text=/[1-9]\\d* of 20 jobs done/")
 
 
-def test_what_cannot_be_shown_is_refused_in_one_line(monkeypatch):
+def test_an_exception_in_ones_own_page_is_shown_by_its_own_lines(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def model():\n    return 1 / 0\n\n\npage = model()\n")
+    command = [sys.executable, "-c", CODE, "view", str(file), "--no-browser", "--port", "0"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    lines = [line for line in ended.stderr.splitlines() if not line.startswith("loading")]
+    assert lines[0] == f"metasched: raised in {file}, line 2"
+    frames = [line for line in lines if line.lstrip().startswith("File ")]
+    assert [str(file) in line for line in frames] == [True, True]
+    assert "ZeroDivisionError: division by zero" in lines
+
+
+def test_what_cannot_be_shown_is_refused_in_one_line(monkeypatch, tmp_path):
     def refused(*words):
         result = CliRunner().invoke(main, ["view", *words])
         assert result.exit_code == 2
@@ -124,6 +139,11 @@ def test_what_cannot_be_shown_is_refused_in_one_line(monkeypatch):
 
     monkeypatch.setattr(module, "serve", None)  # it does not come to that
     assert "scenario 'quickstar': unknown" in refused("quickstar")
+    (tmp_path / "mine.py").write_text("page = SolaraViz(Model())\n")
+    for words in (["--set", "load=0.5"], ["--seed", "0"], ["--global", "dll"], ["--local", "fcfs"],
+                  ["--workload", "log"], ["--platform", "grid.toml"]):  # fmt: skip
+        line = refused(str(tmp_path / "mine.py"), *words, "--port", "0")
+        assert line.startswith(f"metasched: {words[0]}: found with ")
     with module.listen(0) as taken:
         port = str(taken.getsockname()[1])
         assert f"--port {port}: " in refused("quickstart", "--port", port)
