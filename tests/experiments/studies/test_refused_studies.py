@@ -394,21 +394,3 @@ def test_a_job_too_large_in_a_later_window_is_refused_before_any_run(tmp_path):
         Study.load(path)
     path.write_text(path.read_text().replace("least = 3", "least = 2"))
     assert Study.load(path)
-
-
-def test_files_that_parameters_name_lie_beside_the_study_and_are_known_by_content(tmp_path):
-    """Wherever the command runs; files that others include count, too."""
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "slurm.conf").write_text("Include times\n")
-    (tmp_path / "site" / "times").write_text("SchedulerParameters=bf_interval=60\n")
-    changes = [
-        ('["fcfs", "easy"]', '"slurm"'),
-        ("nodes = 20", 'nodes = 20\nslurm_conf = "site/slurm.conf"'),
-    ]
-    out, study = tmp_path / "out.db", write_log_study(tmp_path, changes, jobs=40)
-    Study.load(study).run(out, 1, watch=Silent())
-    before = content(out)
-    (tmp_path / "site" / "times").write_text("SchedulerParameters=bf_interval=90\n")
-    with pytest.raises(GridError, match=r"out\.db: found \S*/site/times changed since its runs"):
-        Study.load(study).run(out, 1, resume=True, watch=Silent())
-    assert content(out) == before

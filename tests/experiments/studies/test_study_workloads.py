@@ -14,7 +14,14 @@ from experiments.studies.undefined import failures
 from experiments.sweeps import inputs
 from grid.errors import GridError
 from tests.experiments.made_up_studies import outcome_of
-from tests.experiments.small_studies import STUDY, Silent, call, jobs_of, write_log_study
+from tests.experiments.small_studies import (
+    STUDY,
+    Silent,
+    call,
+    content,
+    jobs_of,
+    write_log_study,
+)
 
 
 def test_policies_and_settings_have_the_same_jobs(tmp_path):
@@ -329,3 +336,21 @@ def test_cleaning_is_told_of_each_way_in_which_runs_read_a_log(tmp_path):
         f"mine, where kill_at_request false: {of}requested time below the run time: raised to it"
         in told
     )
+
+
+def test_files_that_parameters_name_lie_beside_the_study_and_are_known_by_content(tmp_path):
+    """Wherever the command runs; files that others include count, too."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "slurm.conf").write_text("Include times\n")
+    (tmp_path / "site" / "times").write_text("SchedulerParameters=bf_interval=60\n")
+    changes = [
+        ('["fcfs", "easy"]', '"slurm"'),
+        ("nodes = 20", 'nodes = 20\nslurm_conf = "site/slurm.conf"'),
+    ]
+    out, study = tmp_path / "out.db", write_log_study(tmp_path, changes, jobs=40)
+    Study.load(study).run(out, 1, watch=Silent())
+    before = content(out)
+    (tmp_path / "site" / "times").write_text("SchedulerParameters=bf_interval=90\n")
+    with pytest.raises(GridError, match=r"out\.db: found \S*/site/times changed since its runs"):
+        Study.load(study).run(out, 1, resume=True, watch=Silent())
+    assert content(out) == before
