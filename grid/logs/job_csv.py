@@ -98,11 +98,12 @@ def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
 
     def lines_of_a_row(lines: Iterable[str]) -> Iterator[str]:
         nonlocal taken, number
-        for number, line in enumerate(lines, 1):  # noqa: B007
+        for number, line in enumerate(lines, 1):
             if not line and not taken:  # quickly, for there may be millions
                 continue
             taken += 1
             if taken > MOST_LINES:
+                number -= 1  # the last one that was still taken
                 raise csv.Error(f"a row of more than {MOST_LINES} lines")
             yield line + "\n"
 

@@ -35,6 +35,8 @@ MATCHED = """
 import json, re, sys
 for method, pattern, flags in json.load(sys.stdin):
     match = getattr(re.compile(pattern, flags), method)
+    if method == "sub":
+        match = lambda text, sub=match: sub("", text)
     for unit in {units!r}:
         for end in ("x", "! ", ""):
             match(unit * ({length} // len(unit)) + end)
