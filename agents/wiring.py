@@ -96,21 +96,23 @@ def brokers_of(
 
 
 def receivers(scheduler: GlobalScheduler, clusters: Sequence[ClusterAgent]) -> dict[str, Scheduler]:
-    """Return schedulers by the names of the brokers that messages for them go to.
+    """Return schedulers by the names of the brokers that messages for them go to, and their own.
 
     Raises
     ------
     GridError
-        If a cluster is named as the global scheduler is.
+        If a cluster is named as a scheduler is.
     """
+    own: dict[str, Scheduler] = {each.scheduler.name: each.scheduler for each in clusters}
     for cluster in clusters:
-        if cluster.name == scheduler.name:
+        if cluster.name == scheduler.name or cluster.name in own:
+            what = "the global" if cluster.name == scheduler.name else "a local"
             raise GridError(
-                f"clusters: found one named {cluster.name}, as the global scheduler is; accepted: "
+                f"clusters: found one named {cluster.name}, as {what} scheduler is; accepted: "
                 "another name"
             )
     local: dict[str, Scheduler] = {each.name: each.scheduler for each in clusters}
-    return {scheduler.name: scheduler} | scheduler.delegates() | local
+    return {scheduler.name: scheduler} | scheduler.delegates() | own | local
 
 
 def connect_global(model: Grid, scheduler: GlobalScheduler) -> None:

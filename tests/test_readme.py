@@ -85,7 +85,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "my_site.toml").write_text('[[clusters]]\nname = "C1"\nsize = 8\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr("experiments.view.page.serve", lambda what, at, browser: at.close())
+    monkeypatch.setattr("experiments.view.page.serve", lambda app, at, *how: at.close())
     return tmp_path
 
 
@@ -128,6 +128,13 @@ def test_block_runs(language, code, folder):
                     words += LITTLE[words[1]]
                 result = CliRunner().invoke(main, words)
                 assert result.exit_code == 0, (line, result.output, result.exception)
+    elif language == "bibtex":
+        cited = " ".join((ROOT / "CITATION.cff").read_text(encoding="utf-8").split())
+        for key, title in re.findall(r"^@\w+{(\w+),\s+title\s+= {(.*?)},\n", code, re.M | re.S):
+            words = " ".join(title.replace("{MIP}", "MIP").split())
+            assert f"title: {words.split(': ')[0]}" in cited
+            assert key == "metasched" or f"notes: key {key}" in cited
+        assert f"version = {{{metasched.__version__}}}" in code
     else:
         raise AssertionError(f"a block in {language!r} that nothing runs")
 

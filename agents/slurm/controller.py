@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from agents.messages import Message, Reminder
+from agents.messages import Message
 from agents.protocols import Cluster, Grid
 from agents.schedulers import PlanningScheduler
 from agents.slurm.backfill import Chosen, Space, Waiting, backfill, serve_in_order
@@ -130,10 +130,11 @@ class SlurmScheduler(PlanningScheduler):
         self._calculated = self._last_main = self._last_full = self._last_backfill = -math.inf
         self._changed = self._deep = self._asked = False
         self._following = math.inf
+        self._reminders = 0  # serial of the last one
 
     def receive(self, message: Message) -> None:
         """Take a seed schedule, or the reminder that a loop is due."""
-        if not isinstance(message, Reminder):
+        if message.receiver != self.name:  # it is not a reminder of its own loops
             super().receive(message)
 
     def act(self) -> None:
@@ -303,11 +304,9 @@ class SlurmScheduler(PlanningScheduler):
 
     def _remind(self) -> None:
         """Have itself reminded of the next loop that is due, if any is."""
-        booked = self.reports.booked
-        if not self.model.scheduler.collects:
-            self.reports.booked = booked = replace(booked, serial=booked.serial + 1)
+        self._reminders += 1
         due = min(self._due(), default=math.inf) if self._able() else math.inf
-        self.model.remind(self.cluster.name, due, booked.serial)
+        self.model.remind(self.name, due, self._reminders)
 
     def _due(self) -> Iterator[float]:
         """Yield when which loop is due, s."""

@@ -179,7 +179,8 @@ def app_of(what: tuple[Scenario, int] | str) -> Any:
         os.environ["SOLARA_APP"] = what
     else:
         os.environ["SOLARA_APP"], _shown = __name__, what
-    warnings.filterwarnings("ignore", module=r"solara\b")  # of cookies in frames, of Mesa's hooks
+    # Of cookies in frames, of Mesa's hooks, of what the server imports.
+    warnings.filterwarnings("ignore", module=r"(solara|websockets)\b")
     import solara.settings
     from solara.server import settings
 

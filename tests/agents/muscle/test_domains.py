@@ -233,11 +233,15 @@ def test_what_cannot_be_is_refused_in_one_line(platform, settings, words):
     assert "\n" not in str(caught.value)
 
 
-def test_the_age_of_what_brokers_believe():
-    """Of news of each 10 s the age rises from the time of the hops by 10 s, again and again."""
+@pytest.mark.parametrize(("arrival", "runtime"), [(0.0, 3997.0), (3900.0, 97.0)])
+def test_the_age_of_what_brokers_believe(arrival, runtime):
+    """Of news of each 10 s the age rises from the time of the hops by 10 s, again and again.
+
+    That is so from the beginning, whenever the first job comes.
+    """
     platform = grid([("north",), ("west", "north")], ["west"], (4,), (1.0,))
     model = ran(
-        "muscle", "fcfs", table((0.0, 1, 3997.0)), platform, latency=1.0,
+        "muscle", "fcfs", table((arrival, 1, runtime)), platform, latency=1.0,
         advertising=Advertising("periodic", 10.0), **levels(3),
     )  # fmt: skip
     by_level = {each.hops: each.mean_age for each in (model.broker, *model.brokers)}

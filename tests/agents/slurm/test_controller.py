@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import pickle
+from random import Random
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from grid.platform.changes import Change
 from grid.platform.multicluster import Platform
 from grid.workloads.table import Table
 from grid.world.pickling import Pickler
-from tests.agents.small_grids import OUTCOME, done, model_of, ran
+from tests.agents.small_grids import OUTCOME, done, model_of, ran, table
 
 
 def jobs_of(*rows):
@@ -335,6 +336,13 @@ def test_below_several_clusters_and_muscle():
         records = done(ran(**given(jobs, platform=two) | {"global_": name}))
         assert len(records) == len(jobs)
         assert set(records["cluster"].tolist()) == {0, 1}
+
+
+def test_ends_that_come_early_or_late_stop_no_loop_below_muscle():
+    draw = Random(0)
+    rows = [(float(k), 1 + draw.randrange(4), 5.0 + draw.randrange(7)) for k in range(8)]
+    model = ran("muscle", "slurm", table(*rows), Platform.star([4, 4]), prediction_error=0.5)
+    assert len(done(model)) == len(rows)
 
 
 def test_goes_on_from_a_pickle(tmp_path):
