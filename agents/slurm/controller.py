@@ -123,6 +123,7 @@ class SlurmScheduler(PlanningScheduler):
         self.filing = Filing(self.conf, table, settings.slurm_partitions, qualities)
         self._largest_qos = max((each.priority for each in qualities.values()), default=0)
         self.closed: list[Closed] = closed(self.conf, self.machine, table)
+        self._openings = sorted(each.end for each in self.closed)
         self._waiting: dict[int, _Entry] = {}
         self._running: dict[int, Waiting] = {}
         self._usage = Usage(self.conf.priority.half_life if self.conf.priority else math.inf)
@@ -234,6 +235,9 @@ class SlurmScheduler(PlanningScheduler):
     def _run(self) -> None:
         """Run the loops that are due now, and have those started that they start."""
         now, options = self.model.now, self.conf.scheduling
+        if self._openings and self._openings[0] <= now:
+            self._openings = [each for each in self._openings if each > now]
+            self._asked = self._changed = self._deep = True
         if self.conf.priority is not None:
             self._calculate(self.conf.priority)
         full = self._deep and _ticked(self._last_full, now, options.sched_interval)
@@ -315,9 +319,10 @@ class SlurmScheduler(PlanningScheduler):
             yield self._last_main + options.batch_sched_delay
         if self._deep and len(self._waiting) > options.default_queue_depth:
             yield _next_tick(now, options.sched_interval)
-        if options.backfilling:
+        yield from self._openings[:1]
+        wanted = now if self._changed else self._following
+        if options.backfilling and wanted < math.inf:
             tick = _next_tick(now, options.bf_interval)
-            wanted = now if self._changed else self._following
             yield max(tick, _next_tick(math.nextafter(wanted, 0), options.bf_interval))
         changes = settings is not None and (settings.age or settings.fair_share)
         if settings is not None and changes and (self._running or self._following < math.inf):

@@ -176,6 +176,20 @@ def test_maintenance_keeps_nodes_free(tmp_path):
     assert done(model)["start"].tolist() == [0, 0, 3600]
 
 
+@pytest.mark.parametrize("plugin", ["backfill", "builtin"])
+def test_the_end_of_a_reservation_is_looked_for(tmp_path, plugin):
+    """Nothing else happens until then, and it is further than backfilling plans."""
+    conf = written(
+        tmp_path,
+        f"SchedulerType=sched/{plugin}\n{NODES}"
+        "ReservationName=r StartTime=2024-03-01T00:00:00 EndTime=2024-03-05T00:00:00 Nodes=a,b\n",
+    )
+    model = ran(
+        **given(jobs_of((0, 2, 60, 60)), conf, Platform.star([8]), start="2024-03-01T00:00:00")
+    )
+    assert done(model)["start"].tolist() == [4 * 86400]
+
+
 def test_reservations_need_dates(tmp_path):
     conf = written(
         tmp_path, NODES + "ReservationName=r StartTime=2024-03-01T00:10:00 EndTime=someday\n"
