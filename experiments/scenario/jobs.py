@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -106,9 +108,11 @@ def site_paths(source: Sequence[str]) -> dict[str, str]:
     paths: dict[str, str] = {}
     for entry in source:
         site, _, path = entry.partition("=")
-        if not (site and path):
+        several = re.search(r",\w+=", path) and not os.path.exists(path)
+        if not (site and path) or several:
             raise WorkloadError(
                 f"workload {entry}: accepted: cluster=file for each of several logs"
+                + (", each as a workload of its own" if several else "")
             )
         if site in paths:
             raise WorkloadError(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from experiments.sweeps.replications import Replications
     from experiments.sweeps.saturation import Saturation
 
-REJECTED_NAMED, CLUSTERS_SHOWN = 10, 20
+REJECTED_NAMED, ROWS_SHOWN = 10, 20
 """Rejected jobs and clusters that people are shown at most."""
 
 UNSTABLE = f"not stable: the mean queue {GREW}; means are those of a run of this length"
@@ -98,7 +98,7 @@ def print_result(result: Result, console: Console) -> None:
         table.add_row(words, value)
     console.print(table)
     console.print()
-    shown = summary["clusters"][:CLUSTERS_SHOWN]
+    shown = summary["clusters"][:ROWS_SHOWN]
     columns = CLUSTER_COLUMNS | (OFF if metrics["mean_prediction_error"] else {})
     print_whole(_table_of("cluster", shown, columns), console)
     if result.platform.brokers:
@@ -109,7 +109,7 @@ def print_result(result: Result, console: Console) -> None:
         print_whole(_table_of("class", result.classes, CLASS_COLUMNS), console)
     if result.applications:
         console.print()
-        most = result.applications[:CLUSTERS_SHOWN]
+        most = result.applications[:ROWS_SHOWN]
         print_whole(_table_of("application", most, APPLICATION_COLUMNS), console)
     for line in (*_explained(result, summary["clusters"]), *_remarks(result, summary)):
         console.print(line, **_LITERALLY)
@@ -264,8 +264,10 @@ def _remarks(result: Result, summary: dict[str, Any]) -> Iterator[str]:
         yield result.short_warm_up
     if nobody := _shares_of_nobody(result):
         yield f"shares: found users {nobody}; no job that counts is theirs"
-    if (more := len(result.platform.clusters) - CLUSTERS_SHOWN) > 0:
-        yield f"and {counted(more, 'more cluster')}"
+    tables = {"cluster": result.platform.clusters, "application": result.applications}
+    for what, rows in tables.items():
+        if (more := len(rows) - ROWS_SHOWN) > 0:
+            yield f"and {counted(more, f'more {what}')}"
     if rejected := result.rejected:
         named = ", ".join(map(str, rejected[:REJECTED_NAMED]))
         rest = ", ..." if len(rejected) > REJECTED_NAMED else ""

@@ -104,6 +104,7 @@ def test_one_log_a_site(written):
     for entry, words in (
         (first, "accepted: cluster=file for each of several logs"),
         ("C2=", "workload C2=: accepted: cluster=file"),
+        ("C2=a.swf,C3=b.swf", "several logs, each as a workload of its own"),
         (f"C9={first}", "unknown cluster; accepted: C1, C2"),
     ):
         with pytest.raises(WorkloadError, match=words):

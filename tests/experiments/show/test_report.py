@@ -130,6 +130,7 @@ def test_tables_fit_80_columns_whatever_the_numbers(result):
     rows = records.rows
     rows["cluster"], rows["start"], rows["size"] = np.tile(np.arange(30), 3), 0.0, 4
     rows["finish"], rows["deadline"] = 99_999_999.0, -1e15
+    off = {"jobs": 10**9, "mean_prediction_error": 9.9, "prediction_accuracy": 0.99}
     for basis, head in (
         (records, "cluster procs jobs used % makespan d own idle d late d CP d"),
         (records[:0], "cluster procs jobs"),
@@ -150,6 +151,7 @@ def test_tables_fit_80_columns_whatever_the_numbers(result):
             restarts=10**9,
             cluster_losses=[{"restarts": 10**9, "lost_work": 1e15}] * 30,
             energy=[{"energy_kwh": 1e9, "cost": 1e9, "co2_kg": 1e9}] * 30,
+            applications=[off | {"name": f"a{i:02}"} for i in range(21)],
         )
         lines = [line.rstrip() for line in printed(wide).splitlines()]
         assert max(map(len, lines)) <= 80
@@ -158,6 +160,7 @@ def test_tables_fit_80_columns_whatever_the_numbers(result):
         assert [line[:22] for line in lines if line.startswith("[cluster]")] == shown
         assert not any("…" in line for line in lines)
         assert "and 10 more clusters" in lines
+        assert "and 1 more application" in lines
 
 
 def test_clusters_whose_long_names_begin_alike_are_told_apart():
