@@ -111,6 +111,7 @@ def page_of(runs: Sequence[Ran]) -> str:
             for index, ran in enumerate(runs)
             for name in used[index]
         ],
+        warmed=any(ran.warm_up.any() for ran in runs),
         unequal=listed([by for by in WHOSE if any(by in of for _, of in unequal)], "or"),
         tables=_tables(runs),
         limits=limits(runs),

@@ -82,6 +82,9 @@ def test_who_used_how_much_is_in_the_page(out):
     assert (names, codes.tolist()) == (["partition cpu", "partition gpu"], [0, 0, 1])
     page = page_of([ran])
     assert 'id="of_account"' in page
+    assert 'id="share_account0"' in page
+    assert "each user, partition or account in its jobs" in page
+    assert "warm-up do not count" not in page
     assert "By partition" in page
 
 
@@ -120,6 +123,7 @@ def test_gini_coefficients_are_of_jobs_after_the_warm_up(out):
     assert ran.summary["metrics"]["gini_wait"] > 0
     work = pd.read_csv(out / "users.csv")["work"]
     assert found["user"]["gini_work"][-1] == pytest.approx(gini(work))
+    assert page_of([ran]).count("Jobs of the warm-up do not count.") == 2
 
 
 def test_where_nobody_is_named_nothing_is_shown(tmp_path):
